@@ -105,14 +105,10 @@ def split_query(text: str, phrases: Phrases, editing: bool = False, typed: bool 
     if not negations:
         return Query(text, (" ".join(text.split()),))
     stretches = finder.wanted.stretches(negations)
-    if {phrases.tag(i) for start, end, _ in stretches for i in range(start, end)} == {"PRON"}:
-        stretches = []  # "he" alone names nothing to be seen
     wanted = sentence.joined(stretches)
-    if typed and negations[0].items and (named := negations[0].items[0]).kind == "noun":  # not a red car, a blue one
-        wanted = re.sub(r"(\b(?:an?|the) \w+ )one\b", lambda m: f"{m[1]}{phrases.words[named.core - 1]}", wanted)
-    items = [(item, negation) for negation in negations for item in negation.items]
-    # no snakes, I'm scared of | them
-    items = [each for each in items if not _PRONOUNS.issuperset(phrases.words[each[0].start : each[0].core])] or items
+    if typed:
+        wanted = sentence.naming(wanted, negations[0])
+    items = sentence.items(negations)
     cues = dict.fromkeys(sentence.span(negation.cue, negation.after_cue) for negation in negations)
     return Query(
         text,
@@ -135,24 +131,42 @@ class _QueryText:
         return " ".join(self.text[slice(*self.span(start, end))].split()) if start < end else ""
 
     def joined(self, stretches: Sequence[Stretch]) -> str:
-        """Join stretches to one phrase by their links."""
+        """Join stretches to one phrase by their links; "he" alone names nothing to be seen."""
+        if {self.phrases.tag(i) for start, end, _ in stretches for i in range(start, end)} == {"PRON"}:
+            return ""
         return "".join((link if i else "") + self.piece(start, end) for i, (start, end, link) in enumerate(stretches))
+
+    def naming(self, wanted: str, first: Negation) -> str:
+        """Say in the wanted part what "one" is: "not a red car, a blue | one"."""
+        if not first.items or first.items[0].kind != "noun":
+            return wanted
+        noun = self.phrases.words[first.items[0].core - 1]
+        return re.sub(r"(\b(?:an?|the) \w+ )one\b", lambda match: f"{match[1]}{noun}", wanted)
+
+    def items(self, negations: Sequence[Negation]) -> list[tuple[Phrase, Negation]]:
+        """Return all items, but pronouns only if there is nothing else: "no snakes, I'm scared of them"."""
+        items = [(item, negation) for negation in negations for item in negation.items]
+        names = [each for each in items if not _PRONOUNS.issuperset(self.phrases.words[each[0].start : each[0].core])]
+        return names or items
 
     def unwanted(self, items: Sequence[tuple[Phrase, Negation]], stretches: Sequence[Stretch]) -> tuple[str, ...]:
         """Return the items as searchable phrases; of verbs, say what "it" or "them" is: "playing the violin"."""
         texts = [self._unwanted(item, negation) for item, negation in items]
-        gaps = list[Negation]()  # whose verbs lack the object before them: a pizza that nobody | is eating
-        for negation in (negation for _, negation in items if negation.kind == "nobody"):
-            verb, tag = negation.items[0], self.phrases.tag(negation.cue - 2)
-            follows = self.phrases.word(negation.cue - 1) in {"that", "which"} and tag == "NOUN"
-            if follows and verb.kind == "verb" and verb.end == verb.head + 1:
-                gaps.append(negation)
+        gaps = [negation for _, negation in items if self._lacks_object(negation)]
         if (_PRONOUNS.isdisjoint(self.phrases.words) and not gaps) or not (named := self._named_once(stretches)):
             return tuple(texts)
         texts = [f"{text} it" if n in gaps else text for text, (_, n) in zip(texts, items, strict=True)]
         pronoun = r"\bthem\b" if named.endswith("s") else r"\bit\b"
-        said = [re.sub(pronoun, lambda _: f"the {named}", text) for text in texts]
-        return tuple(s if item.kind == "verb" else text for s, text, (item, _) in zip(said, texts, items, strict=True))
+        return tuple(
+            re.sub(pronoun, lambda _: f"the {named}", text) if item.kind == "verb" else text
+            for text, (item, _) in zip(texts, items, strict=True)
+        )
+
+    def _lacks_object(self, negation: Negation) -> bool:
+        """Return whether the object of a denied verb stands before it: "a pizza that nobody | is eating"."""
+        verb, tag = negation.items[0], self.phrases.tag(negation.cue - 2)
+        follows = self.phrases.word(negation.cue - 1) in {"that", "which"} and tag == "NOUN"
+        return negation.kind == "nobody" and follows and verb.kind == "verb" and verb.end == verb.head + 1
 
     def _named_once(self, stretches: Sequence[Stretch]) -> str:
         """Return the noun that "it" or "them" outside must mean: of the only thing, people aside, in the stretches."""
@@ -171,19 +185,22 @@ class _QueryText:
 
     def _unwanted(self, item: Phrase, negation: Negation) -> str:
         """Return an item without "any" or "want to see", and with the verb that its list shares."""
-        phrases, first, start = self.phrases, negation.items[0], item.start
-        before = self.piece(negation.verb, negation.cue) if item is first and negation.verb is not None else ""
-        if negation.thing and item is first:  # wearing no | hat
-            return f"{before} {negation.thing} {self.piece(max(start, negation.after_cue), item.core)}".strip()
-        asks = item.kind == "verb" and self._speaks(negation.cue - 1)
-        skipped = {"any", "to", "me"} if asks else {"any", "to"}
-        while start + 1 < item.core and (
-            phrases.word(start) in skipped or (asks and phrases.lemma(start) in listed("requests"))
-        ):
-            start += 1
-        if item is not first and item.kind == "noun" and first.object is not None:
+        first, before, start = negation.items[0], "", self._after_request(item, negation)
+        if item is first:
+            before = self.piece(negation.verb, negation.cue) if negation.verb is not None else ""
+            if negation.thing:  # wearing no | hat
+                before, start = f"{before} {negation.thing}", max(item.start, negation.after_cue)
+        elif item.kind == "noun" and first.object is not None:
             before = self.piece(first.start, first.object)  # playing the guitar or | the piano
         return f"{before} {self.piece(start, item.core)}".strip()
+
+    def _after_request(self, item: Phrase, negation: Negation) -> int:
+        phrases, i = self.phrases, item.start
+        asks = item.kind == "verb" and self._speaks(negation.cue - 1)
+        skipped = {"any", "to", "me"} if asks else {"any", "to"}
+        while i + 1 < item.core and (phrases.word(i) in skipped or (asks and phrases.lemma(i) in listed("requests"))):
+            i += 1
+        return i
 
     def _speaks(self, i: int) -> bool:
         """Return whether the sentence speaks for the person typing at word i: "I don't …", "please don't …"."""
