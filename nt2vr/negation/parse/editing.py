@@ -36,16 +36,18 @@ class Editing:
     def _edit(self, i: int) -> Negation | None:
         phrases = self.phrases
         starts = phrases.starts_clause(i) or phrases.longest(listed_runs("reference"), 0) == i
-        if starts and (edit := self._exchange(i) or self._removal(i)):
+        if (edit := self._edit_at_start(i) if starts else None) or i == 0:
             return edit
-        if starts and (length := self._reference(i) or phrases.longest(listed_runs("additions"), i)):
-            return self._words(i, i + length)
-        if i == 0:
-            return None
         if phrases.word(i) == "replaced" and phrases.word(i + 1) in {"by", "with"}:
             return self._unwanted(i, i + 2, phrases.clause_start(i), i, i + 2)
         is_last = phrases.word(i) in _LAST and phrases.tag(i + 1) in {"", "PUNCT", "CONJ"}
         return self._words(i, i + 1) if is_last else None
+
+    def _edit_at_start(self, i: int) -> Negation | None:
+        if edit := self._exchange(i) or self._removal(i):
+            return edit
+        length = self._reference(i) or self.phrases.longest(listed_runs("additions"), i)
+        return self._words(i, i + length) if length else None
 
     def _reference(self, i: int) -> int:
         """Return the number of words of "like this, but"; 0 if there is none at word i: "the same man dances"."""

@@ -43,14 +43,17 @@ def _small_words() -> tuple[Mapping[str, set[str]], frozenset[str]]:
 def notice_of(text: str) -> str:
     """Return one sentence if `text` is hardly English; "" if it is, or cannot be told."""
     own = _BORROWED.sub(" ", text)
-    letters = [character for character in text if character.isalpha()]
-    latin = sum(unicodedata.name(letter, "").startswith(("LATIN", "FULLWIDTH LATIN")) for letter in letters)
     lower = [word for word in _WORD.findall(text) if word.islower()]
     spelt = sum(_LETTERS.search(word) is not None for word in lower)
-    is_other_script = 2 * latin < len(letters)
     has_other_letters = 2 * spelt >= len(lower) > 0 < spelt or spelt >= 2  # half of the words in lower case, or two
-    other = is_other_script or has_other_letters or _has_other_small_words([*map(str.lower, _WORD.findall(own))])
-    return NOTICE if other or _is_unknown(own) else ""
+    other = has_other_letters or _has_other_small_words([*map(str.lower, _WORD.findall(own))])
+    return NOTICE if other or _is_other_script(text) or _is_unknown(own) else ""
+
+
+def _is_other_script(text: str) -> bool:
+    letters = [character for character in text if character.isalpha()]
+    latin = sum(unicodedata.name(letter, "").startswith(("LATIN", "FULLWIDTH LATIN")) for letter in letters)
+    return 2 * latin < len(letters)
 
 
 def _is_unknown(text: str) -> bool:

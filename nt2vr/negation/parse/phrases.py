@@ -103,14 +103,17 @@ class Phrases:
         while (is_noun := self._is_noun(j)) or self._modifies_noun(j, first=head is None):
             head = j if is_noun else head
             j += 1
-        if head is None and first > i and self.word(first - 1)[-1:].isdigit():
-            return Phrase("noun", i, first, first, first - 1)  # not 12, no PS5
         if head is None:
-            quality = self.quality(first) if first > i else None  # the red, the other
-            return quality and Phrase("noun", i, quality.end, quality.end, quality.head)
+            return self._without_noun(i, first) if first > i else None
         inner = self.noun_phrase(j + 1) if self.word(j) == "of" else None
         end = inner.end if inner else j
         return Phrase("noun", i, end, end, head)
+
+    def _without_noun(self, i: int, first: int) -> Phrase | None:
+        if self.word(first - 1)[-1:].isdigit():
+            return Phrase("noun", i, first, first, first - 1)  # not 12, no PS5
+        quality = self.quality(first)  # the red, the other
+        return quality and Phrase("noun", i, quality.end, quality.end, quality.head)
 
     def place_phrase(self, i: int) -> Phrase | None:
         """Return "on a stool", "in front of a house", "without singing"."""

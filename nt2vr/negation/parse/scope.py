@@ -173,7 +173,7 @@ class Denials:
         # no dogs, cats, birds; neither dogs, cats nor; but: no dogs, | cats
         cue = self.phrases.word(first.start - 1)
         orders = cue != "no" and cue in listed("denying_things") and first.end == first.start + 1  # avoid rain, snow
-        is_run = wanted_before or len(pending) > 1 or orders or self.phrases.word(j) == "nor"
+        is_run = any((wanted_before, len(pending) > 1, orders, self.phrases.word(j) == "nor"))
         return items + pending if first.kind == "noun" and is_run and short else items
 
     def _following(self, first: Phrase, kind: CueKind, i: int) -> tuple[Phrase, str] | None:
@@ -197,12 +197,17 @@ class Denials:
         if item.kind == "verb":
             bare = first.end - first.start == 1 == item.end - item.start
             return phrases.tag(first.head) == phrases.tag(item.head) and (conjunction != "and" or bare)
-        acts = phrases.tag(item.end) in FINITE_TAGS and (tag == "DET" or phrases.is_actor(item))
-        if acts or tag == "PRON" or phrases.word(item.end) in {"with", "without", "who"}:
-            return False  # a new clause; without horns and | a bull with horns
+        if self._stands_alone(item):
+            return False
         if conjunction != "and" or tag != "DET":
             return True
         return kind != "no" and phrases.is_actor(item) == (first.kind == "noun" and phrases.is_actor(first))
+
+    def _stands_alone(self, item: Phrase) -> bool:
+        """Return whether an item starts a clause or has a part: "without horns and | a bull with horns"."""
+        phrases, tag = self.phrases, self.phrases.tag(item.start)
+        acts = phrases.tag(item.end) in FINITE_TAGS and (tag == "DET" or phrases.is_actor(item))
+        return acts or tag == "PRON" or phrases.word(item.end) in {"with", "without", "who"}
 
     def find(self, kind: CueKind, cue: int, after_cue: int, first: int) -> Negation | None:
         """Return a negation whose cue comes after what it denies, or names it; `first`: the words before are taken."""
@@ -459,13 +464,16 @@ class ScopeFinder:
 
     def _each(self, item: Phrase) -> list[Phrase]:
         """Split a list that lacks its commas: "no | taxis | buses"."""
-        nouns = [i for i in range(item.start, item.core) if self.phrases.tag(i) == "NOUN"]
-        said = {i: self.phrases.word(i) for i in nouns if self.phrases.word(i) not in listed("plural_first")}
-        many = [i for i, word in said.items() if word.endswith("s") and self.phrases.lemma(i) != word]
-        starts = [item.start, *(i + 1 for i in many if i + 1 in many and item.kind == "noun")]
+        many = list(filter(self._is_plural, range(item.start, item.core)))
+        starts = [item.start, *(i for i in many if i - 1 in many and item.kind == "noun")]
         ends = [*starts[1:], item.core]
         parts = [replace(item, start=i, end=j, core=j, head=j - 1) for i, j in zip(starts, ends, strict=True)]
         return [*parts[:-1], replace(item, start=starts[-1])]
+
+    def _is_plural(self, i: int) -> bool:
+        word = self.phrases.word(i)
+        is_noun = self.phrases.tag(i) == "NOUN" and word not in listed("plural_first")
+        return is_noun and word.endswith("s") and self.phrases.lemma(i) != word
 
     def _first(self, kind: CueKind, cue: int, after_cue: int) -> Phrase | None:
         phrases, quality = self.phrases, self.phrases.quality(after_cue)

@@ -122,7 +122,7 @@ def word_spans(text: str) -> list[tuple[int, int]]:
             before, middle = spans.pop()
             spans += [(before, middle - 1), (middle - 1, end)]
             continue
-        ends = end == last and word[-1] == "." and word.strip(".") != ""
+        ends = end == last and word.rstrip(".") not in {word, ""}
         spans += _pieces(word[:-1] if ends else word, start, starts=not hidden[start - 1 : start].strip())
         if ends:
             spans.append((end - 1, end))

@@ -94,11 +94,13 @@ class WantedFinder:
         if phrases.tag(end) in verbs:
             return negation  # a dog and not a cat | is sleeping
         starts = {other.start for other in found}
-        while end not in starts and phrases.tag(end) not in {"", "PUNCT"} and phrases.word(end) not in NEW_START:
-            if phrases.tag(end) == "CONJ" and phrases.word(end) != "or":
-                break
+        while end not in starts and not self._starts_part(end):
             end += 1
         return negation.ending(end=end, core=end)
+
+    def _starts_part(self, i: int) -> bool:
+        tag, word = self.phrases.tag(i), self.phrases.word(i)
+        return tag in {"", "PUNCT"} or word in NEW_START or (tag == "CONJ" and word != "or")
 
     def placed(self, wanted: Sequence[int]) -> bool:
         """Return whether the wanted words name a place of their own."""
