@@ -48,17 +48,14 @@ def chunks_of(phrases: Phrases) -> Sequence[Chunk]:
         return []
     tags = ("NOUN" if word in _NAMELESS else phrases.tag(i) for i, word in enumerate(phrases.words))
     tree = _parser().parse(list(enumerate(tags)))
-    chunks = list[Chunk]()
-    for node in tree:
-        if not isinstance(node, Tree):
-            i, tag = node
-            chunks.append(Chunk(tag, i, i + 1))
-            continue
-        nouns = [_span(each) for each in node.subtrees(lambda each: each.label() == "NP")]
-        prepositions = [_span(child)[0] for child in node if isinstance(child, Tree) and child.label() == "PP"]
-        places = tuple(i for i in prepositions if phrases.word(i) != "of")
-        chunks.append(Chunk(node.label(), *_span(node), nouns[-1] if nouns else None, places))
-    return chunks
+    return [_chunk(node, phrases) if isinstance(node, Tree) else Chunk(node[1], node[0], node[0] + 1) for node in tree]
+
+
+def _chunk(tree: Tree, phrases: Phrases) -> Chunk:
+    nouns = [_span(each) for each in tree.subtrees(lambda each: each.label() == "NP")]
+    prepositions = [_span(child)[0] for child in tree if isinstance(child, Tree) and child.label() == "PP"]
+    places = tuple(i for i in prepositions if phrases.word(i) != "of")
+    return Chunk(tree.label(), *_span(tree), nouns[-1] if nouns else None, places)
 
 
 def _span(tree: Any) -> tuple[int, int]:
@@ -184,7 +181,7 @@ def is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
     may_follow = {"", "CONJ", "PUNCT", "VP"} | ({"WH", "ADP", "TO"} if end - start > 1 else set())
     ends_in_particle = phrases.word(end - 1) in listed("particles") and after != "VP"
     is_open = phrases.tag(end - 1) == "ADP" and not ends_in_particle  # talking about | cooking
-    return after in may_follow and not (is_passive or depends or is_compound or is_open)
+    return after in may_follow and not any((is_passive, depends, is_compound, is_open))
 
 
 def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is_shortened: bool) -> VerbPhrase | None:

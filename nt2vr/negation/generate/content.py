@@ -60,7 +60,8 @@ def _thing(phrases: Phrases, noun: Phrase) -> Thing | None:
     first = phrases.after(noun.start, {"DET", "NUM"})
     said, tags = range(first, noun.end), {phrases.tag(i) for i in range(first, noun.end)}
     is_vague = not listed("vague_nouns").isdisjoint((lemma, head))
-    if is_vague or not head.isalpha() or len(said) > _MOST_WORDS or phrases.tag(noun.head) != "NOUN" or tags - _PARTS:
+    is_odd = not head.isalpha() or phrases.tag(noun.head) != "NOUN"
+    if any((is_vague, is_odd, len(said) > _MOST_WORDS, tags - _PARTS)):
         return None
     bare, is_plural = " ".join(map(phrases.word, said)).replace(" '", "'"), is_plural_noun(head, lemma)
     article = phrases.word(noun.start) if first == noun.start + 1 else ""

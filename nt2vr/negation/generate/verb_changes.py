@@ -238,7 +238,10 @@ class VerbChanges:
             return {other: 1 for pair in pairs for other in pair if other != frame.verb}
         if rule == "random":
             return {verb: count for verb, count in self._verbs.items() if verb != frame.verb}
-        # Verbs that other captions have with the same object and subject
+        return self._of_same_things(frame, own)
+
+    def _of_same_things(self, frame: Frame, own: set[str]) -> Mapping[str, int]:
+        """Return the verbs that other captions have with the same object and subject."""
         seen, done = self._seen[frame.preposition, frame.noun], self._done[frame.subject]
         unfit: frozenset[str] = frozenset().union(_unfit(frame), *map(_alike, own))
         common = {verb: count for verb, count in sorted(seen.items()) if min(count, done[verb]) >= LEAST_SEEN}
