@@ -40,15 +40,15 @@ def _load_others(files: Files) -> Annotations:
     arrays = [path for path in found if path.read_bytes()[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")]
     if chosen := arrays or (found if not texts else []):
         return annotations_of(chosen[0])
-    beside = [path for path in texts if path.stem in files.media and files.media[path.stem].parent == path.parent]
+    beside = [path for path in texts if files.media.get(path.stem, Path()).parent == path.parent]
     if not beside:
         missing = "no captions file, and no text file is named like a video or picture beside it"
         raise DatasetError(f"{files.folder} has no captions or annotations: {missing}. Expected {FORM}.")
     captions: Captions = {}
     for path in beside:
         with expecting(path, "a caption per line"):
-            captions[path.stem] = [line.strip() for line in read_text(path).split("\n")]
-    return Annotations(files.folder.name, {"all": captions}, {stem: files.media[stem] for stem in captions})
+            captions[path.stem] = list(map(str.strip, read_text(path).split("\n")))
+    return Annotations(files.folder.name, {"all": captions}, files.media)
 
 
 def annotations_of(path: Path, needs_captions: bool = True) -> Annotations:
@@ -58,13 +58,15 @@ def annotations_of(path: Path, needs_captions: bool = True) -> Annotations:
     with expecting(path, FORM):
         is_table = path.suffix.lower() in (".csv", ".tsv")
         for where, row in read_table(path, CAPTION, (*NAME, *PATH)) if is_table else _objects(path):
-            name, file = _first(row, NAME) or None, _first(row, PATH) or None
-            if name is None and file is None:
+            name, file = _first(row, NAME), _first(row, PATH)
+            if not (name or file):
                 raise ValueError(f"{where} names no video: give it a video_id or a path, not {listed(row)}")
-            relative = _inside(path.parent, _named(file, where), where) if file is not None else ""
-            video_id = _named(name, where) if name is not None else relative
-            if relative:
+            if file:
+                relative = _inside(path.parent, _named(file, where), where)
+                video_id = _named(name, where) if name else relative
                 paths[video_id] = path.parent / relative
+            else:
+                video_id = _named(name, where)
             split = split_named(str(row["split"])) if row.get("split") else "all"
             splits.setdefault(split, {}).setdefault(video_id, []).extend(_captions(row, where, needs_captions))
         if not splits:

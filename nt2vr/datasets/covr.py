@@ -114,17 +114,16 @@ def _galleries(
     named: dict[str, dict[str, None]] = {}
     for each in samples:
         named.setdefault(each.gallery, {}).update(dict.fromkeys((each.reference, *each.targets, *each.subset)))
-    found = {key: list(ids) for key, ids in named.items()}
     if name == "WebVid-CoVR":  # a column per row, whose own reference is no candidate unless another's target
         return {"": [sample.targets[0] for sample in samples]}
     if name == "CIRCO":
-        found[""] = [key for key in known if key.isdigit()] or found[""]
-    for key in found:
+        named[""] = dict.fromkeys(filter(str.isdigit, known)) or named[""]
+    for key in named:
         pattern = {"CIRR": f"split.rc2.{split}*.json", "FashionIQ": f"split.{key}.{split}.json"}
         for file in files.named(pattern.get(name, ""))[:1]:
             with expecting(file, "a list of ids, or an object with ids as its keys"):
-                found[key] = list(dict.fromkeys(map(text_of, read_json(file))))
-    return found
+                named[key] = dict.fromkeys(map(text_of, read_json(file)))
+    return {key: list(ids) for key, ids in named.items()}
 
 
 def _covr(files: Files, split: str) -> Iterator[CovrSample]:
@@ -186,8 +185,8 @@ def _mined(files: Files, split: str) -> Iterator[CovrSample]:
     """
     for file in files.named("*triplets*.jsonl"):
         with expecting(file, "JSON lines with reference, target, text and both captions"):
-            lines = [parse_json(line) for line in file.read_text(encoding="utf-8").split("\n") if line.strip()]
-            rows = [(*(stem(text_of(each[key])) for key in ("reference", "target")), each) for each in lines]
+            lines = map(parse_json, filter(str.strip, file.read_text(encoding="utf-8").split("\n")))
+            rows = [(stem(text_of(each["reference"])), stem(text_of(each["target"])), each) for each in lines]
             held_out = set(held_out_of({target for _, target, _ in rows}))
             is_training = split == "train"
             kept = [not {one, two} & held_out if is_training else two in held_out for one, two, _ in rows]

@@ -4,6 +4,8 @@ nT2VR calls them MSR-VTT3k (2,990 test videos) and MSR-VTT1k (1,000). MSR-VTT1k 
 the 7,010 that the official split does not test, and has one caption per test video.
 """
 
+from itertools import chain
+
 from nt2vr.datasets.base import Annotations, Captions, Loader, Split, split_named
 from nt2vr.datasets.files import Files, expecting, read_json, read_table, text
 
@@ -26,7 +28,7 @@ def _load_1k(files: Files) -> Annotations:
     with expecting(path, TEST_FORM):
         for _, row in read_table(path, ["video_id"], ["sentence"]):
             test.setdefault(text(row["video_id"]), []).append(text(row["sentence"]))
-    captions = {video_id: some for split in _official(files).values() for video_id, some in split.items()}
+    captions = dict(chain.from_iterable(split.items() for split in _official(files).values()))
     training = [video_id for video_id in captions if video_id not in test]
     for path in (files.named(TRAINING[0]) or files.named(TRAINING[1]))[:1]:
         with expecting(path, TRAINING_FORM):
