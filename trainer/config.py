@@ -431,7 +431,11 @@ CHOICES = {key: get_args(hint) for key, hint in get_type_hints(TrainConfig).item
 
 def problem_of(c: TrainConfig) -> str:
     """Return a sentence that says why no training can start from a config; "" if one can."""
-    kinds = {kind for kind, share in c.sentences.items() if share}
+    themes = (_about_names, _about_numbers, _about_towers, _about_fusion, _about_base, _about_sentences)
+    return next(filter(None, (theme(c) for theme in themes)), "")
+
+
+def _about_names(c: TrainConfig) -> str:
     if not c.name.strip() or len(c.name) > MAX_QUOTED or not c.name.isprintable():
         return f"The name of the model must have 1 to {MAX_QUOTED} printable characters."
     if not c.data.strip():
@@ -440,6 +444,10 @@ def problem_of(c: TrainConfig) -> str:
         return "verb_changes is empty. Enter rules, antonym, random, or a file."
     if c.model and MODEL_KEYS - set(c.model):
         return "The model must have embed_dim, vision_cfg and text_cfg."
+    return ""
+
+
+def _about_numbers(c: TrainConfig) -> str:
     if not sum(c.sentences.values()) > 0:
         return "At least one of the shares of sentences must be above 0."
     if not 2 <= c.batch_size <= c.num_clips:
@@ -450,12 +458,20 @@ def problem_of(c: TrainConfig) -> str:
         return f"accumulate ({c.accumulate}) must not exceed the batches of an epoch ({c.batches_per_epoch})."
     if c.frames_per_step > c.num_frames:
         return f"frames_per_step ({c.frames_per_step}) must not exceed num_frames ({c.num_frames})."
+    return ""
+
+
+def _about_towers(c: TrainConfig) -> str:
     if not c.base and c.train != "all":
         return f"train is {c.train}, which needs a base whose other towers can be frozen. Name one."
     if bool(c.words) != (c.pooling in ("projected", "unit_projected")) or (c.words and c.train != "head"):
         return "words needs train head, and the pooling projected or unit_projected, which nothing else has. Set all."
     if c.features and (not c.words or c.data == WORLD):
         return "features needs words, and as data a dataset that has them. See the presets paper-w2vvpp and paper-sea."
+    return ""
+
+
+def _about_fusion(c: TrainConfig) -> str:
     if bool(c.fusion) != (c.train == "fusion") or (c.fusion and c.losses):
         return "fusion needs train fusion, which needs the settings fusion and no other losses. See the preset fusion."
     if c.fusion_settings and not c.fusion_settings.fits(is_world=c.data == WORLD):
@@ -468,12 +484,21 @@ def problem_of(c: TrainConfig) -> str:
             f"monitor is {c.monitor}, but of a fusion, and of it alone, fusion/R@1, /R@5 and /R@10 are measured. "
             "Choose another."
         )
+    return ""
+
+
+def _about_base(c: TrainConfig) -> str:
     if c.keep_tokens and not c.base:
         return "keep_tokens needs a base whose tokens can be frozen. Name one."
     if c.keep_head and (not c.base or c.train not in ("text", "visual")):
         return "keep_head needs a base whose pooling can be frozen while a tower learns. Set base, and train to text."
     if c.added_layers and not (c.base and c.trains_text):
         return "added_layers needs a base, and a text tower that learns. Set it to 0."
+    return ""
+
+
+def _about_sentences(c: TrainConfig) -> str:
+    kinds = {*filter(c.sentences.get, c.sentences)}
     if "distill" in c.losses and kinds == {"idiom"}:
         return "distill needs sentences that deny something, which idioms do not. Give another kind a share."
     if c.keep_share != 1 and not set(c.losses) <= {"distill", "composed"}:
