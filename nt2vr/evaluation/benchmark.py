@@ -111,29 +111,41 @@ class Benchmark:
         """Leave unreadable videos out of the gallery, and queries without a video or a pair out of the queries."""
         if not self.unreadable:
             return self
-        rows = [row for row, video_id in enumerate(self.video_ids) if video_id not in self.unreadable]
-        new_row = np.full(len(self.video_ids), -1, np.int32)
-        new_row[rows] = np.arange(len(rows))
-        queries: list[JudgedQuery] = []
-        new_place: dict[int | None, int | None] = {None: None}
+        is_left = np.array([video_id not in self.unreadable for video_id in self.video_ids])
+        rows = np.flatnonzero(is_left)
+        new_row: Rows = np.cumsum(is_left, dtype=np.int32) - 1
+
+        def left(some: Rows) -> Rows:
+            found: Rows = new_row[some[is_left[some]]]
+            return found
+
+        kept: dict[int, JudgedQuery] = {}
         for place, query in enumerate(self.queries):
-            kept = (new_row[some] for some in (query.relevant, query.hard, query.violating))
-            relevant, hard, violating = (some[some >= 0] for some in kept)
-            has_answer = len(relevant) and (len(hard) or query.kind != "picture")
-            if has_answer and query.original in new_place:
-                new_place[place] = len(queries)
-                original = new_place[query.original]
-                queries.append(replace(query, relevant=relevant, hard=hard, violating=violating, original=original))
+            relevant, hard, violating = map(left, (query.relevant, query.hard, query.violating))
+            if len(relevant) and (len(hard) or query.kind != "picture"):
+                kept[place] = replace(query, relevant=relevant, hard=hard, violating=violating)
+        queries = renumbered(kept)
         lost = len(self.queries) - len(queries)
         remark = unreadable_remark(self.unreadable, len(self.video_ids), lost, len(self.queries))
         return replace(
             self,
             video_ids=tuple(self.video_ids[row] for row in rows),
-            queries=tuple(queries),
+            queries=queries,
             embed=lambda encoder, progress: self.embed(encoder, progress)[rows],
             source={**self.source, "remarks": [*self.source.get("remarks", ()), remark]},
             unreadable=None,
         )
+
+
+def renumbered(queries: Mapping[int, JudgedQuery]) -> tuple[JudgedQuery, ...]:
+    """Renumber the originals of queries that are left, by their former positions; without one, a query goes, too."""
+    found: list[JudgedQuery] = []
+    new_place: dict[int | None, int | None] = {None: None}
+    for place, query in queries.items():
+        if query.original in new_place:
+            new_place[place] = len(found)
+            found.append(replace(query, original=new_place[query.original]))
+    return tuple(found)
 
 
 def unreadable_remark(unreadable: Mapping[str, str], num_videos: int, num_lost: int, num_queries: int) -> str:

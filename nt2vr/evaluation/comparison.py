@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.evaluation.benchmark import JudgedQuery
 from nt2vr.evaluation.measures import FIRST_PAGE, Interval, intervals_of_means, sign_flip_p
 from nt2vr.evaluation.report import Report
 from nt2vr.search.answers import Verdict
@@ -49,17 +50,19 @@ def places_by_difference(
     negated = np.array([query.kind == "negated" for query in report.queries])
     gains = np.log(ranks[first]) - np.log(ranks[second])
     gains[negated] *= -1
-    listed = np.array([kind in ("", each.kind) and cue in ("", each.cue) for each in report.queries])
-    for word in text.lower().split():
-        listed &= [word in each.text.lower() for each in report.queries]
-    if change:
-        listed &= gains > 0 if change == IMPROVED else gains < 0
+    listed = np.array([_fits(query, kind, cue, text.lower().split()) for query in report.queries])
+    listed &= {IMPROVED: gains > 0, WORSENED: gains < 0}.get(change, True)
     if fails_everywhere:
         shown = np.stack(list(ranks.values())) <= FIRST_PAGE  # (S, Q)
         listed &= np.where(negated, shown.all(axis=0), ~shown.any(axis=0))
     if places is not None:
         listed &= np.isin(np.arange(len(listed)), list(places))
     return [int(place) for place in np.argsort(-gains, kind="stable") if listed[place]]
+
+
+def _fits(query: JudgedQuery, kind: str, cue: str, words: Sequence[str]) -> bool:
+    is_asked = kind in ("", query.kind) and cue in ("", query.cue)
+    return is_asked and all(word in query.text.lower() for word in words)
 
 
 def _check_system(report: Report, name: str) -> None:

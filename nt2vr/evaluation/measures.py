@@ -83,25 +83,21 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
     All are in percent, differences in percentage points, except MIR and AUC (0 to 1) and ranks.
     """
     kinds, found = np.array([query.kind for query in queries]), dict[str, Values]()
-    places_of = {kind: np.flatnonzero(kinds == kind) for kind in dict.fromkeys(kinds.tolist())}
-    for kind, places in places_of.items():
-        if kind in ("original", "composed", "without", "retrieval"):
-            values = retrieval_values(measured.ranks[places])
-            found |= {f"{kind}/{name}": Values(places, each) for name, each in values.items()}
-        if kind == "original":
-            found |= _middle(kind, places, measured.ranks[places])
-            found |= _video_to_text(queries, places, measured.video_ranks)
-        elif kind == "negated":
-            found |= _negated(queries, places, measured.ranks)
-        elif kind in ("composed", "without", "not"):
-            found |= _exclusion(kind, places, measured)
-        elif kind == "picture":
-            found |= _pictures(queries, places[~np.isnan(measured.ordered[places])], measured)
-        elif kind in ("choice", "pair"):  # of all and per template of NegBench, type of NExT-QA or fold
-            found |= _per_part(f"{kind}/accuracy", queries, places, np.where(measured.ranks == 1, 100.0, 0.0))
-        elif kind == "class":
-            found |= _classes(queries, places, places_of.get(LENIENT), measured.ranks)
+    for kind in dict.fromkeys(kinds.tolist()):
+        for measure in FAMILIES.get(kind, ()):
+            found |= measure(queries, np.flatnonzero(kinds == kind), measured)
     return found
+
+
+def _found(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
+    values, kind = retrieval_values(measured.ranks[places]), queries[places[0]].kind
+    return {f"{kind}/{name}": Values(places, each) for name, each in values.items()}
+
+
+def _accuracy(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
+    """Measure of all and per template of NegBench, type of NExT-QA or fold."""
+    values = np.where(measured.ranks == 1, 100.0, 0.0)
+    return _per_part(f"{queries[places[0]].kind}/accuracy", queries, places, values)
 
 
 def _per_part(
@@ -111,11 +107,11 @@ def _per_part(
     return {f"{name}{part}": Values(some, values[some]) for part, some in parts_of(queries, places).items()}
 
 
-def _negated(queries: Sequence[JudgedQuery], places: Places, ranks: NDArray[np.int32]) -> dict[str, Values]:
+def _negated(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
     """Measure how much less queries find than the captions that they negate, for the captions' videos (Eq. 1)."""
     pairs = [(place, queries[place].original) for place in places.tolist() if queries[place].original is not None]
     negated, originals = np.array(pairs, np.int64).reshape(-1, 2).T
-    before, after = (retrieval_values(ranks[some]) for some in (originals, negated))
+    before, after = (retrieval_values(measured.ranks[some]) for some in (originals, negated))
     return {f"negated/delta_{name}": Values(negated, before[name] - after[name]) for name in before if pairs}
 
 
@@ -124,25 +120,24 @@ def _middle(kind: str, places: Places, ranks: NDArray[np.int32]) -> dict[str, Va
     return {f"{kind}/MedR": Values(places, values, np.median), f"{kind}/MeanR": Values(places, values)}
 
 
-def _video_to_text(
-    queries: Sequence[JudgedQuery], places: Places, video_ranks: NDArray[np.int32]
-) -> dict[str, Values]:
-    """Measure the ranks of captions, each at the place of the first caption of its video."""
-    videos = np.flatnonzero(video_ranks)
+def _both_ways(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
+    """Measure the middle ranks, and those of captions, each at the place of the first caption of its video."""
+    found, videos = _middle("original", places, measured.ranks[places]), np.flatnonzero(measured.video_ranks)
     if not len(videos):
-        return {}
+        return found
     first = {video: place for place in places[::-1].tolist() for video in queries[place].relevant.tolist()}
-    at, ranks = np.array([first[video] for video in videos.tolist()], np.int64), video_ranks[videos]
+    at, ranks = np.array([first[video] for video in videos.tolist()], np.int64), measured.video_ranks[videos]
     values = retrieval_values(ranks)
-    return {f"video/R@{k}": Values(at, values[f"R@{k}"]) for k in KS} | _middle("video", at, ranks)
+    return found | {f"video/R@{k}": Values(at, values[f"R@{k}"]) for k in KS} | _middle("video", at, ranks)
 
 
-def _exclusion(kind: str, places: Places, measured: Measured) -> dict[str, Values]:
+def _exclusion(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
     """Measure ordered pairs in percent (ties count as wrong), of "not B" as AUC (ties count half), and violations."""
     ordered, tied, violations = (
         getattr(measured, name).astype(np.float64) for name in ("ordered", "tied", "violations")
     )
-    pairs, shown, found = places[~np.isnan(ordered[places])], places[~np.isnan(violations[places])], {}
+    kind, found = queries[places[0]].kind, {}
+    pairs, shown = (places[~np.isnan(some[places])] for some in (ordered, violations))
     if len(pairs) and kind == "not":
         found[f"{kind}/auc"] = Values(pairs, ordered[pairs] + tied[pairs] / 2)
     elif len(pairs):
@@ -158,6 +153,7 @@ def _pictures(queries: Sequence[JudgedQuery], places: Places, measured: Measured
     For the latter, each text's pairs with a right and a wrong picture count once: one right picture has several wrong
     ones.
     """
+    places = places[~np.isnan(measured.ordered[places])]
     scores, ordered = measured.pair_scores, 100 * measured.ordered.astype(np.float64)
     found = _per_part("picture/accuracy", queries, places, ordered)
     for name, some in parts_of(queries, places).items() if len(scores) == len(queries) else ():
@@ -170,30 +166,43 @@ def _pictures(queries: Sequence[JudgedQuery], places: Places, measured: Measured
     return found
 
 
-def _classes(
-    queries: Sequence[JudgedQuery], places: Places, denied: Places | None, ranks: NDArray[np.int32]
-) -> dict[str, Values]:
+def _classes(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
     """Measure top-1, top-5, top-1 with negated prompts, and their difference, in percent.
 
     Each is returned of all videos, of every data set (and of Kinetics-verb), and as the mean over data sets.
     """
-    first, found = np.where(ranks == 1, 100.0, 0.0), dict[str, Values]()
-    of = {"accuracy": (places, first), "top-5": (places, np.where(ranks <= TOP, 100.0, 0.0))}
-    if denied is not None:  # of the same videos in the same order
-        less = np.zeros(len(ranks))
+    first, found = np.where(measured.ranks == 1, 100.0, 0.0), dict[str, Values]()
+    of = {"accuracy": (places, first), "top-5": (places, np.where(measured.ranks <= TOP, 100.0, 0.0))}
+    denied = np.flatnonzero([query.kind == LENIENT for query in queries])
+    if len(denied):  # of the same videos in the same order
+        less = np.zeros(len(first))
         less[places] = first[places] - first[denied]
         of |= {"negated": (denied, first), "delta": (places, less)}
     for name, (asked, values) in of.items():
         parts = _per_part(f"class/{name}", queries, asked, values)
         found |= parts
-        data_sets = [part.removeprefix(f"class/{name}")[1:] for part in parts]
-        data_sets = [data for data in data_sets if data not in ("", KINETICS_VERB)]  # a part of its data set
+        not_one = (f"class/{name}", f"class/{name} {KINETICS_VERB}")  # all, and a part of a data set
+        data_sets = [part.removeprefix(f"class/{name} ") for part in parts if part not in not_one]
         if len(data_sets) > 1:
             of_each = [queries[place].group.partition("; ")[0] for place in asked.tolist()]
             numbers = [data_sets.index(data) + 1 if data in data_sets else 0 for data in of_each]
             pairs = np.stack([values[asked], np.array(numbers, np.float64)], axis=1)
             found[f"class/mean {name}"] = Values(asked, pairs, mean_of_groups)
     return found
+
+
+FAMILIES: Mapping[str, Sequence[Callable[[Sequence[JudgedQuery], Places, Measured], dict[str, Values]]]] = {
+    "original": (_found, _both_ways),
+    "negated": (_negated,),
+    "composed": (_found, _exclusion),
+    "without": (_found, _exclusion),
+    "not": (_exclusion,),
+    "retrieval": (_found,),
+    "picture": (_pictures,),
+    "choice": (_accuracy,),
+    "pair": (_accuracy,),
+    "class": (_classes,),
+}
 
 
 def parts_of(queries: Sequence[JudgedQuery], places: Places) -> dict[str, Places]:

@@ -37,15 +37,7 @@ def measure_block(
     exclusion per query, or none at all.
     """
     count = len(videos) if num_videos is None else num_videos
-    further = sorted({other for query in queries for other in query.instead.values()} - {NO_CAPTION})
-    column = {other: count + place for place, other in enumerate(further)}
-    clips = np.concatenate([videos[:count], videos[further]])
-    everything = score_table(vectors, clips, exclusions, videos[:count])  # (Q, V + further)
-    scores = everything[:, :count]
-    scores[:, ~videos[:count].any(axis=(1, 2)[: videos.ndim - 1])] = -np.inf
-    for row, query in enumerate(queries):
-        for video, other in query.instead.items():
-            scores[row, video] = -np.inf if other == NO_CAPTION else everything[row, column[other]]
+    scores = _video_scores(vectors, videos, queries, count, exclusions)
     relevant, hard, violating = (
         mask([getattr(query, name) for query in queries], count) for name in ("relevant", "hard", "violating")
     )
@@ -59,6 +51,21 @@ def measure_block(
     ordered, tied, violated = (some.astype(np.float32) for some in shares)
     ranks = first_ranks(scores, relevant).astype(np.int32)
     return Measured(ranks, ordered, tied, violated, first, pair_scores=pairs.reshape(-1, 2))
+
+
+def _video_scores(
+    vectors: Vectors, videos: Vectors, queries: Sequence[JudgedQuery], count: int, exclusions: Exclusions
+) -> Scores:
+    further = sorted({other for query in queries for other in query.instead.values()} - {NO_CAPTION})
+    column = {other: count + place for place, other in enumerate(further)}
+    clips = np.concatenate([videos[:count], videos[further]])
+    everything = score_table(vectors, clips, exclusions, videos[:count])  # (Q, V + further)
+    scores = everything[:, :count]
+    scores[:, ~videos[:count].any(axis=(1, 2)[: videos.ndim - 1])] = -np.inf
+    for row, query in enumerate(queries):
+        for video, other in query.instead.items():
+            scores[row, video] = -np.inf if other == NO_CAPTION else everything[row, column[other]]
+    return scores
 
 
 def score_table(vectors: Vectors, clips: Vectors, exclusions: Exclusions, gallery: Vectors) -> Scores:

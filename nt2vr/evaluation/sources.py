@@ -7,7 +7,7 @@ captions also decide which videos are relevant; what they do not say counts as a
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import blake2b
@@ -30,14 +30,16 @@ from nt2vr.evaluation.benchmark import (
     cue_of,
     embed_features,
     embed_files,
+    renumbered,
     row_array,
 )
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark
 from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
 from nt2vr.files import expanded
+from nt2vr.library.inventory import LibraryInfo
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import load_gallery
+from nt2vr.media.gallery import Gallery, Video, load_gallery
 from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.generate.absences import AbsenceQuery
@@ -52,6 +54,7 @@ GALLERY = "gallery"
 LIBRARY = "library:"  # before the name or id of a library
 CLASSES = "classes:"  # before a folder with a folder per class, or the built-in world
 BUILT_IN = (WORLD, GALLERY, CLASSES + WORLD)
+WORLDS: Mapping[str, Callable[..., Benchmark]] = {WORLD: world_benchmark, CLASSES + WORLD: shown_benchmark}
 FRAMES = frozenset({""})  # what models read that read no features
 KINDS = ("original", "negated", "composed")
 LOST = {  # why queries are left out
@@ -87,6 +90,24 @@ class Data:
         """Whether the name is that of a file or folder, not of shipped data or a library."""
         return self.name not in ("", *BUILT_IN) and not self.name.startswith(LIBRARY)
 
+    @property
+    def has_classes(self) -> bool:
+        """Whether it asks what each video shows, as tasks do, too."""
+        return self.name.startswith(CLASSES) or (self.is_path and is_task(expanded(self.name)))
+
+
+def _check(data: Data, features: Sequence[str]) -> None:
+    name, has_classes = quoted(data.name), data.has_classes
+    if data.prompts and (data.name in WORLDS or not has_classes):
+        raise ConfigError(f"{name} takes no prompts. Leave them out, or name a folder of folders per class.")
+    if data.split not in ("test", "all") and not data.is_path:
+        raise ConfigError(f"{name} has no splits. Leave out the split.")
+    if features and (has_classes or not data.is_path):
+        raise ConfigError(
+            f"{name} has no features {quoted(features[0])}, which a model reads instead of frames. Choose a "
+            "captioned dataset that has them, or other models."
+        )
+
 
 def load_benchmark(
     data: Data,
@@ -103,43 +124,39 @@ def load_benchmark(
     `features` on their cards; if all read some, videos need no files.
     """
     name, path = data.name, data.name.partition(":")[2]
-    has_classes = name.startswith(CLASSES) or (data.is_path and is_task(expanded(name)))
-    if data.prompts and (name == CLASSES + WORLD or not has_classes):
-        raise ConfigError(f"{quoted(name)} takes no prompts. Leave them out, or name a folder of folders per class.")
-    if data.split not in ("test", "all") and not data.is_path:
-        raise ConfigError(f"{quoted(name)} has no splits. Leave out the split.")
-    if (names := sorted(reads - FRAMES)) and (has_classes or not data.is_path):
-        raise ConfigError(
-            f"{quoted(name)} has no features {quoted(names[0])}, which a model reads instead of frames. Choose a "
-            "captioned dataset that has them, or other models."
-        )
-    if name in (WORLD, CLASSES + WORLD):
-        build = world_benchmark if name == WORLD else shown_benchmark
+    _check(data, sorted(reads - FRAMES))
+    if build := WORLDS.get(name):
         return build(folder, data.clips, data.seed, progress=progress)
     if name == GALLERY:
         return gallery_benchmark(load_gallery(ASSETS / "gallery" / "gallery.jsonl"), decoder, cache, progress)
-    if name.startswith(CLASSES):
-        return class_benchmark(expanded(path), decoder, cache, progress, data.prompts)
+    if data.has_classes:
+        read, file = (class_benchmark, path) if name.startswith(CLASSES) else (task_benchmark, name)
+        return read(expanded(file), decoder, cache, progress, data.prompts)
     if name.startswith(WORDS):
         return words_benchmark(Path(path).stem, read_words(path, data.split), data.seed, folder, progress)
+    places = folder, decoder, cache, progress, reads
     if libraries is not None and name.startswith(LIBRARY):
         library = libraries.find(path)
-        videos = tuple(video for video in libraries.gallery(library.id).videos if any(video.captions))
-        if not videos:
-            raise DatasetError(f"{library.name} has no captions to evaluate with. Choose another library.")
-        dataset = Dataset(library.name, "all", videos)
-        found = _dataset_benchmark(data, dataset, folder, decoder, cache, progress, reads, library.source.key)
+        dataset = Dataset(library.name, "all", _captioned(library.name, libraries.gallery(library.id)))
+        found = _dataset_benchmark(data, dataset, *places, library.source.key)
         return replace(found, source={**found.source, "library": library.id})
-    if has_classes:
-        return task_benchmark(expanded(name), decoder, cache, progress, data.prompts)
     if name.startswith(LIBRARY) or not kind_and_path(name)[1].exists():
-        known = [WORLD, GALLERY, *(f"{LIBRARY}{info.name}" for info in (libraries.infos() if libraries else ()))]
-        raise DatasetError(
-            f"{quoted(name)} is not there.{did_you_mean(name, known)} "
-            f"Name {', '.join(known)}, the folder of a dataset, or its captions file."
-        )
-    dataset = load_dataset(name, data.split, with_files=bool(reads & FRAMES))
-    return _dataset_benchmark(data, dataset, folder, decoder, cache, progress, reads)
+        raise _not_there(name, libraries.infos() if libraries else ())
+    return _dataset_benchmark(data, load_dataset(name, data.split, with_files=bool(reads & FRAMES)), *places)
+
+
+def _captioned(name: str, gallery: Gallery) -> tuple[Video, ...]:
+    if videos := tuple(video for video in gallery.videos if any(video.captions)):
+        return videos
+    raise DatasetError(f"{name} has no captions to evaluate with. Choose another library.")
+
+
+def _not_there(name: str, libraries: Iterable[LibraryInfo]) -> DatasetError:
+    known = [WORLD, GALLERY, *(f"{LIBRARY}{info.name}" for info in libraries)]
+    return DatasetError(
+        f"{quoted(name)} is not there.{did_you_mean(name, known)} "
+        f"Name {', '.join(known)}, the folder of a dataset, or its captions file."
+    )
 
 
 def _dataset_benchmark(
@@ -183,6 +200,16 @@ def _dataset_benchmark(
 
 def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[JudgedQuery, ...], list[str]]:
     """Find the videos of queries; also return remarks that count the queries left out."""
+    composed = (judged_composed(query, row_of) for query in sets.composed)
+    queries = [*_judged_captions(sets, row_of), *(query for query in composed if len(query.relevant))]
+    found, remarks = Counter(query.kind if query.kind in KINDS else "composed" for query in queries), []
+    for kind in KINDS:
+        if lost := (total := len(getattr(sets, kind))) - found[kind]:
+            remarks.append(f"{lost} of {total} {kind} queries {LOST[kind]}; they are left out.")
+    return tuple(queries), remarks
+
+
+def _judged_captions(sets: QuerySets, row_of: Mapping[str, int]) -> list[JudgedQuery]:
     queries: list[JudgedQuery] = []
     places: dict[str, int] = {}  # of captions, by their ids
     for caption in sets.original:
@@ -196,13 +223,7 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
             right, unwanted = queries[place].relevant, (caption.unwanted,) if caption.unwanted else ()
             denied = JudgedQuery("negated", caption.text, right, wanted=caption.wanted, original=place)
             queries.append(replace(denied, unwanted=unwanted, cue=cue_of(caption.text), query_id=caption.cap_id))
-    composed = (judged_composed(query, row_of) for query in sets.composed)
-    queries += (query for query in composed if len(query.relevant))
-    found, remarks = Counter(query.kind if query.kind in KINDS else "composed" for query in queries), []
-    for kind in KINDS:
-        if lost := (total := len(getattr(sets, kind))) - found[kind]:
-            remarks.append(f"{lost} of {total} {kind} queries {LOST[kind]}; they are left out.")
-    return tuple(queries), remarks
+    return queries
 
 
 def judged_composed(query: ComposedQuery, row_of: Mapping[str, int]) -> JudgedQuery:
@@ -255,16 +276,15 @@ def words_benchmark(
                 rows.append(left)
         return found
 
-    queries: list[JudgedQuery] = []
-    new_place: dict[int | None, int | None] = {None: None}  # of originals
+    kept: dict[int, JudgedQuery] = {}
     for place, query in enumerate(judged):
         if query.kind not in ("original", "negated"):
-            queries.append(query)
+            kept[place] = query
             continue
-        others = instead(key_of(query.text if query.original is None else judged[query.original].text))
+        others = instead(key_of(judged[place if query.original is None else query.original].text))
         if others.get(int(query.relevant[0])) != NO_CAPTION:
-            new_place[place] = len(queries)
-            queries.append(replace(query, instead=others, original=new_place[query.original]))
+            kept[place] = replace(query, instead=others)
+    queries = renumbered(kept)
     if lost := len(judged) - len(queries):
         remarks.append(f"{lost} queries are their video's only caption, or deny it; they are left out.")
 
@@ -280,7 +300,7 @@ def words_benchmark(
     content = blake2b(json.dumps(list(captions.items())).encode(), digest_size=12).hexdigest()
     known = {"data": "captions", "content": content, "captions": "all", "seed": seed}
     source = {**known, "remarks": [REMARK, *remarks]}
-    return Benchmark(f"{name} in words", tuple(captions), tuple(queries), embed, source, captions=captions)
+    return Benchmark(f"{name} in words", tuple(captions), queries, embed, source, captions=captions)
 
 
 def key_of(caption: str) -> str:

@@ -80,14 +80,17 @@ def lines_of(report: Report) -> list[Line]:
     for result in report.results:
         strategy, metrics = result.spec["strategy"], report.metrics[result.system]
         shown = {key: v for key, v in metrics.items() if strategy == "plain" or not key.startswith(OF_CAPTIONS)}
-        removals = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics]
-        for name in ("R@1", VIOLATIONS) if removals else ():
-            shown[f"{REMOVALS}/{name}"] = fmean(metrics[f"{kind}/{name}"] for kind in removals)
+        shown |= _mean_of_removals(metrics)
         role, label = ROLES.get(strategy, ("", "" if report.is_covr else "zero-shot"))
         if result.spec.get("base") and not report.is_covr:
             role, label = "", "fine-tuned"
         lines.append(Line(result.system, shown, role, label))
     return lines
+
+
+def _mean_of_removals(metrics: Mapping[str, float]) -> dict[str, float]:
+    kinds, names = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics], ("R@1", VIOLATIONS)
+    return {f"{REMOVALS}/{name}": fmean(metrics[f"{kind}/{name}"] for kind in kinds) for name in names if kinds}
 
 
 def groups_of(report: Report) -> list[tuple[Group, ...]]:
@@ -109,15 +112,18 @@ def _covr_groups(report: Report, known: Iterable[str]) -> Iterator[Group]:
     kinds = by_definition(dict.fromkeys(query.kind for query in report.queries))
     rows = dict.fromkeys(key.rpartition("/")[0] for key in known)
     labels = [row for row in rows if row not in (*kinds, ALL, SEEN, UNSEEN, REMOVALS)]
-    groups = {
-        "R@1": [(ALL, "R@1", ALL), (SEEN, "R@1", "seen"), (UNSEEN, "R@1", "unseen")],
-        REMOVALS: [(REMOVALS, name, name) for name in ("R@1", VIOLATIONS)],
-        "R@1 by kind of change": [(kind, "R@1", kind) for kind in kinds],
-        ALL: [(ALL, name, name) for name in FURTHER],
-        f"{MAP} by aspect": [(label, MAP, label) for label in labels],
-    }
-    for head, cells in groups.items():
-        columns = (Column(f"{row}/{name}", text, lower_is_better=name == VIOLATIONS) for row, name, text in cells)
+    groups: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
+        ("R@1", (ALL, SEEN, UNSEEN), ("R@1",)),
+        (REMOVALS, (REMOVALS,), ("R@1", VIOLATIONS)),
+        ("R@1 by kind of change", kinds, ("R@1",)),
+        (ALL, (ALL,), FURTHER),
+        (f"{MAP} by aspect", labels, (MAP,)),
+    )
+    for head, some, names in groups:
+        columns = []
+        for row, name in product(some, names):
+            text = name if row == head else row.removesuffix(" wordings")
+            columns.append(Column(f"{row}/{name}", text, lower_is_better=name == VIOLATIONS))
         yield Group(head, tuple(column for column in columns if column.key in known))
 
 
@@ -173,12 +179,12 @@ def _markdown(rows: Sequence[Sequence[str]], num_left: int) -> str:
 def csv_table(report: Report) -> str:
     """Return all metrics of all systems, unrounded, with their keys as headers; then the ends of their intervals."""
     file, lines = io.StringIO(), lines_of(report)
-    every = dict.fromkeys(column.key for some in groups_of(report) for group in some for column in group.columns)
+    groups = chain.from_iterable(groups_of(report))
+    every = dict.fromkeys(column.key for group in groups for column in group.columns)
     keys, writer = keys_of(lines) if report.is_covr else every, SafeCsv(file, lineterminator="\n")
-    writer.writerow(["system", "role", *keys, *(f"{key} {end}" for key in keys for end in ("low", "high"))])
+    writer.writerow(["system", "role", *keys, *map(" ".join, product(keys, ("low", "high")))])
     for line in lines:
-        intervals = (interval_of(report, line, key) for key in keys)
-        ends = (end for each in intervals for end in ((each.low, each.high) if each else ("", "")))
+        ends = chain.from_iterable(interval_of(report, line, key) or ("", "") for key in keys)
         writer.writerow([line.name, line.label, *(line.metrics.get(key, "") for key in keys), *ends])
     return file.getvalue()
 

@@ -81,7 +81,7 @@ def is_task(path: Path) -> bool:
     if path.suffix.lower() != ".csv" or not path.is_file():
         return bool(foil_files(path))
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        marks = {"captions", "caption_0", "class", "hard_negs", "pos_image_id", "a0", *NEGATED}
+        marks = {*TABLES, *NEGATED} - {"caption"}
         return not marks.isdisjoint(next(csv.reader(file), ()))
 
 
@@ -100,9 +100,8 @@ def task_benchmark(
     path: Path, decoder: Decoder, cache: Cache, progress: Progress = silent, prompts: str = ""
 ) -> Benchmark:
     """Read a task; a ConfigError says why it cannot be used. `prompts` are those of classes, see `read_prompts`."""
-    folder = (path if path.is_dir() else path.parent).absolute()
     try:
-        task = _table(path, folder, prompts) if path.suffix.lower() == ".csv" else _foils(path, folder, progress)
+        task = _table(path, prompts) if path.suffix.lower() == ".csv" else _foils(path, progress)
     except (MemoryError, TimeoutError) as error:
         raise ConfigError(f"{path} takes too much memory or time to read. Choose a smaller file.") from error
     except (OSError, ValueError, KeyError, TypeError, SyntaxError, IndexError, AttributeError, csv.Error) as error:
@@ -138,34 +137,44 @@ def _benchmark(name: str, path: Path, task: Task, decoder: Decoder, cache: Cache
     return replace(found, unreadable=unreadable)
 
 
-def _table(path: Path, folder: Path, prompts: str) -> Task:
-    """Read a CSV file of any form."""
+def _table(path: Path, prompts: str) -> Task:
     with path.open(encoding="utf-8-sig", newline="") as file:
         lines = list(csv.DictReader(file))
-    columns, queries = set(lines[0]) if lines else set[str](), list[JudgedQuery]()
-    if "pos_image_id" in columns:
-        names = [line[column] for line in lines for column in ("pos_image_id", "neg_image_id")]
-        videos, rows = _looked_up(names, folder)
-        for line, right, wrong in zip(lines, rows[::2], rows[1::2], strict=True):
-            group = "; ".join(name for key, name in SVO.items() if line[key].lower() == "true")
-            pair = row_array((right,)), row_array((wrong,))
-            queries.append(JudgedQuery("picture", line["sentence"], *pair, group=group))
-        return Task(videos, queries)
-    if "captions" in columns:
-        videos, rows = _looked_up([_file_of(line) for line in lines], folder)
-        for row, line in zip(rows, lines, strict=True):
-            said = ast.literal_eval(line["captions"])
-            queries += (JudgedQuery("retrieval", each, row_array((row,)), cue=cue_of(each)) for each in said)
-        return Task(videos, queries)
-    if "class" in columns and columns.isdisjoint(CSV_FORMS):
-        videos, rows = _looked_up([_file_of(line) for line in lines], folder)
-        labels = {row: (each["class"], each.get("dataset") or "") for row, each in zip(rows, lines, strict=True)}
-        return class_task(videos, [labels[row] for row in range(len(videos))], read_prompts(prompts, folder))
-    task = _questions(_in_form(lines, path.stem, CSV_FORMS), folder)
-    return task._replace(remarks=(WHOLE,)) if {"hard_negs", REGION} <= columns else task
+    columns = lines[0] if lines else {}
+    read = next((read for mark, read in TABLES.items() if mark in columns), _csv_questions)
+    return read(lines, path.absolute(), prompts)
 
 
-def _foils(path: Path, folder: Path, progress: Progress) -> Task:
+def _svo_probes(lines: Sequence[Row], path: Path, prompts: str) -> Task:
+    names = [line[column] for line in lines for column in ("pos_image_id", "neg_image_id")]
+    (videos, rows), queries = _looked_up(names, path.parent), []
+    for line, right, wrong in zip(lines, rows[::2], rows[1::2], strict=True):
+        group = "; ".join(name for key, name in SVO.items() if line[key].lower() == "true")
+        pair = row_array((right,)), row_array((wrong,))
+        queries.append(JudgedQuery("picture", line["sentence"], *pair, group=group))
+    return Task(videos, queries)
+
+
+def _true_captions(lines: Sequence[Row], path: Path, prompts: str) -> Task:
+    (videos, rows), queries = _looked_up([_file_of(line) for line in lines], path.parent), list[JudgedQuery]()
+    for row, line in zip(rows, lines, strict=True):
+        said = ast.literal_eval(line["captions"])
+        queries += (JudgedQuery("retrieval", each, row_array((row,)), cue=cue_of(each)) for each in said)
+    return Task(videos, queries)
+
+
+def _class_table(lines: Sequence[Row], path: Path, prompts: str) -> Task:
+    videos, rows = _looked_up([_file_of(line) for line in lines], path.parent)
+    labels = {row: (each["class"], each.get("dataset") or "") for row, each in zip(rows, lines, strict=True)}
+    return class_task(videos, [labels[row] for row in range(len(videos))], read_prompts(prompts, path.parent))
+
+
+def _csv_questions(lines: Sequence[Row], path: Path, prompts: str) -> Task:
+    task = _questions(_in_form(lines, path.stem, CSV_FORMS), path.parent)
+    return task._replace(remarks=(WHOLE,)) if {"hard_negs", REGION} <= lines[0].keys() else task
+
+
+def _foils(path: Path, progress: Progress) -> Task:
     found: list[Question] = []
     for file in foil_files(path):
         if file.suffix.lower() == ".pt":
@@ -173,7 +182,7 @@ def _foils(path: Path, folder: Path, progress: Progress) -> Task:
             found += run_limited(_cc_neg, file, memory_bytes=limit, timeout_s=TIMEOUT_S, progress=progress)
         else:
             found += _in_form(list(read_json(file).values()), file.stem, JSON_FORMS)
-    return _questions(found, folder)
+    return _questions(found, (path if path.is_dir() else path.parent).absolute())
 
 
 def _in_form(rows: Sequence[Row], fold: str, forms: "Forms") -> list[Question]:
@@ -221,6 +230,12 @@ def _pair(row: Row, fold: str) -> Question:
 Forms = Mapping[str, Callable[[Row, str], Question]]  # by a column; the first that is there
 JSON_FORMS: Forms = {"negative_caption": _sugar_crepe, "hard_negs": _crepe}
 CSV_FORMS: Forms = {"hard_negs": _crepe, "caption_0": _negbench, "caption": _pair, "a0": _next_qa}
+TABLES: Mapping[str, Callable[[Sequence[Row], Path, str], Task]] = {  # by a column, as above
+    "pos_image_id": _svo_probes,
+    "captions": _true_captions,
+    **dict.fromkeys(CSV_FORMS, _csv_questions),
+    "class": _class_table,
+}
 
 
 def _cc_neg(file: Path, progress: Progress) -> list[Question]:
