@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -46,10 +45,8 @@ def drawings_view(
 ) -> dict[str, Any]:
     """Say which of some models know only drawings, and offer to get a better one, at its cost; nothing if none does.
 
-    Args:
-        names: of models; if one of them knows more, none is offered.
-        num_clips: of the library; 0 if that is not known yet.
-        again: whether they have indexed the library already.
+    If one of the named models knows more, none is offered. `num_clips` of the library is 0 if that is not known yet;
+    `again` is true if they have indexed it already.
     """
     given = [name for name in dict.fromkeys(names) if name]
     drawn = [name for name in given if models.knows_only_drawings(name)]
@@ -96,11 +93,7 @@ class Indexing:
         return ended | {job.key: job for job in reversed(jobs) if job.is_under_way}
 
     def cost(self, model: str, num_clips: int) -> str:
-        """Say what indexing by a model that takes clips costs, measured on one; nothing of others.
-
-        Args:
-            num_clips: of the library; 0 if that is not known yet.
-        """
+        """Say what indexing clips (0: unknown number) by a model costs, measured on one; nothing if it takes none."""
         if model not in self.models.names() or not self.models.card(model).clip:
             return ""
         try:
@@ -122,8 +115,14 @@ class Indexing:
         """Update a library under a model that knows more than drawings, which is downloaded if none is here."""
         self.check_get(permissions, visitor)
         model = better_model(self.models)
-        is_here = model in self.models.names()
-        return self._start(library_id, model, None if is_here else partial(self._download, model))
+
+        def download(progress: Progress) -> None:
+            progress(0, 0, f"asking for {model}")
+            self.models.download(
+                model, lambda done, total, doing: progress(done >> 20, total >> 20, f"{doing}, in MB")
+            )
+
+        return self._start(library_id, model, None if model in self.models.names() else download)
 
     def check_get(self, permissions: Permissions, visitor: Visitor) -> None:
         """Raise AccessError if a visitor may not `get` what `better_model` names."""
@@ -153,22 +152,15 @@ class Indexing:
         """Stop an update soon, or take it from the queue; what is indexed stays."""
         self._runner.cancel(number)
 
-    def _download(self, model: str, progress: Progress) -> None:
-        def in_megabytes(done: int, total: int, doing: str) -> None:
-            progress(done >> 20, total >> 20, f"{doing}, in MB")
-
-        progress(0, 0, f"asking for {model}")
-        self.models.download(model, in_megabytes)
-
     def drawings(
         self, key: str, systems: Sequence[str], permissions: Permissions, visitor: Visitor, again: bool
     ) -> dict[str, Any]:
         """Say of the systems that a library is searched by what `drawings_view` says of their models."""
         if not key:
             return {}
-        names, searcher = self.models.names(), self.galleries.searcher(key)
+        names, clips = self.models.names(), self.galleries.searcher(key).gallery.videos
         asked = [System.named(name, names).model for name in systems]
-        return drawings_view(self.models, asked, len(searcher.gallery.videos), permissions, visitor, again)
+        return drawings_view(self.models, asked, len(clips), permissions, visitor, again)
 
     def under_way(self, library_id: str) -> IndexJob | None:
         """Return the update of a library that is running, or else waiting, if any."""
@@ -186,11 +178,8 @@ def index_view(
 ) -> dict[str, Any]:
     """Show what a library lacks of its index, with a button that has it indexed, or how far that has come.
 
-    Args:
-        drawings: as `drawings_view` says it of the models that are asked; not while an update is under way.
-        job: the library's update, if it is under way or has failed.
-        refusal: why this visitor may not start one; empty if they may.
-        tell: as `job_view` takes it.
+    `job` is the library's update, if it is under way or has failed; `tell` is as `job_view` takes it; `refusal` says
+    why this visitor may not start one; `drawings`, as from `drawings_view`, is not shown while an update is under way.
     """
     warning = {"drawings": dict(drawings)} if drawings else {}
     if job is not None:
@@ -209,36 +198,23 @@ def index_view(
 def wire_indexing(
     indexing: Indexing,
     permissions: Permissions,
-    gallery: gr.Dropdown,
-    systems: gr.Dropdown,
-    panel: gr.HTML,
-    timer: gr.Timer,
-    ask: gr.Textbox,
+    gallery: gr.Dropdown,  # the library's key
+    systems: gr.Dropdown,  # compared; if they know only drawings, a better model's replace them once it has indexed
+    panel: gr.HTML,  # shows `index_view`; its event `start` names the models to index by, `get` asks for a better one
+    timer: gr.Timer,  # ticks while the library is indexed
+    ask: gr.Textbox,  # changes when it has ended, to search once more
 ) -> None:
-    """Let a panel start and follow the indexing of the library that is searched.
-
-    Args:
-        gallery: the library's key.
-        systems: those that are compared. Once a better model has indexed the library, its take the place of systems
-            that know only drawings.
-        panel: shows `index_view`; its event `start` names the models by which the library is not indexed, and `get`
-            asks for a better one.
-        timer: ticks while it is under way.
-        ask: changes when it has ended, to search once more.
-    """
+    """Let a panel start and follow the indexing of the library that is searched."""
 
     def on_index(key: str, event: gr.EventData, request: gr.Request) -> tuple[Any, Any]:
         permissions.check("import", request)
-        library_id = indexing.galleries.key(key)
         for model in event_value(event, "models", str).split("|"):
-            indexing.start(library_id, model)
+            indexing.start(key, model)
         return index_view(None, None, indexing.under_way(key)), gr.Timer(active=True)
 
     def on_get(key: str, request: gr.Request) -> tuple[Any, Any]:
-        indexing.check_get(permissions, request)
-        library_id = indexing.galleries.shelf.find(key).id
-        indexing.get(library_id, permissions, request)
-        return index_view(None, None, indexing.under_way(library_id)), gr.Timer(active=True)
+        indexing.get(key, permissions, request)
+        return index_view(None, None, indexing.under_way(key)), gr.Timer(active=True)
 
     def on_indexing(key: str, chosen: list[str], request: gr.Request) -> tuple[Any, ...]:
         job = indexing.under_way(key)

@@ -59,22 +59,25 @@ class Media:
         limiter = CapacityLimiter(MAKING)
 
         async def serve(request: Request) -> Response:
-            asked = request.path_params
-            if asked["kind"] == MOMENT:
-                if not self.permissions.may("paths", request):  # unlike a preview, it is as large as the film
-                    raise HTTPException(403)
-                video = await to_thread.run_sync(self._clip, asked["library"], asked["content"])
-                file = await to_thread.run_sync(self._moment, asked["library"], video, limiter=limiter)
-                name = f"{video.path.stem} {clock(video.start).replace(':', '.')}{file.suffix}"
-                return FileResponse(file, filename=name, background=BackgroundTask(file.unlink, missing_ok=True))
-            if frame := FRAME.fullmatch(asked["kind"]):
-                place = asked["library"], asked["content"], int(frame[1]), int(frame[2])
-                jpeg = await to_thread.run_sync(self._frame, *place, limiter=limiter)
-                return Response(jpeg, media_type="image/jpeg", headers=FOREVER)
-            path = await to_thread.run_sync(
-                self._file, asked["library"], asked["content"], asked["kind"], limiter=limiter
-            )
-            return FileResponse(path, media_type=KINDS[asked["kind"]], headers=FOREVER)
+            library, content, kind = (request.path_params[name] for name in ("library", "content", "kind"))
+            if kind == MOMENT and not self.permissions.may("paths", request):  # it is as large as the film
+                raise HTTPException(403)
+            frame = FRAME.fullmatch(kind)
+            if kind not in (MOMENT, *KINDS) and (frame is None or int(frame[1]) >= int(frame[2])):
+                raise HTTPException(404)
+            try:
+                video = await to_thread.run_sync(self._clip, library, content)
+                if frame:
+                    place = self.decoder, video, int(frame[1]), int(frame[2]), FRAME_SIDE
+                    jpeg = await to_thread.run_sync(still, *place, limiter=limiter)
+                    return Response(jpeg, media_type="image/jpeg", headers=FOREVER)
+                file = await to_thread.run_sync(self._file, library, video, kind, limiter=limiter)
+            except Nt2vrError as error:  # no such library, or a clip that cannot be decoded any more
+                raise HTTPException(404, str(error)) from error
+            if kind != MOMENT:
+                return FileResponse(file, media_type=KINDS[kind], headers=FOREVER)
+            name = f"{video.path.stem} {clock(video.start).replace(':', '.')}{file.suffix}"
+            return FileResponse(file, filename=name, background=BackgroundTask(file.unlink, missing_ok=True))
 
         return Route("/media/{library}/{content}/{kind}", serve, methods=["GET"])
 
@@ -84,38 +87,21 @@ class Media:
             raise HTTPException(404)
         return video
 
-    def _frame(self, library: str, content: str, number: int, count: int) -> bytes:
-        """Return one of a clip's `count` evenly spaced frames as JPEG."""
-        if not number < count:
-            raise HTTPException(404)
-        try:
-            return still(self.decoder, self._clip(library, content), number, count, FRAME_SIDE)
-        except Nt2vrError as error:
-            raise HTTPException(404, str(error)) from error
-
-    def _moment(self, library: str, video: Video) -> Path:
+    def _file(self, library: str, video: Video, kind: str) -> Path:
+        previews = self.libraries.previews(self.galleries.key(library), self.decoder)
+        if kind != MOMENT:
+            return previews.poster(video) if kind == "poster.jpg" else previews.preview(video)
         if video.end is None:
             raise HTTPException(404)
-        folder = self.libraries.previews(self.galleries.key(library), self.decoder).folder
-        folder.mkdir(parents=True, exist_ok=True)
+        previews.folder.mkdir(parents=True, exist_ok=True)
         suffix = ".mp4" if video.path.suffix.lower() in (".mp4", ".m4v") else ".mkv"
-        file = folder / f".{uuid4().hex}{suffix}"  # hidden, and gone once it is sent
+        file = previews.folder / f".{uuid4().hex}{suffix}"  # hidden, and gone once it is sent
         try:
             self.decoder.moment(video.path, video.start, video.end, file, video.root).result()
-        except Nt2vrError as error:
+        except Nt2vrError:
             file.unlink(missing_ok=True)
-            raise HTTPException(404, str(error)) from error
+            raise
         return file
-
-    def _file(self, library: str, content: str, kind: str) -> Path:
-        if kind not in KINDS:
-            raise HTTPException(404)
-        try:
-            video = self._clip(library, content)
-            previews = self.libraries.previews(self.galleries.key(library), self.decoder)
-            return previews.poster(video) if kind == "poster.jpg" else previews.preview(video)
-        except Nt2vrError as error:  # no such library, or a clip that cannot be decoded any more
-            raise HTTPException(404, str(error)) from error
 
     def _clips(self, searcher: Searcher) -> Mapping[str, Video]:
         with self._lock:

@@ -31,7 +31,6 @@ PATHS = {  # kind -> the label of its path, and an example
     "manifest": ("Captions file: CSV, TSV, JSONL or JSON", "~/clips/captions.jsonl"),
     "dataset": ("Folder of MSR-VTT, VATEX, Flickr30k, COCO, or of files with captions", "~/data/msrvtt"),
 }
-
 INDEXED_BY = "Model to index with"
 
 
@@ -40,19 +39,12 @@ class NewParts:
 
     def __init__(self, models: Sequence[str], default: str) -> None:
         with gr.Column(elem_id="library-form") as self.column:
-            lead(
-                "Search your own videos", "Drop them anywhere on this page, or name a folder, whose files stay there."
-            )
-            self.kind = gr.Radio(
-                list(KINDS), value="uploads", label="Where the videos come from", elem_id="library-kind"
-            )
-            self.files = gr.File(
-                label="Videos and pictures",
-                file_count="multiple",
-                height=180,
-                type="filepath",
-                elem_id="library-files",
-            )
+            about = "Drop them anywhere on this page, or name a folder, whose files stay there."
+            lead("Search your own videos", about)
+            label = "Where the videos come from"
+            self.kind = gr.Radio(list(KINDS), value="uploads", label=label, elem_id="library-kind")
+            several: dict[str, Any] = {"file_count": "multiple", "elem_id": "library-files"}
+            self.files = gr.File(label="Videos and pictures", height=180, type="filepath", **several)
             with gr.Row(equal_height=True):
                 self.path = _textbox("library-path", 4, label="Folder", visible=False)
                 splits = ["all", "test", "validation", "train"]
@@ -60,18 +52,14 @@ class NewParts:
             self.problem = problem_place("library-problem")
             with gr.Row(equal_height=True):
                 self.name = _textbox("library-name", 3, label="Name", placeholder="Holiday")
+                place: dict[str, Any] = {"scale": 2, "min_width": 180, "elem_id": "library-window"}
                 label = "Seconds per window (0: keep videos whole)"
-                self.window = gr.Number(
-                    WINDOW_S, label=label, minimum=0, scale=2, min_width=180, elem_id="library-window"
-                )
+                self.window = gr.Number(WINDOW_S, label=label, minimum=0, **place)
                 self.model = _dropdown("library-first-model", 3, 200, models, default, label=INDEXED_BY)
             self.drawings = template("search-index", {}, elem_id="form-drawings")
             self.add = _button("library-add", "Add and index", 220, scale=0, variant="primary")
             self.note = gr.Markdown(visible=False, elem_id="library-note")
-
-    @property
-    def inputs(self) -> list[Any]:
-        return [self.kind, self.name, self.files, self.path, self.split, self.window, self.model]
+        self.inputs = [self.kind, self.name, self.files, self.path, self.split, self.window, self.model]
 
 
 class OpenParts:
@@ -89,9 +77,8 @@ class OpenParts:
                 self.model = _dropdown("library-model", 3, 200, models, default, label=INDEXED_BY)
                 self.update = _button("library-update", "Update index", 140)
                 self.cancel = _button("library-cancel", "Cancel", 100, interactive=False)
-                self.more = gr.UploadButton(
-                    "Upload more files", file_count="multiple", elem_id="library-more", min_width=160, scale=1
-                )
+                more: dict[str, Any] = {"file_count": "multiple", "elem_id": "library-more"}
+                self.more = gr.UploadButton("Upload more files", min_width=160, scale=1, **more)
             self.drawings = template("search-index", {}, elem_id="open-drawings")
             with gr.Row(equal_height=True):
                 self.name = _textbox("library-new-name", 4, label="Name")
@@ -101,15 +88,11 @@ class OpenParts:
 
 
 class LibraryParts:
-    """All components of the tab: at the left the libraries, at the right the form or the open one.
-
-    Attributes:
-        chosen: id of the open library, "" for the form.
-        seen: what the page last showed of the updates.
-    """
+    """All components of the tab: at the left the libraries, at the right the form or the open one."""
 
     def __init__(self, models: Sequence[str], default: str) -> None:
-        self.chosen, self.seen = gr.Textbox(visible="hidden"), gr.State()
+        self.chosen = gr.Textbox(visible="hidden")  # id of the open library, "" for the form
+        self.seen = gr.State()  # what the page last showed of the updates
         self.timer = gr.Timer(POLL_S, active=False)
         with gr.Row(elem_id="library"):
             with gr.Column(scale=1, min_width=230, elem_id="library-side"):
@@ -128,10 +111,8 @@ def _textbox(elem_id: str, scale: int, **options: Any) -> gr.Textbox:
     return gr.Textbox(elem_id=elem_id, max_lines=1, scale=scale, **options)
 
 
-def _dropdown(
-    elem_id: str, scale: int, min_width: int, choices: Sequence[str], value: str, **options: Any
-) -> gr.Dropdown:
-    return gr.Dropdown(list(choices), value=value, elem_id=elem_id, scale=scale, min_width=min_width, **options)
+def _dropdown(elem_id: str, scale: int, width: int, choices: Sequence[str], value: str, **options: Any) -> gr.Dropdown:
+    return gr.Dropdown(list(choices), value=value, elem_id=elem_id, scale=scale, min_width=width, **options)
 
 
 class LibraryTab:
@@ -146,38 +127,25 @@ class LibraryTab:
 
     def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
         """Lay the tab out inside the open tab and wire it."""
-        self._parts = LibraryParts(self._models(), self._default_model())
-        self._wire_form(tab)
-        self._wire_open()
-        opens(self._parts.open.search.open, self.on_search)
-
-    @property
-    def _outputs(self) -> list[Any]:
-        """Everything that depends on which library is open, and on the updates under way."""
-        p, o = self._parts, self._parts.open
-        panes, watched = [p.chosen, p.form.column, o.column], [p.seen, p.timer, p.libraries]
-        opened = [o.confirm.question, o.search, o.skipped, o.retry, o.name, o.more, o.model, o.drawings]
-        return [*panes, *watched, *opened, o.info, o.update, o.cancel]
-
-    def _wire_form(self, tab: gr.Tab) -> None:
-        p, form = self._parts, self._parts.form
-        models = [form.model, p.open.model]
-        opened = tab.select(self.on_open, p.chosen, self._outputs, **QUIET)
+        self._parts = p = LibraryParts(self._models(), self._default_model())
+        form, o, models = p.form, p.open, [p.form.model, p.open.model]
+        # everything that depends on which library is open, and on the updates under way
+        panes, watched = [p.chosen, form.column, o.column], [p.seen, p.timer, p.libraries]
+        facts = [o.confirm.question, o.search, o.skipped, o.retry, o.name, o.more, o.model, o.drawings]
+        shown = [*panes, *watched, *facts, o.info, o.update, o.cancel]
+        opened = tab.select(self.on_open, p.chosen, shown, **QUIET)
         opened.success(self.on_visit, models, [form.add, form.note, *models, form.drawings], **QUIET)
         form.model.change(self.on_model, form.model, form.drawings, **QUIET)
         of_kind = [form.files, form.path, form.split, form.window]
         form.kind.change(None, form.kind, of_kind, js=script("chooseKind", PATHS))
-        p.timer.tick(self.on_poll, [p.chosen, p.seen], self._outputs, queue=False, trigger_mode="once", **QUIET)
-        added = [*self._outputs, form.files, form.name, form.problem]
+        p.timer.tick(self.on_poll, [p.chosen, p.seen], shown, queue=False, trigger_mode="once", **QUIET)
         for asked in (form.add.click, form.drawings.get):
+            added = [*shown, form.files, form.name, form.problem]
             asked(told_at(form.problem, self.on_add), form.inputs, added, **PRIVATE)
         mended = (form.files.change, form.kind.change, form.path.input, form.name.input, form.window.input)
         gr.on(mended, None, None, form.problem, js="() => ''")
-        p.new.click(self.on_new, None, self._outputs, **QUIET)
-        p.libraries.pick(self.on_pick, None, self._outputs, **QUIET)
-
-    def _wire_open(self) -> None:
-        p, o = self._parts, self._parts.open
+        p.new.click(self.on_new, None, shown, **QUIET)
+        p.libraries.pick(self.on_pick, None, shown, **QUIET)
         gr.on((o.model.change, p.chosen.change), self.on_model, [o.model, p.chosen], o.drawings, **QUIET)
         for event, handler, inputs in (
             (o.drawings.get, self.on_get, []),
@@ -188,9 +156,10 @@ class LibraryTab:
             (o.confirm.yes.click, self.on_remove, []),
             (o.retry.click, self.on_retry, [o.model]),
         ):
-            event(told_at(o.problem, handler), [p.chosen, *inputs], [*self._outputs, o.problem], **QUIET)
+            event(told_at(o.problem, handler), [p.chosen, *inputs], [*shown, o.problem], **QUIET)
         p.chosen.change(None, None, o.problem, js="() => ''")
         o.confirm.asked_by(o.remove, p.chosen, (p.new.click, p.libraries.pick))
+        opens(o.search.open, self.on_search)
 
     def on_open(self, chosen: str, request: gr.Request) -> Updates:
         """Show what was open before, otherwise the first library, or the form if there is none."""
@@ -281,8 +250,7 @@ class LibraryTab:
 
     def on_get(self, chosen: str, request: gr.Request) -> Updates:
         """Index the open library by a model that knows more than drawings, which is downloaded if none is here."""
-        self._indexing.check_get(self._permissions, request)
-        self._indexing.get(self._libraries.find(chosen).id, self._permissions, request)
+        self._indexing.get(chosen, self._permissions, request)
         return self._show(chosen, request) | {self._parts.open.drawings: {}}
 
     def on_cancel(self, chosen: str, request: gr.Request) -> Updates:

@@ -23,28 +23,18 @@ MOST_SKIPPED = 200  # rows of the table
 
 def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen: str) -> dict[str, Any]:
     """List the libraries with the state of each, the open one marked."""
-    return {
-        "libraries": [
-            {
-                "id": info.id,
-                "name": info.name,
-                "about": f"{counted(info.num_clips, 'clip')} · {KIND_NAMES[info.source.kind]}",
-                "chosen": info.id == chosen,
-                **_state(info, jobs.get(info.id)),
-            }
-            for info in infos
-        ]
-    }
-
-
-def _state(info: LibraryInfo, job: IndexJob | None) -> dict[str, str]:
-    if job is not None and job.state != "finished":
-        return {"state": job.state, "word": state_text(job, WORD), "share": percent_text(job.done, job.total)}
-    if not info.available:
-        return {"state": "interrupted", "word": "unavailable", "share": "0"}
-    if not info.num_clips:
-        return {"state": "interrupted", "word": "not indexed", "share": "0"}
-    return {"state": "finished", "word": "ready", "share": "100"}
+    rows = []
+    for info in infos:
+        job = jobs.get(info.id)
+        state, word, share = "interrupted", "not indexed" if info.available else "unavailable", "0"
+        if job is not None and job.state != "finished":
+            state, word, share = job.state, state_text(job, WORD), percent_text(job.done, job.total)
+        elif info.available and info.num_clips:
+            state, word, share = "finished", "ready", "100"
+        about = f"{counted(info.num_clips, 'clip')} · {KIND_NAMES[info.source.kind]}"
+        row = {"id": info.id, "name": info.name, "about": about, "chosen": info.id == chosen}
+        rows.append({**row, "state": state, "word": word, "share": share})
+    return {"libraries": rows}
 
 
 def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> dict[str, Any]:

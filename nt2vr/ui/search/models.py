@@ -10,14 +10,14 @@ import gradio as gr
 
 from nt2vr.errors import MAX_QUOTED, ConfigError
 from nt2vr.files import expanded
-from nt2vr.models.download import OFFERED, RECOMMENDED, Recommended, available, can_download
+from nt2vr.models.download import OFFERED, RECOMMENDED, available, can_download
 from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, import_checkpoint
 from nt2vr.models.foreign_file import SUFFIXES
 from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import check_model_name
 from nt2vr.ui.search.state import MAX_COLUMNS
-from nt2vr.ui.theme import QUIET, fold, script, template
+from nt2vr.ui.theme import QUIET, fold, menu, script, template
 from nt2vr.ui.web.inputs import event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions
 from trainer.config import resolved
@@ -46,29 +46,38 @@ class MoreModels:
         """Lay the panel out; return the events after which a model has joined the chosen `systems`."""
         self._systems = systems
         offer = gr.Button(f"Add a real CLIP: {OFFERED.name}, {OFFERED.size_mb} MB", visible=False, elem_id="offer")
+
+        def box(elem_id: str, label: str, example: str, scale: int, min_width: int = 160) -> gr.Textbox:
+            place: dict[str, Any] = {"elem_id": elem_id, "scale": scale, "min_width": min_width}
+            return gr.Textbox(label=label, placeholder=example, max_lines=1, **place)
+
         with fold("More models", elem_id="more-models"):
             recommended = template("recommended", recommended_view(self.searcher.models.names()))
             teach, taught = gr.Button(visible=False, elem_id="teach"), gr.State("")
             with gr.Row():
-                pretrained = gr.Textbox(
-                    RECOMMENDED[0].name,
-                    elem_id="pretrained",
-                    max_lines=1,
-                    scale=4,
-                    label="Model to download: one of the above, or type to search all of open_clip's",
-                )
+                label = "Model to download: one of the above, or type to search all of open_clip's"
+                pretrained = gr.Textbox(RECOMMENDED[0].name, label=label, max_lines=1, elem_id="pretrained", scale=4)
                 download = gr.Button("Download and add", elem_id="download", scale=1, min_width=170)
                 cancel = gr.Button("Cancel download", elem_id="download-cancel", scale=1, min_width=150)
             with gr.Row():
                 label = f"Or a CLIP checkpoint of your own: a file on this computer ({', '.join(SUFFIXES)})"
-                example = "~/checkpoints/con-clip.pt"
-                file = gr.Textbox(label=label, placeholder=example, elem_id="import-file", max_lines=1, scale=4)
-                upload = gr.UploadButton(
-                    "Upload it", file_types=list(SUFFIXES), elem_id="import-upload", scale=1, min_width=170
-                )
-            name, options, start = self._lay_out_import()
+                file = box("import-file", label, "~/checkpoints/con-clip.pt", 4)
+                at_right: dict[str, Any] = {"elem_id": "import-upload", "scale": 1, "min_width": 170}
+                upload = gr.UploadButton("Upload it", file_types=list(SUFFIXES), **at_right)
+            with gr.Row():
+                name = box("import-name", "Name", "default: the file's", 2, 120)
+                example = "default: told by files beside it, or guessed; or ViT-B-32, or a model here"
+                architecture = box("import-architecture", "Architecture", example, 4, 200)
+                choices = [("automatic", ""), *((each, each) for each in ACTIVATIONS)]
+                activation = menu("import-activation", "Activation", choices, value="", scale=1, min_width=150)
+                # an empty box would become 0 in the browser anyway
+                number: dict[str, Any] = {"precision": 0, "minimum": 0, "scale": 1, "min_width": 120}
+                frames = gr.Number(0, label="Frames, 0: automatic", elem_id="import-frames", **number)
+                key = box("import-key", "Key, of several models in the file", "state_dict_ema", 2, 150)
+                start = gr.Button("Import and add", elem_id="import", scale=1, min_width=170)
             self._note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
             self._added = gr.JSON(visible="hidden")
+        options = [architecture, activation, frames, key]
         private: dict[str, Any] = {"api_visibility": "private", "show_progress_on": self._note}
         recommended.choose(self.on_choose, None, [pretrained, recommended], **QUIET)
         pretrained.input(self.on_find, pretrained, recommended, trigger_mode="always_last", **QUIET)
@@ -83,61 +92,18 @@ class MoreModels:
         page.load(self.on_offer, None, offer, **QUIET)
         taken = offer.click(self.on_download, [gr.State(OFFERED.name), systems], answered, **private)
         taken.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
+        boxes = [systems, file, name]
         return [
-            event.success(
-                None, [self._added, systems, file, name], [systems, file, name], js=script("addModel", MAX_COLUMNS - 1)
-            )
+            event.success(None, [self._added, *boxes], boxes, js=script("addModel", MAX_COLUMNS - 1))
             for event in (downloaded, imported, taken)
         ]
-
-    def _lay_out_import(self) -> tuple[gr.Textbox, list[gr.components.Component], gr.Button]:
-        with gr.Row():
-            named, told = (
-                "default: the file's",
-                "default: told by files beside it, or guessed; or ViT-B-32, or a model here",
-            )
-            name = gr.Textbox(
-                label="Name", placeholder=named, elem_id="import-name", max_lines=1, scale=2, min_width=120
-            )
-            architecture = gr.Textbox(
-                label="Architecture",
-                placeholder=told,
-                elem_id="import-architecture",
-                max_lines=1,
-                scale=4,
-                min_width=200,
-            )
-            choices = [("automatic", ""), *((each, each) for each in ACTIVATIONS)]
-            activation = gr.Dropdown(
-                choices, value="", label="Activation", elem_id="import-activation", scale=1, min_width=150
-            )
-            frames = gr.Number(  # an empty box would become 0 in the browser anyway
-                0,
-                label="Frames, 0: automatic",
-                precision=0,
-                minimum=0,
-                elem_id="import-frames",
-                scale=1,
-                min_width=120,
-            )
-            key = gr.Textbox(
-                label="Key, of several models in the file",
-                placeholder="state_dict_ema",
-                elem_id="import-key",
-                max_lines=1,
-                scale=2,
-                min_width=150,
-            )
-            start = gr.Button("Import and add", elem_id="import", scale=1, min_width=170)
-        return name, [architecture, activation, frames, key], start
 
     def on_visit(self, request: gr.Request) -> list[Any]:
         """Disable what this visitor may not do, and say why."""
         may_import, may_download = (self.permissions.may(action, request) for action in ("import", "download"))
         note = self.permissions.refusal(request, "download", "import") or WHERE
-        buttons = (may_download, may_import, may_import)
-        here = self._view(request)
-        return [*(gr.Button(interactive=allowed) for allowed in buttons), note, here]
+        buttons = [gr.Button(interactive=allowed) for allowed in (may_download, may_import, may_import)]
+        return [*buttons, note, self._view(request)]
 
     def on_offer(self, request: gr.Request) -> gr.Button:
         """Offer a real CLIP on a Space that reaches the Hub, to those who may download, until it is here."""
@@ -175,7 +141,7 @@ class MoreModels:
     def on_find(self, text: str, request: gr.Request) -> dict[str, Any]:
         """List the models of open_clip's with the typed words in their names."""
         words = text[:MAX_QUOTED].casefold().split()  # no name is as long
-        found = [name for name in _available() if all(word in name.casefold() for word in words)] if words else []
+        found = [name for name in _available() if words and all(word in name.casefold() for word in words)]
         return self._view(request, found)
 
     def on_cancel(self, request: gr.Request) -> str:
@@ -237,11 +203,9 @@ class MoreModels:
         if not is_upload(path):
             self.permissions.check("paths", request)
         check_model_name(name or path.stem)
+        options = ImportOptions(name or "", architecture or "", int(frames) or None, activation or "", key=key or "")
         imported = import_checkpoint(
-            path,
-            models,
-            ImportOptions(name or "", architecture or "", int(frames) or None, activation or "", key=key or ""),
-            lambda done, total, doing: progress((done, total), desc=doing),
+            path, models, options, lambda done, total, doing: progress((done, total), desc=doing)
         )
         return self._result(imported.name, imported.remark, chosen, file=file, name=name)
 
@@ -258,18 +222,17 @@ def recommended_view(here: Iterable[str], found: Sequence[str] = (), teachable: 
     known = {name.replace(" ", "") for name in here}
     more = len(found) - MOST_FOUND
     return {
-        "models": [_model_view(model, model.name in known) for model in RECOMMENDED],
+        "models": [
+            {
+                **vars(model),
+                "size": f"{model.size_mb:,} MB",
+                "speed": model.speed,
+                "msrvtt": f"{model.msrvtt:.1f}" if model.msrvtt else "",
+                "here": model.name in known,
+            }
+            for model in RECOMMENDED
+        ],
         "found": list(found[:MOST_FOUND]),
         "teachable": list(teachable),
         "more": f"and {more:,} more: type more of the name" if more > 0 else "",
-    }
-
-
-def _model_view(model: Recommended, is_here: bool) -> dict[str, Any]:
-    return {
-        **vars(model),
-        "size": f"{model.size_mb:,} MB",
-        "speed": model.speed,
-        "msrvtt": f"{model.msrvtt:.1f}" if model.msrvtt else "",
-        "here": is_here,
     }

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from nt2vr.errors import BusyError, MediaError, Nt2vrError
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Video
 from nt2vr.media.picture import shrunk, write_jpeg
 from nt2vr.search.answers import Answer
 from nt2vr.search.references import Reference, check_number
@@ -71,21 +70,22 @@ class References:
 
     def resolve(self, chosen: Sequence[Chosen], gallery: str) -> tuple[Reference, ...]:
         """Return references for a search of a gallery; a clip of another one becomes its middle frame."""
-        return tuple(self._resolved(each, self._galleries.key(gallery)) for each in chosen)
-
-    def _resolved(self, chosen: Chosen, gallery: str) -> Reference:
-        if chosen.path:
-            return Reference(self._frames(chosen.path), "", chosen.weight, chosen.wanted)
-        key = self._galleries.key(chosen.gallery)
-        video = self._galleries.searcher(key).video(chosen.clip)
-        if key == gallery:
-            return Reference((), video.video_id, chosen.weight, chosen.wanted)
-        return Reference((self._middle_frame(key, video),), "", chosen.weight, chosen.wanted)
-
-    def _middle_frame(self, gallery: str, video: Video) -> NDArray[np.uint8]:
-        if gallery:
-            return self._decoder.picture(self._media.libraries.previews(gallery, self._decoder).poster(video))
-        return np.asarray(self._decoder.frames(video.path, 1, None, video.root).result()[0], np.uint8)
+        searched, decoder = self._galleries.key(gallery), self._decoder
+        found = []
+        for each in chosen:
+            if each.path:
+                found.append(Reference(self._frames(each.path), "", each.weight, each.wanted))
+                continue
+            key, frames, clip = self._galleries.key(each.gallery), Frames(), ""
+            video = self._galleries.searcher(key).video(each.clip)
+            if key == searched:
+                clip = video.video_id
+            elif key:
+                frames = (decoder.picture(self._media.libraries.previews(key, decoder).poster(video)),)
+            else:
+                frames = (np.asarray(decoder.frames(video.path, 1, None, video.root).result()[0], np.uint8),)
+            found.append(Reference(frames, clip, each.weight, each.wanted))
+        return tuple(found)
 
     def _frames(self, path: str) -> Frames:
         if not is_upload(path):
@@ -114,7 +114,18 @@ class References:
 
     def view(self, chosen: Sequence[Chosen]) -> dict[str, Any]:
         """Show references as chips, each with a picture and a name."""
-        return {"references": [self._chip(each) for each in chosen]}
+        chips = []
+        for each in chosen:
+            if each.path:
+                frames, thumb, name = self._frames(each.path), io.BytesIO(), Path(each.path).name
+                write_jpeg(shrunk(frames[len(frames) // 2], THUMB), thumb)
+                poster = f"data:image/jpeg;base64,{base64.b64encode(thumb.getvalue()).decode()}"
+            else:
+                video = self._galleries.searcher(each.gallery).video(each.clip)
+                name = next(iter(video.captions), "") or video.path.name
+                poster = self._media.urls(each.gallery, video)["poster"]
+            chips.append({**asdict(each), "percent": round(100 * each.weight), "name": name, "poster": poster})
+        return {"references": chips}
 
     def known(self, chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:
         """Leave out clips that no longer exist, as those of an old link may not."""
@@ -126,19 +137,3 @@ class References:
         except Nt2vrError:
             return False
         return True
-
-    def _chip(self, chosen: Chosen) -> dict[str, Any]:
-        chip = {**asdict(chosen), "percent": round(100 * chosen.weight)}
-        if chosen.path:
-            return {**chip, "name": Path(chosen.path).name, "poster": _thumb(self._frames(chosen.path))}
-        video = self._galleries.searcher(chosen.gallery).video(chosen.clip)
-        urls = self._media.urls(chosen.gallery, video)
-        name = next(iter(video.captions), "") or video.path.name
-        return {**chip, "name": name, "poster": urls["poster"]}
-
-
-def _thumb(frames: Frames) -> str:
-    """Return the middle frame as a small data URL."""
-    content = io.BytesIO()
-    write_jpeg(shrunk(frames[len(frames) // 2], THUMB), content)
-    return f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"

@@ -21,7 +21,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.epochs import Recording
 from nt2vr.search.searcher import MAX_K, Panel
-from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Strength
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
 from nt2vr.ui.library.media import Media
@@ -55,7 +55,7 @@ from nt2vr.ui.search.state import (
     with_clip,
 )
 from nt2vr.ui.search.watch import Watch, key_of
-from nt2vr.ui.theme import TEMPLATES, fold, script, template
+from nt2vr.ui.theme import TEMPLATES, fold, menu, script, template
 from nt2vr.ui.web.errors import problem, warn
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions
@@ -92,101 +92,64 @@ def built_in_stories() -> list[dict[str, Any]]:
 
 
 class Controls:
-    """Inputs above the results.
-
-    Attributes:
-        reference: the references as chips, with weights; takes further ones that are pasted or dropped.
-        with_picture: opens the dialog for files.
-        ask: hidden; a change of it starts a search. It is a number, or a link to be opened.
-        request: hidden; the search as the browser asks for it, see `Request`.
-    """
+    """Inputs above the results: query, references, examples, and the choice of gallery and systems."""
 
     def __init__(self, galleries: Galleries, media: Media) -> None:
-        """Lay out query, references, examples, and the choice of gallery and systems."""
-        start = SearchState()
+        start, bare = SearchState(), dict[str, Any](container=False)
         with gr.Row(equal_height=True, elem_id="ask"):
-            bare: dict[str, Any] = {"container": False}
-            self.gallery = gr.Dropdown(
-                gallery_choices(galleries),
-                value="",
-                label="Gallery",
-                elem_id="gallery",
-                min_width=150,
-                scale=0,
-                **bare,
-            )
+            choices, place = gallery_choices(galleries), {"min_width": 150, "scale": 0, **bare}
+            self.gallery = menu("gallery", "Gallery", choices, value="", **place)
             example = "Describe what clips should show, and what not: a man playing the guitar and not singing"
-            self.query = gr.Textbox(
-                start.q, label="Query", max_lines=3, elem_id="query", scale=10, placeholder=example, **bare
-            )
+            place = {"elem_id": "query", "scale": 10, **bare}
+            self.query = gr.Textbox(start.q, label="Query", max_lines=3, placeholder=example, **place)
             self.with_picture = gr.Button("+ picture", elem_id="with-picture", min_width=110, scale=0)
             # whether a phone shows what else can be chosen; wider pages always do
             gr.Checkbox(False, label="Options", elem_id="options", min_width=100, scale=1, container=False)
             self.find = gr.Button("Search", variant="primary", elem_id="search-button", scale=0)
             gr.HTML(MENU_BUTTON, elem_id="menu-button")
         template("words", {"words": offered_words()})
-        self.reference = template("reference", {"references": []})
+        self.reference = template("reference", {"references": []})  # chips; takes what is pasted or dropped, too
         with gr.Row(elem_id="choices"):
             self.examples = template("examples", examples_view(galleries.built_in))
             self.picture_examples = lay_out_picture_examples(galleries.built_in, media)
-            self.systems = gr.Dropdown(
-                system_choices(galleries.built_in.system_names(folds=True)),
-                value=list(start.systems),
-                multiselect=True,
-                max_choices=MAX_COLUMNS,
-                label="Systems to compare, one per column; the first is the baseline",
-                elem_id="systems",
-                min_width=100,
-                **bare,
-            )
+            names = system_choices(galleries.built_in.system_names(folds=True))
+            label = "Systems to compare, one per column; the first is the baseline"
+            several: dict[str, Any] = {"multiselect": True, "max_choices": MAX_COLUMNS, "min_width": 100, **bare}
+            self.systems = menu("systems", label, names, value=list(start.systems), **several)
             counts = [(f"top {count}", count) for count in K_CHOICES]
-            self.k = gr.Dropdown(counts, value=start.k, label="Results", elem_id="k", min_width=90, scale=0, **bare)
-        self.ask = gr.Textbox(visible="hidden")  # a State is not in the browser
-        self.request = gr.Textbox(visible="hidden", elem_id="request")
+            self.k = menu("k", "Results", counts, value=start.k, min_width=90, scale=0, **bare)
+        # a change of it starts a search: a number, or a link to be opened; a State is not in the browser
+        self.ask = gr.Textbox(visible="hidden")
+        self.request = gr.Textbox(visible="hidden", elem_id="request")  # as the browser asks, see `Request`
 
 
 class Results:
-    """The answer, and how to correct it.
-
-    Attributes:
-        problem: why there is no new answer; what is shown stays.
-        parts: the wanted and the unwanted part, whose words move by a click or a drag.
-        menu: what is seldom needed.
-        sliders: one per strategy of STRENGTHS, for the systems whose name does not fix it.
-        systems_added: events after which a model has joined the chosen systems.
-        answer: the Answer on display.
-        answered: hidden; what the browser is to fill in.
-        index: what a library lacks of its index, and the progress of indexing it.
-        indexing: ticks while a library is being indexed for a search.
-    """
+    """The answer, and the panels that correct it and add models."""
 
     def __init__(self, more_models: MoreModels, systems: gr.Dropdown, page: gr.Blocks) -> None:
-        """Lay out what shows an answer, and the panels that correct it and add models to `systems`."""
-        self.problem = gr.HTML(elem_id="problem")
+        self.problem = gr.HTML(elem_id="problem")  # why there is no new answer; what is shown stays
         self.understood = template("understood", {})
-        with gr.Column(elem_id="menu"):
+        with gr.Column(elem_id="menu"):  # what is seldom needed
             self.menu = template("menu", {}, elem_id="menu-links")
             with fold("Correct this, or change the weights", elem_id="correct"):
-                self.parts = template("parts", {})
+                self.parts = template("parts", {})  # whose words move by a click or a drag
                 with gr.Row():
+                    label, example = "Unwanted, separated by commas", "the guitar, a dog"
                     self.wanted = gr.Textbox(label="Wanted", elem_id="wanted", placeholder="a man singing")
-                    self.unwanted = gr.Textbox(
-                        label="Unwanted, separated by commas", elem_id="unwanted", placeholder="the guitar, a dog"
-                    )
-                self.sliders = [_slider(name, strength) for name, strength in STRENGTHS.items()]
-            self.systems_added = more_models.build(systems, page)
-        self.index = template("search-index", {})
+                    self.unwanted = gr.Textbox(label=label, elem_id="unwanted", placeholder=example)
+                self.sliders = []  # one per strategy, for the systems whose name does not fix it
+                for name, each in STRENGTHS.items():
+                    label, (low, high, step) = f"{each.symbol}, {each.meaning} in “{name}”", each.slider
+                    hidden: dict[str, Any] = {"elem_id": each.word, "label": label, "visible": "hidden"}
+                    self.sliders.append(gr.Slider(low, high, each.default, step=step, **hidden))
+            self.systems_added = more_models.build(systems, page)  # events after which a model has joined them
+        self.index = template("search-index", {})  # what a library lacks of its index, and how far that has come
         self.columns = template("columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs")
         self.detail = template("detail", {})
         self.stage = template("stage", {"stories": built_in_stories()})
-        self.answer, self.indexing = gr.State(), gr.Timer(1.0, active=False)
-        self.answered = gr.JSON(visible="hidden")
-
-
-def _slider(strategy: str, strength: Strength) -> gr.Slider:
-    low, high, step = strength.slider
-    label = f"{strength.symbol}, {strength.meaning} in “{strategy}”"
-    return gr.Slider(low, high, strength.default, step=step, elem_id=strength.word, label=label, visible="hidden")
+        self.answer = gr.State()  # the Answer on display
+        self.indexing = gr.Timer(1.0, active=False)  # ticks while a library is being indexed for a search
+        self.answered = gr.JSON(visible="hidden")  # what the browser is to fill in
 
 
 @dataclass
@@ -208,11 +171,7 @@ class SearchTab:
     results: Results = field(init=False)
 
     def build(self, page: gr.Blocks, tabs: gr.Tabs) -> OpensQueries:
-        """Lay the tab out inside the open page and wire it.
-
-        Returns:
-            Lets an event of another tab open a query here; takes the event and a handler that returns a link's values.
-        """
+        """Lay the tab out inside the open page and wire it; return what lets another tab's event open a query here."""
         self._references = References(self.galleries, self.media, self.decoder)
         self.controls = c = Controls(self.galleries, self.media)
         clips = [video.video_id for video in self.galleries.built_in.gallery.videos]
@@ -221,9 +180,7 @@ class SearchTab:
         self._watch.build()
         more_models = MoreModels(self.galleries.built_in, self.permissions, self.runs)
         self.results = r = Results(more_models, c.systems, page)
-        self._wire_search(page)
-        self._wire_inputs()
-        self._wire_clips()
+        self._wire(page)
         self._watch.wire(page, c.query, c.systems, c.ask, r.columns, r.answer, more_models.started)
         wire_indexing(self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask)
         r.understood.back(None, None, tabs, js=TO_SEARCH, **JS_ONLY)
@@ -238,8 +195,8 @@ class SearchTab:
         opens(self._watch.panel.replay, self._watch.replay_link)
         return opens
 
-    def _wire_search(self, page: gr.Blocks) -> None:
-        """Have all that asks for a search write one request, and answer the newest."""
+    def _wire(self, page: gr.Blocks) -> None:
+        """Have all that asks for a search write one request, and answer the newest; let inputs and clips be chosen."""
         c, r = self.controls, self.results
         inputs = [c.query, c.gallery, c.systems, c.k, c.reference, r.wanted, r.unwanted]
         asking = (
@@ -264,9 +221,6 @@ class SearchTab:
         )
         shown = [*inputs, *r.sliders]
         answered.success(None, [r.answered, *shown], shown, js="nt2vr.settle", **JS_ONLY)
-
-    def _wire_inputs(self) -> None:
-        c, r = self.controls, self.results
         c.with_picture.click(None, js="nt2vr.chooseFiles")
         c.gallery.input(None, [c.gallery, c.query, c.k, c.ask], c.ask, js="nt2vr.enter", **JS_ONLY)
         added = c.reference.added(self.on_added, c.reference, [c.reference, r.problem, c.ask], **PRIVATE)
@@ -276,9 +230,6 @@ class SearchTab:
             event.success(None, outputs=c.ask, js="nt2vr.ask", **JS_ONLY)
         for slider in r.sliders:
             slider.release(None, slider, c.ask, js=script("moved", slider.elem_id), **JS_ONLY)
-
-    def _wire_clips(self) -> None:
-        c, r = self.controls, self.results
         panel = ClipPanel(self.galleries, self.media, self.permissions)
         for clips in (r.columns, r.detail):
             clips.pick(panel.on_pick, r.answer, r.detail, **QUIET)
@@ -286,13 +237,12 @@ class SearchTab:
         r.detail.match(panel.on_match, r.answer, r.detail, **QUIET)
         r.detail.backwards(panel.on_backwards, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
-        c.systems.focus(  # new models and libraries appear without a restart
-            lambda chosen: gr.Dropdown(system_choices(self.galleries.built_in.system_names(chosen, folds=True))),
-            c.systems,
-            c.systems,
-            queue=False,
-            **QUIET,
-        )
+
+        def on_systems(chosen: list[str]) -> gr.Dropdown:
+            return gr.Dropdown(system_choices(self.galleries.built_in.system_names(chosen, folds=True)))
+
+        # new models and libraries appear without a restart
+        c.systems.focus(on_systems, c.systems, c.systems, queue=False, **QUIET)
         c.gallery.focus(lambda: gr.Dropdown(gallery_choices(self.galleries)), None, c.gallery, queue=False, **QUIET)
 
     def on_search(self, sent: str, previous: Answer | None, visitor: gr.Request) -> Updates:
@@ -360,28 +310,29 @@ class SearchTab:
         state, marked = self._marked(state)
         videos = () if state.references or searcher.is_library else searcher.gallery.videos
         said = remark(searcher, answer, state.references)
-        columns = self._columns(answer, panel, state, marked, other)
+        urls = partial(self.media.urls, state.gallery)
+        view_of = partial(columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other)
+        view = view_of(answer) | beside(state.references, state.gallery, answer)
+        view["flies"] = key_of(state.q, state.gallery, state.references)
+        key = key_of(replace(state, systems=()))
+        columns = self._watch.columns(view, answer, key, searcher, panel, view_of, bool(state.replay))
         understood = understood_view(answer, state, parsed, said, bool(videos), headline(columns["columns"]))
         columns["cue"] = next((each["cue"] for each in understood["said"] if "cue" in each), "")
-        r, job = self.results, self.indexing.under_way(state.gallery) if state.gallery else None
+        r, job = self.results, self.indexing.under_way(state.gallery)
         drawings = self.indexing.drawings(state.gallery, state.systems, self.permissions, visitor, again=not lacking)
+        trainings = self._watch.offers(visitor, state.q, state.gallery)
         found = {
             r.answer: answer,
             r.parts: parts_view(answer, parsed),
             r.menu: downloads(answer),
-            r.understood: {
-                **understood,
-                **offers_view(answer, videos),
-                **self._watch.offers(visitor, state.q, state.gallery),
-            },
+            r.understood: understood | offers_view(answer, videos) | trainings,
             r.columns: columns,
             **self._watch.awake(),
             r.index: index_view(answer, lacking, job, self.permissions.refusal(visitor, "import"), drawings=drawings),
             r.indexing: gr.Timer(active=job is not None),
             self.head: status_line(self.galleries, state.gallery, visitor),  # models may have loaded meanwhile
         }
-        wanted, unwanted = part_texts(query)
-        boxes = {"wanted": wanted, "unwanted": unwanted}
+        boxes = dict(zip(("wanted", "unwanted"), part_texts(query), strict=True))
         return found, {"link": state.link, "inputs": boxes, "sliders": sliders_view(answer, state)}
 
     def _marked(self, state: SearchState) -> tuple[SearchState, Marked]:
@@ -406,16 +357,6 @@ class SearchTab:
         if searcher.is_library:
             answer = replace(answer, rankings=tuple(folded(each, state.k) for each in answer.rankings))
         return answer, replace(panel, k=state.k), None
-
-    def _columns(
-        self, answer: Answer, panel: Panel | None, state: SearchState, marked: Marked, other: Answer | None
-    ) -> dict[str, Any]:
-        searcher, urls = self.galleries.searcher(state.gallery), partial(self.media.urls, state.gallery)
-        view_of = partial(columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other)
-        view = view_of(answer) | beside(state.references, state.gallery, answer)
-        view["flies"] = key_of(state.q, state.gallery, state.references)
-        key = key_of(replace(state, systems=()))
-        return self._watch.columns(view, answer, key, searcher, panel, view_of, bool(state.replay))
 
     def on_like(self, answer: Answer | None, references: dict[str, Any], event: gr.EventData) -> tuple[Any, Any]:
         clip, wanted = event_value(event, "id", str), event_value(event, "wanted", int)

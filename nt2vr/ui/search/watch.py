@@ -29,6 +29,10 @@ from trainer.config import PRESETS, TrainConfig, load_config
 from trainer.runs.manager import RunManager
 from trainer.teaching import teaching
 
+PRESET = PRESETS / "stage.json"
+MAX_BASE = 40  # characters of the base's name in a run's
+POLL_S = 1.0
+REST = 10  # polls after the end of a run, within which its last checkpoint is served
 LATEST = 4  # counts told besides the first
 ViewOf = Callable[[Answer], Mapping[str, Any]]  # what `columns_view` returns
 
@@ -54,11 +58,8 @@ def key_of(*values: object) -> str:
 def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int) -> dict[str, Any]:
     """Tell how many of the first clips show the unwanted part, up to an epoch, and in words if it lost the wanted one.
 
-    Nothing without a negation and complete verdicts, or such as captions give, which is said.
-
-    Args:
-        rankings: by epoch; 0 is the base.
-        newest: the last epoch so far: what an earlier one misses is missed "for now".
+    Nothing without a negation and complete verdicts, or such as captions give, which is said. Of the `rankings` by
+    epoch, 0 is the base; what an epoch before the `newest` so far misses is missed "for now".
     """
     told = [rankings[number] for number in sorted(rankings) if number <= epoch and rankings[number].hits]
     verdicts = [hit.verdict for each in told for hit in each.hits]
@@ -102,12 +103,12 @@ class Learner:
             number: self._frame(number, frame, answer)
             for number, frame in zip(known, view_of(found)["columns"][1:], strict=True)
         }
-        place = self.epochs.index(epoch) if epoch in self.epochs else len(self.epochs) - 1
+        last = len(self.epochs) - 1
         run = {
             "id": self.id,
             "epochs": ",".join(map(str, self.epochs)),
-            "place": place,
-            "last": len(self.epochs) - 1,
+            "place": self.epochs.index(epoch) if epoch in self.epochs else last,
+            "last": last,
             "newest": self.epochs[-1],
             "frames": [frames.get(number) for number in self.epochs],
             **self.more,
@@ -142,36 +143,27 @@ class RunColumns:
     def view(self, view: Mapping[str, Any], searcher: Searcher, panel: Panel | None) -> dict[str, Any]:
         """Add to a run's columns of `columns_view` its epochs; those missing are searched in the background.
 
-        Args:
-            panel: what the answer was asked with; None if it has no columns.
+        `panel` is what the answer was asked with; None if it has no columns.
         """
-        runs = {name for name, entry in self.entries.items() if entry.kind == "run"}
-        self.kept.keep_to(runs)
+        self.kept.keep_to({name for name, entry in self.entries.items() if entry.kind == "run"})
         owns = [RunEpochs.of(ranking.system.model, self.entries) for ranking in self.answer.rankings]
         titles = [f"{self.base_of(own.run) or short_name(own.run)}, learning" if own else "" for own in owns]
         columns = []
         for column, ranking, own, title in zip(view["columns"], self.answer.rankings, owns, titles, strict=True):
-            if own and titles.count(title) > 1:  # of two runs from one base
-                title = short_name(own.run)
             if own and panel:
-                column = self._of_run(column, ranking, own, title, searcher, panel)
+                several = titles.count(title) > 1  # runs from one base
+                name = short_name(own.run) if several else title
+                column = self._of_run(column, ranking, own, name, searcher, panel)
             columns.append(column)
         return {**view, "columns": columns}
 
     def _of_run(
-        self,
-        column: Mapping[str, Any],
-        ranking: Ranking,
-        own: RunEpochs,
-        title: str,
-        searcher: Searcher,
-        panel: Panel,
+        self, column: Mapping[str, Any], ranking: Ranking, own: RunEpochs, title: str, searcher: Searcher, panel: Panel
     ) -> dict[str, Any]:
         epoch, base, system = epoch_of(ranking), self.base_of(own.run), ranking.system
         key = own.run, key_of(self.key, system.strategy, system.strength)
         bases = [other for other in self.answer.rankings if other.system == replace(system, model=base)]
-        found = dict(zip((0,), bases, strict=False)) | {epoch: ranking}
-        rankings = self.kept.add(key, found)
+        rankings = self.kept.add(key, dict(zip((0,), bases, strict=False)) | {epoch: ranking})
         if missing := own.missing(searcher.models, base, rankings):
             query = self.answer.query
             self.kept.complete(key, missing, lambda epoch: own.rank(searcher, query, panel, epoch, base, system))
@@ -183,20 +175,10 @@ def replayed(recording: Recording, rankings: Mapping[int, Ranking], answer: Answ
     """Return the column of a recorded run, which plays from its base to its last epoch."""
     last, minutes = len(rankings) - 1, duration_text(recording.seconds[-1])
     note = f"{last} epochs of the preset “{recording.preset}” took {minutes}. Nothing is trained now."
-    more = {
-        "recorded": recording.date,
-        "note": note,
-        "plays": True,
-        "shares": [f"{share:.0f} %" for share in recording.hard_pairs],
-    }
+    shares = [f"{share:.0f} %" for share in recording.hard_pairs]
+    more = {"recorded": recording.date, "note": note, "plays": True, "shares": shares}
     learner = Learner("recorded", f"{recording.base}, learning", range(last + 1), rankings, more)
     return learner.column({"system": f"{recording.base}, recorded"}, last, answer, view_of)
-
-
-PRESET = PRESETS / "stage.json"
-MAX_BASE = 40  # characters of the base's name in a run's
-POLL_S = 1.0
-REST = 10  # polls after the end of a run, within which its last checkpoint is served
 
 
 def short_run(models: Catalog, name: str) -> TrainConfig:
@@ -238,22 +220,15 @@ class Watch:
         self.timer, self._watched, self._joins = gr.Timer(POLL_S, active=False), gr.State(WatchedRun()), gr.State("")
 
     def wire(
-        self,
-        page: gr.Blocks,
-        query: gr.Textbox,
-        systems: gr.Dropdown,
-        ask: gr.Textbox,
-        columns: gr.HTML,
-        answer: gr.State,
-        taught: Any,
+        self, page: gr.Blocks, query: Any, systems: Any, ask: Any, columns: Any, answer: Any, taught: Any
     ) -> None:
         """Wire columns, panel (for runs of `taught` too) and timer; a change of `ask` searches."""
         moved = columns.epoch(self.on_epoch, systems, systems, **QUIET)
         moved.success(None, outputs=ask, js="nt2vr.ask")
         panel = [self.panel, self.timer, self._watched]
         looked, updated = [query, systems, answer, self._watched, self._joins], [*panel, self._joins]
-        page.load(self.on_visit, systems, panel, **QUIET)
-        taught.success(self.on_visit, systems, panel, **QUIET)
+        for event in (page.load, taught.success):
+            event(self.on_visit, systems, panel, **QUIET)
         self.panel.start(self.on_start, systems, updated, **QUIET)
         self.panel.stop(self.on_stop, [systems, self._watched], panel, **QUIET)
         self.panel.join(self.on_join, [systems, self._watched], updated, **QUIET)
@@ -262,11 +237,8 @@ class Watch:
     def offers(self, request: gr.Request, text: str, gallery: str) -> dict[str, Any]:
         """Say whether to offer this visitor a training, and a recorded one; if it is of another query, of which."""
         other = self._replayed(text) if self.recording and not gallery else ""
-        return {
-            "trains": self.permissions.may("train", request),
-            "replays": bool(other),
-            "replay_of": "" if other == text else other,
-        }
+        offered = {"replays": bool(other), "replay_of": "" if other == text else other}
+        return {"trains": self.permissions.may("train", request), **offered}
 
     def columns(
         self,
@@ -320,9 +292,8 @@ class Watch:
             raise ConfigError("Choose a system first: training starts from the model of the first column.")
         model = System.named(systems[0], list(entries)).model
         if entries[model].kind == "embeddings":
-            raise ConfigError(
-                f"{quoted(model)} has embeddings from a file and cannot be trained. Put another system first."
-            )
+            reason = "has embeddings from a file and cannot be trained. Put another system first."
+            raise ConfigError(f"{quoted(model)} {reason}")
         run = self.runs.start(short_run(self._models, model))
         return *self._showing(WatchedRun(run), run, systems, request), run
 
@@ -398,18 +369,17 @@ class Watch:
         self, training: Mapping[str, Any], run: str, joins: str, systems: Sequence[str], request: gr.Request
     ) -> dict[str, Any]:
         """Show a run that is under way, or why it failed; nothing of one that ended otherwise."""
-        under_way = training["under_way"]
+        under_way, permissions = training["under_way"], self.permissions
         if not under_way and not training["error"]:
             return {}
         may_join = under_way and not self._is_shown(run, systems or ())
-        may_stop = under_way and training["state"] != "stopping" and self.permissions.may("train", request)
         return {
             **training,
-            "error": self.permissions.teller(request)(training["error"]),
+            "error": permissions.teller(request)(training["error"]),
             "name": short_name(run),
             "joins": may_join and joins == run,
             "can_join": may_join and joins != run,
-            "may_stop": may_stop,
+            "may_stop": under_way and training["state"] != "stopping" and permissions.may("train", request),
         }
 
     def _is_shown(self, run: str, systems: Sequence[str]) -> bool:
