@@ -90,10 +90,7 @@ class SentenceTransformers:
 
     def clips(self, clips: Sequence[Clip]) -> Any:
         if not self._has_videos:
-            pictures = [Image.fromarray(frame) for clip in clips for frame in clip.frames]
-            found = normalised(self.model.encode_document(pictures, show_progress_bar=False))
-            ends = np.cumsum([len(clip.frames) for clip in clips])[:-1]
-            return np.stack([part.mean(axis=0) for part in np.split(found, ends)])
+            return self._means_of_pictures(clips)
         pictures_too = self.model.supports("image")
         items = [
             Image.fromarray(clip.frames[0]) if clip.is_picture and pictures_too else _video(clip) for clip in clips
@@ -101,7 +98,7 @@ class SentenceTransformers:
         kinds = [isinstance(item, dict) for item in items]  # one call takes one kind
         found = np.empty((len(items), self.model.get_embedding_dimension()), np.float32)
         for kind in set(kinds):
-            rows = [row for row, each in enumerate(kinds) if each is kind]
+            rows = np.flatnonzero(np.equal(kinds, kind))
             found[rows] = self.model.encode_document(
                 [items[row] for row in rows],
                 batch_size=len(rows),
@@ -109,6 +106,12 @@ class SentenceTransformers:
                 show_progress_bar=False,
             )
         return found
+
+    def _means_of_pictures(self, clips: Sequence[Clip]) -> Any:
+        pictures = [Image.fromarray(frame) for clip in clips for frame in clip.frames]
+        found = normalised(self.model.encode_document(pictures, show_progress_bar=False))
+        ends = np.cumsum([len(clip.frames) for clip in clips])[:-1]
+        return np.stack([part.mean(axis=0) for part in np.split(found, ends)])
 
     def composed(self, picture: Frames, text: str) -> Any:
         """Embed a picture (H, W, 3) and a text as one query: (D,); None if the model does not support that."""
@@ -355,14 +358,8 @@ def _bring(
 def _tried(hidden: Path, source: Source, progress: Progress) -> Card:
     """Load a model, embed a sentence and a clip, and return its card."""
     progress(0, 0, "trying it out")
-    modules, options = hidden / MODEL / MODULES, source.options
-    if source.loader == ST and modules.is_file():
-        kinds = [str(each.get("type", "")) for each in parse_json(modules.read_text(encoding="utf-8"))]
-        if not all(kind.startswith(OWN_MODULES) for kind in kinds):
-            raise CheckpointError(f"{source.name} needs code of its own, which is never run. Choose another model.")
-    if source.loader == TRANSFORMERS and (options.instruction or options.dimensions):
-        raise ConfigError(f"{source.name} takes neither an instruction nor a number of dimensions. Leave them out.")
-    digest = blake2b(digest_size=16)
+    _check_loader(hidden, source)
+    options, digest = source.options, blake2b(digest_size=16)
     for path in sorted(path for path in (hidden / MODEL).rglob("*") if path.is_file()):
         digest.update(f"{path.relative_to(hidden).as_posix()} {hash_file(path)}\n".encode())
     given = {"instruction": options.instruction, "dimensions": options.dimensions, "revision": source.revision}
@@ -384,11 +381,25 @@ def _tried(hidden: Path, source: Source, progress: Progress) -> Card:
         "framing": {"width": width, "resize_mode": defaults.get("resize_mode", LONGEST)},
     }
     model.card = card = replace(card, frames=count, image_size=height, clip={**card.clip, **clip})
-    frames = np.zeros((1, card.frames, *card.framing.shape, 3), np.uint8)
+    _check_embeddings(model, source.name)
+    return replace(card, clip={**card.clip, "dimensions": model.embed_dim})
+
+
+def _check_loader(hidden: Path, source: Source) -> None:
+    modules, options = hidden / MODEL / MODULES, source.options
+    if source.loader == ST and modules.is_file():
+        kinds = [str(each.get("type", "")) for each in parse_json(modules.read_text(encoding="utf-8"))]
+        if not all(kind.startswith(OWN_MODULES) for kind in kinds):
+            raise CheckpointError(f"{source.name} needs code of its own, which is never run. Choose another model.")
+    if source.loader == TRANSFORMERS and (options.instruction or options.dimensions):
+        raise ConfigError(f"{source.name} takes neither an instruction nor a number of dimensions. Leave them out.")
+
+
+def _check_embeddings(model: ClipModel, name: str) -> None:
+    frames = np.zeros((1, model.card.frames, *model.card.framing.shape, 3), np.uint8)
     try:
         rows = model.encode_text(["a dog and not a cat"]), model.encode_clips(frames)
     except Exception as error:
-        raise CheckpointError(f"{source.name} cannot embed a clip or a sentence ({reason_of(error)}).") from error
+        raise CheckpointError(f"{name} cannot embed a clip or a sentence ({reason_of(error)}).") from error
     if rows[0].shape != rows[1].shape or not all(np.isfinite(each).all() and each.any() for each in rows):
-        raise CheckpointError(f"{source.name} embeds clips and sentences as vectors that cannot be compared.")
-    return replace(card, clip={**card.clip, "dimensions": model.embed_dim})
+        raise CheckpointError(f"{name} embeds clips and sentences as vectors that cannot be compared.")

@@ -275,7 +275,7 @@ def _of_transformers(name: str, config: Config, file: Path) -> _Architecture:
         config["vision_cfg"]["head_width"] = width // heads
         config["text_cfg"]["heads"] = int(text.get("num_attention_heads", 8))
         config["quick_gelu"] = vision.get("hidden_act", "quick_gelu") == "quick_gelu"
-    if pictures.get("image_mean") and pictures.get("image_std"):
+    if all(map(pictures.get, ("image_mean", "image_std"))):
         preprocess |= {"mean": pictures["image_mean"], "std": pictures["image_std"]}
     if how := RESAMPLINGS.get(pictures.get("resample", 0)):
         preprocess["interpolation"] = how
@@ -318,19 +318,22 @@ def _fitted(model_cfg: Config, weights: "Weights", preprocess_cfg: Config | None
     expected: Weights = model.state_dict()
     if "text.token_embedding.weight" in expected:
         beside = {name.split(".")[0] for name in expected} - {"text"}  # CoCa has a decoder, too
-        weights = {
-            name if name.split(".")[0] in beside else f"text.{name}": tensor for name, tensor in weights.items()
-        }
+        weights = {name if name.split(".")[0] in beside else f"text.{name}": each for name, each in weights.items()}
     counters = {name: torch.zeros((), dtype=torch.long) for name in expected if name.endswith("num_batches_tracked")}
     weights = {**counters, **weights}  # embeddings do not depend on them, and some files lack them
     for name in {*SCALARS} & expected.keys() & weights.keys():
         weights[name] = weights[name].reshape(expected[name].shape)
+    return model, weights, _misfits(expected, weights)
+
+
+def _misfits(expected: "Weights", weights: "Weights") -> str:
+    shared = expected.keys() & weights.keys()
     wrong = {
         "missing": expected.keys() - weights.keys(),
         "unexpected": weights.keys() - expected.keys(),
-        "of a different shape": {n for n in expected.keys() & weights.keys() if weights[n].shape != expected[n].shape},
+        "of a different shape": {name for name in shared if weights[name].shape != expected[name].shape},
     }
-    return model, weights, "; ".join(f"{how}: {some_of(sorted(names))}" for how, names in wrong.items() if names)
+    return "; ".join(f"{how}: {some_of(sorted(names))}" for how, names in wrong.items() if names)
 
 
 def infer(weights: "Weights", known: Mapping[str, Config]) -> tuple[str, Config]:

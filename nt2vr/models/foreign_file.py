@@ -293,22 +293,31 @@ def find_clip(named: Mapping[tuple[str, ...], Any], top: Sequence[str], file: Pa
     start = key and f"{key.rstrip('.')}."
     names = {path: WRAPPERS.sub("", name) for path in named if (name := ".".join(path)).startswith(start)}
     tensors = {name: named[path] for path, name in names.items()}
-    if lora := [name for name in tensors if LORA.search(name)]:
-        raise CheckpointError(
-            f"{file.name} holds LoRA adapters that are not merged into the weights ({some_of(lora)}). Merge them, "
-            "with merge_and_unload() of peft, and save that model's state_dict()."
-        )
+    _check_merged(tensors, file)
     prefix, is_transformers = _place(tensors, top, file, key)
     inside = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
     weights = _renamed(inside, is_transformers, file)
-    holders = {path[:-1] for path, name in names.items() if name.startswith(prefix)}
-    outside = [name for path, name in names.items() if path[:-1] in holders and not name.startswith(prefix)]
+    outside = _beside(prefix, names)
     form, head = _form(prefix, outside, top, file), {}
     if form.pooling == SEQUENCE:
         own = (name.removeprefix(prefix.removesuffix("clip.")).removeprefix("transformerClip.") for name in outside)
         head = {HEAD_NAMES.get(to, to): tensors[name] for to, name in zip(own, outside, strict=True)}
         outside = []
     return Found(weights, outside, form, head, bool(OPENAIS & inside.keys()), is_transformers)
+
+
+def _beside(prefix: str, names: Mapping[tuple[str, ...], str]) -> list[str]:
+    """Return the names that stand in the same dict as those with the prefix."""
+    holders = {path[:-1] for path, name in names.items() if name.startswith(prefix)}
+    return [name for path, name in names.items() if path[:-1] in holders and not name.startswith(prefix)]
+
+
+def _check_merged(tensors: "Weights", file: Path) -> None:
+    if lora := [name for name in tensors if LORA.search(name)]:
+        raise CheckpointError(
+            f"{file.name} holds LoRA adapters that are not merged into the weights ({some_of(lora)}). Merge them, "
+            "with merge_and_unload() of peft, and save that model's state_dict()."
+        )
 
 
 def _place(tensors: "Weights", top: Sequence[str], file: Path, key: str) -> tuple[str, bool]:
@@ -363,13 +372,17 @@ def _renamed(inside: "Weights", is_transformers: bool, file: Path) -> "Weights":
         if tensor.is_meta or tensor.is_quantized or tensor.layout != torch.strided:
             raise CheckpointError(f"{file.name} has weights without plain numbers ({name}). Save dense tensors.")
     weights = {name: tensor for name, tensor in inside.items() if name not in {*OPENAIS, "attn_mask"}}
-    for name in [name for name in weights if name.endswith(".theta")]:  # geometric parametrisation
+    _undo_geometric_parametrisation(weights)
+    weights = _of_transformers(weights) if is_transformers else weights
+    return {name.removeprefix("text."): tensor for name, tensor in weights.items()}
+
+
+def _undo_geometric_parametrisation(weights: "Weights") -> None:
+    for name in [name for name in weights if name.endswith(".theta")]:
         base = name.removesuffix("theta")
         if f"{base}r" in weights:
             theta, length = weights.pop(name).float(), weights.pop(f"{base}r").float()
             weights[f"{base}weight"] = length * theta / theta.norm(dim=1, keepdim=True).clamp_min(1e-12)
-    weights = _of_transformers(weights) if is_transformers else weights
-    return {name.removeprefix("text."): tensor for name, tensor in weights.items()}
 
 
 def _of_transformers(weights: "Weights") -> "Weights":

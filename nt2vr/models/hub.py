@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http import HTTPStatus
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -231,16 +232,9 @@ def pull(
     folder = home / repository.replace("/", "--")
     if folder.exists():
         raise CheckpointError(f"{folder} is there already. Delete it to pull it again.")
-    files = remote_files(repository)
-    for needed in (CONFIG, DIFFERENCE if {CARD, DIFFERENCE} <= files.keys() else WEIGHTS):
-        if needed not in files:
-            raise CheckpointError(f"{repository} has no {needed}. Choose one in open_clip's safetensors format.")
-    wanted = [files[each] for each in LIMITS if each in files]
-    for file in wanted:
-        if file.size > LIMITS[file.name]:
-            limit = f"At most {LIMITS[file.name] >> 20:,} fit."
-            raise CheckpointError(f"{file.name} of {repository} has {file.size >> 20:,} MB. {limit}")
-    check_free(home, sum(remote.size for remote in wanted) + SPARE_BYTES, f"Pulling {repository}")
+    wanted = _wanted_files(repository)
+    size = sum(map(attrgetter("size"), wanted))
+    check_free(home, size + SPARE_BYTES, f"Pulling {repository}")
     with unchecked_folder(home) as hidden:
         try:
             for remote in wanted:
@@ -250,7 +244,7 @@ def pull(
                 transfer(remote, hidden, progress, f"downloading {remote.name}")
             shutil.rmtree(hidden / ".cache", ignore_errors=True)
             base = whole_folder(hidden, read_card(hidden)) if (hidden / DIFFERENCE).is_file() else hidden
-            size = sum(remote.size for remote in wanted) + (base / WEIGHTS).stat().st_size
+            size += (base / WEIGHTS).stat().st_size
             card: Card = run_child(_try_pulled, hidden.absolute(), size=size, name="The checkpoint")
         except CheckpointError as error:
             place = str(hidden.absolute())
@@ -259,6 +253,20 @@ def pull(
             write_card(hidden, replace(card, name=name))
         hidden.rename(folder)
     return name
+
+
+def _wanted_files(repository: str) -> list[RemoteFile]:
+    """Return a checkpoint's files in the order of `LIMITS`; refuse one that is not complete, or too large."""
+    files = remote_files(repository)
+    for needed in (CONFIG, DIFFERENCE if {CARD, DIFFERENCE} <= files.keys() else WEIGHTS):
+        if needed not in files:
+            raise CheckpointError(f"{repository} has no {needed}. Choose one in open_clip's safetensors format.")
+    wanted = [files[each] for each in LIMITS if each in files]
+    for file in wanted:
+        if file.size > LIMITS[file.name]:
+            limit = f"At most {LIMITS[file.name] >> 20:,} fit."
+            raise CheckpointError(f"{file.name} of {repository} has {file.size >> 20:,} MB. {limit}")
+    return wanted
 
 
 def _try_pulled(folder: Path, _: Progress) -> Card:
