@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import dropwhile
 from pathlib import Path
 
 import av
@@ -65,18 +66,15 @@ def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
         copies = {each.index: cut.add_stream_from_template(each) for each in streams}
         begins = (source.start_time or 0) / av.time_base
         source.seek(int((start + begins) * av.time_base))
-        first_s, ended = None, False
-        for packet in source.demux(streams):
-            if packet.dts is None or packet.pts is None:
-                continue
-            at_s, is_film = float(packet.pts * packet.time_base), packet.stream is film
-            if first_s is None and is_film and packet.is_keyframe:
-                first_s = at_s
-            if first_s is None or at_s < first_s:
+        first_s = None
+        dated = (each for each in source.demux(streams) if each.dts is not None and each.pts is not None)
+        for packet in dropwhile(lambda each: not (each.stream is film and each.is_keyframe), dated):
+            at_s = float(packet.pts * packet.time_base)
+            first_s = at_s if first_s is None else first_s
+            if at_s < first_s:
                 continue
             if at_s >= end + begins:  # of frames, some that are shown earlier may still come
-                ended = ended or (is_film and packet.is_keyframe) or at_s > end + begins + REORDERED_S
-                if ended:
+                if (packet.stream is film and packet.is_keyframe) or at_s > end + begins + REORDERED_S:
                     break
                 continue
             shift = int(first_s / packet.time_base)

@@ -342,12 +342,14 @@ class Film:
         if not self._has_clock and not 0 < gaps * REGULAR <= len(packets):
             end = max((shown - self._zero + lasts for shown, _, lasts, _ in packets), default=0.0)
             return _Scan(max(0.0, end), len(packets), None)
-        before, clock, marks = -float("inf"), _Clock(self._jump_s, self._zero), list[_Mark]()
+        clock, marks = _Clock(self._jump_s, self._zero), list[_Mark]()
+        before, marked = -float("inf"), -float("inf")
         for shown, decoded, lasts, byte in packets:
             lasts = lasts if lasts <= self._jump_s else 1 / self.rate  # of the last frame before a jump
             seconds = clock.seconds(shown, lasts, self._has_clock and decoded < before)
             before = decoded
-            if byte is not None and (not marks or seconds > marks[-1].seconds + MARK_S):
+            if byte is not None and seconds > marked + MARK_S:
+                marked = seconds
                 marks.append(_Mark(seconds, byte, clock.zero))
         return _Scan(clock.end, len(packets), marks)
 

@@ -2,10 +2,12 @@
 
 import logging
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from io import BytesIO
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,10 +95,9 @@ def decode_videos(
             store.check_free(len(missing))
             with Decoder(os.cpu_count() or 1) as decoder:
                 decoded = decode_files(missing, num_frames, framing, decoder, skipped, store)
-                for _ in tracked(decoded, len(missing), "decoding videos", progress):
-                    pass
+                deque(tracked(decoded, len(missing), "decoding videos", progress), maxlen=0)
     rows = store.find(clip.key for clip in clips)
-    readable = [clip for clip, row in zip(clips, rows, strict=True) if row >= 0]
+    readable = list(compress(clips, rows >= 0))
     for video_id, reason in skipped.items():
         logger.warning("Skipped %s: %s", video_id, reason)
     if not readable:

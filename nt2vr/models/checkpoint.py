@@ -157,7 +157,7 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
         check_towers(model_cfg, folder, CheckpointError)
         pooling = read_pooling(folder, card, model_cfg["embed_dim"])
         words = read_words(folder, card)
-        if getattr(pooling, "embed_dim", 0) != (words.embed_dim if words else 0):
+        if getattr(pooling, "embed_dim", 0) != getattr(words, "embed_dim", 0):
             raise ValueError("videos and texts are not embedded into the same spaces")
         base = whole_folder(folder, card)
         tokenizer = load_tokenizer(tokenizer_folder(folder, base), model_cfg["text_cfg"])

@@ -121,14 +121,9 @@ def difference_from(
     if find_base(folder, entry)[0] is None:
         return None
     before = read_tensors(base / WEIGHTS)
-    same = {
-        name: before[name]
-        for name, tensor in trained.items()
-        if tensor.is_floating_point()
-        and name not in SCALARS  # no part of the fingerprint, and small
-        and name in before
-        and before[name].equal(tensor.detach().float().cpu())
-    }
+    compared = before.keys() - {*SCALARS}  # which are no part of the fingerprint, and small
+    floats = {name: each for name, each in trained.items() if name in compared and each.is_floating_point()}
+    same = {name: before[name] for name, each in floats.items() if before[name].equal(each.detach().float().cpu())}
     if sum(stored[name].nbytes for name in same) < LEAST_SHARED * sum(tensor.nbytes for tensor in stored.values()):
         return None
     changed = {name: tensor for name, tensor in stored.items() if name not in same}

@@ -3,6 +3,7 @@
 By the mean, or by weights that learn, whose hash is on the card and in the keys of what is pooled.
 """
 
+import fnmatch
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -236,7 +237,7 @@ def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.
             width = weights["spaces.0.weight"].shape[1] if card.features else width
             pooling = Projection(width, len(weights["spaces.0.weight"]), spaces, card.pooling == UNIT_PROJECTED)
         else:
-            layers = len({name.split(".")[1] for name in weights if name.startswith("resblocks.")})
+            layers = len({name.split(".")[1] for name in fnmatch.filter(weights, "resblocks.*")})
             heads = card.head.get("heads")
             if layers > MAX_LAYERS or type(heads) is not int or not 0 < heads <= width or width % heads:
                 raise ValueError(f"{layers} layers of {quoted(heads)} attention heads are not supported")

@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def write_embeddings(file: Path, folder: Path, name: str) -> Card:
 
 def read_embeddings(file: Path, largest: int = MAX_BYTES) -> Arrays:
     """Read and check the four arrays, of so many bytes at most by their headers; rows are normalised."""
-    names = [name for pair in KEYS for name in pair]
+    names = [*chain.from_iterable(KEYS)]
     try:
         with zipfile.ZipFile(file) as archive:
             size = sum(archive.getinfo(f"{name}.npy").file_size for name in names)

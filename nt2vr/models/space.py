@@ -67,7 +67,7 @@ def _installed() -> Files:
         "LICENSE": Path(str(licence.locate())),
         "app.py": APP.encode(),
         "pyproject.toml": f'[project]\nname = "nt2vr"\nversion = "{project_version()}"\n'.encode(),
-        "requirements.txt": "".join(f"{line}\n" for line in needed).encode(),
+        "requirements.txt": "".join(map("{}\n".format, needed)).encode(),
     }
     places = {"assets": ASSETS, "docs": DOCS, "trainer": PACKAGE.parent / "trainer", "nt2vr": PACKAGE}
     for folder, place in places.items():
@@ -99,10 +99,8 @@ def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
         raise ConfigError(
             f"{folder} is neither empty nor a git repository. Name a new folder, or a clone of the Space."
         )
-    for old in (folder / name for name in FOLDERS):
-        if old.is_symlink():
-            old.unlink()
-        shutil.rmtree(old, ignore_errors=True)
+    for name in FOLDERS:
+        _remove(folder / name)
     suffixes = sorted({PurePosixPath(name).suffix for name in files} - TEXT)
     attributes = "".join(f"*{suffix} filter=lfs diff=lfs merge=lfs -text\n" for suffix in suffixes)
     for name, file in {**files, ATTRIBUTES: attributes.encode()}.items():
@@ -112,6 +110,12 @@ def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
         export_checkpoint(model, whole := model.with_name(f"{model.name}-whole"))
         shutil.rmtree(model)
         whole.rename(model)
+
+
+def _remove(folder: Path) -> None:
+    if folder.is_symlink():
+        folder.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def publish(repository: str, files: Files, private: bool = True) -> str:

@@ -30,7 +30,7 @@ class FileTokenizer:
 
         options = text_cfg.get("tokenizer_kwargs", {})
         clean = options.get("clean", "whitespace")
-        if set(options) - OPTIONS or clean not in CLEANINGS or text_cfg.get("tokenizer_mode"):
+        if any((set(options) - OPTIONS, clean not in CLEANINGS, text_cfg.get("tokenizer_mode"))):
             raise CheckpointError(
                 f"The tokenizer's options {quoted(options)} need transformers. Choose another model."
             )
