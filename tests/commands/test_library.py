@@ -58,10 +58,7 @@ def test_a_model_that_is_not_there_is_noticed_before_a_library_is_made(
 
 
 @pytest.mark.parametrize(
-    ("flags", "sentence"),
-    [
-        (["--ray", "nowhere"], "'nowhere' is no Ray cluster. Write auto, or ray://host:10001.\n"),
-    ],
+    ("flags", "sentence"), [(["--ray", "nowhere"], "'nowhere' is no Ray cluster. Write auto, or ray://host:10001.\n")]
 )
 def test_a_cluster_that_cannot_be_is_refused_before_a_library_is_made(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], sentence: str

@@ -102,9 +102,7 @@ def test_a_damaged_report_alone_is_listed_as_unreadable_until_deleted(archive: A
     assert [entry.report_id for entry in archive.entries()] == [good]
 
 
-def test_tags_and_notes_are_saved_exported_and_survive_another_evaluation(
-    archive: Archive,
-) -> None:
+def test_tags_and_notes_are_saved_exported_and_survive_another_evaluation(archive: Archive) -> None:
     report = report_of(System("words"))
     report_id = archive.add(report)
     folder = archive.folder / report_id

@@ -37,9 +37,7 @@ def load(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> 
     return load_data
 
 
-def test_a_dataset_gives_original_negated_and_composed_queries(
-    load: Callable[..., Benchmark],
-) -> None:
+def test_a_dataset_gives_original_negated_and_composed_queries(load: Callable[..., Benchmark]) -> None:
     benchmark = load()
     ids = benchmark.video_ids
     assert ids == ("guitar", "stool", "both", "dog")

@@ -19,11 +19,7 @@ B = [1.0] * 12 + [0.25, 0.75] * 5 + [0.5] * 7  # better with "not", noise with "
 
 def report_with(queries: list[JudgedQuery], videos: int, **ranks: Any) -> Report:
     benchmark = Benchmark(
-        "hand",
-        tuple(f"v{row}" for row in range(videos)),
-        tuple(queries),
-        lambda *_: np.ones((1, 1), np.float32),
-        {},
+        "hand", tuple(f"v{row}" for row in range(videos)), tuple(queries), lambda *_: np.ones((1, 1), np.float32), {}
     )
     none = np.full(len(queries), np.nan, np.float32)
     results = [Result(name, {}, Measured(np.array(each, np.int32), none, none, none)) for name, each in ranks.items()]

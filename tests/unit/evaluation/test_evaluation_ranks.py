@@ -7,13 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.scoring import (
-    first_ranks,
-    first_rows,
-    inner_products,
-    ordered_shares,
-    shares_among_first,
-)
+from nt2vr.evaluation.scoring import first_ranks, first_rows, inner_products, ordered_shares, shares_among_first
 
 YES, NO = True, False
 RNG = np.random.default_rng(0)

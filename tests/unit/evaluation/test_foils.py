@@ -153,12 +153,7 @@ def test_cc_negs_own_file_is_read_by_comma_cue_and_number_of_pairs(
     benchmark = read(tmp_path / "ccneg_preprocessed.pt")
     assert not (tmp_path / "it ran").exists()
     assert answers(benchmark) == [
-        (
-            "a cat, on a mat",
-            ["a cat not on a mat"],
-            "/workspace/cc3m/000000000001.jpg",
-            "not; with a comma; 1 pairs",
-        ),
+        ("a cat, on a mat", ["a cat not on a mat"], "/workspace/cc3m/000000000001.jpg", "not; with a comma; 1 pairs"),
         (
             "a man with a hat",
             ["a man without a hat but a shoe"],

@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
-from nt2vr.evaluation.measures import (
-    EXACT_UP_TO,
-    NORMAL_FROM,
-    Interval,
-    intervals_of_means,
-    sign_flip_p,
-    units_of,
-)
+from nt2vr.evaluation.measures import EXACT_UP_TO, NORMAL_FROM, Interval, intervals_of_means, sign_flip_p, units_of
 
 
 def interval(values: list[float], units: list[int] | None = None) -> Interval | None:

@@ -77,10 +77,7 @@ def test_on_a_full_disk_changes_are_refused_in_a_sentence_and_lose_nothing(
 
 def test_a_library_under_update_is_not_removed(libraries: Libraries, tmp_path: Path) -> None:
     info = libraries.add("Films", "folder", tmp_path / "films")
-    with (
-        libraries.updating(info.id),
-        pytest.raises(ConfigError, match=r"Films is being updated\. Cancel the update"),
-    ):
+    with libraries.updating(info.id), pytest.raises(ConfigError, match=r"Films is being updated\. Cancel the update"):
         libraries.remove(info.id)
     libraries.remove(info.id)
 

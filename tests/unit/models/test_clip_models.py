@@ -46,11 +46,7 @@ TEMPLATE = (
     "<|vision_start|><|{{ part['type'] }}_pad|><|vision_end|>{% else %} {{ part['text'] }} {% endif %}{% endfor %}"
     "{% endif %}{% endfor %}"
 )
-TINY: dict[str, Any] = {
-    "hidden_size": 32,
-    "intermediate_size": 64,
-    "num_attention_heads": 2,
-}
+TINY: dict[str, Any] = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2}
 
 
 def hf() -> Any:

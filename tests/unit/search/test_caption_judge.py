@@ -9,11 +9,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.caption_judge import judge_by_captions
 
-CAPTIONS = (
-    "a man is playing the guitar in a park",
-    "a guy sings on a stage",
-    "somebody with no hat is strumming",
-)
+CAPTIONS = ("a man is playing the guitar in a park", "a guy sings on a stage", "somebody with no hat is strumming")
 VIDEO = Video("v", Path("v.mp4"), CAPTIONS)
 
 

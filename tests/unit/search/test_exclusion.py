@@ -68,9 +68,7 @@ def best_of(vectors: Vectors, vector: Vectors, exclusion: Exclusion, k: int) -> 
     return sorted(range(len(vectors)), key=lambda row: (-round(scores[row], 5), row))[:k]
 
 
-def test_a_search_is_exact_and_an_approximate_index_gives_the_clips_to_score(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_search_is_exact_and_an_approximate_index_gives_the_clips_to_score(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, (wanted, *unwanted) = clips(300, 8), clips(3, 8, seed=1)
     exclusion = Exclusion(np.stack(unwanted), 2.0).within(vectors)
     expected = best_of(vectors, wanted, exclusion, 20)

@@ -208,10 +208,7 @@ def _weights(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], Non
 
 BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "cut off": (lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:-1000]), "cannot be loaded"),
-    "another visual tower": (
-        _weights(lambda w: w["visual.conv1.weight"].neg_()),
-        "not match its card",
-    ),
+    "another visual tower": (_weights(lambda w: w["visual.conv1.weight"].neg_()), "not match its card"),
     "a blow-up": (_weights(lambda w: w["text_projection"].fill_(0).add_(3e38)), "are not finite"),
 }
 

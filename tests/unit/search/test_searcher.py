@@ -151,13 +151,7 @@ def test_plain_is_the_cosine_with_the_sentence_including_its_negation(searcher: 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.25, 0.5, 1.0, 2.0])
 def test_boolean_is_wanted_minus_alpha_times_unwanted(searcher: Searcher, alpha: float) -> None:
-    by_hand = {
-        "guitar": 1,
-        "duet": 2 / sqrt(6) - alpha / sqrt(3),
-        "singer": -alpha / sqrt(2),
-        "dog": 0,
-        "both": 0,
-    }
+    by_hand = {"guitar": 1, "duet": 2 / sqrt(6) - alpha / sqrt(3), "singer": -alpha / sqrt(2), "dog": 0, "both": 0}
     by_slider = searcher.search(NOT_SINGING, ["CLIP boolean"], 5, strengths={"boolean": alpha})
     by_name = searcher.search(NOT_SINGING, [f"CLIP boolean α {alpha}"], 5, strengths={"boolean": 0.77})
     assert scores(by_slider) == pytest.approx(by_hand, abs=1e-4)

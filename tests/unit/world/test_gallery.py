@@ -18,13 +18,7 @@ from nt2vr.world.captions import captions
 from nt2vr.world.claims import seen_in
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import render
-from nt2vr.world.gallery import (
-    CAPTIONS_PER_CLIP,
-    CLIPS_PER_STORY,
-    CLIPS_PER_THING,
-    SIZE,
-    build,
-)
+from nt2vr.world.gallery import CAPTIONS_PER_CLIP, CLIPS_PER_STORY, CLIPS_PER_THING, SIZE, build
 from nt2vr.world.offers import stories
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene

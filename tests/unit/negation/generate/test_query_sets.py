@@ -211,10 +211,7 @@ def test_a_harmful_line_is_not_an_object_and_nothing_in_it_is_run(line: str) -> 
     assert object_of(line) is None
 
 
-@pytest.mark.parametrize(
-    "ids",
-    ["'video_ids': 3", "'video_ids': [], 'hard_ids': 'video7'"],
-)
+@pytest.mark.parametrize("ids", ["'video_ids': 3", "'video_ids': [], 'hard_ids': 'video7'"])
 def test_composed_queries_whose_ids_are_no_list_are_refused(ids: str, tmp_path: Path) -> None:
     path = tmp_path / "composed.txt"
     path.write_text(f"{{'cap_id': 's0', 'caption': 'a', {ids}}}\n")

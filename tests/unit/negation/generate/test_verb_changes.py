@@ -63,10 +63,7 @@ def test_keys_are_lemmas_of_verb_and_noun() -> None:
 
 def test_a_new_verb_has_the_same_form_and_an_object_that_the_corpus_has_with_it() -> None:
     # slice is a synonym of cut, hold often true as well, taste and burn occur once
-    assert drawn("a man is cutting a cake") == {
-        "a man is decorating a cake",
-        "a man is eating a cake",
-    }
+    assert drawn("a man is cutting a cake") == {"a man is decorating a cake", "a man is eating a cake"}
     assert drawn("a man cuts a cake") == {"a man decorates a cake", "a man eats a cake"}
     assert drawn("a man cuts a tree") == set()
 
@@ -106,8 +103,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["a", "[]", "{}", '{"caption": 3}', '{"caption": "a", "changed": "b"}', '{"caption": "a", "phrases": [1]}'],
+    "line", ["a", "[]", "{}", '{"caption": 3}', '{"caption": "a", "changed": "b"}', '{"caption": "a", "phrases": [1]}']
 )
 def test_other_files_are_refused_in_a_sentence(line: str, tmp_path: Path) -> None:
     (tmp_path / "verbs.jsonl").write_text(f"{line}\n")

@@ -9,13 +9,7 @@ from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.tables import lines_of
 from nt2vr.progress import Job
 from nt2vr.search.strategies import System
-from nt2vr.ui.evaluate.report_view import (
-    breakdown_view,
-    measure_choices,
-    points_of,
-    report_view,
-    reports_view,
-)
+from nt2vr.ui.evaluate.report_view import breakdown_view, measure_choices, points_of, report_view, reports_view
 from nt2vr.ui.web.permissions import Permissions
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
 

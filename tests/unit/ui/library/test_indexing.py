@@ -110,12 +110,7 @@ def test_a_running_update_is_cancelled_and_a_waiting_one_never_begins(indexing: 
     ],
 )
 def test_an_error_ends_the_update_and_not_the_queue(
-    indexing: Indexing,
-    updates: Updates,
-    forgotten: SimpleQueue[str],
-    error: Exception | None,
-    model: str,
-    said: str,
+    indexing: Indexing, updates: Updates, forgotten: SimpleQueue[str], error: Exception | None, model: str, said: str
 ) -> None:
     updates.error = error
     updates.go.set()

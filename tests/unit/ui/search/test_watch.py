@@ -152,8 +152,7 @@ def test_a_second_visitor_sees_the_run_and_may_watch_but_not_stop_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("systems", "refusal"),
-    [([], "Choose a system first"), (["file"], "embeddings from a file"), (["gone"], "model")],
+    ("systems", "refusal"), [([], "Choose a system first"), (["file"], "embeddings from a file"), (["gone"], "model")]
 )
 def test_what_cannot_be_trained_is_refused_in_a_sentence(systems: list[str], refusal: str) -> None:
     page = Page()

@@ -68,12 +68,7 @@ def asked(permissions: Permissions) -> gr.Request:
 
 
 @pytest.mark.parametrize(
-    ("visitor", "sentence"),
-    [
-        (asked(HERE), NAMING),
-        (asked(ELSEWHERE), WITHHELD),
-        (None, WITHHELD),
-    ],
+    ("visitor", "sentence"), [(asked(HERE), NAMING), (asked(ELSEWHERE), WITHHELD), (None, WITHHELD)]
 )
 def test_a_handler_s_error_names_folders_only_to_who_may_name_them(
     visitor: gr.Request | None, sentence: str, monkeypatch: pytest.MonkeyPatch
