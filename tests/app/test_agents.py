@@ -107,11 +107,4 @@ def test_malformed_messages_are_refused_and_none_fills_the_log(running_app: Runn
     assert ask(running_app)[0] == TOOLS
 
 
-FOREIGN = (
-    "resources/read",
-    "resources/list",
-    "prompts/get",
-    "prompts/list",
-    "logging/setLevel",
-    "completion/complete",
-)
+FOREIGN = "resources/read resources/list prompts/get prompts/list logging/setLevel completion/complete".split()

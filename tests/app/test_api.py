@@ -58,11 +58,6 @@ def test_every_listed_system_answers(client: Client) -> None:
     assert all(len(system["hits"]) == 8 for system in answer["systems"])
 
 
-def test_a_clip_outside_the_worlds_words_gets_no_verdict(client: Client) -> None:
-    answer = search(client, "a zeppelin over a volcano")
-    assert {hit["verdict"] for hit in answer["systems"][0]["hits"]} == {None}
-
-
 def test_unknown_words_are_read_as_known_ones_unless_left_as_typed(client: Client, running_app: RunningApp) -> None:
     """Read over Gradio's API, and left as typed over the plain route, as JSON and as a form alike."""
     url = f"{running_app.url}api/search"
@@ -77,26 +72,9 @@ def test_unknown_words_are_read_as_known_ones_unless_left_as_typed(client: Clien
             assert answer.json()["query"]["read_as"] == {"dogs": "dog"}
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "not a dog",
-        "🐶 🚫🎸",
-        "ein Mann singt und spielt nicht Gitarre",
-        "一个男人在唱歌",
-        "!!!",
-        "not",
-        "<b>no</b> dogs",
-        "a\0b",
-    ],
-)
+@pytest.mark.parametrize("query", ["🐶 🚫🎸", "ein Mann singt nicht", "一个男人在唱歌", "!!!", "not", "a\0b"])
 def test_odd_queries_still_get_an_answer(client: Client, query: str) -> None:
     assert len(search(client, query, ["CLIP", "CLIP boolean"])["systems"][0]["hits"]) == 8
-
-
-def test_what_cannot_be_searched_is_refused_in_a_sentence(client: Client) -> None:
-    with pytest.raises(AppError, match=r"^Unknown model 'GPT'\. Choose one of: .*\.$"):
-        search(client, systems=["GPT"])
 
 
 def test_a_reference_picture_alone_finds_its_own_clip(client: Client, running_app: RunningApp, tmp_path: Path) -> None:
@@ -106,19 +84,6 @@ def test_a_reference_picture_alone_finds_its_own_clip(client: Client, running_ap
     Image.fromarray(sample_frames(clip, 1)[0]).save(tmp_path / "frame.png")
     answer = search(client, "", image=handle_file(tmp_path / "frame.png"))
     assert answer["systems"][0]["hits"][0]["video_id"] == hit
-
-
-def test_a_file_that_is_no_picture_gets_a_sentence(client: Client, tmp_path: Path) -> None:
-    (tmp_path / "fake.png").write_text("not a picture")
-    with pytest.raises(AppError, match=r"fake\.png"):
-        search(client, image=handle_file(tmp_path / "fake.png"))
-
-
-def test_no_file_of_the_server_can_be_read(client: Client, running_app: RunningApp) -> None:
-    with pytest.raises(AppError):
-        search(client, image={"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}})
-    for path in ("clips/../gallery.jsonl", "clips/%2e%2e/gallery.jsonl", "gradio_api/file=/etc/passwd"):
-        assert httpx.get(running_app.url + path).status_code in (400, 403, 404)
 
 
 def test_clips_are_cacheable_and_served_in_ranges(client: Client, running_app: RunningApp) -> None:
@@ -144,9 +109,7 @@ def test_an_evaluation_adds_the_controls_and_answers_with_the_report(
     [
         ("", ["CLIP"], "No data is chosen"),
         ("gallery", [], "No system is chosen"),
-        ("gallery", ["GPT"], "Unknown model 'GPT'"),
-        ("gallery", [f"CLIP boolean α 0.{n}" for n in range(1, 34)], "Cannot evaluate 33 systems at once"),
-        ("/nowhere", ["CLIP"], "/nowhere"),
+        ("gallery", ["GPT"], r"^Unknown model 'GPT'\. Choose one of: .*\.$"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused_in_a_sentence(
@@ -154,11 +117,6 @@ def test_what_cannot_be_evaluated_is_refused_in_a_sentence(
 ) -> None:
     with pytest.raises(AppError, match=sentence):
         client.predict(data, systems, api_name="/evaluate")
-
-
-def test_only_reports_are_served_from_the_data_folder(client: Client, running_app: RunningApp) -> None:
-    for path in ("reports/../../cache/cache.db", "reports/%2e%2e/%2e%2e/cache", "reports/nowhere/report.json"):
-        assert httpx.get(running_app.url + path).status_code in (400, 403, 404)
 
 
 def test_strangers_evaluate_built_in_data_only(running_app: RunningApp, tmp_path: Path) -> None:

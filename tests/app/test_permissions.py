@@ -53,20 +53,8 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
     ("train-empty-trash", "click"): ("delete runs, reports and libraries", "none"),
 }
 OPEN_TARGETS = (
-    *(
-        "request",
-        "systems",
-        "columns",
-        "detail",
-        "understood",
-        "watch",
-        "reference",
-        "gallery",
-        "recommended",
-        "pretrained",
-        "library-first-model",
-        "library-model",
-    ),
+    *("request", "systems", "columns", "detail", "understood", "watch", "reference", "gallery", "recommended"),
+    *("pretrained", "library-first-model", "library-model"),
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
     *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
     *("evaluate-report", "evaluate-measure", "review"),

@@ -96,11 +96,6 @@ def test_the_pages_events_refuse_them_too(running_app: RunningApp, tmp_path: Pat
         error = refusal(message)
         assert message["success"]  # it is said above the results, which stay
         assert error and "\n" not in error and len(error) < 300 and "went wrong" not in error
-    for data in (
-        {"id": "x"},
-        {"id": 1, "wanted": 1},
-        {"id": CLIPS[0], "wanted": "yes"},
-        {"id": "x" * 9999, "wanted": 1},
-    ):
+    for data in ({"id": "x"}, {"id": 1, "wanted": 1}, {"id": CLIPS[0], "wanted": "yes"}):
         error = client.error(("detail", "like"), data=data)
         assert error and "\n" not in error and len(error) < 300 and "went wrong" not in error

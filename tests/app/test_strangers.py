@@ -26,18 +26,8 @@ NAMES = ("nope", "search", "..%2f..%2f..%2fetc%2fpasswd", "%2fetc%2fpasswd", "%0
 QUERY = "session_hash=x&upload_id=x&deep_link=..%2f..%2fx&page=2&component_id=-1&fn_index=a&event_id=%00&ext=x"
 FILE = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
 JSON_BODIES = [
-    *(
-        b"",
-        b"{",
-        b"null",
-        b"[]",
-        b"{}",
-        b"NaN",
-        b"\xff\xfe",
-        b"\0" * 1000,
-        b"[" * 20_000,
-        b'{"k": ' + b"9" * 5000 + b"}",
-    ),
+    *(b"", b"{", b"null", b"[]", b"{}", b"NaN", b"\xff\xfe"),
+    *(b"\0" * 1000, b"[" * 20_000, b'{"k": ' + b"9" * 5000 + b"}"),
     *(
         json.dumps(body).encode()
         for body in (
@@ -149,8 +139,4 @@ def test_a_component_that_a_stranger_names_as_the_trigger_stays_where_it_is_for_
         body = {"data": [], "trigger_id": component["id"], "session_hash": "x"}
         assert stranger.post("gradio_api/run/systems", json=body).status_code == 200
     after = stranger.get("config").json()
-    assert {name: after[name] == before[name] for name in ("components", "layout", "dependencies")} == {
-        "components": True,
-        "layout": True,
-        "dependencies": True,
-    }
+    assert [name for name in ("components", "layout", "dependencies") if after[name] != before[name]] == []

@@ -28,8 +28,3 @@ def test_a_checkpoint_is_imported_into_the_data_folder_under_a_name_that_is_free
 
     assert main(["import", str(tmp_path / "mine.pt"), *flags]) == 1
     assert capsys.readouterr().err == "There is already a model 'mine'. Choose another name.\n"
-
-
-def test_a_missing_file_gets_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["import", str(tmp_path / "none.pt"), "--data-dir", str(tmp_path / "data")]) == 1
-    assert capsys.readouterr().err == f"There is no file {tmp_path}/none.pt. Check the path.\n"

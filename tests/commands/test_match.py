@@ -7,7 +7,6 @@ import pytest
 
 import nt2vr
 from nt2vr.cli import main
-from tests.paths import ROOT
 
 
 def test_a_table_per_system_marks_its_choice_and_the_truth(
@@ -27,8 +26,3 @@ def test_a_table_per_system_marks_its_choice_and_the_truth(
         assert [row.startswith("→") for row in rows] == [place == system["best"] for place in (0, 1)]
         assert [f"{score:.4f}" in row for row, score in zip(rows, system["scores"], strict=True)] == [True, True]
         assert "false  an elephant sleeps" in rows[0]
-
-
-def test_one_caption_is_no_choice(gallery_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["match", str(ROOT / "assets" / "screenshot.png"), "a dog", "--data-dir", str(gallery_data)]) == 1
-    assert "Give 2 to 8 captions" in capsys.readouterr().err

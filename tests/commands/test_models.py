@@ -18,9 +18,15 @@ def test_models_are_listed_and_removed(tmp_path: Path, capsys: pytest.CaptureFix
     assert "ViT-B-32/openai" in there and "47.6 by its authors" in there and "EVA" not in there
     assert main(["models", "list", "eva02", "l-14", *flags]) == 0
     assert "EVA02-L-14/merged2b_s4b_b131k" in capsys.readouterr().out
+    assert main(["models", "list", "--json", *flags]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    kinds = {model["name"]: model["kind"] for model in listed["here"]}
+    assert kinds["Mine"] == "added" and kinds["CLIP"] == "shipped"
+    offered = {model["name"]: model for model in listed["to_download"]}
+    assert (offered["ViT-B-32/openai"]["size_mb"], offered["ViT-B-32/openai"]["speed"]) == (577, "fast")
     assert main(["models", "remove", "Mine", *flags]) == 0
     assert capsys.readouterr().out == "Mine is removed.\n"
-    assert main(["models", "remove", "Mine", *flags]) == 1
+    assert main(["models", "rm", "Mine", *flags]) == 1
     assert main(["models", "remove", "CLIP", *flags]) == 1
     assert not list((tmp_path / "models").iterdir())
 
@@ -28,15 +34,3 @@ def test_models_are_listed_and_removed(tmp_path: Path, capsys: pytest.CaptureFix
 def test_a_model_that_open_clip_does_not_have_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "get", "ViT-B-32/opnai", "--data-dir", str(tmp_path)]) == 1
     assert "no pre-trained model 'ViT-B-32/opnai'. Try ViT-B-32/openai" in capsys.readouterr().err
-
-
-def test_models_are_listed_as_json_and_removed_by_rm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_tiny(tmp_path / "models" / "mine", "Mine")
-    assert main(["models", "list", "--json", "--data-dir", str(tmp_path)]) == 0
-    listed = json.loads(capsys.readouterr().out)
-    kinds = {model["name"]: model["kind"] for model in listed["here"]}
-    assert kinds["Mine"] == "added" and kinds["CLIP"] == "shipped"
-    offered = {model["name"]: model for model in listed["to_download"]}
-    assert (offered["ViT-B-32/openai"]["size_mb"], offered["ViT-B-32/openai"]["speed"]) == (577, "fast")
-    assert main(["models", "rm", "mine", "--data-dir", str(tmp_path)]) == 0
-    assert not (tmp_path / "models" / "mine").exists()
