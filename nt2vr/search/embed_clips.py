@@ -1,7 +1,7 @@
 """Embed the clips of a gallery by one model, and open those that are stored, with their index.
 
 The built-in gallery ships with the embeddings of the visual tower that the built-in models share, so that the first
-start embeds nothing. After a change of the gallery or of that tower, `python -m benchmarks.shipped` writes them.
+start embeds nothing. After a change of the gallery or of that tower, `python -m nt2vr.world.embeddings` writes them.
 """
 
 import logging
