@@ -179,10 +179,7 @@ def _circo(files: Files, split: str) -> Iterator[CovrSample]:
 
 
 def _mined(files: Files, split: str) -> Iterator[CovrSample]:
-    """Read pairs of videos and their captions; a tenth of the targets is held out, for all splits but "train".
-
-    In "train", neither video of a triplet is held out.
-    """
+    """Read pairs of videos and their captions; "train" has no video of a tenth of the targets, others only these."""
     for file in files.named("*triplets*.jsonl"):
         with expecting(file, "JSON lines with reference, target, text and both captions"):
             lines = map(parse_json, filter(str.strip, file.read_text(encoding="utf-8").split("\n")))

@@ -105,10 +105,7 @@ def world_benchmark(
     progress: Progress = silent,
     num_pairs: int = PAIRS,
 ) -> Benchmark:
-    """Build a benchmark of held-out scenes, "test" for reporting and "validation" for model selection.
-
-    There are at most `num_pairs` of a caption and a foil per fold.
-    """
+    """Build a benchmark of held-out scenes, "test" or "validation", with at most `num_pairs` foils per fold."""
     scenes = sample_scenes(split, num_clips, seed)
     captions, name = captions_of(scenes), WORLD if split == "test" else f"{WORLD}, {split}"
     queries = world_queries([caption.text for caption in captions], SceneDenials(scenes), progress)
@@ -121,10 +118,9 @@ def world_benchmark(
 def shown_benchmark(
     cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED, progress: Progress = silent
 ) -> Benchmark:
-    """Build questions about what held-out scenes show: who, which deed and which place, among all of the world's.
+    """Build questions about who, which deed and which place held-out scenes show; each sort counts as a data set.
 
-    One of the classes of a sort that a scene shows is asked for against all that it does not show. Each sort counts as
-    a data set.
+    One of the classes of a sort that a scene shows is asked for against all that it does not show.
     """
     scenes, texts = sample_scenes("test", num_clips, seed), dict[str, int]()
     table = SceneTable(scenes)
@@ -187,12 +183,12 @@ def world_queries(
 ) -> tuple[JudgedQuery, ...]:
     """Generate queries per scene: its caption, its caption with one thing denied, and one of each negated kind.
 
-    The latter are left out if no scene satisfies them, or none shows both of their parts: they would be uninformative.
+    The latter say nothing, and are left out, if no scene satisfies them, or none shows both of their parts.
     """
     queries = [JudgedQuery("original", caption, row_array((row,))) for row, caption in enumerate(captions)]
     for row in range(len(captions)):
         if negated := sentences.negated(row, _generator(row)):
-            queries.append(_judged(negated, (row,), original=row))
+            queries.append(_judged(negated, (row,), (), (), original=row))
     draws = list(product(NEGATED_KINDS, range(len(captions))))
     for kind, row in tracked(draws, len(draws), "writing queries", progress):
         sentence = sentences.draw(row, kind, _generator(row))
@@ -203,16 +199,10 @@ def world_queries(
     return tuple(queries)
 
 
-def _judged(
-    sentence: Denial,
-    relevant: Iterable[int],
-    hard: Iterable[int] = (),
-    violating: Iterable[int] = (),
-    *,
-    original: int | None = None,
-) -> JudgedQuery:
-    rows, parts = (row_array(relevant), row_array(hard), row_array(violating)), (sentence.wanted, (sentence.unwanted,))
-    return JudgedQuery(sentence.kind, sentence.text, *rows, *parts, original, cue_of(sentence.text))
+def _judged(sentence: Denial, *rows: Iterable[int], original: int | None = None) -> JudgedQuery:
+    relevant, hard, violating = map(row_array, rows)
+    parts = sentence.wanted, (sentence.unwanted,), original, cue_of(sentence.text)
+    return JudgedQuery(sentence.kind, sentence.text, relevant, hard, violating, *parts)
 
 
 def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[SceneCaption]) -> dict[str, float]:

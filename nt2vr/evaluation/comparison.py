@@ -39,9 +39,8 @@ def places_by_difference(
 
     Args:
         text: words, or parts of words, that the query has, in any order and case.
-        change: IMPROVED or WORSENED: only where `second` is better, or worse, than `first`.
-        fails_everywhere: only queries without a relevant video on any system's first page, or for negated queries,
-            with the wrong video on all.
+        change: IMPROVED or WORSENED, by `second`; "" for all.
+        fails_everywhere: only queries that no system's first page answers; negated ones that all get wrong.
         places: positions of queries to list; None lists all.
     """
     ranks = {result.system: result.measured.ranks for result in report.results}

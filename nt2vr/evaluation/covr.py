@@ -175,11 +175,9 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
 
 
 def average_precisions(scores: NDArray[np.float32], right: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:
-    """AP@k for each k of MAP_KS: mean precision at the right clips among the first k, of min(k, all right) clips.
+    """AP@k for each k of MAP_KS; none where no query has several right clips, as R@k then says as much.
 
         AP@k = sum over i <= k of precision@i * right_i / min(k, number of right clips)
-
-    Where no query has several right clips, R@k says as much, and there are none.
 
     Source: Baldrati et al., "Zero-Shot Composed Image Retrieval with Textual Inversion", ICCV 2023, CIRCO's measure.
     """
@@ -195,10 +193,7 @@ def average_precisions(scores: NDArray[np.float32], right: NDArray[np.bool_]) ->
 
 
 def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[str, float]]:
-    """Aggregate to metrics in percent by kind, by label, and over ALL kinds.
-
-    Labels, of which "negation" comes first, and ALL have means over the kinds.
-    """
+    """Aggregate to metrics in percent by kind; and, as means over the kinds, of ALL and by label, "negation" first."""
     kinds = np.array([query.kind for query in queries])
     names = list(dict.fromkeys(kinds.tolist()))
 
@@ -394,9 +389,8 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
 def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmark:
     """Build a benchmark; a query ranks its own of the galleries, which stand in a row, without its own reference."""
     rows = {media_id: row for row, media_id in enumerate(dataset.media)}
-    embed_videos, embed_frames = (
-        embed_files(_videos(dataset), decoder, cache, of_frames=some) for some in (False, True)
-    )
+    embed_videos = embed_files(_videos(dataset), decoder, cache)
+    embed_frames = embed_files(_videos(dataset), decoder, cache, of_frames=True)
     ids, spans, columns = list[str](), dict[str, slice](), dict[str, dict[str, list[int]]]()
     for name, ranked in dataset.galleries.items():
         spans[name], columns[name] = slice(len(ids), len(ids) + len(ranked)), {}

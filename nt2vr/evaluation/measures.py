@@ -1,14 +1,7 @@
 """Measures: how each is computed from the per-query results of a system, how sure it is, and how it is shown.
 
-In addition to the paper's, two that ignoring the negation cannot improve: hard pairs (relevant videos scoring above
-videos that also show the unwanted part) and violations (share of the first page showing the unwanted part). Source of
-R@k, MIR and their differences: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, section
-3.2.
-
-Bootstrap intervals of means, and paired tests, resample units. Queries with the same relevant videos, such as the 20
-captions of one video or two wordings of "A and not B", succeed and fail together, so they are one unit: resampled one
-by one, intervals would be too narrow. Composed queries whose relevant videos merely overlap are units of their own.
-The gallery is not resampled: an interval says how much a figure depends on the choice of queries.
+Hard pairs and violations are this project's own: ignoring the negation cannot improve them. Source of R@k, MIR and
+their differences: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, section 3.2.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -167,10 +160,7 @@ def _pictures(queries: Sequence[JudgedQuery], places: Places, measured: Measured
 
 
 def _classes(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
-    """Measure top-1, top-5, top-1 with negated prompts, and their difference, in percent.
-
-    Each is returned of all videos, of every data set (and of Kinetics-verb), and as the mean over data sets.
-    """
+    """Measure top-1, top-5, negated top-1 and their difference: of all videos, each data set, and the sets' mean."""
     first, found = np.where(measured.ranks == 1, 100.0, 0.0), dict[str, Values]()
     of = {"accuracy": (places, first), "top-5": (places, np.where(measured.ranks <= TOP, 100.0, 0.0))}
     denied = np.flatnonzero([query.kind == LENIENT for query in queries])
@@ -215,10 +205,7 @@ def parts_of(queries: Sequence[JudgedQuery], places: Places) -> dict[str, Places
 
 
 def retrieval_values(ranks: NDArray[np.integer[Any]]) -> dict[str, NDArray[np.float64]]:
-    """Per-query values (Q,) of R@1, R@5, R@10 (100 or 0) and of MIR, the mean inverted rank (0 to 1).
-
-    Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, section 3.2.
-    """
+    """Per-query values (Q,) of R@1, R@5, R@10 (100 or 0) and of MIR, the mean inverted rank (0 to 1)."""
     inverted = 1 / ranks.astype(np.float64)
     return {**{f"R@{k}": np.where(ranks <= k, 100.0, 0.0) for k in KS}, "MIR": inverted}
 
@@ -252,7 +239,11 @@ class Interval(NamedTuple):
 
 
 def units_of(queries: Sequence[JudgedQuery]) -> Units:
-    """Number the queries' units: equal for queries with the same relevant videos."""
+    """Number the queries' units, which intervals and tests resample: equal for the same relevant videos.
+
+    The 20 captions of one video succeed and fail together; resampled one by one, intervals would be too narrow. The
+    gallery is not resampled: an interval says how much a figure depends on the choice of queries.
+    """
     numbers: dict[bytes, int] = {}
     keys = (np.sort(np.asarray(query.relevant, np.int32)).tobytes() for query in queries)
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)

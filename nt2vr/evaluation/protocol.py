@@ -50,7 +50,6 @@ PARSING = 0.5  # share of the work, where texts must be parsed
 CHUNK = 64  # texts between two steps
 BLOCK = 1024  # queries per block: 12 MB of scores for 3,000 videos
 TINY = 1e-12  # below which a mean has no direction
-NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 class ResultStore:
@@ -95,9 +94,7 @@ def parse_query(text: str) -> Query:
 
 
 class Asked(NamedTuple):
-    """What a system searches for with Q queries."""
-
-    vectors: Vectors  # (Q, D); zeros search for nothing
+    vectors: Vectors  # (Q, D), what a system searches for with Q queries; zeros search for nothing
     exclusions: list[Exclusion | None]  # Q, what is taken from the scores of a vector, and how frames are weighed
 
 
@@ -107,7 +104,7 @@ def ask_systems(
     queries: Sequence[JudgedQuery],
     understand: Understand,
     step: Step = lambda _: None,
-    averaged: Mapping[str, Sequence[str]] = NOTHING,
+    averaged: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> list[Asked]:
     """Compute what a model's systems search for, encoding each text once.
 

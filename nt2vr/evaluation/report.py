@@ -175,10 +175,8 @@ def load_report(folder: Path) -> Report:
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as found:
             arrays = dict(found)
         _check(data, SUMMARY)
-        known, judged = ("kind", "text", "wanted", "original", "cue", "group"), []
-        for name in JUDGED:
-            judged.append(np.split(arrays[name], np.cumsum(arrays[f"num_{name}"])[:-1]))
-        queries = []
+        known, queries = ("kind", "text", "wanted", "original", "cue", "group"), []
+        judged = (np.split(arrays[name], np.cumsum(arrays[f"num_{name}"])[:-1]) for name in JUDGED)
         for line, *rows in zip(lines, *judged, strict=True):
             said, truth = {name: line[name] for name in known}, dict(zip(JUDGED, rows, strict=True))
             queries.append(JudgedQuery(**said, unwanted=tuple(line["unwanted"]), **truth))
@@ -190,9 +188,8 @@ def load_report(folder: Path) -> Report:
             _check(spec, {"model": str, "strategy": str})
             measured = Measured(**{name: arrays[f"measured_{name}"][place] for name in fields})
             results.append(Result(str(system), spec, measured, metrics if pictures else None))
-        captions: dict[str, list[str]] = {}  # of videos in words
-        if (folder / CAPTIONS).is_file():
-            captions = parse_json((folder / CAPTIONS).read_text(encoding="utf-8"))
+        in_words = folder / CAPTIONS
+        captions = parse_json(in_words.read_text(encoding="utf-8")) if in_words.is_file() else {}
         report = Report(
             video_ids=tuple(arrays["video_ids"].tolist()),
             texts=tuple(arrays["texts"].tolist()),

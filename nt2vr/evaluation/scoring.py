@@ -2,9 +2,6 @@
 
 Ties and NaN scores count against the model, so a constant model gets no credit. In this project's own measures
 (`ordered_shares`, `shares_among_first`), scores within TIE tie; ranks compare exactly, as the papers' code does.
-
-Source of questions that rank texts for a video: Alhamoud et al., "Vision-Language Models Do Not Understand Negation",
-CVPR 2025.
 """
 
 from collections.abc import Sequence
@@ -138,10 +135,7 @@ def ordered_shares(scores: Scores, right: Mask, wrong: Mask) -> tuple[NDArray[np
 
 
 def shares_among_first(scores: Scores, unwanted: Mask, k: int) -> NDArray[np.float64]:
-    """Share of unwanted videos among each query's first k (or all, if fewer): (Q,).
-
-    Unwanted videos come first in ties.
-    """
+    """Share of unwanted videos, which come first in ties, among each query's first k (or all, if fewer): (Q,)."""
     scores, k = _against(scores, ~unwanted), min(k, scores.shape[1])
     last = -np.partition(-scores, k - 1, axis=1)[:, k - 1 : k]  # (Q, 1), the k-th highest
     above = scores > last + TIE
@@ -188,7 +182,7 @@ def choices_of(questions: Sequence[JudgedQuery], texts: Sequence[str]) -> tuple[
 def measure_choices(
     vectors: Vectors, videos: Vectors, questions: Sequence[JudgedQuery], places: Rows, exclusions: Exclusions = ()
 ) -> Measured:
-    """Rank the correct answer of each of Q questions, about its `relevant` video; ties count against the model.
+    """Rank the correct answer of each of Q questions, about its `relevant` video, as Alhamoud et al. (CVPR 2025) do.
 
     The vectors (Q + T, D) are of the Q correct answers, then of the T wrong ones, whose `places` (T,) are ascending
     positions among the benchmark's texts. There is one exclusion per vector, or none at all.

@@ -7,7 +7,7 @@ captions also decide which videos are relevant; what they do not say counts as a
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import blake2b
@@ -36,10 +36,9 @@ from nt2vr.evaluation.benchmark import (
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark
 from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
 from nt2vr.files import expanded
-from nt2vr.library.inventory import LibraryInfo
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Gallery, Video, load_gallery
+from nt2vr.media.gallery import load_gallery
 from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.generate.absences import AbsenceQuery
@@ -137,26 +136,18 @@ def load_benchmark(
     places = folder, decoder, cache, progress, reads
     if libraries is not None and name.startswith(LIBRARY):
         library = libraries.find(path)
-        dataset = Dataset(library.name, "all", _captioned(library.name, libraries.gallery(library.id)))
-        found = _dataset_benchmark(data, dataset, *places, library.source.key)
+        videos = tuple(video for video in libraries.gallery(library.id).videos if any(video.captions))
+        if not videos:
+            raise DatasetError(f"{library.name} has no captions to evaluate with. Choose another library.")
+        found = _dataset_benchmark(data, Dataset(library.name, "all", videos), *places, library.source.key)
         return replace(found, source={**found.source, "library": library.id})
     if name.startswith(LIBRARY) or not kind_and_path(name)[1].exists():
-        raise _not_there(name, libraries.infos() if libraries else ())
+        known = [WORLD, GALLERY, *(f"{LIBRARY}{info.name}" for info in (libraries.infos() if libraries else ()))]
+        raise DatasetError(
+            f"{quoted(name)} is not there.{did_you_mean(name, known)} "
+            f"Name {', '.join(known)}, the folder of a dataset, or its captions file."
+        )
     return _dataset_benchmark(data, load_dataset(name, data.split, with_files=bool(reads & FRAMES)), *places)
-
-
-def _captioned(name: str, gallery: Gallery) -> tuple[Video, ...]:
-    if videos := tuple(video for video in gallery.videos if any(video.captions)):
-        return videos
-    raise DatasetError(f"{name} has no captions to evaluate with. Choose another library.")
-
-
-def _not_there(name: str, libraries: Iterable[LibraryInfo]) -> DatasetError:
-    known = [WORLD, GALLERY, *(f"{LIBRARY}{info.name}" for info in libraries)]
-    return DatasetError(
-        f"{quoted(name)} is not there.{did_you_mean(name, known)} "
-        f"Name {', '.join(known)}, the folder of a dataset, or its captions file."
-    )
 
 
 def _dataset_benchmark(
@@ -298,8 +289,7 @@ def words_benchmark(
         return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True), np.float32)
 
     content = blake2b(json.dumps(list(captions.items())).encode(), digest_size=12).hexdigest()
-    known = {"data": "captions", "content": content, "captions": "all", "seed": seed}
-    source = {**known, "remarks": [REMARK, *remarks]}
+    source = {"data": "captions", "content": content, "captions": "all", "seed": seed, "remarks": [REMARK, *remarks]}
     return Benchmark(f"{name} in words", tuple(captions), queries, embed, source, captions=captions)
 
 
