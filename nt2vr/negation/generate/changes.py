@@ -6,7 +6,7 @@ Nobody has checked that a changed caption is false of its clip.
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from nt2vr.negation.generate.actions import Chunk, actions, also_called, chunks_of, is_plural_noun
+from nt2vr.negation.generate.actions import actions, also_called, chunks_of, is_plural_noun
 from nt2vr.negation.generate.content import things
 from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.parse.inflect import Form, inflect_phrase
@@ -23,18 +23,14 @@ def _negated(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Itera
 
 def _other_verb(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
     """Replace the first verb and its object by what somebody does in another caption; what is worn stays."""
-    if (chunk := _first_deed(phrases)) is None:
+    verbs = [chunk for chunk in chunks_of(phrases) if chunk.kind == "VP" and phrases.tag(chunk.start) in _FORMS]
+    deeds = (each for each in verbs if not phrases.is_auxiliary(each.start) and phrases.lemma(each.start) != "wear")
+    if (chunk := next(deeds, None)) is None:
         return
     form, end = _FORMS[phrases.tag(chunk.start)], min({*chunk.places, chunk.end} - {chunk.start})
     for deed in (action.phrase for other in others for action in actions(other)):
         if not deed.is_bare and deed.key[0] != phrases.lemma(chunk.start):
             yield _replaced(phrases, caption, chunk.start, end, inflect_phrase(deed.text, form))
-
-
-def _first_deed(phrases: Phrases) -> Chunk | None:
-    verbs = [chunk for chunk in chunks_of(phrases) if chunk.kind == "VP" and phrases.tag(chunk.start) in _FORMS]
-    deeds = (each for each in verbs if not phrases.is_auxiliary(each.start) and phrases.lemma(each.start) != "wear")
-    return next(deeds, None)
 
 
 def _other_subject(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:

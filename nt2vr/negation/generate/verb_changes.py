@@ -139,10 +139,8 @@ def _is_whole(phrases: Phrases, noun: Phrase, verb: str, preposition: str) -> bo
         return False  # a water | cooling system
     if preposition:
         return True
-    watches = following in VERB_TAGS and (
-        phrases.is_actor(noun) or verb in listed("takes_clause")
-    )  # watches a man dancing
-    return not watches and phrases.word(noun.end) not in listed("directions")
+    watches = following in VERB_TAGS and (phrases.is_actor(noun) or verb in listed("takes_clause"))
+    return not watches and phrases.word(noun.end) not in listed("directions")  # watches a man | dancing
 
 
 def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
@@ -154,9 +152,8 @@ def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
     if word in listed("taken_for_verbs") | _NOUNS_IN_ING:
         return True
     if phrases.tag(i) == "VBG":  # about car | racing, but: of cars | racing
-        return (
-            follows_thing and phrases.word(i - 1) == phrases.lemma(i - 1) and phrases.tag(i - 2) not in _BEFORE_NOUNS
-        )
+        is_one = phrases.word(i - 1) == phrases.lemma(i - 1)
+        return follows_thing and is_one and phrases.tag(i - 2) not in _BEFORE_NOUNS
     return (follows_thing or is_joined or is_object) and is_noun(verb)
 
 

@@ -106,8 +106,7 @@ def split_query(text: str, phrases: Phrases, editing: bool = False, typed: bool 
         return Query(text, (" ".join(text.split()),))
     stretches = finder.wanted.stretches(negations)
     wanted = sentence.joined(stretches)
-    if typed:
-        wanted = sentence.naming(wanted, negations[0])
+    wanted = sentence.naming(wanted, negations[0]) if typed else wanted
     items = sentence.items(negations)
     cues = dict.fromkeys(sentence.span(negation.cue, negation.after_cue) for negation in negations)
     return Query(
@@ -152,15 +151,15 @@ class _QueryText:
     def unwanted(self, items: Sequence[tuple[Phrase, Negation]], stretches: Sequence[Stretch]) -> tuple[str, ...]:
         """Return the items as searchable phrases; of verbs, say what "it" or "them" is: "playing the violin"."""
         texts = [self._unwanted(item, negation) for item, negation in items]
-        gaps = [negation for _, negation in items if self._lacks_object(negation)]
-        if (_PRONOUNS.isdisjoint(self.phrases.words) and not gaps) or not (named := self._named_once(stretches)):
+        gaps = [self._lacks_object(negation) for _, negation in items]
+        if not (any(gaps) or _PRONOUNS & {*self.phrases.words}) or not (named := self._named_once(stretches)):
             return tuple(texts)
-        texts = [f"{text} it" if n in gaps else text for text, (_, n) in zip(texts, items, strict=True)]
         pronoun = r"\bthem\b" if named.endswith("s") else r"\bit\b"
-        return tuple(
-            re.sub(pronoun, lambda _: f"the {named}", text) if item.kind == "verb" else text
-            for text, (item, _) in zip(texts, items, strict=True)
-        )
+        for i, (item, _) in enumerate(items):
+            texts[i] += " it" * gaps[i]
+            if item.kind == "verb":
+                texts[i] = re.sub(pronoun, lambda _: f"the {named}", texts[i])
+        return tuple(texts)
 
     def _lacks_object(self, negation: Negation) -> bool:
         """Return whether the object of a denied verb stands before it: "a pizza that nobody | is eating"."""

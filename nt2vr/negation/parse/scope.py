@@ -154,10 +154,9 @@ class Denials:
 
     def after_filler(self, i: int) -> int:
         """Return the end of "in sight", "is visible in this image" or the "on" of "no shirt on" at word i."""
-        ends_on = self.phrases.word(i) == "on" and (
-            self.phrases.tag(i + 1) == "VBG" or not self.phrases.place_phrase(i)
-        )
-        return max(self.phrases.after_tail(i), i + ends_on)
+        phrases = self.phrases
+        ends_on = phrases.word(i) == "on" and (phrases.tag(i + 1) == "VBG" or not phrases.place_phrase(i))
+        return max(phrases.after_tail(i), i + ends_on)
 
     def items(self, first: Phrase, kind: CueKind, wanted_before: bool) -> list[Phrase]:
         """Return the list items that share the cue of `first`, the first one."""
@@ -197,17 +196,12 @@ class Denials:
         if item.kind == "verb":
             bare = first.end - first.start == 1 == item.end - item.start
             return phrases.tag(first.head) == phrases.tag(item.head) and (conjunction != "and" or bare)
-        if self._stands_alone(item):
-            return False
-        if conjunction != "and" or tag != "DET":
+        acts = phrases.tag(item.end) in FINITE_TAGS and (tag == "DET" or phrases.is_actor(item))
+        if any((acts, tag == "PRON", phrases.word(item.end) in {"with", "without", "who"})):
+            return False  # a new clause; without horns and | a bull with horns
+        if (conjunction, tag) != ("and", "DET"):
             return True
         return kind != "no" and phrases.is_actor(item) == (first.kind == "noun" and phrases.is_actor(first))
-
-    def _stands_alone(self, item: Phrase) -> bool:
-        """Return whether an item starts a clause or has a part: "without horns and | a bull with horns"."""
-        phrases, tag = self.phrases, self.phrases.tag(item.start)
-        acts = phrases.tag(item.end) in FINITE_TAGS and (tag == "DET" or phrases.is_actor(item))
-        return acts or tag == "PRON" or phrases.word(item.end) in {"with", "without", "who"}
 
     def find(self, kind: CueKind, cue: int, after_cue: int, first: int) -> Negation | None:
         """Return a negation whose cue comes after what it denies, or names it; `first`: the words before are taken."""
@@ -577,8 +571,7 @@ class ScopeFinder:
         is_first = min(wanted, default=negation.end) >= negation.end
         stays = is_noun and denies_all and is_first and self.phrases.word(last.core + 1) == "the"
         wants_more = (is_noun and wanted) or self.wanted.acts(wanted) or self.wanted.placed(wanted)
-        if stays or not (
-            wants_more or (negation.kind == "order" and self._typed and not self._edits)
-        ):  # there is no bread on | the table, only fruit
+        orders = negation.kind == "order" and self._typed and not self._edits
+        if stays or not (wants_more or orders):  # there is no bread on | the table, only fruit
             return replace(negation, end=last.core)
         return negation.ending(last.end, last.end)

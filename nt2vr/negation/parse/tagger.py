@@ -48,12 +48,6 @@ class _Spot:
         denied = self.i > 1 and self.before == "NEG"
         return denied and (self.before_that == "MD" or HELPERS.get(self.words[self.i - 2]) == "do")
 
-    def follows_nobody(self) -> bool:
-        return self.word_before in {"nobody", "noone", "nothing"} or self.words[: self.i][-2:] == ["no", "one"]
-
-    def follows_pronoun_or_be(self) -> bool:
-        return self.before in {"PRON", "NEG"} or HELPERS.get(self.word_before) == "be"
-
     def follows_subject(self) -> bool:
         is_noun = self.before == "NOUN" and self.before_that in {"DET", "ADJ", "NUM"}
         cue = tuple(self.words[max(0, self.i - 3) : self.i - 1])
@@ -155,9 +149,10 @@ class Repairs:
             return ""  # a fight; exclude fights
         if spot.word.endswith("ing"):
             known = not chances.keys().isdisjoint({"VVG", "VDG"}) or noun < _UNKNOWN_NATS
-            is_verb = spot.follows_pronoun_or_be() or (known and spot.word not in _THINGS_IN_ING)
-            return "VBG" if is_verb else ""  # surfing; not: building
-        if spot.word.endswith("s") and spot.follows_nobody():
+            follows = spot.before in {"PRON", "NEG"} or HELPERS.get(spot.word_before) == "be"
+            return "VBG" if follows or (known and spot.word not in _THINGS_IN_ING) else ""  # surfing; not: building
+        is_nobody = spot.word_before in {"nobody", "noone", "nothing"} or spot.words[: spot.i][-2:] == ["no", "one"]
+        if spot.word.endswith("s") and is_nobody:
             return "VBZ"  # nobody strums
         never = spot.word_before == "never" and spot.after == "ADP" and not chances.keys().isdisjoint(_BASE)
         if never or spot.follows_helper():
@@ -195,12 +190,10 @@ class Repairs:
 
 
 def _has_verb(tags: Sequence[str]) -> bool:
-    return any(tag in VERB_TAGS and not _describes(tags, i) for i, tag in enumerate(tags))
-
-
-def _describes(tags: Sequence[str], i: int) -> bool:
-    """Return whether word i modifies the next noun: "a grey haired man"."""
-    return i > 0 and tags[i - 1] in {"DET", "ADJ", "ADP"} and tags[i + 1 : i + 2] == ["NOUN"]
+    """Return whether any word is a verb that does not modify the next noun: "a grey haired man"."""
+    around = zip(("", *tags), tags, (*tags[1:], ""), strict=False)
+    describing = {"DET", "ADJ", "ADP"}
+    return any(tag in VERB_TAGS and not (before in describing and after == "NOUN") for before, tag, after in around)
 
 
 _MAX_COMPOUND_CHARS = 10
@@ -240,11 +233,6 @@ class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
         return tags or [(self.tag2int["AJ0"], -18.0)]
 
 
-def _words(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
-    words = [as_tagged(text[start:end]) for start, end in spans]
-    return [_CLITICS.get(word, word) if i and words[i - 1].isalpha() else word for i, word in enumerate(words)]
-
-
 def _tag_of(word: str, c5: str) -> str:
     """Return a word's own tag, or that of its C5 tag; a quoted phrase is a noun."""
     return _BY_WORD.get(word) or ("NOUN" if " " in word else _C5.get(c5) or _C5.get(c5[:2]) or "OTHER")
@@ -262,7 +250,8 @@ class Tagger:
     def tag(self, text: str) -> list[Token]:
         """Return the words and punctuation marks of `text`, in order."""
         spans = word_spans(text)
-        words = _words(text, spans)
+        words = [as_tagged(text[start:end]) for start, end in spans]
+        words = [_CLITICS.get(word, word) if i and words[i - 1].isalpha() else word for i, word in enumerate(words)]
         c5 = self._hanta.tag_sent(words, taglevel=0)
         tags = list(map(_tag_of, words, c5))
         lemmas: list[Lemma] = [partial(self._lemmas, word, tag) for word, tag in zip(words, c5, strict=True)]
