@@ -190,9 +190,8 @@ def index_view(
     behind = {ranking.system.model: ranking.missing for ranking in rankings if ranking.missing}
     if not behind:
         return warning
-    parts = [f"{count:,} clips are not indexed by {model}" for model, count in behind.items()]
-    text = f"{'; '.join(parts)}: they were not searched."
-    return {"text": text, "models": "|".join(behind), "refusal": refusal, **warning}
+    lacking = "; ".join(f"{count:,} clips are not indexed by {model}" for model, count in behind.items())
+    return {"text": f"{lacking}: they were not searched.", "models": "|".join(behind), "refusal": refusal, **warning}
 
 
 def wire_indexing(

@@ -82,7 +82,11 @@ class Media:
         return Route("/media/{library}/{content}/{kind}", serve, methods=["GET"])
 
     def _clip(self, library: str, content: str) -> Video:
-        video = self._clips(self.galleries.searcher(library)).get(content) if library else None
+        searcher = self.galleries.searcher(library)
+        with self._lock:
+            if searcher not in self._by_content:
+                self._by_content[searcher] = {content_key(video): video for video in searcher.gallery.videos}
+            video = self._by_content[searcher].get(content)
         if video is None:
             raise HTTPException(404)
         return video
@@ -102,12 +106,6 @@ class Media:
             file.unlink(missing_ok=True)
             raise
         return file
-
-    def _clips(self, searcher: Searcher) -> Mapping[str, Video]:
-        with self._lock:
-            if searcher not in self._by_content:
-                self._by_content[searcher] = {content_key(video): video for video in searcher.gallery.videos}
-            return self._by_content[searcher]
 
 
 def content_key(video: Video) -> str:

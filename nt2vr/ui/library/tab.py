@@ -12,7 +12,7 @@ from nt2vr.library.inventory import WINDOW_S
 from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import info_view, list_view, posters_view, removal_text, skipped_view
-from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, script, template
+from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, menu, script, template
 from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -47,15 +47,15 @@ class NewParts:
             self.files = gr.File(label="Videos and pictures", height=180, type="filepath", **several)
             with gr.Row(equal_height=True):
                 self.path = _textbox("library-path", 4, label="Folder", visible=False)
-                splits = ["all", "test", "validation", "train"]
-                self.split = _dropdown("library-split", 1, 120, splits, "all", label="Split", visible=False)
+                split: dict[str, Any] = {"value": "all", "scale": 1, "min_width": 120, "visible": False}
+                self.split = menu("library-split", "Split", ["all", "test", "validation", "train"], **split)
             self.problem = problem_place("library-problem")
             with gr.Row(equal_height=True):
                 self.name = _textbox("library-name", 3, label="Name", placeholder="Holiday")
                 place: dict[str, Any] = {"scale": 2, "min_width": 180, "elem_id": "library-window"}
                 label = "Seconds per window (0: keep videos whole)"
                 self.window = gr.Number(WINDOW_S, label=label, minimum=0, **place)
-                self.model = _dropdown("library-first-model", 3, 200, models, default, label=INDEXED_BY)
+                self.model = menu("library-first-model", INDEXED_BY, models, value=default, scale=3, min_width=200)
             self.drawings = template("search-index", {}, elem_id="form-drawings")
             self.add = _button("library-add", "Add and index", 220, scale=0, variant="primary")
             self.note = gr.Markdown(visible=False, elem_id="library-note")
@@ -74,7 +74,7 @@ class OpenParts:
             self.info = template("library-info", {})
             self.search = template("library-posters", {"posters": []})
             with gr.Row(equal_height=True, elem_id="library-index"):
-                self.model = _dropdown("library-model", 3, 200, models, default, label=INDEXED_BY)
+                self.model = menu("library-model", INDEXED_BY, models, value=default, scale=3, min_width=200)
                 self.update = _button("library-update", "Update index", 140)
                 self.cancel = _button("library-cancel", "Cancel", 100, interactive=False)
                 more: dict[str, Any] = {"file_count": "multiple", "elem_id": "library-more"}
@@ -111,17 +111,12 @@ def _textbox(elem_id: str, scale: int, **options: Any) -> gr.Textbox:
     return gr.Textbox(elem_id=elem_id, max_lines=1, scale=scale, **options)
 
 
-def _dropdown(elem_id: str, scale: int, width: int, choices: Sequence[str], value: str, **options: Any) -> gr.Dropdown:
-    return gr.Dropdown(list(choices), value=value, elem_id=elem_id, scale=scale, min_width=width, **options)
-
-
 class LibraryTab:
     """Library tab over the app's libraries; `roots` are the folders in which they may be named."""
 
     _parts: LibraryParts
 
     def __init__(self, media: Media, indexing: Indexing, permissions: Permissions, roots: Sequence[Path]) -> None:
-        """Components are built by `build`."""
         self._media, self._indexing, self._permissions = media, indexing, permissions
         self._libraries, self._roots = media.libraries, roots
 
@@ -243,7 +238,6 @@ class LibraryTab:
         return {**self._show(info.id, request), self._parts.form.files: None, self._parts.form.name: ""}
 
     def on_update(self, chosen: str, model: str, request: gr.Request) -> Updates:
-        """Bring the open library up to date under a model."""
         self._permissions.check("import", request)
         self._indexing.start(chosen, model)
         return self._show(chosen, request)
@@ -254,14 +248,12 @@ class LibraryTab:
         return self._show(chosen, request) | {self._parts.open.drawings: {}}
 
     def on_cancel(self, chosen: str, request: gr.Request) -> Updates:
-        """Cancel the open library's update; what is indexed stays."""
         self._permissions.check("import", request)
         if job := self._indexing.under_way(chosen):
             self._indexing.cancel(job.number)
         return self._show(chosen, request)
 
     def on_more(self, chosen: str, files: list[str] | None, model: str, request: gr.Request) -> Updates:
-        """Add uploaded files to the open library, and index them."""
         self._permissions.check("import", request)
         self._libraries.upload(self._libraries.find(chosen).id, _uploads(files))
         return self.on_update(chosen, model, request)
@@ -278,7 +270,6 @@ class LibraryTab:
         return self._show("", request)
 
     def on_retry(self, chosen: str, model: str, request: gr.Request) -> Updates:
-        """Read the skipped files of the open library again."""
         self._permissions.check("import", request)
         self._libraries.retry(chosen)
         return self.on_update(chosen, model, request)
@@ -334,8 +325,7 @@ class LibraryTab:
         }
 
     def _models(self) -> list[str]:
-        entries = self._indexing.models.entries()
-        return [name for name, entry in entries.items() if entry.kind in ("model", "run")]
+        return [name for name, entry in self._indexing.models.entries().items() if entry.kind in ("model", "run")]
 
     def _default_model(self) -> str:
         return next(iter(self._indexing.models.real_models()), "CLIP")

@@ -89,7 +89,6 @@ def posters_view(
 
 
 def removal_text(info: LibraryInfo) -> str:
-    """Ask before a library is removed."""
     if info.source.kind == "uploads":
         return "Remove this library, its index and its uploaded files?"
     return "Remove this library and its index? Your own files stay where they are."
@@ -100,6 +99,6 @@ def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> dict
     tell = str if folder is None else partial(_within, folder)
     rows = [{"id": tell(each.id), "reason": tell(each.reason)} for each in skipped[:MOST_SKIPPED]]
     more, copies = len(skipped) - len(rows), sum(bool(each.duplicate_of) for each in skipped)
-    counts = f"{len(skipped) - copies:,} skipped", counted(copies, "copy", "copies")
-    shown = [text for text, count in zip(counts, (len(skipped) - copies, copies), strict=True) if count]
-    return {"rows": rows, "count": ", ".join(shown), "more": f"and {more:,} more" if more else ""}
+    left = len(skipped) - copies
+    counts = [f"{left:,} skipped"] * bool(left) + [counted(copies, "copy", "copies")] * bool(copies)
+    return {"rows": rows, "count": ", ".join(counts), "more": f"and {more:,} more" if more else ""}

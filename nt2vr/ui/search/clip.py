@@ -16,7 +16,7 @@ from nt2vr.media.preview import MAX_SECONDS
 from nt2vr.negation.generate.changes import CHANGES, changed
 from nt2vr.negation.parse.query import Query
 from nt2vr.registry import pick
-from nt2vr.search.answers import Answer, Match, Seen
+from nt2vr.search.answers import Answer, Match, Scored, Seen
 from nt2vr.search.references import Reference
 from nt2vr.search.searcher import MIN_LINES, Searcher
 from nt2vr.search.why import Part, Why, Word, explain, scored_backwards
@@ -24,7 +24,6 @@ from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.results import MARKS, boxes_text, clock, short_name, times_text
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
-from nt2vr.world.evidence import evidence
 
 ALIKE = 2e-4  # difference of two scores that is due to rounding
 SLACK_S = 0.5  # that a preview may be shorter than its clip before its frames are shown at wrong places
@@ -50,8 +49,7 @@ def detail_view(
         "mark": MARKS.get(verdict, ""),
         "by": f"by {judged_by}" if judged_by else "",
         "file": (str(video.path) if names_paths else video.path.name) if video.content else "",
-        "time": _time(video, film),
-        "moment": _moment(video, urls) if names_paths else "",
+        **_place(video, film, f"{urls['src'].rpartition('/')[0]}/moment" if names_paths else ""),
         "captions": list(video.captions),
         "film": dict(film),
         "reversible": any(one.num_frames > 1 for one in seen),
@@ -80,17 +78,12 @@ def backwards_view(view: Mapping[str, Any], seen: Sequence[Seen], scores: Sequen
     return {**view, "pressed": "true", "seen": rows, "order": told if blind else "The order of frames counts."}
 
 
-def _moment(video: Video, urls: Mapping[str, str]) -> str:
-    """Return the link to a clip cut out of its film; empty for pictures and the built-in gallery."""
-    is_film = bool(video.content) and video.end is not None
-    return f"{urls['src'].rpartition('/')[0]}/moment" if is_film else ""
-
-
-def _time(video: Video, film: Mapping[str, Any]) -> str:
-    """Say where in its file a clip lies; empty for a picture, or where that is not known."""
-    if film:
-        return f"{film['where']} of {film['length']}"
-    return times_text(video.start, video.end) if video.end is not None else ""
+def _place(video: Video, film: Mapping[str, Any], link: str) -> dict[str, str]:
+    """Say where in its file a clip lies, with a link to it cut out; nothing of pictures, no link if built in."""
+    is_span = video.end is not None
+    time = times_text(video.start, video.end) if is_span else ""
+    time = f"{film['where']} of {film['length']}" if film else time
+    return {"time": time, "moment": link if is_span and video.content else ""}
 
 
 def frame_pictures(video: Video, seen: Seen, urls: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -147,15 +140,25 @@ def why_view(
     """Show frames, parts and words of one clip for the systems of some columns, and the names of all systems."""
     names = [short_name(ranking.system.name) for ranking in answer.rankings]
     largest = max(FAINT, *(abs(word.share or 0) for why in whys for word in why.words), 0)  # for all systems alike
+    choices = [
+        {"place": str(place), "name": name, "on": "true" if place in columns else "false"}
+        for place, name in enumerate(names)
+    ]
     return {
         "shown": ",".join(map(str, columns)),
-        "choices": [
-            {"place": str(place), "name": name, "on": "true" if place in columns else "false"}
-            for place, name in enumerate(names)
-        ]
-        if len(names) > SIDE_BY_SIDE
-        else [],
-        "systems": [_system_view(each, answer.query, video, urls, largest) for each in whys],
+        "choices": choices if len(names) > SIDE_BY_SIDE else [],
+        "systems": [
+            {
+                "name": short_name(why.system.name),
+                "score": f"{why.score:.3f}" if why.score is not None else "",
+                "brief": brief(why, answer.query),
+                "notice": why.notice,
+                **_frames_view(why, video, urls),
+                **_parts_view(why),
+                **_words_view(why, largest),
+            }
+            for why in whys
+        ],
     }
 
 
@@ -185,20 +188,6 @@ def _cue_words(why: Why, query: Query) -> list[tuple[int, Word]]:
     return [(place, word) for place, word, text in texts if text in named or text.endswith(endings)]
 
 
-def _system_view(
-    why: Why, query: Query, video: Video, urls: Mapping[str, str], largest_share: float
-) -> dict[str, Any]:
-    return {
-        "name": short_name(why.system.name),
-        "score": f"{why.score:.3f}" if why.score is not None else "",
-        "brief": brief(why, query),
-        "notice": why.notice,
-        **_frames_view(why, video, urls),
-        **_parts_view(why),
-        **_words_view(why, largest_share),
-    }
-
-
 def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> dict[str, Any]:
     count = len(why.frames)
     moments = tuple((place + 0.5) / count for place in range(count))
@@ -207,41 +196,28 @@ def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> dict[str, A
         return {"frames": [], "frames_note": ""}
     low, high = min(0.0, *why.frames), max(0.0, *why.frames)
     span = (high - low) or 1.0
-    frames = [
-        {
-            **picture,
-            "score": f"{score:.3f}",
-            "bottom": f"{100 * (min(score, 0) - low) / span:.1f}",
-            "height": f"{100 * abs(score) / span:.1f}",
-            "best": score == max(why.frames),
-        }
-        for score, picture in zip(why.frames, pictures, strict=True)
-    ]
-    mean = sum(why.frames) / count
-    note = (
-        f"Mean of the frames: {mean:.3f}. Score of the clip: {why.score:.3f}, since its embedding is the mean of the "
-        "frames' scaled to length 1."
-    )
+    frames = []
+    for score, picture in zip(why.frames, pictures, strict=True):
+        bottom, height = f"{100 * (min(score, 0) - low) / span:.1f}", f"{100 * abs(score) / span:.1f}"
+        bar = {"score": f"{score:.3f}", "bottom": bottom, "height": height, "best": score == max(why.frames)}
+        frames.append({**picture, **bar})
+    since = "since its embedding is the mean of the frames' scaled to length 1"
+    note = f"Mean of the frames: {sum(why.frames) / count:.3f}. Score of the clip: {why.score:.3f}, {since}."
     return {"frames": frames, "frames_note": note}
 
 
 def _parts_view(why: Why) -> dict[str, Any]:
-    used = [part for part in why.parts if part.contribution is not None]
     largest = max((abs(_value(part)) for part in why.parts), default=0) or 1.0
-    return {
-        "parts": [
-            {
-                "role": ROLES[part.role],
-                "text": part.text,
-                "value": signed(_value(part)) if part.contribution is not None else f"{part.similarity:.3f}",
-                "how": _how(part),
-                "width": f"{100 * abs(_value(part)) / largest:.1f}",
-                "kind": "" if part.contribution is None else "up" if part.contribution >= 0 else "down",
-            }
-            for part in why.parts
-        ],
-        "parts_note": "" if not why.parts else ADDED if [part.role for part in used] != ["sentence"] else ALONE,
-    }
+    rows = []
+    for part in why.parts:
+        value, width = _value(part), f"{100 * abs(_value(part)) / largest:.1f}"
+        row = {"role": ROLES[part.role], "text": part.text, "how": _how(part), "width": width}
+        if part.contribution is None:
+            rows.append({**row, "value": f"{value:.3f}", "kind": ""})
+        else:
+            rows.append({**row, "value": signed(value), "kind": "up" if value >= 0 else "down"})
+    used = [part.role for part in why.parts if part.contribution is not None]
+    return {"parts": rows, "parts_note": "" if not rows else ADDED if used != ["sentence"] else ALONE}
 
 
 def _value(part: Part) -> float:
@@ -257,11 +233,9 @@ def _how(part: Part) -> str:
     return "" if abs(part.weight - 1) < 0.005 else f"{part.weight:.2f} × {part.similarity:.3f}"
 
 
-def _words_view(why: Why, largest_share: float) -> dict[str, Any]:
-    lines = [
-        {"label": ROLES[role], "words": [_word_view(word, largest_share) for word in words]}
-        for (role, _), words in groupby(why.words, key=lambda word: (word.role, word.place))
-    ]
+def _words_view(why: Why, largest: float) -> dict[str, Any]:
+    runs = groupby(why.words, key=lambda word: (word.role, word.place))
+    lines = [{"label": ROLES[role], "words": [_word_view(word, largest) for word in run]} for (role, _), run in runs]
     left = f" The last {why.num_left:,} words were not tried." if why.num_left else ""
     return {"lines": lines, "words_note": SHARES + left}
 
@@ -292,8 +266,7 @@ def lines_of(text: str) -> list[str]:
 def with_change(searcher: Searcher, video: Video, lines: Sequence[str], change: str) -> list[str]:
     """Add a line: the first one, or the clip's shortest caption, changed by rules; without lines, that caption first.
 
-    Args:
-        change: a name in `CHANGES`; "" adds nothing.
+    `change` is a name in `CHANGES`; "" adds nothing.
     """
     lines = list(lines) or sorted(video.captions, key=len)[:1]
     if not change or not lines:
@@ -307,39 +280,23 @@ def with_change(searcher: Searcher, video: Video, lines: Sequence[str], change: 
 
 def match_view(lines: Sequence[str], found: Match | None) -> dict[str, Any]:
     """Show the lines in a box, and each system's scores as bars; `found` is None for fewer than two lines."""
-    return {
-        "text": "\n".join(lines),
-        "changes": [{"name": name} for name in CHANGES],
-        "note": (BARS if found else TYPE)
-        + (" True lines are marked by captions." if found and found.judged_by else ""),
-        "systems": [] if found is None else [_system(found, place) for place in range(len(found.systems))],
-    }
+    view = {"text": "\n".join(lines), "changes": [{"name": name} for name in CHANGES]}
+    if found is None:
+        return {**view, "note": TYPE, "systems": []}
+    note = BARS + " True lines are marked by captions." * bool(found.judged_by)
+    return {**view, "note": note, "systems": [_system(found, each) for each in found.systems]}
 
 
-def _system(found: Match, place: int) -> dict[str, Any]:
-    each = found.systems[place]
-    best = max((score for score in each.scores if score is not None), default=0.0)
-    rows = zip(found.queries, found.verdicts, each.scores, strict=True)
-    return {
-        "name": short_name(each.system.name),
-        "rows": [
-            {
-                "text": query.text,
-                "truth": "true" if verdict == "right" else "",
-                "score": "–" if score is None else f"{score:.3f}",
-                "width": f"{0 if score is None else max(0.0, 100 * (1 - (best - score) / SPAN)):.0f}",
-                "kind": _kind(number == each.best, verdict),
-            }
-            for number, (query, verdict, score) in enumerate(rows)
-        ],
-    }
-
-
-def _kind(is_best: bool, verdict: str | None) -> str:
-    """Colour the system's choice by whether it is right."""
-    if not is_best:
-        return "other"
-    return {None: "best", "right": "up"}.get(verdict, "down")
+def _system(found: Match, scored: Scored) -> dict[str, Any]:
+    best = max((score for score in scored.scores if score is not None), default=0.0)
+    rows = []
+    for number, (query, verdict, score) in enumerate(zip(found.queries, found.verdicts, scored.scores, strict=True)):
+        kind = {None: "best", "right": "up"}.get(verdict, "down")  # of the system's choice
+        width = 0 if score is None else max(0.0, 100 * (1 - (best - score) / SPAN))
+        row = {"text": query.text, "truth": "true" if verdict == "right" else "", "width": f"{width:.0f}"}
+        told = "–" if score is None else f"{score:.3f}"
+        rows.append({**row, "score": told, "kind": kind if number == scored.best else "other"})
+    return {"name": short_name(scored.system.name), "rows": rows}
 
 
 @dataclass(frozen=True)
@@ -370,8 +327,7 @@ class ClipPanel:
             return {}
         video_id, change = event_value(event, "id", str), event_value(event, "change", str)
         searcher = self.galleries.searcher(answer.gallery)
-        lines = lines_of(event_value(event, "lines", str))
-        lines = with_change(searcher, searcher.video(video_id), lines, change)
+        lines = with_change(searcher, searcher.video(video_id), lines_of(event_value(event, "lines", str)), change)
         systems = [ranking.system.name for ranking in answer.rankings]
         found = searcher.match(Reference((), video_id), lines, systems) if len(lines) >= MIN_LINES else None
         return {**self._enlarged(answer, video_id, request), "match": match_view(lines, found)}
@@ -390,6 +346,5 @@ class ClipPanel:
         verdict, urls = answer.verdict(video_id) or "", self.media.urls(answer.gallery, video)
         film = film_view(answer, video, searcher.gallery.videos)
         tells = self.permissions.may("paths", request) and not self.permissions.space_owner
-        boxes = boxes_text(evidence(answer.query, video) if verdict == "violation" and not answer.judged_by else ())
         view = detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by, tells)
-        return {**view, "boxes": boxes}
+        return {**view, "boxes": boxes_text(answer, video, verdict)}

@@ -59,7 +59,7 @@ def own_examples(gallery: Gallery) -> list[str]:
     if captions:
         negated = next(filter(None, (changed(caption, "negate", ()) for caption in captions)), "")
         return [*filter(None, (captions[0], negated)), *captions[1 : MOST_OWN - 1]]
-    return [*islice(_named(gallery), MOST_OWN - 2), *GENERIC][:MOST_OWN]
+    return [*islice(dict.fromkeys(_named(gallery)), MOST_OWN - 2), *GENERIC][:MOST_OWN]
 
 
 def _captions(gallery: Gallery) -> Iterator[str]:
@@ -69,16 +69,12 @@ def _captions(gallery: Gallery) -> Iterator[str]:
 
 
 def _named(gallery: Gallery) -> Iterator[str]:
-    """Yield the words of files' names: "beach_sunset-02.mp4" is "beach sunset"."""
-    texts = (_words_of(video.path.stem) for video in _spread(gallery))
-    return iter(dict.fromkeys(text for text in texts if text and len(text) <= MAX_CHARS))
-
-
-def _words_of(name: str) -> str:
-    """Return the words of a file's name, without what cameras write; empty if none could be said."""
-    found = (WORD.fullmatch(part) for part in SPLIT.split(name.lower()))
-    words = [match[1] for match in found if match and not CAMERA.fullmatch(match[1])]
-    return " ".join(words) if any(len(word) > 2 and VOWEL.search(word) for word in words) else ""
+    """Yield the words of files' names, if one can be said, without what cameras write: "beach sunset"."""
+    for video in _spread(gallery):
+        found = (WORD.fullmatch(part) for part in SPLIT.split(video.path.stem.lower()))
+        words = [match[1] for match in found if match and not CAMERA.fullmatch(match[1])]
+        if len(" ".join(words)) <= MAX_CHARS and any(len(word) > 2 and VOWEL.search(word) for word in words):
+            yield " ".join(words)
 
 
 def _spread(gallery: Gallery) -> Sequence[Video]:

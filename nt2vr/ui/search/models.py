@@ -220,18 +220,13 @@ class MoreModels:
 def recommended_view(here: Iterable[str], found: Sequence[str] = (), teachable: Sequence[str] = ()) -> dict[str, Any]:
     """List the recommended models, marking those already `here`, models that were `found`, and those to be taught."""
     known = {name.replace(" ", "") for name in here}
-    more = len(found) - MOST_FOUND
+    more, models = len(found) - MOST_FOUND, []
+    for model in RECOMMENDED:
+        msrvtt = f"{model.msrvtt:.1f}" if model.msrvtt else ""
+        size, is_here = f"{model.size_mb:,} MB", model.name in known
+        models.append({**vars(model), "size": size, "speed": model.speed, "msrvtt": msrvtt, "here": is_here})
     return {
-        "models": [
-            {
-                **vars(model),
-                "size": f"{model.size_mb:,} MB",
-                "speed": model.speed,
-                "msrvtt": f"{model.msrvtt:.1f}" if model.msrvtt else "",
-                "here": model.name in known,
-            }
-            for model in RECOMMENDED
-        ],
+        "models": models,
         "found": list(found[:MOST_FOUND]),
         "teachable": list(teachable),
         "more": f"and {more:,} more: type more of the name" if more > 0 else "",

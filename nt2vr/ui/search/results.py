@@ -25,7 +25,7 @@ from nt2vr.search.embed_query import with_words
 from nt2vr.search.searcher import DEFAULT_K
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, System
 from nt2vr.ui.search.state import SearchState, write_parts
-from nt2vr.world.evidence import Boxes, evidence
+from nt2vr.world.evidence import evidence
 from nt2vr.world.offers import FEW, Offers
 from nt2vr.world.scenes import Scene
 from nt2vr.world.verdicts import missing, read_query, unknown_words
@@ -71,7 +71,6 @@ def short_name(name: str) -> str:
 
 
 def system_choices(names: Sequence[str]) -> list[tuple[str, str]]:
-    """List systems under their short names."""
     return [(short_name(name), name) for name in names]
 
 
@@ -110,14 +109,11 @@ def folded(ranking: Ranking, k: int) -> Ranking:
 
 
 Urls = Callable[[Video], Mapping[str, str]]  # a clip's `src` and `poster`
+VideoOf = Callable[[str], Video]  # by its id
 
 
 def columns_view(
-    answer: Answer,
-    video_of: Callable[[str], Video],
-    urls: Urls,
-    marked: Marked = Marked(),
-    other: Answer | None = None,
+    answer: Answer, video_of: VideoOf, urls: Urls, marked: Marked = Marked(), other: Answer | None = None
 ) -> dict[str, Any]:
     """Show each system's hits in a column, with their movement compared with the first system.
 
@@ -133,6 +129,7 @@ def columns_view(
     def clip(hit: Hit, ranking: Ranking) -> dict[str, Any]:
         video, verdict = video_of(hit.video_id), hit.verdict or ""
         lacks = [] if answer.judged_by or not verdict else missing(answer.query, video)
+        ranked = [each for each in answer.rankings if hit.video_id in each.ranks]
         return {
             "id": hit.video_id,
             **urls(video),
@@ -144,16 +141,8 @@ def columns_view(
             "mark": MARKS.get(verdict, ""),
             "mark_meaning": MARK_MEANINGS.get(verdict, "") + (f"; shows {listed(*lacks)}" if lacks else ""),
             "lacks": lacks[0] if lacks and verdict == "violation" else "",
-            "boxes": boxes_text(
-                evidence(answer.query, video) if verdict == "violation" and not answer.judged_by else ()
-            ),
-            "ranks": json.dumps(
-                {
-                    short_name(each.system.name): each.ranks[hit.video_id]
-                    for each in answer.rankings
-                    if hit.video_id in each.ranks
-                }
-            ),
+            "boxes": boxes_text(answer, video, verdict),
+            "ranks": json.dumps({short_name(each.system.name): each.ranks[hit.video_id] for each in ranked}),
             "judged": hit.video_id in marked.video_ids,
             **_movement(hit, answer.rankings[0], ranking),
             "spoken": ", ".join([f"Rank {hit.rank}", *([SPOKEN[verdict]] if verdict else []), *lacks]),
@@ -197,8 +186,9 @@ def columns_view(
     }
 
 
-def boxes_text(found: Sequence[Boxes]) -> str:
-    """Write boxes for the browser; empty if there are none."""
+def boxes_text(answer: Answer, video: Video, verdict: str) -> str:
+    """Write for the browser where a clip shows what a query excludes, if it violates that; otherwise nothing."""
+    found = evidence(answer.query, video) if verdict == "violation" and not answer.judged_by else ()
     return json.dumps(found, separators=(",", ":")) if found else ""
 
 
@@ -206,12 +196,9 @@ def _twins(rankings: Sequence[Ranking]) -> list[str]:
     """Say which columns show the first one's clips, but for one at most, while two columns or more are left."""
     first, *others = [{hit.source for hit in ranking.hits[:DEFAULT_K]} for ranking in rankings]
     alike = [0, *(len(first & each) for each in others)]
-    found = [count >= DEFAULT_K - 1 for count in alike]
-    name = short_name(rankings[0].system.name)
-    told = [
-        f"shares {count} of {DEFAULT_K} clips with {name}" * folds for count, folds in zip(alike, found, strict=True)
-    ]
-    return told if found.count(False) > 1 else [""] * len(rankings)
+    shares = f"of {DEFAULT_K} clips with {short_name(rankings[0].system.name)}"
+    told = [f"shares {count} {shares}" if count >= DEFAULT_K - 1 else "" for count in alike]
+    return told if told.count("") > 1 else [""] * len(rankings)
 
 
 def _spoken(ranking: Ranking, badge: Mapping[str, Any]) -> str:
@@ -240,8 +227,7 @@ def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
         if not negated or (not violations and not read_query(answer.query).is_known):
             return {}
         return {"kind": kind, "text": f"{violations} of {total} violate", "brief": f"{violations} violate", "more": ""}
-    if not answer.judged_by:
-        kind = _kind(right, total)
+    kind = kind if answer.judged_by else _kind(right, total)
     return {
         "kind": kind,
         "text": f"{right} of {total} right{f' by {answer.judged_by}' if answer.judged_by else ''}",
@@ -340,14 +326,10 @@ def part_texts(query: Query) -> tuple[str, str]:
 
 
 def with_corrections(state: SearchState, understand: Callable[[str, bool], Query]) -> tuple[SearchState, Query, Query]:
-    """Understand a sentence with the parts that a person corrected.
+    """Return the state, the query with the parts that a person corrected, and the query as it was understood.
 
-    Args:
-        state: of the search; its parts are dropped if they are those that are understood.
-        understand: returns the query that a sentence is, given whether it edits references.
-
-    Returns:
-        The state, the query, and the query without the corrections.
+    The state's parts are dropped if they are those that are understood. `understand` takes a sentence, and whether it
+    edits references.
     """
     parsed = query = understand(state.q, bool(state.references))
     wanted, _, unwanted = state.parts.partition("|")
@@ -360,22 +342,13 @@ def with_corrections(state: SearchState, understand: Callable[[str, bool], Query
 
 def understood_view(
     answer: Answer,
-    state: SearchState,
-    parsed: Query,
-    picture: str = "",
-    is_world: bool = False,
-    lines: Sequence[Mapping[str, str]] = (),
+    state: SearchState,  # for the address
+    parsed: Query,  # before the person corrected it
+    picture: str = "",  # remark about the reference picture
+    is_world: bool = False,  # whether the clips are those of the built-in world
+    lines: Sequence[Mapping[str, str]] = (),  # what came of it, see `headline`
 ) -> dict[str, Any]:
-    """Show how a query was understood, and in words what came of it.
-
-    Args:
-        answer: what is shown.
-        state: of the search, for the address.
-        parsed: the query before the person corrected it.
-        picture: remark about the reference picture.
-        is_world: whether the clips are those of the built-in world.
-        lines: what came of it, see `headline`.
-    """
+    """Show how a query was understood, and in words what came of it."""
     query = answer.denied or answer.query
     is_corrected = part_texts(query) != part_texts(parsed)
     said = _said(query, parsed, bool(state.flip))
@@ -405,11 +378,28 @@ def sliders_view(answer: Answer, state: SearchState) -> list[dict[str, Any]]:
 
 
 def parts_view(answer: Answer, parsed: Query) -> dict[str, Any]:
-    """Show the parts of a query for correction: each word moves to the other part, and all go back to `parsed`."""
+    """Show the parts of a query for correction: each word moves to the other part, and all go back to `parsed`.
+
+    If that were very long, no word moves; the boxes for correcting the parts remain.
+    """
     query = answer.denied or answer.query
-    wanted, unwanted = part_texts(parsed)
-    undo = [{"wanted": wanted, "unwanted": unwanted}] if part_texts(query) != (wanted, unwanted) else []
-    return {"moves": _moves(query), "undo": undo, "flipped": answer.denied is not None}
+    wanted, unwanted = part_texts(query)
+    words, parts = wanted.split(), query.unwanted
+
+    def move(text: str, wanted: str, unwanted: Sequence[str]) -> dict[str, str]:
+        return {"text": text, "wanted": wanted, "unwanted": ", ".join(unwanted)}
+
+    moves: dict[str, list[dict[str, str]]] = {"wanted": [], "unwanted": []}
+    if (len(words) + len(parts)) * (len(wanted) + len(unwanted)) <= MAX_MOVES_CHARS:
+        for place, word in enumerate(words):
+            others = " ".join(words[:place] + words[place + 1 :])
+            moves["wanted"].append(move(word, others, (*parts, word)))
+        for place, part in enumerate(parts):
+            joined = " and ".join(filter(None, (wanted, part)))
+            moves["unwanted"].append(move(part, joined, parts[:place] + parts[place + 1 :]))
+    as_parsed = dict(zip(moves, part_texts(parsed), strict=True))
+    undo = [as_parsed] if part_texts(query) != part_texts(parsed) else []
+    return {"moves": moves, "undo": undo, "flipped": answer.denied is not None}
 
 
 def unknown_view(query: Query) -> dict[str, Any]:
@@ -425,9 +415,8 @@ def unknown_view(query: Query) -> dict[str, Any]:
 
 def _with_word(text: str, word: str, other: str) -> str:
     article = "an" if other[0] in "aeiou" else "a"
-    return re.sub(
-        rf"(\ban? )?\b{re.escape(word)}\b", lambda m: f"{article} {other}" if m[1] else other, text, flags=re.I
-    )
+    found = rf"(\ban? )?\b{re.escape(word)}\b"
+    return re.sub(found, lambda match: f"{article} {other}" if match[1] else other, text, flags=re.I)
 
 
 def headline(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
@@ -437,7 +426,7 @@ def headline(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     return [{**each["told"], "text": f"{each['system']} {each['told']['text']}"} for each in ends if each["told"]]
 
 
-def _told(ranking: Ranking, answer: Answer, video_of: Callable[[str], Video], other: Answer | None) -> dict[str, str]:
+def _told(ranking: Ranking, answer: Answer, video_of: VideoOf, other: Answer | None) -> dict[str, str]:
     """Say what a system made of a query, by verdicts, or by what changed since the `other` answer, with the negation.
 
     Nothing where these say nothing.
@@ -464,7 +453,7 @@ def _told(ranking: Ranking, answer: Answer, video_of: Callable[[str], Video], ot
     return {"kind": kind, "text": f"leaves it out{by}{f', but {lost}' * bool(lost)}."}
 
 
-def _lost(ranking: Ranking, query: Query, video_of: Callable[[str], Video]) -> str:
+def _lost(ranking: Ranking, query: Query, video_of: VideoOf) -> str:
     """Count the clips that lack what is wanted, and name what most of them lack: "7 of 8 show no pizza"."""
     total, misses = len(ranking.hits), ranking.counts["miss"]
     judged = [hit for hit in ranking.hits if hit.verdict in ("miss", "violation")]
@@ -535,11 +524,16 @@ def _cue_text(text: str, cue: Span) -> str:
 
 
 def downloads(answer: Answer) -> dict[str, str]:
-    """Return an answer as downloads."""
-    return {
-        "json": _data_url("application/json", json.dumps(answer.as_dict(), indent=1, ensure_ascii=False)),
-        "csv": _data_url("text/csv", _as_csv(answer)),
-    }
+    table = io.StringIO()
+    writer = SafeCsv(table)
+    writer.writerow(("system", "rank", "video_id", "score", "verdict"))
+    for ranking in answer.rankings:
+        for hit in ranking.hits:
+            for name in [moment.video_id for moment in hit.moments] or [hit.video_id]:
+                writer.writerow((ranking.system.name, hit.rank, name, hit.score, hit.verdict or ""))
+    as_json = json.dumps(answer.as_dict(), indent=1, ensure_ascii=False)
+    files = (("json", "application/json", as_json), ("csv", "text/csv", table.getvalue()))
+    return {name: f"data:{kind};charset=utf-8,{quote(text)}" for name, kind, text in files}
 
 
 def offers_view(answer: Answer, videos: tuple[Video, ...]) -> dict[str, Any]:
@@ -587,31 +581,6 @@ def _only_verdicts(answer: Answer) -> str:
     return f"{listed(*whole)} {verb} for the whole sentence: the correction changes only {their} verdicts."
 
 
-def _moves(query: Query) -> dict[str, list[dict[str, str]]]:
-    """List what can be moved by a click, with the parts that it leaves: wanted words, and unwanted parts.
-
-    Nothing if that were very long; the boxes for correcting the parts remain.
-    """
-    wanted, unwanted = part_texts(query)
-    words, parts = wanted.split(), query.unwanted
-    if (len(words) + len(parts)) * (len(wanted) + len(unwanted)) > MAX_MOVES_CHARS:
-        return {"wanted": [], "unwanted": []}
-
-    def move(text: str, wanted: str, unwanted: Sequence[str]) -> dict[str, str]:
-        return {"text": text, "wanted": wanted, "unwanted": ", ".join(unwanted)}
-
-    return {
-        "wanted": [
-            move(word, " ".join(words[:place] + words[place + 1 :]), (*parts, word))
-            for place, word in enumerate(words)
-        ],
-        "unwanted": [
-            move(part, " and ".join(filter(None, (wanted, part))), parts[:place] + parts[place + 1 :])
-            for place, part in enumerate(parts)
-        ],
-    }
-
-
 def picture_remark(query: Query, verdict: Verdict | None, systems: Sequence[str] = ()) -> str:
     """Warn that a picture is searched for with all that it shows, unless its verdict says nothing of it is unwanted.
 
@@ -620,13 +589,10 @@ def picture_remark(query: Query, verdict: Verdict | None, systems: Sequence[str]
     if not query.unwanted or verdict in ("right", "miss"):
         return ""
     whole = f"searched for as a whole{' by ' * bool(systems)}{listed(*systems)}"
+    parts = " or ".join(f"“{part}”" for part in query.unwanted)
     if verdict is None:
-        return f"The picture is {whole}, with {_listed(query.unwanted)} if it shows that."
-    return f"The picture shows {_listed(query.unwanted)}, which the text excludes: it is {whole}."
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " or ".join(f"“{part}”" for part in parts)
+        return f"The picture is {whole}, with {parts} if it shows that."
+    return f"The picture shows {parts}, which the text excludes: it is {whole}."
 
 
 def _pieces(query: Query, is_flipped: bool) -> list[dict[str, Any]]:
@@ -635,31 +601,12 @@ def _pieces(query: Query, is_flipped: bool) -> list[dict[str, Any]]:
     for spans, kind in ((query.scopes, "scope"), (query.cues, "cue")):
         for start, end in spans:
             kinds[start:end] = [kind] * (end - start)
-    runs = groupby(zip(kinds, query.text, strict=True), key=itemgetter(0))
-    return [
-        {
-            "kind": kind,
-            "text": "".join(character for _, character in run),
-            "flips": _flip(is_flipped) if kind == "cue" else None,
-        }
-        for kind, run in runs
-    ]
+    pieces = []
+    for kind, run in groupby(zip(kinds, query.text, strict=True), key=itemgetter(0)):
+        flips = _flip(is_flipped) if kind == "cue" else None
+        pieces.append({"kind": kind, "text": "".join(character for _, character in run), "flips": flips})
+    return pieces
 
 
 def _flip(is_flipped: bool) -> dict[str, str]:
     return {"pressed": "true" if is_flipped else "false", "title": FLIPS[is_flipped]}
-
-
-def _as_csv(answer: Answer) -> str:
-    table = io.StringIO()
-    writer = SafeCsv(table)
-    writer.writerow(("system", "rank", "video_id", "score", "verdict"))
-    for ranking in answer.rankings:
-        for hit in ranking.hits:
-            for name in [moment.video_id for moment in hit.moments] or [hit.video_id]:
-                writer.writerow((ranking.system.name, hit.rank, name, hit.score, hit.verdict or ""))
-    return table.getvalue()
-
-
-def _data_url(kind: str, text: str) -> str:
-    return f"data:{kind};charset=utf-8,{quote(text)}"

@@ -74,11 +74,9 @@ class SearchState:
 
     @classmethod
     def of_link(cls, link: Mapping[str, str], query: str = DEFAULT_QUERY) -> "SearchState":
-        """Read a link; what it lacks or gets wrong keeps its default.
+        """Read the address's parameters, lists separated by "|"; what they lack or get wrong keeps its default.
 
-        Args:
-            link: the address's parameters: systems, words and references separated by "|", others as they are.
-            query: of a link without one, in its gallery.
+        `query` is that of a link without one.
         """
         gallery, k = link.get("gallery", ""), _number(link.get("k", ""), 1, MAX_K, DEFAULT_K)
         strengths = {name: _number(link.get(word, ""), *STRENGTHS[name].slider[:2]) for name, word in WORDS.items()}
@@ -112,16 +110,12 @@ class SearchState:
         """Keep the systems that the page can show, by default those given, and say which of them it cannot."""
         known = [name for name in self.systems if name in names]
         shown = known[:MAX_COLUMNS] or [name for name in default if name in names]
-        reasons = (
-            ([name for name in self.systems if name not in names], "there is no such system here."),
-            (known[MAX_COLUMNS:], f"at most {MAX_COLUMNS} columns fit side by side."),
-        )
-        said = (
-            f"{', '.join(map(quoted, left[:MAX_COLUMNS]))}{' and others' * (len(left) > MAX_COLUMNS)} "
-            f"cannot be shown: {reason}"
-            for left, reason in reasons
-            if left
-        )
+        unknown, said = [name for name in self.systems if name not in names], []
+        too_many = f"at most {MAX_COLUMNS} columns fit side by side."
+        for left, reason in ((unknown, "there is no such system here."), (known[MAX_COLUMNS:], too_many)):
+            if left:
+                others = " and others" * (len(left) > MAX_COLUMNS)
+                said.append(f"{', '.join(map(quoted, left[:MAX_COLUMNS]))}{others} cannot be shown: {reason}")
         return replace(self, systems=shown), " ".join(said)
 
 
@@ -141,12 +135,9 @@ def _read_references(link: Mapping[str, str], gallery: str) -> tuple[Chosen, ...
 
 def _written(clips: Sequence[Chosen]) -> dict[str, str]:
     """Write references as `_read_references` reads them."""
-    ordered = sorted(clips, key=lambda each: not each.wanted)
-    return {
-        "like": "|".join(each.clip for each in ordered if each.wanted),
-        "unlike": "|".join(each.clip for each in ordered if not each.wanted),
-        "weight": "|".join(f"{each.weight:g}" for each in ordered),
-    }
+    liked, unliked = ([each for each in clips if each.wanted is wanted] for wanted in (True, False))
+    like, unlike = ("|".join(each.clip for each in kind) for kind in (liked, unliked))
+    return {"like": like, "unlike": unlike, "weight": "|".join(f"{each.weight:g}" for each in liked + unliked)}
 
 
 def _number(text: str, low: float, high: float, default: Any = None) -> Any:
@@ -181,9 +172,8 @@ def check_chosen(chosen: Sequence[Chosen]) -> None:
 
 def with_clip(chosen: Sequence[Chosen], clip: str, gallery: str, wanted: bool) -> tuple[Chosen, ...]:
     """Add a clip; one that is a reference already becomes wanted or unwanted."""
-    if any((each.clip, each.gallery) == (clip, gallery) for each in chosen):
-        return tuple(
-            replace(each, wanted=wanted) if (each.clip, each.gallery) == (clip, gallery) else each for each in chosen
-        )
+    place = clip, gallery
+    if any((each.clip, each.gallery) == place for each in chosen):
+        return tuple(replace(each, wanted=wanted) if (each.clip, each.gallery) == place else each for each in chosen)
     check_number(len(chosen) + 1)
     return (*chosen, Chosen(clip, gallery, wanted=wanted))

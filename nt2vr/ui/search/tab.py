@@ -70,7 +70,6 @@ TO_SEARCH = "() => ({ __type__: 'update', selected: 'search' })"
 
 
 def gallery_choices(galleries: Galleries) -> list[tuple[str, str]]:
-    """List the galleries with their keys."""
     return [("Built-in world", ""), *((info.name, info.id) for info in galleries.shelf.infos())]
 
 
@@ -207,18 +206,11 @@ class SearchTab:
         sent = [c.request, c.query, r.problem]  # the problem is not cleared by an answer, which may be an older one
         for event in asking:
             event(None, [c.ask, *inputs], sent, js="nt2vr.send", **JS_ONLY)
-        answered = c.request.change(
-            self.on_search,
-            [c.request, r.answer],
-            [
-                *(r.answer, r.answered, r.problem, r.understood, r.parts, r.menu, r.columns, r.index, r.indexing),
-                *(self._watch.timer, c.gallery, c.systems, c.examples, self.head),
-            ],
-            trigger_mode="always_last",
-            show_progress="minimal",
-            show_progress_on=r.columns,
-            **PRIVATE,
-        )
+        found = [r.answer, r.answered, r.problem, r.understood, r.parts, r.menu, r.columns, r.index, r.indexing]
+        found += [self._watch.timer, c.gallery, c.systems, c.examples, self.head]
+        newest: dict[str, Any] = {"trigger_mode": "always_last", "show_progress": "minimal", **PRIVATE}
+        asked = [c.request, r.answer]
+        answered = c.request.change(self.on_search, asked, found, show_progress_on=r.columns, **newest)
         shown = [*inputs, *r.sliders]
         answered.success(None, [r.answered, *shown], shown, js="nt2vr.settle", **JS_ONLY)
         c.with_picture.click(None, js="nt2vr.chooseFiles")

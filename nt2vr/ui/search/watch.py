@@ -99,10 +99,8 @@ class Learner:
         """Return a column with a frame for each epoch that is known, of which it shows one."""
         known = [number for number in self.epochs if number in self.rankings and self.rankings[number].hits]
         found = replace(answer, rankings=(answer.rankings[0], *(self.rankings[number] for number in known)))
-        frames = {
-            number: self._frame(number, frame, answer)
-            for number, frame in zip(known, view_of(found)["columns"][1:], strict=True)
-        }
+        columns = zip(known, view_of(found)["columns"][1:], strict=True)
+        frames = {number: self._frame(number, frame, answer) for number, frame in columns}
         last = len(self.epochs) - 1
         run = {
             "id": self.id,
@@ -124,51 +122,41 @@ class Learner:
                 each["kind"] = "neutral"
         system = self.rankings[epoch].system
         how = f"· {found}" if (found := how_text(system, epoch)) else ""
-        return {"epoch": epoch, "how": how, "badge": badge, "line": line, "story": told} | {
-            name: frame[name] for name in ("note", "told", "hits")
-        }
+        kept = {name: frame[name] for name in ("note", "told", "hits")}
+        return {"epoch": epoch, "how": how, "badge": badge, "line": line, "story": told, **kept}
 
 
-@dataclass(frozen=True)
-class RunColumns:
-    """The columns of runs in an answer."""
+def run_columns(
+    view: Mapping[str, Any],
+    answer: Answer,
+    key: str,  # identifies the query, with everything but its systems; see `key_of`
+    entries: Entries,
+    base_of: Callable[[str], str],  # returns the name of a run's base, whose ranking is epoch 0
+    kept: KeptRankings,  # rankings of earlier searches
+    view_of: ViewOf,
+    searcher: Searcher,
+    panel: Panel | None,  # what the answer was asked with; None if it has no columns
+) -> list[Mapping[str, Any]]:
+    """Add to a run's columns of `columns_view` its epochs; those missing are searched in the background."""
+    kept.keep_to({name for name, entry in entries.items() if entry.kind == "run"})
+    owns = [RunEpochs.of(ranking.system.model, entries) for ranking in answer.rankings]
+    titles = [f"{base_of(own.run) or short_name(own.run)}, learning" if own else "" for own in owns]
 
-    answer: Answer
-    key: str  # identifies the query, with everything but its systems; see `key_of`
-    entries: Entries
-    base_of: Callable[[str], str]  # returns the name of a run's base, whose ranking is epoch 0
-    kept: KeptRankings  # rankings of earlier searches
-    view_of: ViewOf
+    def of_run(column: Mapping[str, Any], ranking: Ranking, own: RunEpochs, title: str) -> dict[str, Any]:
+        epoch, base, system = epoch_of(ranking), base_of(own.run), ranking.system
+        of_query = own.run, key_of(key, system.strategy, system.strength)
+        bases = [other for other in answer.rankings if other.system == replace(system, model=base)]
+        rankings = kept.add(of_query, dict(zip((0,), bases, strict=False)) | {epoch: ranking})
+        missing = own.missing(searcher.models, base, rankings) if panel else []
+        if panel and missing:
+            query = answer.query
+            kept.complete(of_query, missing, lambda epoch: own.rank(searcher, query, panel, epoch, base, system))
+        name = short_name(own.run) if titles.count(title) > 1 else title  # of two runs from one base
+        learner = Learner(own.run, name, own.epochs, rankings, {"waits": bool(missing)})
+        return learner.column(column, epoch, answer, view_of)
 
-    def view(self, view: Mapping[str, Any], searcher: Searcher, panel: Panel | None) -> dict[str, Any]:
-        """Add to a run's columns of `columns_view` its epochs; those missing are searched in the background.
-
-        `panel` is what the answer was asked with; None if it has no columns.
-        """
-        self.kept.keep_to({name for name, entry in self.entries.items() if entry.kind == "run"})
-        owns = [RunEpochs.of(ranking.system.model, self.entries) for ranking in self.answer.rankings]
-        titles = [f"{self.base_of(own.run) or short_name(own.run)}, learning" if own else "" for own in owns]
-        columns = []
-        for column, ranking, own, title in zip(view["columns"], self.answer.rankings, owns, titles, strict=True):
-            if own and panel:
-                several = titles.count(title) > 1  # runs from one base
-                name = short_name(own.run) if several else title
-                column = self._of_run(column, ranking, own, name, searcher, panel)
-            columns.append(column)
-        return {**view, "columns": columns}
-
-    def _of_run(
-        self, column: Mapping[str, Any], ranking: Ranking, own: RunEpochs, title: str, searcher: Searcher, panel: Panel
-    ) -> dict[str, Any]:
-        epoch, base, system = epoch_of(ranking), self.base_of(own.run), ranking.system
-        key = own.run, key_of(self.key, system.strategy, system.strength)
-        bases = [other for other in self.answer.rankings if other.system == replace(system, model=base)]
-        rankings = self.kept.add(key, dict(zip((0,), bases, strict=False)) | {epoch: ranking})
-        if missing := own.missing(searcher.models, base, rankings):
-            query = self.answer.query
-            self.kept.complete(key, missing, lambda epoch: own.rank(searcher, query, panel, epoch, base, system))
-        learner = Learner(own.run, title, own.epochs, rankings, {"waits": bool(missing)})
-        return learner.column(column, epoch, self.answer, self.view_of)
+    columns = zip(view["columns"], answer.rankings, owns, titles, strict=True)
+    return [of_run(column, ranking, own, title) if own else column for column, ranking, own, title in columns]
 
 
 def replayed(recording: Recording, rankings: Mapping[int, Ranking], answer: Answer, view_of: ViewOf) -> dict[str, Any]:
@@ -252,13 +240,12 @@ class Watch:
     ) -> dict[str, Any]:
         """Add to a view what `RunColumns.view` does, and the recorded run if it is to be replayed."""
         entries = self._models.entries()
-        runs = RunColumns(answer, key, entries, lambda run: self._models.card(run, entries).base, self.kept, view_of)
-        shown = runs.view(view, searcher, panel) | {"key": key, "q": answer.sentence}
+        of_query = answer, key, entries, lambda run: self._models.card(run, entries).base, self.kept, view_of
+        columns = run_columns(view, *of_query, searcher, panel)
         if is_replayed and self.recording is not None:
             rankings = self.recording.rankings(answer.query, searcher.judge, searcher.video)
-            first, *others = shown["columns"]
-            shown["columns"] = [first, replayed(self.recording, rankings, answer, view_of), *others]
-        return shown
+            columns.insert(1, replayed(self.recording, rankings, answer, view_of))
+        return {**view, "columns": columns, "key": key, "q": answer.sentence}
 
     def replay_link(self, event: gr.EventData) -> dict[str, str]:
         """Return the link of the recorded run for the query on display, or for the first that was recorded."""

@@ -16,7 +16,7 @@ from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.epochs import KeptRankings, Recording, RunEpochs
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.results import columns_view
-from nt2vr.ui.search.watch import RunColumns, replayed, story, with_epoch
+from nt2vr.ui.search.watch import replayed, run_columns, story, with_epoch
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",))
 
@@ -64,9 +64,9 @@ def view_of(answer: Answer) -> dict[str, Any]:
 
 def columns(*rankings: Ranking, kept: KeptRankings, query: Query = NEGATED, key: str = "") -> list[dict[str, Any]]:
     answer = Answer(query, rankings)
-    shown = RunColumns(answer, key, ENTRIES, lambda run: "CLIP", kept, view_of)
     asked: Any = SimpleNamespace(models=None)
-    return shown.view(view_of(answer), asked, asked)["columns"]  # type: ignore[no-any-return]
+    of_query = answer, key, ENTRIES, lambda run: "CLIP", kept, view_of
+    return [dict(each) for each in run_columns(view_of(answer), *of_query, asked, asked)]
 
 
 @pytest.mark.parametrize("model", ["run", "run · best", "run · epoch 3"])
