@@ -3,9 +3,22 @@
 import signal
 from pathlib import Path
 
+from tests.tiny import TINY
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
 from trainer.runs.run_folder import RunFolder, State
+
+SMALL = TrainConfig(  # 2 steps an epoch
+    name="Tiny",
+    model=TINY,
+    num_clips=8,
+    num_frames=2,
+    validation_clips=4,
+    batch_size=4,
+    epochs=2,
+    warmup_steps=2,
+    log_every=1,
+)
 
 
 def run_training(config: TrainConfig, folder: Path, expected: State = "finished") -> RunFolder:

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -32,13 +31,6 @@ def test_without_another_command_the_app_is_opened(
     monkeypatch.setattr("nt2vr.ui.page.serve", serve)
     assert main(arguments) == 0
     assert ports == [port]
-
-
-def test_train_is_passed_on_to_the_trainer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train", str(tmp_path / "run"), "--set", "epochs=2"]) == 2
-    assert "Name its --config too." in capsys.readouterr().err
-    assert main(["train", str(tmp_path / "run"), "--config", "clip-neg", "--set", "epochs=0"]) == 2
-    assert capsys.readouterr().err == "epochs must be at least 1, not 0.\n"  # a preset, by its name
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -97,12 +97,6 @@ def test_what_is_no_film_at_all(tmp_path: Path, outcome: Callable[[Path], str], 
     assert "not a" in outcome(tmp_path / name)
 
 
-def test_an_empty_file_and_one_that_is_gone(tmp_path: Path, outcome: Callable[[Path], str]) -> None:
-    (tmp_path / "a.mp4").touch()
-    assert "is empty (0 bytes)" in outcome(tmp_path / "a.mp4")
-    assert "gone.mp4 does not exist" in outcome(tmp_path / "gone.mp4")
-
-
 def test_a_still_of_ten_hours_takes_no_longer_than_a_short_one(
     tmp_path: Path, outcome: Callable[[Path], str], decoder: Decoder
 ) -> None:

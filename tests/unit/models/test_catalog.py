@@ -122,14 +122,8 @@ def test_runs_are_found_by_their_epochs_and_the_newest_also_by_the_runs_own_name
     (checkpoints / ".epoch_1001.7.partial").mkdir()
     (checkpoints / "epoch_best").mkdir()
     assert models.names() == [
-        "CLIP",
-        "neg 2",
-        "neg 2 · epoch 1000",
-        "neg 2 · epoch 99",
-        "neg 2 · epoch 9",
-        "neg 2 · epoch 2",
-        "clip (run)",
-        "clip (run) · epoch 1",
+        *("CLIP", "neg 2", "neg 2 · epoch 1000", "neg 2 · epoch 99", "neg 2 · epoch 9", "neg 2 · epoch 2"),
+        *("clip (run)", "clip (run) · epoch 1"),
     ]
     assert (
         models.find("neg 2").folders[0] == models.find("neg 2 · epoch 1000").folders[0] == checkpoints / "epoch_1000"

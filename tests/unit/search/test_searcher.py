@@ -244,7 +244,6 @@ def test_an_edited_query_that_cannot_be_encoded_is_refused(searcher: Searcher, q
     ("change", "message"),
     [
         ({"k": 0}, "Cannot show 0 results: choose 1 to"),
-        ({"k": -3}, "Cannot show -3 results"),
         ({"k": 10**4000}, "Cannot show 1000.*…"),
         ({"k": MAX_K + 1}, f"choose 1 to {MAX_K}"),
         ({"systems": []}, "Cannot compare 0 systems"),
@@ -289,12 +288,7 @@ def test_a_systems_name_is_parsed(name: str, system: System) -> None:
 def test_systems_of_a_link_join_the_offered_ones_if_they_are_systems(searcher: Searcher) -> None:
     offered = searcher.system_names()
     also = [
-        "CLIP anchored λ 1",
-        "CLIP",
-        "CLIP anchored λ 1.9",
-        "GPT anchored",
-        "CLIP spherical t 7",
-        "",
+        *("CLIP anchored λ 1", "CLIP", "CLIP anchored λ 1.9", "GPT anchored", "CLIP spherical t 7", ""),
         "CLIP anchored λ 1",
     ]
     assert searcher.system_names(also) == [*offered, "CLIP anchored λ 1", "CLIP anchored λ 1.9"]
@@ -306,19 +300,9 @@ def test_systems_of_a_link_join_the_offered_ones_if_they_are_systems(searcher: S
 @pytest.mark.parametrize(
     "name",
     [
-        "",
-        "drop",
-        "CLIP magic",
-        "CLIP boolean α",
-        "CLIP boolean α x",
-        "CLIP boolean α 1e1",
-        "CLIP boolean α nan",
-        "CLIP boolean α -1",
-        "CLIP boolean α ٣",
-        "CLIP boolean λ 1",
-        "CLIP spherical t 1.5",
-        "CLIP drop α 0.5",
-        "CLIP boolean \ud800",
+        *("", "drop", "CLIP magic", "CLIP boolean α", "CLIP boolean α x", "CLIP boolean α 1e1"),
+        *("CLIP boolean α nan", "CLIP boolean α -1", "CLIP boolean α ٣", "CLIP boolean λ 1"),
+        *("CLIP spherical t 1.5", "CLIP drop α 0.5", "CLIP boolean \ud800"),
     ],
 )
 def test_an_invalid_systems_name_is_one_sentence(name: str) -> None:
@@ -337,7 +321,7 @@ def test_hits_carry_the_verdict_of_their_scene_and_none_without_one(searcher: Se
 
 def test_the_answer_is_the_apis_dict(searcher: Searcher) -> None:
     query = Query("a man playing the guitar and not singing", ("a man playing the guitar",), ("singing",))
-    answer = searcher.search(query, ["CLIP drop", "clip boolean 1"], 2).as_dict()
+    answer = searcher.search(query, ["clip drop"], 2).as_dict()
     assert (
         json.loads(json.dumps(answer, allow_nan=False))
         == answer
@@ -355,16 +339,9 @@ def test_the_answer_is_the_apis_dict(searcher: Searcher) -> None:
                         {"video_id": "duet", "rank": 2, "score": 0.8165, "verdict": "violation"},
                     ],
                 },
-                {
-                    "name": "CLIP boolean α 1",
-                    "hits": [
-                        {"video_id": "guitar", "rank": 1, "score": 1.0, "verdict": "right"},
-                        {"video_id": "duet", "rank": 2, "score": 0.8165, "verdict": "violation"},
-                    ],
-                },
             ],
         }
-    )  # "singing" is no keyword, so boolean takes nothing away here
+    )
 
 
 @pytest.mark.parametrize(("word", "moments"), [("dog", [0.125, 0.375, 0.625]), ("woman", [0.125, 0.625, 0.875])])

@@ -2,6 +2,7 @@
 
 import shutil
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,24 +10,13 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from tests.disks import mounted
-from tests.tiny import TINY
-from tests.training import go_on, run_training
+from tests.training import SMALL, go_on, run_training
 from trainer.config import TrainConfig
 from trainer.runs import manager as manager_module
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder
 
-CONFIG = TrainConfig(
-    name="Tiny",
-    model=TINY,
-    num_clips=8,
-    num_frames=1,
-    validation_clips=4,
-    batch_size=4,
-    epochs=2,
-    warmup_steps=2,
-    log_every=1,
-)
+CONFIG = replace(SMALL, num_frames=1)
 
 
 @pytest.mark.parametrize("free", [100_000, 1_000_000, 4_000_000, 12_000_000])  # stops at frames, checkpoint, state
@@ -59,9 +49,7 @@ def test_a_run_that_would_fill_the_disk_is_refused_before_it_starts(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2_000_000_000))
     started: list[RunFolder] = []
     monkeypatch.setattr(manager_module, "_launch", lambda run, _: started.append(run))
-    config = TrainConfig(
-        name="Long", epochs=epochs
-    )  # 25 MB an epoch, 12 times that for saved states, 0.3 GB of frames
+    config = TrainConfig(name="Long", epochs=epochs)  # 25 MB each, 12 times that for saved states, 0.3 GB of frames
     refusal = pytest.raises(ConfigError, match=r"^Training 300 epochs of Long needs about 8\.1 GB.* 2\.0 GB left")
     with nullcontext() if starts else refusal:
         RunManager(tmp_path / "runs").start(config)

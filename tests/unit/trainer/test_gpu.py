@@ -11,7 +11,7 @@ import torch
 
 from nt2vr.models.framing import Framing
 from tests.tiny import SMALL_VIT
-from trainer.config import TrainConfig
+from tests.training import SMALL
 from trainer.data.batches import epoch_batches
 from trainer.data.clips import Clips, world_clips
 from trainer.learner import Learner
@@ -19,19 +19,9 @@ from trainer.loop import prefetched, train
 from trainer.runs.run_folder import RunFolder
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")]
-CONFIG = TrainConfig(
-    name="Small",
-    model=SMALL_VIT,
-    num_clips=16,
-    num_frames=2,
-    validation_clips=4,
-    batch_size=4,
-    epochs=2,
-    log_every=1,
-    losses={"retrieval": {}, "bnl": {"weight": 1e-3}},
-    warmup_steps=2,
-    learning_rate=1e-3,
-    precision="fp32",
+LOSSES = {"retrieval": {}, "bnl": {"weight": 1e-3}}
+CONFIG = replace(
+    SMALL, name="Small", model=SMALL_VIT, num_clips=16, losses=LOSSES, learning_rate=1e-3, precision="fp32"
 )
 SAME = 1e-2  # of losses on one GPU, relative: its kernels add up in any order
 AS_ON_CPU = 2e-3  # of losses in fp32 without TF32, relative

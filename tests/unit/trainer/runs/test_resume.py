@@ -255,7 +255,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     def interrupted(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
         values = step(self, batches)
         if self.steps == 2 or self.steps == (whole.status() or fail()).step - 1:  # in an epoch, and near the end
-            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGINT if self.steps == 2 else signal.SIGTERM)  # Ctrl+C, and the app's
         return values
 
     monkeypatch.setattr(Steps, "step", interrupted)

@@ -114,13 +114,6 @@ def test_presets_to_begin_with_come_first_and_those_that_need_data_of_ones_own_l
     assert needs == sorted(needs) and any(needs)
 
 
-def test_a_help_begins_with_its_first_clause_and_names_fields_as_the_form_does() -> None:
-    info = {field.key: field.info for field in config_fields()}
-    assert info["epochs"] == "number of epochs **number of epochs; each ends with validation and a checkpoint**"
-    assert info["learning_rate"].endswith("reached after “Warmup steps”**")
-    assert info["name"] == "display name of the model"
-
-
 def test_a_refusal_names_fields_as_the_form_does() -> None:
     sentence = "batch_size (128) is above num_clips (8), and clip_x stays."
     assert in_words(sentence) == "“Batch size” (128) is above “Number of clips” (8), and clip_x stays."
