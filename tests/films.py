@@ -76,19 +76,6 @@ def write_film(
     return write_pictures(path, pictures, seconds, rate, codec, options)
 
 
-def write_sound(path: Path) -> Path:
-    """Write a second of silence, and no picture."""
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream("aac", rate=8000)
-        stream.layout = "mono"
-        for start in range(0, 8192, 1024):
-            frame = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), format="fltp", layout="mono")
-            frame.sample_rate, frame.pts = 8000, start
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode())
-    return path
-
-
 def turned(path: Path, to: Path, matrix: bytes = QUARTER) -> Path:
     """Copy an MP4 with a quarter turn, or another matrix, in its header."""
     content = path.read_bytes()

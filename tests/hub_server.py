@@ -48,7 +48,6 @@ class HubServer:
         foreign_tokens: authorisation headers that arrived at the CDN, where none belongs.
         breaks: so many times a download of an LFS file breaks off half-way.
         ranges: what each download of an LFS file asked for: "" or "bytes=1000-".
-        refusals: statuses of the next answers to requests for files, one after the other.
         sizes: other sizes than the true ones, by file name, for the listing.
         chunk_bytes: part size of uploads; 0 uploads in one part.
         status: answer every API request with this error, if set.
@@ -63,7 +62,6 @@ class HubServer:
     foreign_tokens: list[str] = field(default_factory=list)
     breaks: int = 0
     ranges: list[str] = field(default_factory=list)
-    refusals: list[int] = field(default_factory=list)
     sizes: dict[str, int] = field(default_factory=dict)
     chunk_bytes: int = 0
     status: int = 0
@@ -252,8 +250,6 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(200, entries)
 
     def resolve(self, body: bytes, name: str, file: str, kind: str = "") -> None:
-        if self.hub.refusals:
-            return self._refuse(self.hub.refusals.pop(0), "Fault")
         repository = self._found("spaces" if kind else "models", name)
         if repository is None:
             return

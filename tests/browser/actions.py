@@ -79,13 +79,6 @@ def reopen(page: Page) -> None:
     follow(page, link)
 
 
-def open_reports(page: Page) -> None:
-    """Open the Evaluate tab, and wait until it is shown: its answer would replace what is picked meanwhile."""
-    page.evaluate(SHOWN, [1, MODELS_MS])
-    page.get_by_role("tab", name="Evaluate").click()
-    page.evaluate("shown")
-
-
 def follow_report(page: Page, link: str = "") -> None:
     """Open the link of a report within the loaded page, or go back to one, and wait until it is shown."""
     is_elsewhere = not page.locator("#evaluate").is_visible()

@@ -16,8 +16,6 @@ pytestmark = pytest.mark.browser
 OPENING, STORIES = built_in_stories()[0], len(built_in_stories())
 ON_STAGE = "?" + urlencode({"q": OPENING["query"], "systems": "|".join(OPENING["systems"]), "k": 8, "stage": 1})
 
-FETCHED = """performance.getEntriesByType("resource").filter(
-  (each) => each.initiatorType === "fetch" && /clips/.test(each.name)).length"""
 CLIP_BOTTOM = "Math.max(...[...document.querySelectorAll('.nt-clip')].map((c) => c.getBoundingClientRect().bottom))"
 
 

@@ -6,29 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.benchmark import embed_files
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
-from nt2vr.models.card import Card
 from nt2vr.progress import silent
-from tests.pooling import pool_by_mean
-
-
-class Brightness:
-    """An encoder of one dimension and a half."""
-
-    name, num_frames, embed_dim = "brightness", 2, 2
-    card = Card("brightness", frames=2, image_size=16, visual_fingerprint="b")
-
-    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
-        return np.stack([frames.mean(axis=(1, 2, 3)), np.full(len(frames), 100.0)], axis=1).astype(np.float32)
-
-    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        return pool_by_mean(frame_embeddings)
+from tests.pooling import Brightness
 
 
 def test_an_unreadable_file_gets_zeros_and_if_all_are_unreadable_an_error(

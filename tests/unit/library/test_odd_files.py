@@ -38,13 +38,6 @@ def test_a_link_that_cannot_be_followed_is_skipped_alone(folder: Path) -> None:
     assert all(reason.startswith("It is a link that cannot be followed (") for reason in found.values())
 
 
-def test_a_broken_link_is_called_that(folder: Path) -> None:
-    (folder / "b.mp4").symlink_to("gone.mp4")
-    (folder / "c.mp4").symlink_to("/gone/c.mp4")
-    found = reasons(folder)
-    assert found["b.mp4"] == found["c.mp4"] == "It is a broken link: the file that it names is not there."
-
-
 def test_folders_of_a_nas_and_unread_formats_are_counted_and_not_indexed(folder: Path) -> None:
     names = (
         "@eaDir/a.png films/@eaDir/b.png $RECYCLE.BIN/c.mp4 .Trash-1000/f.mp4 .cache/g.mp4 d.nef films/e.NEF notes.txt"

@@ -2,7 +2,6 @@
 
 import struct
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -116,33 +115,6 @@ def test_frames_too_large_for_memory_are_refused_by_the_header(
     assert content.count(small) == 12  # in each frame's own header, which decoders go by
     path.write_bytes(content.replace(small, large))
     assert outcome(path) != "frames"
-
-
-def bomb_gif() -> bytes:
-    """A canvas of 60,000 by 60,000 pixels in a few bytes."""
-    canvas = struct.pack("<HHBBB", 60_000, 60_000, 0x80, 0, 0) + bytes(6)
-    frame = b"\x2c" + struct.pack("<HHHHB", 0, 0, 60_000, 60_000, 0) + b"\x02\x02\x44\x01\x00"
-    return b"GIF89a" + canvas + frame + frame + b"\x3b"
-
-
-def bomb_webp() -> bytes:
-    """An animation with a canvas of 16,384 by 16,384 pixels."""
-    size = (16_383).to_bytes(3, "little")
-    chunks = b"VP8X" + struct.pack("<I", 10) + b"\x02\0\0\0" + size + size
-    chunks += b"ANIM" + struct.pack("<IIH", 6, 0, 0)
-    return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WEBP" + chunks
-
-
-def bomb_png() -> bytes:
-    """An animated picture of 30,000 by 30,000 pixels of one colour."""
-
-    def chunk(name: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-
-    header = chunk(b"IHDR", struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)) + chunk(
-        b"acTL", struct.pack(">II", 3, 0)
-    )
-    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(bytes(10**6))) + chunk(b"IEND", b"")
 
 
 def test_an_animation_of_too_many_frames_is_refused(tmp_path: Path, outcome: Callable[[Path], str]) -> None:

@@ -13,7 +13,7 @@ from nt2vr.errors import CheckpointError
 from nt2vr.models.card import HEAD, INTO_SPACES, LEARNT, Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.pooling import Mean, new_pooling
-from tests.tiny import TINY, tiny_model, write_tiny
+from tests.tiny import TINY, tiny_model
 
 DIM, FRAMES = 16, 3
 
@@ -38,11 +38,6 @@ def test_a_pooling_is_read_back_and_pools_as_the_one_written(pooling: str, tmp_p
         expected = module(torch.from_numpy(frames)).numpy()
     np.testing.assert_allclose(encoder.pool(frames), expected, atol=1e-6)
     assert encoder.card.normalises_frames == (pooling != "seqTransf")
-
-
-def write_tiny_folder(folder: Path) -> Path:
-    write_tiny(folder)
-    return folder
 
 
 def test_equal_towers_with_other_heads_share_frame_embeddings_but_not_pooled_ones(tmp_path: Path) -> None:

@@ -25,27 +25,22 @@ from tests.counting import CountingDecoder
 from tests.disks import mounted
 from tests.paths import ROOT
 from tests.pooling import pool_by_mean
+from tests.unit.library import brightness
 
 WriteVideo = Callable[..., Path]
 
 
-class BrightnessEncoder:
-    """Embeds a frame as the point on the quarter circle that its brightness says: 0 is (1, 0), 255 is (0, 1)."""
-
-    num_frames, image_size, embed_dim, visual_fingerprint = 4, 16, 2, "brightness"
-    card = Card("brightness", frames=4, image_size=16, visual_fingerprint="brightness")
+class BrightnessEncoder(brightness.BrightnessEncoder):
+    """Counts frames, and embeds texts, too."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.num_encoded = 0
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
         assert frames.shape[1:] == (16, 16, 3)
         self.num_encoded += len(frames)
-        angle = frames.mean(axis=(1, 2, 3)) / 255 * np.pi / 2
-        return np.stack([np.cos(angle), np.sin(angle)], axis=-1).astype(np.float32)
-
-    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        return pool_by_mean(frame_embeddings)
+        return super().encode_frames(frames)
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         angles = np.linspace(0, np.pi / 2, len(texts))

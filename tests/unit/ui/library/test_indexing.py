@@ -119,8 +119,3 @@ def test_an_error_ends_the_update_and_not_the_queue(
     assert forgotten.get(timeout=LIMIT_S) == job.key  # searches see what it did before
     updates.error = None
     assert indexing.start("one", "CLIP").result(LIMIT_S).state == "finished"
-
-
-def test_an_unknown_library_is_refused(indexing: Indexing) -> None:
-    with pytest.raises(ConfigError, match="no library 'three'"):
-        indexing.start("three", "CLIP")

@@ -7,36 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from nt2vr.media.store import LIMITS, Limit
-from nt2vr.models.card import Card
 from nt2vr.models.framing import Framing
 from nt2vr.progress import silent, stoppable
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.drawn.render import render
 from nt2vr.world.sampling import sample_scenes
-from tests.pooling import pool_by_mean
+from tests.pooling import Brightness, pool_by_mean
 
 SCENES = sample_scenes("validation", 3, seed=0)
-
-
-class Brightness:
-    """An encoder of one dimension and a half."""
-
-    embed_dim = 2
-
-    def __init__(self, visual_fingerprint: str = "a") -> None:
-        self.card = Card("brightness", visual_fingerprint=visual_fingerprint)
-        self.encoded = 0
-
-    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
-        self.encoded += len(frames)
-        return np.stack([frames.mean(axis=(1, 2, 3)), np.full(len(frames), 100.0)], axis=1).astype(np.float32)
-
-    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        return pool_by_mean(frame_embeddings)
 
 
 STOPPED = stoppable(silent, lambda: True)
