@@ -238,7 +238,7 @@ class Watch:
         view_of: ViewOf,
         is_replayed: bool,
     ) -> dict[str, Any]:
-        """Add to a view what `RunColumns.view` does, and the recorded run if it is to be replayed."""
+        """Add to a view what `run_columns` does, and the recorded run if it is to be replayed."""
         entries = self._models.entries()
         of_query = answer, key, entries, lambda run: self._models.card(run, entries).base, self.kept, view_of
         columns = run_columns(view, *of_query, searcher, panel)
