@@ -48,10 +48,7 @@ def test_one_picture_is_the_same_as_image_or_as_a_reference(running_app: Running
 @pytest.mark.parametrize(
     "references",
     [
-        "a",
-        [1],
-        [None],
-        [{}],
+        *("a", [1], [None], [{}]),
         [{"clip": CLIPS[0], "image": png(4, 4)}],
         [{"clip": 7}],
         [{"clip": "no-such-clip"}],

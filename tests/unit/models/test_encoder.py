@@ -1,8 +1,6 @@
 """The encoder compared with open_clip itself."""
 
 import shutil
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -110,14 +108,6 @@ def test_each_word_with_an_untrained_token_is_listed_once(folder: Path) -> None:
         for word in ("not", "zebra"):
             table[encoder._tokenizer.encode(word)] = 0
     assert encoder.unseen_words("A Zebra, not a dog; not a zebra!") == ("zebra", "not")
-
-
-def test_importing_the_encoder_and_the_catalog_does_not_import_torch() -> None:
-    code = (
-        "import sys, nt2vr.models.catalog, nt2vr.models.open_clip_encoder\n"
-        "sys.exit(bool({'torch', 'open_clip'} & {*sys.modules}))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def _scores(encoder: OpenClipEncoder) -> NDArray[np.float32]:
