@@ -77,7 +77,6 @@ HOSTILE: list[tuple[str, dict[str, Any], str]] = [
     ("agent_search", {"query": "a dog"}, "Unknown tool"),
     ("search", {}, "'query' is a required property"),
     ("search", {"query": "a" * 5000}, "The query has 5,000 characters"),
-    ("search", {"query": " "}, "Type what the clip should show"),
     ("search", {"query": "a dog", "k": 10**9}, "choose 1 to 100"),
     ("search", {"query": "a dog", "k": True}, "is not of type 'integer'"),
     ("search", {"query": "a dog", "systems": ["CLIP"] * 50_000}, "at most 100 items"),

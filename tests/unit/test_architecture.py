@@ -38,14 +38,7 @@ LAYERS = (  # a layer imports those after it, never one before it
     ("nt2vr/media/",),
     ("nt2vr/models/",),
     ("nt2vr/negation/",),
-    (
-        "nt2vr/notebook.py",
-        "nt2vr/settings.py",
-        "nt2vr/errors.py",
-        "nt2vr/files.py",
-        "nt2vr/registry.py",
-        "nt2vr/progress.py",
-    ),
+    tuple(f"nt2vr/{name}.py" for name in ("notebook", "settings", "errors", "files", "registry", "progress")),
 )
 
 

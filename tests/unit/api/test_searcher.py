@@ -167,11 +167,9 @@ def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences
     "change",
     [
         *({"query": each} for each in (5, b"red", {"a": 1})),
-        *({"systems": each} for each in (5, None, [None], [])),
-        *({"k": each} for each in (0, -1, 101)),
-        *({"alpha": each} for each in (float("nan"), -1)),
+        *({"systems": each} for each in (5, None, [None])),
         *({"image": each} for each in (5, "nowhere.png", np.zeros((2, 2)))),
-        {"literal": "red"},
+        *({"k": 0}, {"alpha": float("nan")}, {"literal": "red"}),
     ],
 )
 def test_a_wrong_argument_is_one_sentence(searcher: nt2vr.GallerySearcher, change: dict[str, Any]) -> None:

@@ -497,7 +497,6 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         _save(lambda w: w.update({"ln_final.bias": torch.empty_like(w["ln_final.bias"], device="meta")})),
         r"weights without plain numbers \(ln_final\.bias\)",
     ),
-    "nothing": (lambda path: None, "There is no file"),
     "empty": (lambda path: path.write_bytes(b""), "cannot be read"),
     "cut off": (lambda path: (_save(dict)(path), path.write_bytes(path.read_bytes()[:-5000])), "cannot be read"),
     "an empty folder": (lambda path: path.mkdir(), "does not say which of its files is the model"),
@@ -547,7 +546,6 @@ def test_a_file_that_is_not_a_clip_is_one_sentence_and_leaves_nothing(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"name": "clip"}, "There is already a model 'clip'"),
         ({"name": "a|b"}, r"without \|"),
         ({"name": "x" * 61}, "choose 1 to 60 characters"),
         ({"model": "ViT-B-33"}, r"Unknown model 'ViT-B-33'. Try .*ViT-B-32"),

@@ -225,16 +225,7 @@ def test_a_run_of_two_processes_as_a_person_starts_it(
 ) -> None:
     config = replace(config_of("visual", folder / "base"), epochs=1, validation_clips=6, log_every=1)
     save_config(config, tmp_path / "config.json")
-    torchrun = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        "--nproc_per_node",
-        "2",
-        "-m",
-        "trainer",
-    ]
+    torchrun = [sys.executable, *"-m torch.distributed.run --standalone --nproc_per_node 2 -m trainer".split()]
     arguments = [[str(tmp_path / name), "--config", str(tmp_path / "config.json")] for name in ("one", "two")]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run([*torchrun, *arguments[1]], cwd=ROOT, env=environment, capture_output=True, text=True)
