@@ -105,12 +105,8 @@ def test_with_the_negation_taken_away_it_is_told_who_noticed() -> None:
 
 def test_a_column_with_the_first_one_s_clips_folds_while_two_others_are_left() -> None:
     first, same, near, far = (ranking("CLIP", ids) for ids in ("abcdefgh", "hgfedcba", "abcdefgx", "abcdefxy"))
-    assert [each["twin"] for each in columns(first, same, near, far)] == [
-        "",
-        "shares 8 of 8 clips with CLIP",
-        "shares 7 of 8 clips with CLIP",
-        "",
-    ]
+    twins = [each["twin"] for each in columns(first, same, near, far)]
+    assert twins == ["", "shares 8 of 8 clips with CLIP", "shares 7 of 8 clips with CLIP", ""]
     assert [each["twin"] for each in columns(first, same)] == ["", ""]
     assert [each["twin"] for each in columns(ranking("CLIP", "abc"), ranking("CLIP", "abc"), far)] == [""] * 3
 
