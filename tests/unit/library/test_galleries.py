@@ -16,6 +16,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.embed_clips import embed_gallery
 from tests.tiny import write_tiny
 
+Index = Callable[[Gallery], object]
 QUERY = Query("a man sings", ("a man sings",))
 
 
@@ -86,8 +87,16 @@ def galleries(models: Catalog, videos: list[Video], decoder: Decoder, cache: Cac
     return Galleries(models, built_in, decoder, cache, lambda *_: None, {}, shelf)  # type: ignore[arg-type]
 
 
-def index(galleries: Galleries, gallery: Gallery, model: str, decoder: Decoder, cache: Cache) -> None:
-    embed_gallery(gallery, galleries.live.encoder(model), decoder, cache)
+@pytest.fixture
+def holiday(shelf: FakeShelf, videos: list[Video]) -> Gallery:
+    """A library of all three clips."""
+    shelf.put(Info("1", "Holiday"), *videos)
+    return shelf.gallery("1")
+
+
+@pytest.fixture
+def index(galleries: Galleries, decoder: Decoder, cache: Cache) -> Index:
+    return lambda gallery: embed_gallery(gallery, galleries.live.encoder("first"), decoder, cache)
 
 
 def found(galleries: Galleries, name: str, *models: str) -> list[str]:
@@ -107,42 +116,34 @@ def test_a_library_is_found_by_name_and_by_id_and_the_built_in_gallery_by_neithe
 
 
 def test_a_search_never_indexes_a_library_but_says_what_that_takes(
-    galleries: Galleries, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache
+    galleries: Galleries, holiday: Gallery, index: Index
 ) -> None:
-    shelf.put(Info("1", "Holiday"), *videos)
-    with pytest.raises(NotIndexedError, match=r"Holiday is not indexed by first yet: 3 clips, about \d+ s") as refused:
-        found(galleries, "1")
-    assert refused.value.models == ("first",)
-    index(galleries, shelf.gallery("1"), "first", decoder, cache)
+    for models, missing in ((("first",), ("first",)), (("first", "second", "other"), ("first", "other"))):
+        with pytest.raises(
+            NotIndexedError, match=r"Holiday is not indexed by first.* yet: 3 clips, about \d+ s"
+        ) as refused:
+            found(galleries, "1", *models)
+        assert refused.value.models == missing  # models that see alike need one index
+    index(holiday)
     assert found(galleries, "1") == ["dark", "grey", "light"]
 
 
-def test_models_that_see_alike_need_one_index_and_all_others_are_named_at_once(
-    galleries: Galleries, shelf: FakeShelf, videos: list[Video]
+def test_what_is_indexed_is_searched_and_the_rest_is_counted_until_it_is_indexed_too(
+    galleries: Galleries, holiday: Gallery, index: Index
 ) -> None:
-    shelf.put(Info("1", "Holiday"), *videos)
-    with pytest.raises(NotIndexedError) as refused:
-        found(galleries, "1", "first", "second", "other")
-    assert refused.value.models == ("first", "other")
-
-
-def test_what_is_indexed_is_searched_and_the_rest_is_counted(
-    galleries: Galleries, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache
-) -> None:
-    shelf.put(Info("1", "Holiday"), *videos)
-    index(galleries, Gallery("part", tuple(videos[:2]), "library-1"), "first", decoder, cache)
+    index(Gallery("part", holiday.videos[:2], holiday.key))
     (ranking,) = galleries.searcher("1").search(QUERY, ["first"], 9).rankings
     assert (len(ranking.hits), ranking.missing) == (2, 1)
     (ranking,) = galleries.built_in.search(QUERY, ["first"], 9).rankings
     assert ranking.missing == 0
+    index(holiday)
+    galleries.forget("1")
+    assert found(galleries, "1") == ["dark", "grey", "light"]
 
 
-def test_all_galleries_share_one_encoder(
-    galleries: Galleries, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache
-) -> None:
+def test_all_galleries_share_one_encoder(galleries: Galleries, holiday: Gallery, index: Index) -> None:
     """A large model must not be in memory once per gallery."""
-    shelf.put(Info("1", "Holiday"), *videos)
-    index(galleries, shelf.gallery("1"), "first", decoder, cache)
+    index(holiday)
     found(galleries, "1")
     found(galleries, "")
     in_library, built_in = (galleries.searcher(name).live.get("first").encoder for name in ("1", ""))
@@ -150,31 +151,18 @@ def test_all_galleries_share_one_encoder(
 
 
 def test_a_library_that_has_changed_is_opened_again(
-    galleries: Galleries, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache
+    galleries: Galleries, shelf: FakeShelf, holiday: Gallery, index: Index
 ) -> None:
-    shelf.put(Info("1", "Holiday"), *videos)
-    index(galleries, shelf.gallery("1"), "first", decoder, cache)
+    index(holiday)
     assert found(galleries, "1") == ["dark", "grey", "light"]
-    shelf.put(Info("1", "Holiday", version=1), *videos[1:])
+    shelf.put(Info("1", "Holiday", version=1), *holiday.videos[1:])
     assert found(galleries, "1") == ["grey", "light"]
 
 
-def test_after_forgetting_a_search_sees_what_was_indexed_since(
-    galleries: Galleries, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache
-) -> None:
-    shelf.put(Info("1", "Holiday"), *videos)
-    index(galleries, Gallery("part", tuple(videos[:1]), "library-1"), "first", decoder, cache)
-    assert found(galleries, "1") == ["dark"]
-    index(galleries, shelf.gallery("1"), "first", decoder, cache)
-    galleries.forget("1")
-    assert found(galleries, "1") == ["dark", "grey", "light"]
-
-
 def test_verdicts_in_libraries_are_by_captions_and_labelled_only_where_there_are_any(
-    galleries: Galleries, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache
+    galleries: Galleries, holiday: Gallery, index: Index
 ) -> None:
-    shelf.put(Info("1", "Holiday"), *videos)
-    index(galleries, shelf.gallery("1"), "first", decoder, cache)
+    index(holiday)
     searcher = galleries.searcher("1")
     answer = searcher.search(Query("no light", (), ("a light",)), ["first"], 9)
     verdicts = {hit.video_id: hit.verdict for hit in answer.rankings[0].hits}

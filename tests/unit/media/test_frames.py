@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from nt2vr.media import store as store_module
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import LIMITS, Cache, Frames
-from nt2vr.models.card import Card
 from nt2vr.search.embed_clips import embed_gallery
 from tests.counting import CountingDecoder
 from tests.disks import mounted
-from tests.pooling import pool_by_mean
+from tests.pooling import Brightness
 
 WriteVideo = Callable[..., Path]
 SetLimit = Callable[[float], None]
@@ -58,16 +57,6 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_module, "BATCH_BYTES", 4 * CLIP_BYTES)
 
 
-class BrightEncoder:
-    num_frames, embed_dim = 2, 1
-
-    def __init__(self, tower: str) -> None:
-        self.card = Card("any", frames=2, image_size=16, visual_fingerprint=tower)
-
-    encode_frames = staticmethod(lambda frames: frames.mean(axis=(1, 2, 3))[:, None].astype(np.float32) + 1)
-    pool = staticmethod(pool_by_mean)
-
-
 @pytest.fixture(scope="module")
 def decoder() -> Iterator[CountingDecoder]:
     decoder = CountingDecoder(1)
@@ -82,7 +71,7 @@ def gallery(write_video: WriteVideo) -> Gallery:
 
 def decoded_by(decoder: CountingDecoder, gallery: Gallery, tower: str, cache: Cache) -> int:
     """Embed a gallery under a visual tower, and count the files decoded for it."""
-    before, encoder = decoder.num_decoded, BrightEncoder(tower)
+    before, encoder = decoder.num_decoded, Brightness(tower)
     assert len(embed_gallery(gallery, encoder, decoder, cache).gallery.videos) == 20  # type: ignore[arg-type]
     return decoder.num_decoded - before
 

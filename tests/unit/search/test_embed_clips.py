@@ -4,7 +4,7 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,26 +25,9 @@ from tests.counting import CountingDecoder
 from tests.disks import mounted
 from tests.paths import ROOT
 from tests.pooling import pool_by_mean
-from tests.unit.library import brightness
+from tests.unit.library.brightness import BrightnessEncoder
 
 WriteVideo = Callable[..., Path]
-
-
-class BrightnessEncoder(brightness.BrightnessEncoder):
-    """Counts frames, and embeds texts, too."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.num_encoded = 0
-
-    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
-        assert frames.shape[1:] == (16, 16, 3)
-        self.num_encoded += len(frames)
-        return super().encode_frames(frames)
-
-    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        angles = np.linspace(0, np.pi / 2, len(texts))
-        return np.stack([np.cos(angles), np.sin(angles)], axis=-1).astype(np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -91,11 +74,11 @@ def test_cached_videos_are_neither_decoded_nor_encoded_again(
     gallery: Gallery, decoder: CountingDecoder, cache: Cache
 ) -> None:
     first, encoder = embed(gallery, decoder, cache)
-    assert encoder.num_encoded == 40 * 4
+    assert encoder.num_clips == 40
     before = decoder.num_decoded
     moved = Gallery("moved", tuple(reversed(gallery.videos)))
     again, encoder = embed(moved, decoder, cache)
-    assert encoder.num_encoded == 0 and decoder.num_decoded == before
+    assert encoder.num_clips == 0 and decoder.num_decoded == before
     for row in range(40):
         np.testing.assert_array_equal(again.frame_embeddings(row), first.frame_embeddings(39 - row))
 
@@ -123,7 +106,7 @@ def test_a_stopped_run_keeps_its_embeddings_and_the_next_run_continues(
     with pytest.raises(InterruptedError):
         embed(gallery, decoder, cache, progress=stop_after_a_batch)
     complete, encoder = embed(gallery, decoder, cache)
-    assert len(complete.gallery.videos) == 40 and encoder.num_encoded == 24 * 4
+    assert len(complete.gallery.videos) == 40 and encoder.num_clips == 24
 
 
 def count_missing(gallery: Gallery, card: Card, cache: Cache) -> int:
@@ -145,7 +128,7 @@ def test_equal_content_is_embedded_once_and_found_under_every_id(
     gallery = replace(gallery, videos=gallery.videos[:3] + copies)
     done: list[int] = []
     embedded, encoder = embed(gallery, decoder, cache, progress=lambda now, *_: done.append(now))
-    assert encoder.num_encoded == 3 * 4 and embedded.gallery == gallery and done[-1] == 6
+    assert encoder.num_clips == 3 and embedded.gallery == gallery and done[-1] == 6
     scores, rows = embedded.search(np.array([0, 1], np.float32), 6)
     assert rows.tolist() == [2, 5, 1, 4, 0, 3] and scores[0] == scores[1]
 
@@ -158,9 +141,9 @@ def test_windows_of_a_film_have_embeddings_of_their_own(
         replace(film, video_id=f"{at}", start=at, end=at + 1.0, film="film", content="known") for at in (0.0, 1.0)
     )
     _, encoder = embed(Gallery("film", windows), decoder, cache)
-    assert encoder.num_encoded == 2 * 4
+    assert encoder.num_clips == 2
     _, encoder = embed(Gallery("film", windows[::-1]), decoder, cache)
-    assert encoder.num_encoded == 0
+    assert encoder.num_clips == 0
 
 
 def test_opening_decodes_nothing_and_lists_what_is_missing(
@@ -176,7 +159,7 @@ def test_opening_decodes_nothing_and_lists_what_is_missing(
     assert opened.skipped[9] == ("v9", "Not embedded yet.") and len(opened.skipped) == 10
     assert count_missing(gallery, encoder.card, cache) == 10
     assert count_missing(gallery, replace(encoder.card, visual_fingerprint="another"), cache) == 40
-    assert (encoder.num_encoded, decoder.num_decoded) == (0, before)
+    assert (encoder.num_clips, decoder.num_decoded) == (0, before)
 
 
 def test_a_gallery_whose_contents_are_known_opens_without_its_files(
@@ -201,7 +184,7 @@ def test_an_open_gallery_is_unaffected_by_later_changes(gallery: Gallery, decode
     few = replace(whole, videos=whole.videos[::10])
     drop_unused(few, cache)
     after, encoder = embed(replace(whole, videos=whole.videos[::-5]), decoder, cache)
-    assert encoder.num_encoded == 8 * 4  # of v39, v34, …: the four that are left are others
+    assert encoder.num_clips == 8  # of v39, v34, …: the four that are left are others
     np.testing.assert_array_equal(before.frame_embeddings(39), frames)
     for one, other in zip(before.search(np.array([0, 1], np.float32), 40), answer, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -247,7 +230,7 @@ def test_a_clip_embedded_by_another_process_meanwhile_is_not_encoded_again(
             others.append(embed(gallery, decoder, cache)[1])
 
     embedded, encoder = embed(gallery, decoder, cache, progress=embed_elsewhere)
-    assert (others[0].num_encoded, encoder.num_encoded) == (40 * 4, 0) and embedded.gallery == gallery
+    assert (others[0].num_clips, encoder.num_clips) == (40, 0) and embedded.gallery == gallery
 
 
 @pytest.mark.parametrize("options", ["size=4k", "size=1m,ro"], ids=["full", "read-only"])
@@ -328,4 +311,4 @@ def test_a_kill_while_the_18th_clip_is_encoded_loses_its_batch_and_in_a_library_
     ended = subprocess.run(command, stderr=subprocess.DEVNULL, env=environment, check=False)
     assert ended.returncode == -9
     embedded, encoder = embed(replace(gallery, key=key), decoder, cache)
-    assert len(embedded.gallery.videos) == 40 and encoder.num_encoded == (40 - stored) * 4
+    assert len(embedded.gallery.videos) == 40 and encoder.num_clips == 40 - stored

@@ -8,6 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -299,18 +300,10 @@ def test_a_gallery_that_is_first_searched_during_a_swap_is_part_of_the_next_one(
 
 
 def test_a_model_is_loaded_once_by_concurrent_requests(live: LiveModels, viewer: Five) -> None:
-    together, got = threading.Barrier(4), []
-
-    def ask() -> None:
-        together.wait()
-        got.append(live.get("run", viewer))
-
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len({id(model) for model in got}) == 1
+    together = threading.Barrier(4)
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(lambda: (together.wait(), live.get("run", viewer))[1]) for _ in range(4)]
+    assert len({id(each.result()) for each in asked}) == 1
 
 
 def test_a_deleted_run_is_unloaded(live: LiveModels, runs: Path) -> None:

@@ -25,14 +25,16 @@ def found(*videos: Video) -> list[tuple[Video, float]]:
     return [(video, 1 - rank / 10) for rank, video in enumerate(videos)]
 
 
-def test_adjacent_windows_of_one_film_are_one_hit_under_the_best_of_them() -> None:
-    hits = merge_windows(found(window("a", 3), window("b", 4), window("a", 2), window("a", 7)), 4)
-    assert ids(hits) == [["a@3", "a@2"], ["b@4"], ["a@7"]]
-
-
-def test_a_window_between_two_hits_joins_them_and_makes_room_for_another() -> None:
-    hits = merge_windows(found(window("a", 1), window("a", 3), window("a", 2), window("b", 0), window("c", 0)), 2)
-    assert ids(hits) == [["a@1", "a@2", "a@3"], ["b@0"]]
+@pytest.mark.parametrize(
+    ("names", "k", "expected"),
+    [
+        ("a3 b4 a2 a7", 4, ["a@3 a@2", "b@4", "a@7"]),  # the best of them comes first
+        ("a1 a3 a2 b0 c0", 2, ["a@1 a@2 a@3", "b@0"]),  # joined by the one between, which makes room for another
+    ],
+)
+def test_adjacent_windows_of_one_film_are_one_hit(names: str, k: int, expected: list[str]) -> None:
+    hits = merge_windows(found(*(window(name[0], int(name[1])) for name in names.split())), k)
+    assert [" ".join(hit) for hit in ids(hits)] == expected
 
 
 def test_windows_that_overlap_or_almost_touch_are_adjacent() -> None:

@@ -97,27 +97,17 @@ def test_the_share_of_a_word_is_the_score_less_the_score_without_it() -> None:
     score = (1 + H) / sqrt(3)
     assert [word.text for word in found.words] == QUERY.text.split()
     assert shares(found) == pytest.approx(
-        {
-            ("sentence", "a"): 0,
-            ("sentence", "with"): 0,
-            ("sentence", "who"): 0,
-            ("sentence", "does"): 0,
-            ("sentence", "not"): 0,
-            ("sentence", "man"): score - (0.5 + H) / sqrt(2),
-            ("sentence", "guitar"): score - (0.5 + H) / sqrt(2),
-            ("sentence", "sing"): score - H,
-        },
+        dict.fromkeys((("sentence", word) for word in QUERY.text.split()), 0)
+        | {("sentence", word): score - (0.5 + H) / sqrt(2) for word in ("man", "guitar")}
+        | {("sentence", "sing"): score - H},
         abs=1e-6,
     )
 
 
 def test_the_parts_of_boolean_add_up_and_the_sentence_stands_beside_them() -> None:
     found = why(System("CLIP", "boolean", 0.5))
-    assert [(part.role, part.text) for part in found.parts] == [
-        ("sentence", QUERY.text),
-        ("wanted", "a man with a guitar"),
-        ("unwanted", "sing"),
-    ]
+    assert [part.text for part in found.parts] == [QUERY.text, *QUERY.wanted, *QUERY.unwanted]
+    assert [part.role for part in found.parts] == ["sentence", "wanted", "unwanted"]
     sentence, wanted, unwanted = found.parts
     assert (sentence.weight, sentence.contribution) == (None, None)
     assert (wanted.similarity, wanted.weight, wanted.contribution) == pytest.approx((H, 1, H))
