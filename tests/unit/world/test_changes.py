@@ -48,12 +48,9 @@ def test_every_change_leads_to_a_possible_scene_that_is_right_while_the_referenc
     assert found > 10
 
 
-def test_a_removal_keeps_who_does_what_to_whom() -> None:
+def test_a_removal_keeps_who_does_what_to_whom_and_nobody_is_removed_whom_another_one_needs() -> None:
     left = after(SCENE, "remove prop", "basketball")
     assert left == replace(SCENE, figures=(replace(MAN, deeds=(Deed("feed", 1), HAT)), DOG))
-
-
-def test_nobody_is_removed_whom_another_one_needs() -> None:
     assert after(SCENE, "remove actor", "dog") is None  # whom the man feeds
     assert after(SCENE, "remove actor", "man") == replace(SCENE, figures=(BALL, DOG))
 

@@ -65,15 +65,9 @@ def test_a_phrase_is_judged(phrase: str, holds: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "phrase", ["a quokka", "a black man", "a purple tomato", "in a", "", "a man holding", "red", "then"]
-)
-def test_what_the_world_cannot_tell_has_no_claim(phrase: str) -> None:
-    assert read_claim(phrase) is None
-
-
-@pytest.mark.parametrize(
     "phrase",
     [
+        *("a quokka", "a black man", "a purple tomato", "in a", "", "a man holding", "red", "then"),
         "then a man eats",
         "a man eats before",
         "a man eats then plays the guitar while a cat runs",  # while eating, or while playing?
@@ -91,9 +85,11 @@ def test_what_the_world_cannot_tell_has_no_claim(phrase: str) -> None:
         "a dog in the park on the beach",
         "boys fish",  # two things, or do they?
         "a man with a ball thrown",
+        "a boy holding two balls",  # what is held is drawn once for each who holds it
+        *("a happy balloon or", "a red dog or cat", "a girl or a drummer", "a boat is happy", "baby animals"),
     ],
 )
-def test_what_can_be_read_in_two_ways_has_no_claim(phrase: str) -> None:
+def test_what_the_world_cannot_tell_or_can_be_read_in_two_ways_has_no_claim(phrase: str) -> None:
     assert read_claim(phrase) is None
 
 
@@ -116,11 +112,8 @@ def test_clips_are_judged() -> None:
     assert judge(Query("", ("a quokka",), ("a piano",)), SCENE) == "miss"
     assert judge(Query("", ("a man",), ("a quokka",)), SCENE) is None  # nobody can be praised for leaving it out
     assert judge(Query("", ("a sparkly",), ("a piano",)), SCENE) is None
-
-
-def test_the_plural_of_a_name_of_several_words_is_that_of_its_first_noun() -> None:
-    owl = Scene("forest", False, (Figure("owl", "brown", count=2),))
-    assert judge(Query("", ("birds of prey",), ()), owl) == "right"
+    owls = Scene("forest", False, (Figure("owl", "brown", count=2),))
+    assert judge(Query("", ("birds of prey",), ()), owls) == "right"  # the plural is that of the first noun
 
 
 @pytest.mark.parametrize("unwanted", ["people", "dogs", "animals", "a dog"])
@@ -195,16 +188,6 @@ CROWD = Scene(
         ("at least four dogs", False),
         ("only one black dog", True),
         ("one dog", True),  # says no more than "a dog"
-    ],
-)
-def test_numbers_of_all_there_are_count_all(phrase: str, holds: bool) -> None:
-    claim = read_asked(phrase)
-    assert claim is not None and claim.holds(CROWD) is holds
-
-
-@pytest.mark.parametrize(
-    ("phrase", "holds"),
-    [
         ("the girl is happy", True),
         ("the girl is sad", False),
         ("a girl who is happy in the park", True),
@@ -225,24 +208,9 @@ def test_numbers_of_all_there_are_count_all(phrase: str, holds: bool) -> None:
         ("on a farm with a dog and the sky", False),
     ],
 )
-def test_adjectives_looks_and_typed_words_are_read(phrase: str, holds: bool) -> None:
+def test_numbers_adjectives_looks_and_typed_words_are_read(phrase: str, holds: bool) -> None:
     claim = read_asked(phrase)
     assert claim is not None and claim.holds(CROWD) is holds
-
-
-@pytest.mark.parametrize(
-    "phrase",
-    [
-        "a boy holding two balls",  # what is held is drawn once for each who holds it
-        "a happy balloon or",
-        "a red dog or cat",
-        "a girl or a drummer",
-        "a boat is happy",
-        "baby animals",
-    ],
-)
-def test_adjectives_numbers_and_alternatives_that_cannot_be_told_have_no_claim(phrase: str) -> None:
-    assert read_claim(phrase) is None
 
 
 @pytest.mark.parametrize(

@@ -26,19 +26,10 @@ def test_a_query_in_another_language_gets_a_notice(text: str) -> None:
     assert notice_of(text) == NOTICE
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("beach sans people", "a beach in Rio de Janeiro", "La La Land", "pas de deux ballet", "crème brûlée"),
-        *("a sin city poster", "horse eating hay", "doggo zoomies", "messi ronaldo"),
-    ],
-)
-def test_names_and_loan_words_get_none(text: str) -> None:
-    assert notice_of(text) == ""
-
-
-def test_no_english_test_query_gets_one() -> None:
+def test_no_english_test_query_gets_one_nor_do_names_and_loan_words() -> None:
     texts = [json.loads(line)["text"] for line in DATA.read_text(encoding="utf-8").splitlines()]
+    texts += ["beach sans people", "a beach in Rio de Janeiro", "La La Land", "pas de deux ballet", "crème brûlée"]
+    texts += ["a sin city poster", "horse eating hay", "doggo zoomies", "messi ronaldo"]
     assert [text for text in texts if notice_of(text)] == []
 
 
