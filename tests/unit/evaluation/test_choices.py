@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.report import load_report
@@ -136,18 +135,3 @@ dark,what is it,0,1,DO,night,day,noon,dusk,dawn
     ]
     assert (second.text, second.group) == ("what is it night", "descriptive; DO")
     assert benchmark.video_ids == ("light", "dark")
-
-
-@pytest.mark.parametrize(
-    ("table", "reason"),
-    [
-        ("filepath,captions\n", "it has no rows"),
-        ("filepath,captions\na.avi,['b'\n", "never closed"),
-        ("path,caption\na.avi,b\n", "there is no column 'negated_caption'"),
-        ("path,caption_0,correct_answer\na.avi,b,7\n", "out of range"),
-    ],
-)
-def test_a_file_of_unknown_format_is_refused(read: Callable[[str], Benchmark], table: str, reason: str) -> None:
-    with pytest.raises(ConfigError, match="cannot be used") as error:
-        read(table)
-    assert reason in str(error.value)

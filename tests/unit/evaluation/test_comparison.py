@@ -51,6 +51,8 @@ def test_groups_by_cue_with_small_ones_joined() -> None:
     assert joined.is_noise
     assert everything.num_queries == 29 and everything.means[2] == pytest.approx(50 * 12 / 29)
     assert not everything.is_noise
+    one_has_no_value = break_down(ordered(A=A, B=[float("nan")] * 12 + [1.0] * 17), "A", "B", KEY)
+    assert one_has_no_value[0].num_queries == 17
 
 
 def test_a_few_queries_are_noise_even_if_all_agree() -> None:
@@ -68,11 +70,6 @@ def test_the_difference_is_paired_so_that_what_all_queries_share_is_no_noise() -
     first, second, _ = found.intervals
     assert first is not None and second is not None and first.high > second.low  # the two overlap
     assert found.means[2] == pytest.approx(10, abs=1e-4) and not found.is_noise
-
-
-def test_queries_that_one_system_has_no_value_for_are_left_out() -> None:
-    found = break_down(ordered(A=A, B=[float("nan")] * 12 + [1.0] * 17), "A", "B", KEY)
-    assert found[0].num_queries == 17
 
 
 KINDS: Any = ("original", "negated", "composed", "composed", "negated")

@@ -28,15 +28,9 @@ def outcome_of(query: CovrQuery, scores: list[float]) -> Outcome:
     return measure(np.array([scores], np.float32), asked(query))
 
 
-def test_the_rank_is_that_of_the_best_right_clip() -> None:
+def test_the_rank_is_that_of_the_best_right_clip_without_the_reference_and_ties_count_against_the_system() -> None:
     assert outcome_of(CovrQuery("add", "", 0, right=(1, 2)), [0.9, 0.1, 0.8, 0.2]).ranks == [2]
-
-
-def test_the_reference_itself_is_not_ranked() -> None:
     assert outcome_of(CovrQuery("add", "", 0, right=(2,), left_out=(0,)), [0.9, 0.1, 0.8, 0.2]).ranks == [1]
-
-
-def test_ties_count_against_the_system() -> None:
     assert outcome_of(CovrQuery("add", "", 0, right=(0,)), [0, 0, 0, 0]).ranks == [4]
 
 

@@ -40,7 +40,7 @@ def read(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> 
         path.write_bytes(write_video("a.avi", [0]).read_bytes())
 
     def read(path: Path) -> Benchmark:
-        assert is_task(path)
+        assert is_task(path) == (path.name != "captions.csv")
         with Cache(tmp_path.parent / f"{tmp_path.name}-cache") as cache:
             return task_benchmark(path, decoder, cache)
 
@@ -168,9 +168,15 @@ def test_cc_negs_own_file_is_read_by_comma_cue_and_number_of_pairs(
     [
         ("a.json", '{"0": {"negative_caption": "b"}}', "no column 'filename'"),
         ("a.csv", "image_id,caption,hard_negs\n1,a,[\n", "never closed"),
+        ("a.csv", "filepath,captions\n", "it has no rows"),
+        ("a.csv", "filepath,captions\na.avi,['b'\n", "never closed"),
+        ("captions.csv", "path,caption\na.avi,b\n", "there is no column 'negated_caption'"),
+        ("a.csv", "path,caption_0,correct_answer\na.avi,b,7\n", "out of range"),
     ],
 )
-def test_a_damaged_file_is_one_sentence(read: Read, tmp_path: Path, name: str, content: str, reason: str) -> None:
+def test_a_damaged_file_or_one_of_unknown_format_is_one_sentence(
+    read: Read, tmp_path: Path, name: str, content: str, reason: str
+) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(ConfigError, match="cannot be used") as caught:
         read(tmp_path / name)

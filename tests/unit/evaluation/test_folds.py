@@ -40,7 +40,6 @@ def test_every_fold_has_pairs_that_differ_in_one_thing() -> None:
 
 
 def test_pairs_stand_beside_hard_pairs_in_one_report() -> None:
-    """Searches and questions are measured together, each by its own rule."""
     texts = ("a man dancing", "a man sings not")
     pairs = [
         JudgedQuery("pair", "a man sings", row_array([0]), others=row_array([0]), group="verb", wanted="a man sings"),

@@ -44,15 +44,12 @@ def test_queries_of_one_unit_are_one_observation() -> None:
     assert alone is not None and alone.half < interval(videos).half / 4  # type: ignore[union-attr]
 
 
-def test_a_unit_weighs_as_many_queries_as_it_has() -> None:
-    # of two units, one of three queries and one of a single: the means are 0, 30 / 4 and 30
-    assert interval([0, 0, 0, 30], [7, 7, 7, 9]) == Interval(0, 30)
-
-
-def test_queries_with_the_same_relevant_videos_are_a_unit() -> None:
+def test_queries_with_the_same_relevant_videos_are_a_unit_that_weighs_as_many_as_it_has() -> None:
     relevant = ([3], [1, 2], [3], [2, 1], [1])
     queries = [JudgedQuery("composed", str(place), row_array(some)) for place, some in enumerate(relevant)]
     assert units_of(queries).tolist() == [0, 1, 0, 1, 2]
+    # of two units, one of three queries and one of a single: the means are 0, 30 / 4 and 30
+    assert interval([0, 0, 0, 30], [7, 7, 7, 9]) == Interval(0, 30)
 
 
 @pytest.mark.parametrize(

@@ -16,15 +16,12 @@ from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, word_benchm
 PLAIN, DROP, BNL = System("words"), System("words", "drop"), System("words-bnl")
 
 
-def test_the_base_model_is_always_in_the_table_plain_and_with_drop() -> None:
+def test_the_base_model_followed_back_as_far_as_available_is_always_in_the_table_plain_and_with_drop() -> None:
     models: Any = WordModels()
     assert with_controls([BNL], models) == [PLAIN, DROP, BNL]
     assert with_controls([System("words", "boolean", 1), DROP], models) == [PLAIN, DROP, System("words", "boolean", 1)]
-
-
-def test_bases_are_followed_back_as_far_as_available() -> None:
     cards = {name: Card(name, base=base) for name, base in (("a", "lost"), ("b", "a"), ("c", "b"), ("d", "d"))}
-    models: Any = WordModels(cards)
+    models = WordModels(cards)
     assert with_controls([System("c"), System("d")], models)[::2] == [System("a"), System("d"), System("c")]
 
 

@@ -40,7 +40,7 @@ def test_violations_stand_next_to_recall_of_the_same_queries(report: Report) -> 
     assert best == {"CLIP sum"} and cells["CLIP fusion"][0]["best"] and not cells["CLIP picture"][0]["best"]
 
 
-def test_queries_are_listed_by_what_the_fusion_gains_and_open_in_search(report: Report) -> None:
+def test_queries_are_listed_by_what_the_fusion_gains_open_in_search_and_have_no_review(report: Report) -> None:
     view = listed(report)
     assert (view["first"], view["second"]) == ("CLIP parts", "CLIP fusion")
     assert [(row["text"], row["move"]) for row in view["rows"]] == [
@@ -51,9 +51,6 @@ def test_queries_are_listed_by_what_the_fusion_gains_and_open_in_search(report: 
     assert view["rows"][0]["search"] == "?q=without+the+dog&systems=CLIP%7CCLIP+fusion%7CCLIP+parts"
     assert [row["place"] for row in listed(report, kind="remove prop")["rows"]] == [2]
     assert [kind for _, kind in kinds_of(report)] == ["", "add prop", "remove actor", "remove prop"]
-
-
-def test_a_picture_plus_text_has_no_review(report: Report) -> None:
     listing = Listing.of(report, ReportLink("r", "CLIP parts", "CLIP fusion", query=1), {})
     assert review_view(listing) == {} and resolved(listing.link, report).query is None
 

@@ -72,7 +72,10 @@ def test_a_negated_query_improves_when_the_original_video_ranks_lower(report: Re
     (row,) = rows(report, kind="negated")
     before, after = (int(side["rank"]) for side in row["sides"])
     assert after > before and row["move"] == f"▲{after - before}" and row["good"]
-    assert "no longer matches" in row["right"]
+    assert "no longer matches" in row["right"] and "no longer matches" in marks_of(report.row(2)).legend
+    assert (
+        marks_of(report.row(4)).video_ids == {"a man sings", "a dog"} and "2 clips" in marks_of(report.row(4)).legend
+    )
     verdicts = [dot["verdict"] for dot in row["sides"][0]["dots"]]
     assert sorted(verdicts) == ["other", "other", "other", "violation"]
 
@@ -101,12 +104,6 @@ def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
     assert reviewed == queries_view(listing(many, second=FIRST, query=26))  # nothing follows a step but the review
 
 
-def test_relevant_videos_are_marked_and_a_negated_query_says_that_its_video_no_longer_matches(report: Report) -> None:
-    assert marks_of(report.row(4)).video_ids == {"a man sings", "a dog"}
-    assert "2 clips" in marks_of(report.row(4)).legend
-    assert "no longer matches" in marks_of(report.row(2)).legend
-
-
 def test_a_review_shows_the_first_clips_of_both_systems_and_steps_through_the_list(report: Report) -> None:
     at = listing(report, query=4, home=HERE)
     view = review_view(at)
@@ -119,6 +116,8 @@ def test_a_review_shows_the_first_clips_of_both_systems_and_steps_through_the_li
     clips = review_view(listing(report, query=3, home=HERE))["sides"][1]["clips"]
     assert (clips[0]["src"], clips[0]["mark"], clips[0]["rank"]) == ("a man sings.webm", "✓", 1)
     assert [clip["src"] for clip in clips[1:]] == ["", "", ""] and clips[1]["title"] == "a man sings dancing"
+    drop = review_view(listing(report, second="words drop", query=4))["sides"][1]
+    assert (drop["clips"], drop["note"]) == ([], NOTHING)
 
 
 def test_a_review_names_its_query_in_search_only_if_search_has_its_videos(report: Report) -> None:
@@ -132,8 +131,3 @@ def test_a_review_names_its_query_in_search_only_if_search_has_its_videos(report
     assert "judged" not in review_view(listing(report, query=3))["search"]
     here, elsewhere = (queries_view(listing(report, home=home))["opens"] for home in (HERE, None))
     assert "open in Search" in here and "does not have these videos" in elsewhere
-
-
-def test_a_review_says_why_there_are_no_clips(report: Report) -> None:
-    drop = review_view(listing(report, second="words drop", query=4))["sides"][1]
-    assert (drop["clips"], drop["note"]) == ([], NOTHING)

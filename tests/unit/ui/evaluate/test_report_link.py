@@ -30,11 +30,8 @@ def test_wrong_numbers_and_orders_keep_their_defaults(text: str) -> None:
     assert ReportLink.read(f"report=r&{text}") == ReportLink("r")
 
 
-def test_what_a_link_of_0_2_also_filtered_by_is_ignored() -> None:
+def test_long_values_are_cut_and_what_a_link_of_0_2_also_filtered_by_is_ignored() -> None:
     assert ReportLink.read("?report=r&cue=not&part=deed&concept=drum") == ReportLink("r", cue="not")
-
-
-def test_long_values_are_cut() -> None:
     link = ReportLink.read("report=r&find=" + "a" * 100_000 + "&kind=not")
     assert link is not None and len(link.find) == MAX_CHARS and link.kind is None
 

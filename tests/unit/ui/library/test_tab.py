@@ -1,4 +1,4 @@
-"""Adding a library on the page; what it is made from is checked by the real `Libraries`."""
+"""The Library tab: what is added, and which model is chosen."""
 
 from pathlib import Path
 from types import SimpleNamespace

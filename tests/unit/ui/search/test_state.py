@@ -29,10 +29,6 @@ def read(**link: str) -> SearchState:
     return SearchState.of_link(link)
 
 
-def test_a_link_survives_being_written_and_read() -> None:
-    assert read(**FULL.link) == FULL
-
-
 def test_a_browsers_request_is_read_and_another_form_is_refused_in_a_sentence() -> None:
     chip = {"clip": "a", "weight": 0.25, "wanted": False}
     request = Request.of(json.dumps({"number": 3, "link": FULL.link, "opened": True, "references": [chip]}))
@@ -78,15 +74,12 @@ def test_at_most_four_systems_are_shown_and_what_a_link_asks_for_in_vain_is_name
     assert len(dropped(*(f"{n}" * 1000 for n in range(999)))) < 2000
 
 
-def test_a_link_of_one_picture_reads_as_it_always_did() -> None:
-    assert read(like="clip1", weight="0.3").references == (Chosen("clip1", weight=0.3),)
-    assert read(weight="0.3").references == ()
-
-
 def test_a_link_keeps_which_clips_are_unwanted_and_every_weight_and_four_of_a_thousand() -> None:
     a, b, c = Chosen("a"), Chosen("b", weight=0.25), Chosen("c", weight=1.0, wanted=False)
     link = SearchState(references=(c, a, b)).link
     assert (link["like"], link["unlike"], link["weight"]) == ("a|b", "c", "0.5|0.25|1")
     assert read(**link).references == (a, b, c)
+    assert read(like="clip1", weight="0.3").references == (Chosen("clip1", weight=0.3),)
+    assert read(weight="0.3").references == ()
     many = read(like="|".join(f"clip{i}" for i in range(1000)), unlike="x|y", weight="0|" * 1000)
     assert [each.clip for each in many.references] == ["clip0", "clip1", "clip2", "clip3"]
