@@ -78,13 +78,16 @@ def test_a_command_goes_on_only_with_a_run_of_its_model_and_data(data_dir: Path)
         assert teaching.run_of(runs, other) == (runs / "taught-2", True)
 
 
-def test_no_model_is_left_whose_captions_have_changed(data_dir: Path) -> None:
+def test_no_model_is_left_whose_captions_have_changed_and_a_second_of_a_name_gets_a_number(data_dir: Path) -> None:
     run = RunFolder(data_dir / "runs" / "a")
     write_tiny(run.checkpoint(1), "Tiny")
-    card = json.loads((run.checkpoint(1) / "nt2vr.json").read_text())
-    (run.checkpoint(1) / "nt2vr.json").write_text(json.dumps({**card, "metrics": {"validation/text/kept": 0.97}}))
+    card = replace(read_card(run.checkpoint(1)), base="Tiny")
+    write_card(run.checkpoint(1), replace(card, metrics={"validation/text/kept": 0.97}))
     assert teaching.add_model(run.path).startswith("No model was added")
     assert Catalog.of(Settings.read(data_dir)).named("Tiny taught") is None
+    write_card(run.checkpoint(1), card)
+    names = [teaching.add_model(run.path).split(" is among")[0] for _ in range(3)]
+    assert names == ["Tiny taught", "Tiny taught 2", "Tiny taught 3"]
 
 
 def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> None:
@@ -110,14 +113,3 @@ def test_a_model_here_is_taught_by_its_name(data_dir: Path) -> None:
     assert (config.name, config.base_folder) == ("Tiny / random taught", data_dir / "models" / "tiny")
     with pytest.raises(ConfigError, match="no such model"):
         teaching.teaching(catalog, "no such model")
-
-
-def test_a_second_model_of_a_name_gets_a_number(data_dir: Path) -> None:
-    run = RunFolder(data_dir / "runs" / "a")
-    write_tiny(run.checkpoint(1), "Tiny")
-    write_card(run.checkpoint(1), replace(read_card(run.checkpoint(1)), base="Tiny"))
-    assert [teaching.add_model(run.path).split(" is among")[0] for _ in range(3)] == [
-        "Tiny taught",
-        "Tiny taught 2",
-        "Tiny taught 3",
-    ]

@@ -1,6 +1,7 @@
 """Denying sentences in batches, and the clips they are compared with."""
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import get_args
@@ -20,6 +21,7 @@ from trainer.config import TrainConfig
 from trainer.data.batches import Batch, TruthBatch, epoch_batches
 from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences, WorldSentences
+from trainer.loop import AHEAD, prefetched
 
 FRAMES = np.arange(300, dtype=np.int16).astype(np.uint8)[:, None, None, None, None].repeat(2, axis=1)
 CONFIG = TrainConfig(num_clips=300, num_frames=2, batch_size=20, base="somewhere", train="text", pool_clips=50)
@@ -141,3 +143,16 @@ def test_labels_are_words_of_the_batch_with_the_clips_that_show_them() -> None:
     assert batch.labels.shown.any(axis=0).all()
     for row, shown in zip(batch.rows.tolist(), batch.labels.shown, strict=True):
         assert shown.tolist() == [claims[text].holds(scenes()[row]) for text in said]
+
+
+def test_batches_drawn_ahead_come_in_order_each_once_and_only_a_few_ahead() -> None:
+    drawn: list[int] = []
+
+    def numbered() -> Iterator[Batch]:
+        for number in range(9):
+            drawn.append(number)
+            yield Batch(None, [str(number)])
+
+    for count, batch in enumerate(prefetched(numbered(), pins=False), 1):
+        assert batch.captions == [str(count - 1)] and len(drawn) <= count + AHEAD
+    assert drawn == list(range(9))

@@ -55,6 +55,8 @@ def test_a_file_says_what_captions_become(tmp_path: Path) -> None:
     assert verbs.texts([0]) == CAPTIONS[0]
     none = Verbs.of(source, TrainConfig(verb_changes=str(path)))  # no caption has "swim"
     assert none.draw(3, "a girl sings", 5, random.Random(0)) == ([], "loud singing")
+    with pytest.raises(ConfigError, match="Set verb_changes to rules, antonym, random or a file"):
+        Verbs.of(source, TrainConfig(verb_changes="rulse"))
 
 
 def test_shifts_count_negatives_per_positive(tmp_path: Path) -> None:
@@ -71,8 +73,3 @@ def test_shifts_count_negatives_per_positive(tmp_path: Path) -> None:
     shifts = Verbs.of(source, config).shifts
     assert shifts == {"sing": 1, "dance": (4 + 1 / 2) / 4}  # one change has "dance stage", another phrase
     assert Verbs.of(source, replace(config, calibrate=True)).shifts == shifts  # "dance" is kept, as captions have it
-
-
-def test_a_file_that_is_not_there_is_a_sentence() -> None:
-    with pytest.raises(ConfigError, match="Set verb_changes to rules, antonym, random or a file"):
-        Verbs.of(CaptionSentences(CAPTIONS), TrainConfig(verb_changes="rulse"))

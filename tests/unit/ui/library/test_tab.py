@@ -1,4 +1,4 @@
-"""The Library tab: what is added, and which model is chosen."""
+"""The Library tab: what own videos are told of models that know only drawings, and adding a library."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,11 +8,67 @@ import pytest
 
 from nt2vr.errors import MediaError
 from nt2vr.library.libraries import Libraries
+from nt2vr.models.catalog import Catalog
+from nt2vr.settings import ASSETS
+from nt2vr.ui.library import indexing as library_indexing
 from nt2vr.ui.library import tab as tab_module
+from nt2vr.ui.library.indexing import drawings_view
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.web.permissions import Permissions
+from tests.tiny import write_tiny
 
 NOBODY: Any = None  # a request by nobody in particular
+ANYBODY = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
+DRAWN = "CLIP and CLIP-neg know only drawings: of real videos, their rankings mean almost nothing."
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalog:
+    """The shipped models, and room for more, on a machine that computes 70.4 GFLOP a second."""
+    monkeypatch.setattr(library_indexing, "gflops_per_second", lambda device: 70.4)
+    return Catalog([ASSETS / "models", tmp_path])
+
+
+def test_a_model_that_knows_more_is_offered_with_what_it_takes(models: Catalog) -> None:
+    view = drawings_view(models, ["CLIP", "CLIP-neg", "CLIP"], 12, ANYBODY, None, again=True)
+    assert view == {
+        "text": DRAWN,
+        "do": "Get ViT-B-32 / openai and index again",
+        "cost": "577 MB to download, about 46 s at 100 Mbit/s, then about 12 s of computing on this machine for "
+        "12 clips.",  # of 8 frames with 8.8 GFLOP each
+        "refusal": "",
+    }
+    before = drawings_view(models, ["CLIP"], 0, ANYBODY, None)
+    assert before["text"] == "CLIP knows only drawings: of real videos, its ranking means almost nothing."
+    assert before["do"] == "Get ViT-B-32 / openai and index with it"
+    assert before["cost"].endswith("then about 2 min of computing on this machine for each 100 clips.")
+
+
+def test_a_model_that_is_here_is_used_instead_and_nothing_is_said_of_it(models: Catalog) -> None:
+    write_tiny(models.home / "mine", "Mine")
+    view = drawings_view(models, ["CLIP", "CLIP-neg"], 12, ANYBODY, None)
+    assert (view["do"], view["cost"], view["text"]) == ("Use Mine instead", "", DRAWN)
+    assert drawings_view(models, ["Mine"], 12, ANYBODY, None) == drawings_view(models, [], 12, ANYBODY, None) == {}
+    assert set(drawings_view(models, ["Mine", "CLIP"], 12, ANYBODY, None)) == {"text"}  # beside it, no offer
+    write_tiny(models.home / "vit", "ViT-B-32 / openai")
+    (models.home / "mine" / "nt2vr.json").unlink()
+    here = drawings_view(models, ["CLIP"], 1, ANYBODY, None)
+    assert here["cost"] == "It is here already; indexing takes about 1 s of computing on this machine for 1 clip."
+
+
+def test_who_may_not_download_is_told_so(models: Catalog) -> None:
+    permissions = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "nobody"})
+    refusal = drawings_view(models, ["CLIP"], 12, permissions, None)["refusal"]
+    assert refusal == "Nobody may download models here: it is switched off (NT2VR_ALLOW_DOWNLOAD)."
+    write_tiny(models.home / "mine", "Mine")
+    assert drawings_view(models, ["CLIP"], 12, permissions, None)["refusal"] == ""  # nothing is to be downloaded
+
+
+def test_a_model_that_was_removed_is_not_chosen_any_more(models: Catalog) -> None:
+    stand_in: Any = SimpleNamespace(models=models, libraries=None)
+    write_tiny(models.home / "mine", "Mine")
+    _, _, form, opened, _ = LibraryTab(stand_in, stand_in, ANYBODY, ()).on_visit("Removed", "Mine", NOBODY)
+    assert (form.value, opened.value) == ("Mine", "Mine")
 
 
 def test_a_library_whose_uploads_cannot_be_stored_is_not_left_behind(
@@ -28,7 +84,7 @@ def test_a_library_whose_uploads_cannot_be_stored_is_not_left_behind(
     monkeypatch.setattr(tab_module, "is_upload", lambda file: True)
     media: Any = SimpleNamespace(libraries=libraries)
     indexing: Any = SimpleNamespace(models=SimpleNamespace(find=lambda model: None))
-    tab = LibraryTab(media, indexing, Permissions("t" * 20, {"import": "everyone"}), ())
+    tab = LibraryTab(media, indexing, ANYBODY, ())
     event: Any = SimpleNamespace(target=None)
     with pytest.raises(MediaError, match="disk is full"):
         tab.on_add("uploads", "Mine", [str(film)], "", "test", 10.0, "CLIP", event, NOBODY)
