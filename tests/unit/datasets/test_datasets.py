@@ -111,29 +111,23 @@ def test_msrvtt_with_jsfusions_split(
     assert splits(Path(f"msrvtt3k:{tmp_path}"))["validation"] == ["video2"]  # the other split, asked for by name
 
 
-def test_vatex_without_videos_deleted_from_youtube(write: Write, tmp_path: Path) -> None:
-    for part, ids in {"training": "abcd", "validation": "e", "public_test_english": "f"}.items():
-        version = "v1.1" if part == "public_test_english" else "v1.0"
-        entries = [{"videoID": f"-{i}_000001_000011", "enCap": [f"an {i}", "two "], "chCap": ["一"]} for i in ids]
-        write(f"annotations/vatex_{part}_{version}.json", entries)
-    write("vatex_private_test_without_annotations.json", [{"videoID": "x_000001_000011"}])
-    for i in "abef":
-        write(f"videos/-{i}_000001_000011.mp4")
-    assert splits(tmp_path) == {
-        "train": ["-a_000001_000011", "-b_000001_000011"],
-        "validation": ["-e_000001_000011"],
-        "test": ["-f_000001_000011"],
-    }
-    dataset = load_dataset(tmp_path, "train")
-    assert captions_of(dataset)["-a_000001_000011"] == ["an a", "two"]
-    missing = "-c_000001_000011, -d_000001_000011"
-    assert dataset.remarks == (
-        f"2 of 6 described videos have no file under {tmp_path} ({missing}); they are left out.",
-    )
-
-
 def vatex(ids: str) -> list[dict[str, Any]]:
-    return [{"videoID": f"{i * 11}_000001_000011", "enCap": [f"{i} one", f"{i} two"], "chCap": ["一"]} for i in ids]
+    return [{"videoID": f"{i * 11}_000001_000011", "enCap": [f"{i} one", f"{i} two "], "chCap": ["一"]} for i in ids]
+
+
+def test_vatex_without_videos_deleted_from_youtube(write: Write, tmp_path: Path) -> None:
+    for part, ids in {"training_v1.0": "abcd", "validation_v1.0": "e", "public_test_english_v1.1": "f"}.items():
+        write(f"annotations/vatex_{part}.json", vatex(ids))
+    write("vatex_private_test_without_annotations.json", [{"videoID": "x_000001_000011"}])
+    named = {i: f"{i * 11}_000001_000011" for i in "abcdef"}
+    for i in "abef":
+        write(f"videos/{named[i]}.mp4")
+    assert splits(tmp_path) == {"train": [named["a"], named["b"]], "validation": [named["e"]], "test": [named["f"]]}
+    dataset = load_dataset(tmp_path, "train")
+    assert captions_of(dataset)[named["a"]] == ["a one", "a two"]
+    assert dataset.remarks == (
+        f"2 of 6 described videos have no file under {tmp_path} ({named['c']}, {named['d']}); they are left out.",
+    )
 
 
 @pytest.mark.parametrize("form", ["nT2VR's lists", "lists of YouTube's ids", "HGR's files"])

@@ -21,9 +21,7 @@ WriteVideo = Callable[..., Path]
 def shown(path: Path) -> tuple[float, tuple[int, int], list[float]]:
     """Return a WebM's duration, size, and the mean of every frame."""
     with av.open(str(path)) as container:
-        assert [stream.codec_context.name for stream in container.streams] == ["libvpx-vp9"] or [
-            stream.type for stream in container.streams
-        ] == ["video"]
+        assert [stream.type for stream in container.streams] == ["video"]
         stream = container.streams.video[0]
         assert stream.codec_context.codec.canonical_name == "vp9"
         frames = [float(frame.to_ndarray(format="rgb24").mean()) for frame in container.decode(stream)]

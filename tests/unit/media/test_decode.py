@@ -85,15 +85,6 @@ def test_bad_files_are_one_sentence_each_and_stop_nothing(
     assert levels(last.result()) == [100] * 4
 
 
-def test_a_playlist_named_as_video_does_not_open_the_files_it_names(
-    write_video: WriteVideo, tmp_path: Path, decoder: Decoder
-) -> None:
-    write_video("secret.webm", [100] * 5)
-    (tmp_path / "playlist.mp4").write_text("ffconcat version 1.0\nfile secret.webm\n")
-    with pytest.raises(MediaError, match="not a readable video"):
-        decoder.frames(tmp_path / "playlist.mp4", 4, Framing(16)).result()
-
-
 def test_a_picture_file_is_a_video_of_one_frame(tmp_path: Path, decoder: Decoder) -> None:
     Image.new("RGB", (40, 20), (90, 90, 90)).save(tmp_path / "a.PNG")
     frames = decoder.frames(tmp_path / "a.PNG", 3, Framing(8)).result()

@@ -110,10 +110,6 @@ def _nan(folder: Path) -> None:
     safetensors.torch.save_file(weights, folder / WEIGHTS)
 
 
-def _exclude(folder: Path, exclusion: Any) -> None:
-    _change(folder, exclusion=exclusion)
-
-
 def _change(folder: Path, **fields: Any) -> None:
     (folder / CARD).write_text(json.dumps({**json.loads((folder / CARD).read_text()), **fields}))
 
@@ -134,9 +130,9 @@ BROKEN: dict[str, Callable[[Path], object]] = {
     "no card": lambda folder: (folder / CARD).unlink(),
     "card is a list": lambda folder: (folder / CARD).write_text("[]"),
     "card without name": lambda folder: (folder / CARD).write_text("{}"),
-    "exclusion by a word": lambda folder: _exclude(folder, {"lambda": "much"}),
-    "exclusion by no number": lambda folder: _exclude(folder, {"t": float("nan")}),
-    "an anchor that cannot be encoded": lambda folder: _exclude(folder, {"anchor": ["\ud800"]}),
+    "exclusion by a word": lambda folder: _change(folder, exclusion={"lambda": "much"}),
+    "exclusion by no number": lambda folder: _change(folder, exclusion={"t": float("nan")}),
+    "an anchor that cannot be encoded": lambda folder: _change(folder, exclusion={"anchor": ["\ud800"]}),
     "config is no JSON": lambda folder: (folder / CONFIG).write_text("{"),
     "config of something else": lambda folder: (folder / CONFIG).write_text('{"model_type": "bert"}'),
     "another architecture": _config(width=24),

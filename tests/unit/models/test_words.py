@@ -1,6 +1,7 @@
 """Text sides of W2VV++ and SEA, compared with reference values, and the checkpoints that hold them."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -133,39 +134,31 @@ def test_open_clip_loads_the_towers_of_the_same_folder(tmp_path: Path) -> None:
     assert card.text_key != plain.text_key and card.video_key != plain.video_key
 
 
-def spoilt(change: str, folder: Path) -> None:
-    weights, metadata = load_file(folder / WORDS), {"vocabulary": json.dumps(vars(KNOWN))}
-    if change == "missing":
-        (folder / WORDS).unlink()
-        return
-    if change == "other words":
-        metadata = {"vocabulary": json.dumps(vars(replace(KNOWN, bow=("dog", "cat", "cow"))))}
-    elif change == "no words":
-        metadata = {}
-    elif change == "fewer words":
-        metadata = {"vocabulary": json.dumps(vars(replace(KNOWN, bow=("dog",))))}
-    elif change == "not finite":
-        weights["vectors"][0] = torch.nan
-    elif change == "no head":
-        card = json.loads((folder / CARD).read_text())
-        (folder / CARD).write_text(json.dumps({**card, "pooling": "mean", "head": {}}))
-        (folder / HEAD).unlink()
-    save_file(weights, folder / WORDS, metadata)
+def rewrite(folder: Path, bow: tuple[str, ...] = (), **changed: Tensor) -> None:
+    """Write the file of words anew, with another vocabulary or none."""
+    metadata = {"vocabulary": json.dumps(vars(replace(KNOWN, bow=bow)))} if bow else {}
+    save_file({**load_file(folder / WORDS), **changed}, folder / WORDS, metadata)
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ("missing", "has no words.safetensors"),
-        ("other words", "do not match the card"),
-        ("no words", "cannot be loaded"),
-        ("fewer words", "does not fit the vocabulary"),
-        ("not finite", "not finite"),
-        ("no head", "not embedded into the same spaces"),
-    ],
-)
-def test_a_spoilt_text_side_is_one_sentence(change: str, said: str, tmp_path: Path) -> None:
+def without_head(folder: Path) -> None:
+    card = json.loads((folder / CARD).read_text())
+    (folder / CARD).write_text(json.dumps({**card, "pooling": "mean", "head": {}}))
+    (folder / HEAD).unlink()
+
+
+SPOILT: dict[str, Callable[[Path], object]] = {
+    "has no words.safetensors": lambda folder: (folder / WORDS).unlink(),
+    "do not match the card": lambda folder: rewrite(folder, ("dog", "cat", "cow")),
+    "cannot be loaded": rewrite,
+    "does not fit the vocabulary": lambda folder: rewrite(folder, ("dog",)),
+    "not finite": lambda folder: rewrite(folder, KNOWN.bow, vectors=torch.full((2, 4), torch.nan)),
+    "not embedded into the same spaces": without_head,
+}
+
+
+@pytest.mark.parametrize("said", SPOILT)
+def test_a_spoilt_text_side_is_one_sentence(said: str, tmp_path: Path) -> None:
     written(tmp_path / "one")
-    spoilt(change, tmp_path / "one")
+    SPOILT[said](tmp_path / "one")
     with pytest.raises(CheckpointError, match=said):
         read_checkpoint(tmp_path / "one")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def some_ids(count: int) -> Ids:
     return np.random.default_rng(1).permutation(np.arange(count, dtype=np.int64) * 10**15 + 7)
 
 
-def filled(backend: str, ids: Ids, vectors: Vectors) -> Index:
+def filled(backend: str, ids: Ids, vectors: Vectors) -> Any:
     index = LOCAL[backend](vectors.shape[1])
     index.add(ids, vectors)
     return index
@@ -44,12 +45,6 @@ def filled(backend: str, ids: Ids, vectors: Vectors) -> Index:
 def fill(request: pytest.FixtureRequest) -> Fill:
     """Return `fill(ids, vectors)`, which makes an index of a kind."""
     return lambda ids, vectors: filled(request.param, ids, vectors)
-
-
-def approximate(ids: Ids, vectors: Vectors) -> FaissIndex:
-    index = FaissIndex(vectors.shape[1])
-    index.add(ids, vectors)
-    return index
 
 
 def recall(index: Index, ids: Ids, vectors: Vectors, queries: Vectors, k: int = 10) -> float:
@@ -119,7 +114,7 @@ def test_the_recall_of_an_approximate_index_is_measured() -> None:
 
 
 def test_a_saved_index_gives_the_same_answers(tmp_path: Path) -> None:
-    index = approximate(some_ids(2000), clustered(2000))
+    index = filled("faiss", some_ids(2000), clustered(2000))
     index.save(tmp_path / "index", "clips")
     loaded = FaissIndex.load(tmp_path / "index", "clips")
     assert loaded is not None and (len(loaded), loaded.recall) == (2000, index.recall)
@@ -129,7 +124,7 @@ def test_a_saved_index_gives_the_same_answers(tmp_path: Path) -> None:
 
 def test_a_file_that_is_missing_damaged_or_of_other_clips_is_no_index(tmp_path: Path) -> None:
     assert FaissIndex.load(tmp_path / "index", "clips") is None
-    approximate(some_ids(50), clustered(50)).save(tmp_path / "index", "clips")
+    filled("faiss", some_ids(50), clustered(50)).save(tmp_path / "index", "clips")
     assert FaissIndex.load(tmp_path / "index", "other clips") is None
     whole = (tmp_path / "index").read_bytes()
     for damaged in (b"", whole[:100], whole[: len(whole) // 2], b"junk" + whole[4:]):

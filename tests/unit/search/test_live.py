@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pytest
 import safetensors.torch
-import torch
 
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.media.decode import Decoder
@@ -28,7 +27,6 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
-from nt2vr.models.pooling import new_pooling
 from nt2vr.models.weights import text_fingerprint
 from nt2vr.negation.parse.query import Query
 from nt2vr.search import live as live_module
@@ -38,6 +36,7 @@ from nt2vr.search.index import ExactIndex
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.searcher import Searcher
 from tests.tiny import TINY, tiny_model, write_tiny
+from tests.unit.models.test_pooling import write_pooled
 
 QUERY = Query("a man sings, no dog", ("a man sings",), ("dog",))
 SYSTEMS = ("run", "run boolean", "run drop")
@@ -333,13 +332,8 @@ def test_the_least_recently_used_model_is_unloaded_first(
 def test_a_new_head_is_swapped_in_without_encoding_a_frame(
     tmp_path: Path, gallery: Gallery, decoder: Decoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    card, model = Card("ordered", frames=2, pooling="seqTransf"), tiny_model()
     for seed in range(2):
-        torch.manual_seed(seed)
-        pooling = new_pooling(card, model, TINY["embed_dim"])
-        for parameter in pooling.parameters():
-            torch.nn.init.normal_(parameter, std=0.3)
-        write_checkpoint(tmp_path / str(seed), model, TINY, {}, card, pooling=pooling)
+        write_pooled(tmp_path / str(seed), seed=seed)
     publish(tmp_path / "runs", 1, tmp_path / "0")
     encoded: list[int] = []
     encode = OpenClipEncoder.encode_frames
@@ -358,6 +352,6 @@ def test_a_new_head_is_swapped_in_without_encoding_a_frame(
         embedded = searcher.live.get("run").views[searcher]
         expected = read_checkpoint(tmp_path / "1").pool(np.array(embedded.all_frames))
     assert [answer.rankings[0].epoch for answer in (before, after)] == [1, 2]
-    assert sum(encoded) == 2 * len(FRAMES)  # by the first head
+    assert sum(encoded) == 3 * len(FRAMES)  # by the first head
     assert not np.allclose(before.rankings[0].gallery.embeddings, embedded.embeddings)  # type: ignore[union-attr]
     np.testing.assert_allclose(embedded.embeddings, expected[embedded.places], atol=1e-6)

@@ -123,8 +123,9 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
 
 @pytest.fixture(scope="module")
 def searcher(gallery: Gallery, decoder: Decoder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    """Return a searcher that reads "quokka", which its models do not know, as "guitar"."""
     with Cache(tmp_path_factory.mktemp("cache")) as cache:
-        yield Searcher(KeywordModels(), gallery, decoder, cache, judge_video)  # type: ignore[arg-type]
+        yield Searcher(KeywordModels(), gallery, decoder, cache, judge_video, {"quokka": "guitar"})  # type: ignore[arg-type]
 
 
 def scores(answer: Answer, column: int = 0) -> dict[str, float]:
@@ -338,22 +339,14 @@ def test_a_clip_is_seen_by_every_system_with_its_best_moments_in_their_order(
         assert list(each.moments) == moments
 
 
-@pytest.fixture(scope="module")
-def reader(gallery: Gallery, decoder: Decoder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
-    """Return a searcher that reads "quokka", which its models do not know, as "guitar"."""
-    synonyms = {"quokka": "guitar"}
-    with Cache(tmp_path_factory.mktemp("cache")) as cache:
-        yield Searcher(KeywordModels(), gallery, decoder, cache, judge_video, synonyms)  # type: ignore[arg-type]
-
-
 QUOKKA = Query("a man is playing a quokka, no singing", ("a man is playing a quokka",), ("singing",))
 
 
-def test_search_follows_the_query_as_read_and_verdicts_as_typed(reader: Searcher) -> None:
-    answer = reader.search(QUOKKA, ["CLIP boolean"], 5)
+def test_search_follows_the_query_as_read_and_verdicts_as_typed(searcher: Searcher) -> None:
+    answer = searcher.search(QUOKKA, ["CLIP boolean"], 5)
     (ranking,) = answer.rankings
     typed = Query("a man is playing a guitar, no singing", ("a man is playing a guitar",), ("singing",))
-    as_typed = reader.search(typed, ["CLIP boolean"], 5).rankings[0].hits
+    as_typed = searcher.search(typed, ["CLIP boolean"], 5).rankings[0].hits
     assert [(hit.video_id, hit.score) for hit in ranking.hits] == [(hit.video_id, hit.score) for hit in as_typed]
     verdicts, of_guitars = ({hit.video_id: hit.verdict for hit in hits} for hits in (ranking.hits, as_typed))
     assert (of_guitars["guitar"], verdicts["guitar"], verdicts["duet"]) == ("right", "miss", "violation")

@@ -23,16 +23,6 @@ class Reader:
         return tuple(word for word in dict.fromkeys(WORD.findall(text.lower())) if word not in self.known)
 
 
-class Clip(Reader):
-    """An encoder that knows every word."""
-
-    def __init__(self) -> None:
-        super().__init__("")
-
-    def unseen_words(self, text: str) -> tuple[str, ...]:
-        return ()
-
-
 def read(query: Query, literal: Collection[str] = (), **models: Reader) -> dict[str, tuple[Query, dict[str, str]]]:
     """Return by model the query as asked, and the words replaced."""
     encoders: dict[str, Any] = models or {"small": Reader(CAPTIONS)}
