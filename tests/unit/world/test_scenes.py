@@ -18,7 +18,7 @@ from nt2vr.world.captions import captions
 from nt2vr.world.claims import seen_in
 from nt2vr.world.drawn.render import render
 from nt2vr.world.sampling import TRIES, draw_claim, sample_scene, sample_scenes, showing, staged, stream_scenes
-from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit
+from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, is_valid
 from nt2vr.world.sentences import SceneDenialKind, SceneDenials
 from nt2vr.world.things import deeds, things
 from tests.paths import ROOT
@@ -65,7 +65,10 @@ def test_splits_are_disjoint_across_seeds_and_have_their_shares() -> None:
     others = (scene.content for split in ("validation", "test") for scene in sample_scenes(split, 200, seed=2))
     assert train.isdisjoint(others)
     rng = random.Random(2)
-    assert sample_scenes("train", 60, 0) == list(islice(stream_scenes("train", 0), 60))
+    assert (
+        sample_scenes("train", 60, 0) == list(islice(stream_scenes("train", 0), 60)) != sample_scenes("train", 60, 1)
+    )
+    assert all(map(is_valid, sample_scenes("test", 60, 0)))
     with pytest.raises(ConfigError, match="Choose one of: train, validation, test"):
         next(stream_scenes("all", 0))  # type: ignore[arg-type]
     splits = [sample_scene(rng).split for _ in range(2000)]
