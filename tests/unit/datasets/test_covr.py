@@ -112,7 +112,7 @@ def test_a_dataset_is_read_in_its_published_form(tmp_path: Path, name: str) -> N
     assert len(dataset.media) == num_files
 
 
-def test_a_missing_split_and_missing_files_are_told(tmp_path: Path) -> None:
+def test_a_missing_split_an_empty_gallery_and_missing_files_are_told(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="no dataset of pictures plus texts"):
         load_covr(tmp_path)
     write_fashion(tmp_path)
@@ -122,9 +122,6 @@ def test_a_missing_split_and_missing_files_are_told(tmp_path: Path) -> None:
         picture.unlink()
     with pytest.raises(DatasetError, match="None of the 1 queries of FashionIQ, val, has its files"):
         load_covr(tmp_path, "val")
-
-
-def test_a_gallery_that_is_empty_and_missing_files_to_rank_are_told(tmp_path: Path) -> None:
     write_fashion(tmp_path)
     (tmp_path / "images" / "B3.png").unlink()
     assert load_covr(tmp_path, "val").remarks == ("1 of the 3 files to rank are missing, which raises all figures.",)

@@ -40,18 +40,8 @@ def splits(folder: Path) -> dict[Split, list[str]]:
 
 def msrvtt(splits: dict[int, str]) -> dict[str, Any]:
     """The videodatainfo form, two captions a video."""
-    videos = [
-        {
-            "category": 9,
-            "url": "https://x.y/watch",
-            "video_id": f"video{n}",
-            "start time": 1.5,
-            "end time": 11.0,
-            "split": split,
-            "id": n,
-        }
-        for n, split in splits.items()
-    ]
+    own = {"category": 9, "url": "https://x.y/watch", "start time": 1.5, "end time": 11.0}
+    videos = [{**own, "video_id": f"video{n}", "split": split, "id": n} for n, split in splits.items()]
     sentences = [
         {"caption": f"caption {k} of {n}", "video_id": f"video{n}", "sen_id": 2 * n + k}
         for k in (0, 1)
@@ -200,18 +190,11 @@ def test_flickr_in_its_original_files(
 
 
 def test_coco_pictures_by_the_names_of_2017(write: Write, tmp_path: Path) -> None:
-    images = [
-        {
-            "filepath": "val2014",
-            "filename": f"COCO_val2014_{n:012d}.jpg",
-            "imgid": n,
-            "split": split,
-            "cocoid": n,
-            "sentids": [n],
-            "sentences": [{"tokens": ["a"], "raw": f"A cat {n}.", "imgid": n, "sentid": n}],
-        }
-        for n, split in enumerate(["restval", "val", "test"])
-    ]
+    images = []
+    for n, split in enumerate(["restval", "val", "test"]):
+        sentences = [{"tokens": ["a"], "raw": f"A cat {n}.", "imgid": n, "sentid": n}]
+        of_file = {"filepath": "val2014", "filename": f"COCO_val2014_{n:012d}.jpg", "imgid": n, "cocoid": n}
+        images.append({**of_file, "split": split, "sentids": [n], "sentences": sentences})
     write("dataset_coco.json", {"images": images, "dataset": "coco"})
     for n, folder in enumerate(["train2017", "train2017", "val2017"]):  # the splits of 2017 are others
         write(f"{folder}/{n:012d}.jpg")

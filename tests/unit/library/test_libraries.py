@@ -75,14 +75,9 @@ def test_on_a_full_disk_changes_are_refused_in_a_sentence_and_lose_nothing(
     assert [info.name for info in libraries.infos()] == ["films"]
 
 
-def test_a_library_under_update_is_not_removed(libraries: Libraries, tmp_path: Path) -> None:
-    info = libraries.add("Films", "folder", tmp_path / "films")
-    with libraries.updating(info.id), pytest.raises(ConfigError, match=r"Films is being updated\. Cancel the update"):
-        libraries.remove(info.id)
-    libraries.remove(info.id)
-
-
-def test_a_second_update_waits_for_the_first_until_it_is_stopped(libraries: Libraries, tmp_path: Path) -> None:
+def test_a_library_under_update_is_not_removed_and_a_second_update_waits_until_it_is_stopped(
+    libraries: Libraries, tmp_path: Path
+) -> None:
     info = libraries.add("Films", "folder", tmp_path / "films")
     said: list[str] = []
 
@@ -94,7 +89,10 @@ def test_a_second_update_waits_for_the_first_until_it_is_stopped(libraries: Libr
         waiting = Libraries(libraries.folder).updating(info.id, stop)
         with pytest.raises(InterruptedError), waiting:
             pass
+        with pytest.raises(ConfigError, match=r"Films is being updated\. Cancel the update"):
+            libraries.remove(info.id)
     assert said == ["waiting for another update of this library"]
+    libraries.remove(info.id)
 
 
 @pytest.mark.parametrize(

@@ -82,15 +82,21 @@ class Room:
 
 
 @pytest.fixture
-def room(tmp_path: Path, decoder: CountingDecoder, write_video: WriteVideo) -> Iterator[Room]:
+def bare(tmp_path: Path, decoder: CountingDecoder, write_video: WriteVideo) -> Iterator[Room]:
     for number, name in enumerate(("a.avi", "b.avi", "sub/c.avi"), start=1):
         write_video(f"films/{name}", [50 * number] * 12)
     with Cache.of(tmp_path / "data") as cache:
         yield Room(tmp_path / "films", Libraries(tmp_path / "data" / "libraries"), decoder, cache, BrightnessEncoder())
 
 
+@pytest.fixture
+def room(bare: Room) -> Room:
+    """A room with a library of its films."""
+    bare.add()
+    return bare
+
+
 def test_files_are_found_read_and_embedded_once(room: Room) -> None:
-    room.add()
     assert room.update() == Updated(Changes(new=("a.avi", "b.avi", "sub/c.avi")), 3, 3, 0)
     assert room.ids == ["a.avi", "b.avi", "sub/c.avi"]
     info = room.libraries.find("films")
@@ -107,7 +113,6 @@ def test_files_are_found_read_and_embedded_once(room: Room) -> None:
 def test_a_file_replaced_by_a_link_after_the_scan_is_neither_shown_nor_embedded(
     room: Room, write_video: WriteVideo
 ) -> None:
-    room.add()
     room.update()
     first, *_ = room.libraries.gallery("films").videos
     write_video("outside.avi", [250] * 12)
@@ -123,7 +128,6 @@ def test_a_file_replaced_by_a_link_after_the_scan_is_neither_shown_nor_embedded(
 
 
 def test_only_what_is_new_or_changed_is_read_again(room: Room, write_video: WriteVideo) -> None:
-    room.add()
     room.update()
     write_video("films/d.avi", [220] * 12)
     write_video("films/a.avi", [10] * 24)
@@ -136,7 +140,6 @@ def test_only_what_is_new_or_changed_is_read_again(room: Room, write_video: Writ
 
 
 def test_a_renamed_file_is_recognised_by_its_content_and_not_embedded_again(room: Room) -> None:
-    room.add()
     room.update(previews=True)
     (room.films / "a.avi").rename(room.films / "sub" / "new.avi")
     assert room.libraries.check("films") == Changes(renamed={"a.avi": "sub/new.avi"})
@@ -147,7 +150,6 @@ def test_a_renamed_file_is_recognised_by_its_content_and_not_embedded_again(room
 
 
 def test_a_copy_is_left_out_until_the_original_is_gone(room: Room) -> None:
-    room.add()
     shutil.copy(room.films / "a.avi", room.films / "z.avi")
     updated = room.update()
     assert (updated.num_clips, updated.changes.copies) == (3, ("z.avi",))
@@ -161,7 +163,6 @@ def test_a_copy_is_left_out_until_the_original_is_gone(room: Room) -> None:
 
 
 def test_a_bad_file_is_skipped_with_its_reason_and_read_again_on_request(room: Room, write_video: WriteVideo) -> None:
-    room.add()
     (room.films / "text.mp4").write_text("not a film")
     (room.films / "empty.mp4").touch()
     (room.films / "notes.txt").write_text("no film, and not named as one")
@@ -182,7 +183,6 @@ def test_a_bad_file_is_skipped_with_its_reason_and_read_again_on_request(room: R
 
 
 def test_links_out_of_the_folder_are_skipped_and_those_within_are_copies(room: Room, tmp_path: Path) -> None:
-    room.add()
     (tmp_path / "secret").mkdir()
     shutil.copy(room.films / "a.avi", tmp_path / "secret" / "s.avi")
     (room.films / "link.avi").symlink_to(tmp_path / "secret" / "s.avi")
@@ -198,7 +198,6 @@ def test_links_out_of_the_folder_are_skipped_and_those_within_are_copies(room: R
 
 
 def test_an_unmounted_drive_keeps_everything(room: Room, tmp_path: Path) -> None:
-    room.add()
     room.update(previews=True)
     room.films.rename(tmp_path / "away")
     for there in (False, True):
@@ -215,7 +214,6 @@ def test_an_unmounted_drive_keeps_everything(room: Room, tmp_path: Path) -> None
 
 
 def test_a_folder_that_cannot_be_opened_is_not_taken_for_empty(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    room.add()
     room.update()
     scandir = os.scandir
 
@@ -232,26 +230,26 @@ def test_a_folder_that_cannot_be_opened_is_not_taken_for_empty(room: Room, monke
     assert room.skipped == {}
 
 
-def test_long_videos_become_windows_and_pictures_are_clips(room: Room) -> None:
-    room.add(window_s=2.0)
-    write_film(room.films / "long.mp4", [20 * i for i in range(10)], rate=1)
-    Image.new("RGB", (40, 20), (90, 90, 90)).save(room.films / "p.jpg")
-    updated = room.update(previews=True)
+def test_long_videos_become_windows_and_pictures_are_clips(bare: Room) -> None:
+    bare.add(window_s=2.0)
+    write_film(bare.films / "long.mp4", [20 * i for i in range(10)], rate=1)
+    Image.new("RGB", (40, 20), (90, 90, 90)).save(bare.films / "p.jpg")
+    updated = bare.update(previews=True)
     assert (updated.num_clips, updated.num_embedded) == (9, 9)
-    videos = {video.video_id: video for video in room.libraries.gallery("films").videos}
+    videos = {video.video_id: video for video in bare.libraries.gallery("films").videos}
     window = videos["long.mp4@4-6"]
     assert (window.start, window.end, window.film, window.path.name) == (4.0, 6.0, "long.mp4", "long.mp4")
     assert [video.film for video in videos.values()].count("long.mp4") == 5
     assert (videos["p.jpg"].start, videos["p.jpg"].end, videos["a.avi"].film) == (0.0, None, "")
-    assert room.decoder.jobs.count("sample_windows long.mp4") == 1  # opened once for all its windows
-    with Image.open(room.libraries.previews("films", room.decoder).poster(window)) as poster:
+    assert bare.decoder.jobs.count("sample_windows long.mp4") == 1  # opened once for all its windows
+    with Image.open(bare.libraries.previews("films", bare.decoder).poster(window)) as poster:
         assert np.asarray(poster).mean() == pytest.approx(100, abs=6)  # the middle, at 5 s
 
 
-def test_a_window_that_cannot_be_decoded_is_skipped_alone(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    room.add(window_s=2.0)
-    write_film(room.films / "long.mp4", [20 * i for i in range(10)], rate=1)
-    windows = room.decoder.windows
+def test_a_window_that_cannot_be_decoded_is_skipped_alone(bare: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare.add(window_s=2.0)
+    write_film(bare.films / "long.mp4", [20 * i for i in range(10)], rate=1)
+    windows = bare.decoder.windows
 
     def broken(path: Path, spans: Any, *args: Any) -> Any:
         decoding = windows(path, spans, *args)
@@ -263,39 +261,38 @@ def test_a_window_that_cannot_be_decoded_is_skipped_alone(room: Room, monkeypatc
             return Decoding(path, ready)
         return decoding
 
-    monkeypatch.setattr(room.decoder, "windows", broken)
-    updated = room.update(previews=True)
+    monkeypatch.setattr(bare.decoder, "windows", broken)
+    updated = bare.update(previews=True)
     assert (updated.num_clips, updated.num_embedded, updated.num_skipped) == (7, 7, 1)
-    assert room.skipped == {"long.mp4@2-4": "long.mp4 is damaged there."}
+    assert bare.skipped == {"long.mp4@2-4": "long.mp4 is damaged there."}
     monkeypatch.undo()
-    room.libraries.retry("films")
-    assert room.update(previews=True).num_clips == 8 and room.skipped == {}
+    bare.libraries.retry("films")
+    assert bare.update(previews=True).num_clips == 8 and bare.skipped == {}
 
 
-def test_a_manifest_and_a_dataset_keep_their_ids_captions_and_copies(room: Room) -> None:
-    shutil.copy(room.films / "a.avi", room.films / "b.avi")
+def test_a_manifest_and_a_dataset_keep_their_ids_captions_and_copies(bare: Room) -> None:
+    shutil.copy(bare.films / "a.avi", bare.films / "b.avi")
     lines = [{"video_id": name, "path": f"{name}.avi", "captions": [f"film {name}"]} for name in "ab"]
     lines += [{"video_id": "gone", "path": "gone.avi"}]
-    manifest = room.films / "films.jsonl"
+    manifest = bare.films / "films.jsonl"
     manifest.write_text("\n".join(map(json.dumps, lines)))
-    info = room.libraries.add("films", "manifest", manifest)
+    info = bare.libraries.add("films", "manifest", manifest)
     assert info.source.window_s == 0
-    room.update()
-    assert room.ids == ["a", "b"] and list(room.skipped) == ["gone"]
-    assert room.encoder.num_clips == 1  # equal content
-    assert room.libraries.find("films").has_captions
+    bare.update()
+    assert bare.ids == ["a", "b"] and list(bare.skipped) == ["gone"]
+    assert bare.encoder.num_clips == 1  # equal content
+    assert bare.libraries.find("films").has_captions
     lines[0]["captions"] = ["another"]
     manifest.write_text("\n".join(map(json.dumps, lines[:2])))
-    room.update()
-    assert room.libraries.gallery("films").videos[0].captions == ("another",) and room.decoder.jobs == []
-    data = room.libraries.add("data", "dataset", room.films)
-    update_library(room.libraries, data.id, None, room.decoder, room.cache, previews=False)
-    videos = room.libraries.gallery("data").videos
+    bare.update()
+    assert bare.libraries.gallery("films").videos[0].captions == ("another",) and bare.decoder.jobs == []
+    data = bare.libraries.add("data", "dataset", bare.films)
+    update_library(bare.libraries, data.id, None, bare.decoder, bare.cache, previews=False)
+    videos = bare.libraries.gallery("data").videos
     assert {video.video_id: video.captions for video in videos} == {"a": ("another",), "b": ("film b",)}
 
 
 def test_posters_and_previews_are_made_once_and_removed_with_their_files(room: Room) -> None:
-    room.add()
     room.update(previews=True)
     previews = room.libraries.previews("films", room.decoder)
     videos = room.libraries.gallery("films").videos
@@ -308,7 +305,6 @@ def test_posters_and_previews_are_made_once_and_removed_with_their_files(room: R
 
 
 def test_a_stopped_update_keeps_what_it_did(room: Room) -> None:
-    room.add()
     asked: list[int] = []
 
     def soon() -> bool:
@@ -323,7 +319,7 @@ def test_a_stopped_update_keeps_what_it_did(room: Room) -> None:
 
 
 def test_a_damaged_list_of_files_is_made_again_without_embedding_again(room: Room) -> None:
-    info = room.libraries.find(room.add())
+    info = room.libraries.find("films")
     room.update()
     database = room.libraries.folder / info.id / "files.db"
     database.write_bytes(b"x" * 8192)
@@ -333,7 +329,6 @@ def test_a_damaged_list_of_files_is_made_again_without_embedding_again(room: Roo
 
 
 def test_a_read_only_data_folder_is_one_sentence_and_stays_searchable(room: Room, tmp_path: Path) -> None:
-    room.add()
     room.update()
     with read_only(tmp_path / "data"):
         with pytest.raises(GalleryError, match=r"^films cannot be updated: .* cannot be written to\. What is indexed"):
@@ -341,22 +336,22 @@ def test_a_read_only_data_folder_is_one_sentence_and_stays_searchable(room: Room
         assert room.libraries.find("films").num_clips == 3
 
 
-def test_a_full_disk_is_one_sentence_and_costs_nothing_that_was_done(room: Room, tmp_path: Path) -> None:
+def test_a_full_disk_is_one_sentence_and_costs_nothing_that_was_done(bare: Room, tmp_path: Path) -> None:
     with mounted(tmp_path / "data", "size=2m"), Cache.of(tmp_path / "data") as cache:
-        room.cache = cache
-        room.add()
-        room.update()
+        bare.cache = cache
+        bare.add()
+        bare.update()
         filler = tmp_path / "data" / "filler"
         with suppress(OSError), filler.open("wb", buffering=0) as file:
             while True:
                 file.write(bytes(4096))
-        write_film(room.films / "d.mp4", [200] * 10)
+        write_film(bare.films / "d.mp4", [200] * 10)
         with pytest.raises(Nt2vrError, match=r"disk is full"):
-            room.update(previews=True)
-        assert len(room.ids) >= 3 and "d.mp4" not in room.skipped
+            bare.update(previews=True)
+        assert len(bare.ids) >= 3 and "d.mp4" not in bare.skipped
         filler.unlink()
-        room.update(previews=True)
-        assert len(room.ids) == 4 and room.encoder.num_clips <= 1
+        bare.update(previews=True)
+        assert len(bare.ids) == 4 and bare.encoder.num_clips <= 1
 
 
 CHILD = """
@@ -378,7 +373,6 @@ if __name__ == "__main__":
 
 
 def test_a_killed_update_goes_on_where_it_was(room: Room, tmp_path: Path) -> None:
-    room.add()
     script = tmp_path / "child.py"
     script.write_text(CHILD)
     environment = os.environ | {"PYTHONPATH": str(ROOT)}

@@ -12,7 +12,6 @@ import cv2
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from PIL import Image
 
 from nt2vr.errors import MediaError
 from nt2vr.media.decode import Decoder
@@ -83,15 +82,6 @@ def test_bad_files_are_one_sentence_each_and_stop_nothing(
             waiting[name].result()
         assert "\n" not in str(caught.value)
     assert levels(last.result()) == [100] * 4
-
-
-def test_a_picture_file_is_a_video_of_one_frame(tmp_path: Path, decoder: Decoder) -> None:
-    Image.new("RGB", (40, 20), (90, 90, 90)).save(tmp_path / "a.PNG")
-    frames = decoder.frames(tmp_path / "a.PNG", 3, Framing(8)).result()
-    assert (frames.shape, levels(frames)) == ((3, 8, 8, 3), [90] * 3)
-    (tmp_path / "b.jpg").write_text("no picture")
-    with pytest.raises(MediaError, match=r"^b.jpg is not a picture"):
-        decoder.frames(tmp_path / "b.jpg", 3, Framing(8)).result()
 
 
 def test_ctrl_c_is_left_to_the_parent(decoder: Decoder) -> None:

@@ -11,7 +11,6 @@ SCRIPT = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from nt2vr.models.framing import Framing
 from nt2vr.media.decode import Decoder
 from nt2vr.models.framing import Framing
 

@@ -1,5 +1,7 @@
 """Poolings with weights in checkpoint folders: what is read back, their keys, and files that cannot be used."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,39 +66,31 @@ def test_over_normalised_frames_it_starts_close_to_the_mean() -> None:
     assert (pooled * Mean()(frames)).sum(dim=-1).min() > 0.99
 
 
+def changed(**tensors: torch.Tensor) -> Callable[[Path], object]:
+    return lambda file: save_file({**load_file(file), **tensors}, file)
+
+
+def without_positions(file: Path) -> None:
+    save_file({name: tensor for name, tensor in load_file(file).items() if name != "positions"}, file)
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda w: w.pop("positions"), "'positions'"),
-        (lambda w: w.update(positions=torch.zeros(2, DIM)), "positions for fewer than 3 frames"),
-        (lambda w: w.update(positions=torch.zeros(3, 2 * DIM)), "does not fit embeddings of length 16"),
-        (lambda w: w.update(positions=torch.full((3, DIM), torch.nan)), "not finite"),
-        (lambda w: w.update({f"resblocks.{n}.x": torch.zeros(1) for n in range(60)}), "60 layers"),
-        (lambda w: w.update(positions=torch.zeros(3, DIM)), "do not match the card"),
+        (without_positions, "'positions'"),
+        (changed(positions=torch.zeros(2, DIM)), "positions for fewer than 3 frames"),
+        (changed(positions=torch.zeros(3, 2 * DIM)), "does not fit embeddings of length 16"),
+        (changed(positions=torch.full((3, DIM), torch.nan)), "not finite"),
+        (changed(**{f"resblocks.{n}.x": torch.zeros(1) for n in range(60)}), "60 layers"),
+        (changed(positions=torch.zeros(3, DIM)), "do not match the card"),
+        (lambda file: os.truncate(file, file.stat().st_size // 2), "cannot be loaded"),
+        (lambda file: os.truncate(file, (1 << 30) + 1), "more than 1 GB"),  # sparse
+        (Path.unlink, "has no head"),
     ],
-    ids=["lacks positions", "few positions", "wide", "nan", "layers", "other weights"],
 )
-def test_a_hostile_head_is_one_sentence(change: Any, sentence: str, tmp_path: Path) -> None:
+def test_a_hostile_head_is_one_sentence(change: Callable[[Path], object], sentence: str, tmp_path: Path) -> None:
     write_pooled(tmp_path / "one")
-    weights = load_file(tmp_path / "one" / HEAD)
-    change(weights)
-    save_file(weights, tmp_path / "one" / HEAD)
+    change(tmp_path / "one" / HEAD)
     with pytest.raises(CheckpointError, match=sentence) as caught:
         read_checkpoint(tmp_path / "one")
     assert "\n" not in str(caught.value) and HEAD in str(caught.value)
-
-
-def test_missing_cut_and_huge_heads_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_pooled(tmp_path / "one")
-    path = tmp_path / "one" / HEAD
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(CheckpointError, match=r"head\.safetensors cannot be loaded"):
-        read_checkpoint(tmp_path / "one")
-    with path.open("wb") as file:
-        file.truncate((1 << 30) + 1)  # sparse
-    with pytest.raises(CheckpointError, match="more than 1 GB"):
-        read_checkpoint(tmp_path / "one")
-    path.unlink()
-    with pytest.raises(CheckpointError, match=r"has no head\.safetensors"):
-        read_checkpoint(tmp_path / "one")

@@ -1,6 +1,5 @@
 """Rectified exclusion and rewording, by hand and against a slow twin."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -112,13 +111,11 @@ def test_evaluation_ranks_by_the_same_scores_and_equal_clips_tie() -> None:
     assert losses([None], vectors, vectors) == losses((), vectors, vectors) == 0
 
 
-def asked(strategy: str, queries: Sequence[JudgedQuery]) -> Any:
-    (found,) = ask_systems(WordEncoder(), [System("words", strategy)], queries, lambda text: Query(text))  # type: ignore[arg-type]
-    return found
-
-
 def test_judged_queries_exclude_by_their_known_parts() -> None:
-    found = asked("rectified", [QUERIES[0], COMPOSED, PURE])
+    encoder: Any = WordEncoder()
+    queries = [QUERIES[0], COMPOSED, PURE]
+    found: Any
+    (found,) = ask_systems(encoder, [System("words", "rectified")], queries, lambda text: Query(text))
     caption, composed, pure = found.exclusions
     assert caption is None and pure is None
     assert (composed.unwanted == embedded("dancing")).all() and composed.tau is None

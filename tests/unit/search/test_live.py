@@ -9,6 +9,7 @@ import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -151,29 +152,21 @@ def test_during_swaps_every_answer_comes_from_exactly_one_model(
 
         searcher = Searcher(Catalog([], runs=runs), gallery, decoder, cache)
         answers: list[tuple[str | None, list[int | None]]] = []
-        failures: list[Exception] = []
         done = threading.Event()
 
         def search() -> None:
             while not done.is_set():
-                try:
-                    answer = searcher.search(QUERY, SYSTEMS, 5)
-                    time.sleep(0.02)  # so that swaps happen between an answer and the look at one of its clips
-                    answers.append((expected.get(content_of(searcher, answer)), [r.epoch for r in answer.rankings]))
-                except Exception as error:
-                    failures.append(error)
+                answer = searcher.search(QUERY, SYSTEMS, 5)
+                time.sleep(0.02)  # so that swaps happen between an answer and the look at one of its clips
+                answers.append((expected.get(content_of(searcher, answer)), [r.epoch for r in answer.rankings]))
 
-        threads = [threading.Thread(target=search) for _ in range(3)]
-        with searcher.watching():
-            for thread in threads:
-                thread.start()
+        with searcher.watching(), ThreadPoolExecutor(3) as pool, ExitStack() as at_the_end:
+            searching = [pool.submit(search) for _ in range(3)]
+            at_the_end.callback(done.set)
             for epoch in range(2, 9):
                 publish(runs, epoch, sources / order[epoch % len(order)])
                 wait_for(lambda epoch=epoch: searcher.live.get("run").epoch == epoch)  # type: ignore[misc]
-            done.set()
-            for thread in threads:
-                thread.join()
-    assert failures == []
+    assert [each.result() for each in searching] == [None] * 3
     assert len(answers) > 12
     for answered_by, epochs in answers:
         assert len(set(epochs)) == 1

@@ -20,10 +20,8 @@ def at(*degrees: float) -> NDArray[np.float32]:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
 
-def parts(
-    unwanted: NDArray[np.float32], strength: float, wanted: Any = X, sentence: Any = X, anchor: Any = None
-) -> Parts:
-    return Parts(sentence, wanted, unwanted, strength, anchor)
+def parts(unwanted: NDArray[np.float32], strength: float, wanted: Any = X) -> Parts:
+    return Parts(X, wanted, unwanted, strength)
 
 
 def angle(vector: Any) -> float:
@@ -86,12 +84,8 @@ def test_a_strength_is_the_systems_then_the_searchs_then_the_models_then_the_def
     assert System("x", "anchored").strength_for(card, chosen) == 2.1
     for strategy, strength in STRENGTHS.items():
         assert System("x", strategy).strength_for(Card("x")) == strength.default
-    assert {name: strength.default for name, strength in STRENGTHS.items()} == {
-        "boolean": 0.5,
-        "rectified": 1.0,
-        "anchored": 1.9,
-        "spherical": 0.95,
-    }
+    defaults = {name: strength.default for name, strength in STRENGTHS.items()}
+    assert defaults == {"boolean": 0.5, "rectified": 1.0, "anchored": 1.9, "spherical": 0.95}
 
 
 def test_the_anchor_is_the_mean_of_the_texts_on_the_card() -> None:
