@@ -64,12 +64,9 @@ def test_notes_on_what_is_left_out_are_no_changes_and_follow_the_folder(folder: 
         assert libraries.skipped(library) == []
 
 
-def test_names_of_files_cannot_move_the_cursor_or_turn_a_line_round() -> None:
+def test_names_of_files_cannot_move_the_cursor_turn_a_line_round_or_begin_one() -> None:
     assert printable("a\nb\x1b[2Jc\u202ed 🧑‍🚀é") == "a\\nb\\x1b[2Jc\\u202ed 🧑‍🚀é"
     assert str(MediaError("a\nb.mp4 is empty.")) == "a\\nb.mp4 is empty."
-
-
-def test_a_log_has_one_line_per_message_whatever_the_names_of_files() -> None:
     record = logging.LogRecord("a", logging.WARNING, "", 0, "Skipped %s", ("a\nb\x1b[2J.mp4",), None)
     assert LineFormatter("%(levelname)s %(message)s").format(record) == "WARNING Skipped a\\nb\\x1b[2J.mp4"
 

@@ -66,10 +66,8 @@ def test_a_picture_of_any_shape_has_a_poster_and_a_preview_of_one_frame(
 
 def test_what_cannot_be_decoded_stops_no_other(tmp_path: Path, write_video: WriteVideo, decoder: Decoder) -> None:
     (tmp_path / "bad.mp4").write_text("no film")
-    bad, good = (
-        Video("bad", tmp_path / "bad.mp4", content="x"),
-        Video("good", write_video("a.avi", [9] * 5), content="y"),
-    )
+    bad = Video("bad", tmp_path / "bad.mp4", content="x")
+    good = Video("good", write_video("a.avi", [9] * 5), content="y")
     previews = Previews(tmp_path / "previews", decoder)
     previews.make([bad, good])
     assert previews.has(good) and not previews.has(bad)

@@ -11,20 +11,15 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError
 from nt2vr.media.decode import Decoder
 from nt2vr.media.video import sample_frames
 from nt2vr.models.framing import ENDS, Framing, frame_positions
 from tests.paths import ROOT
+from tests.unit.media.test_video import levels
 
 WriteVideo = Callable[..., Path]
-
-
-def levels(frames: NDArray[np.uint8]) -> list[int]:
-    """Return the grey level of each frame, to the nearest ten (coding changes it by one or two)."""
-    return [round(float(frame.mean()) / 10) * 10 for frame in frames]
 
 
 @pytest.mark.parametrize(

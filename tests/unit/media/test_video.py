@@ -20,7 +20,7 @@ SMALL = Framing(32)
 
 
 def levels(frames: NDArray[np.uint8] | str) -> list[int]:
-    """Return the grey level of each frame, to the nearest ten."""
+    """Return the grey level of each frame, to the nearest ten (coding changes it by one or two)."""
     assert not isinstance(frames, str), frames
     return [round(float(frame.mean()) / 10) * 10 for frame in frames]
 

@@ -70,16 +70,12 @@ def expected_tokens(folder: Path, name: str, text: str) -> list[int]:
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_texts_are_cleaned_cut_and_padded_as_open_clip_does(folders: dict[str, Path], name: str) -> None:
-    tokenizer = load_tokenizer(folders[name], FAMILIES[name].model_cfg["text_cfg"])
-    assert tokenizer(TEXTS).tolist() == [expected_tokens(folders[name], name, text) for text in TEXTS]
-    assert tokenizer([]).shape == (0, FAMILIES[name].model_cfg["text_cfg"]["context_length"])
-    dog = tokenizer.encode("a dog")
-    assert dog and not {*family_specials(name)} & {*dog}
-
-
-def family_specials(name: str) -> tuple[int, ...]:
     family = FAMILIES[name]
-    return (family.pad, *family.start, *family.end)
+    tokenizer = load_tokenizer(folders[name], family.model_cfg["text_cfg"])
+    assert tokenizer(TEXTS).tolist() == [expected_tokens(folders[name], name, text) for text in TEXTS]
+    assert tokenizer([]).shape == (0, family.model_cfg["text_cfg"]["context_length"])
+    dog = tokenizer.encode("a dog")
+    assert dog and not {family.pad, *family.start, *family.end} & {*dog}
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -35,10 +35,8 @@ class KeywordEncoder:
 
     card: Card = field(default_factory=lambda: Card("keywords"))
     embed_dim: int = len(KEYWORDS)
-    batches: list[int] = field(default_factory=list)
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.batches.append(len(texts))
         rows = np.array([[word in re.findall("[a-z]+", text) for word in KEYWORDS] for text in texts], np.float32)
         return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
 
