@@ -205,12 +205,10 @@ def test_coco_pictures_by_the_names_of_2017(write: Write, tmp_path: Path) -> Non
 @pytest.mark.parametrize("form", ["CSV", "JSONL"])
 def test_ones_own_splits(form: str, write: Write, tmp_path: Path) -> None:
     where = {"a": "train", "b": "val", "c": "test", "d": ""}
+    entries = [{"video_id": i, "caption": f"it is {i}", "split": split} for i, split in where.items()]
     if form == "CSV":
-        write("c.csv", "video_id,caption,split\n" + "".join(f"{i},it is {i},{split}\n" for i, split in where.items()))
+        write("c.csv", "\n".join(",".join(row) for row in (entries[0], *(entry.values() for entry in entries))))
     else:
-        entries = [
-            {"video_id": i, "path": f"{i}.mp4", "captions": [f"it is {i}"], "split": s} for i, s in where.items()
-        ]
         write("c.jsonl", "\n".join(map(json.dumps, entries)))
     for i in where:
         write(f"{i}.mp4")

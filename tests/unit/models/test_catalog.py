@@ -55,7 +55,6 @@ def test_a_broken_folder_does_not_affect_the_others(tmp_path: Path, caplog: pyte
     [
         ("ViT-B-32", "no pre-trained model 'ViT-B-32'. Try ViT-B-32/openai"),
         ("../../etc/passwd", "no pre-trained model"),
-        ("roberta-ViT-B-32/laion2b_s12b_b32k", "text tower from Hugging Face"),
     ],
 )
 def test_an_unsupported_model_is_refused_before_any_download(tmp_path: Path, name: str, message: str) -> None:

@@ -50,10 +50,8 @@ def gallery_of(vectors: Vectors, index: Any = None, contents: Any = None) -> Emb
     exact = ExactIndex(vectors.shape[1])
     exact.add(np.arange(len(vectors)), vectors)
     videos = tuple(Video(f"{n}", Path(f"{n}.webm")) for n in range(len(vectors)))
-    rows = np.arange(len(vectors))
-    return EmbeddedGallery(
-        Gallery("g", videos), vectors, index or exact, (), vectors[:, None], rows, contents=contents
-    )
+    of_clips = vectors, index or exact, (), vectors[:, None], np.arange(len(vectors))
+    return EmbeddedGallery(Gallery("g", videos), *of_clips, contents=contents)
 
 
 def best_of(vectors: Vectors, vector: Vectors, exclusion: Exclusion, k: int) -> list[int]:

@@ -172,10 +172,10 @@ def test_rectified_ranks_by_the_wanted_part_less_what_exceeds_tau(searcher: Sear
 
 
 def test_next_to_a_picture_parts_take_away_what_a_text_removes(searcher: Searcher) -> None:
-    picture = np.full((32, 32, 3), 50, np.uint8)  # a duet: guitar and singing
     query = searcher.understand("remove the guitar", editing=True)
     systems = ["CLIP parts", "CLIP fusion", "CLIP", "CLIP drop"]
-    parts, fusion, plain, drop = searcher.search(query, systems, 5, beside(picture)).rankings
+    duet = beside(grey(50))  # guitar and singing
+    parts, fusion, plain, drop = searcher.search(query, systems, 5, duet).rankings
     assert parts.hits[0].video_id == fusion.hits[0].video_id == "singer"
     assert plain.hits[0].video_id != "singer"
     assert drop.hits[0].video_id == "duet"
