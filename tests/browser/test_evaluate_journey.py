@@ -16,7 +16,7 @@ from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
-WAIT_MS = 120_000  # the models must be loaded, and the gallery embedded
+WAIT_MS = 240_000  # the models must be loaded, and the gallery embedded
 LEFT_OUT = "CLIP-con", "CLIP boolean"  # of the systems offered; the others' models are loaded for the search already
 
 

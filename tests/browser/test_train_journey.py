@@ -20,7 +20,7 @@ from trainer.runs.run_folder import RunFolder, RunStatus
 
 pytestmark = pytest.mark.browser
 
-WAIT_MS = 60_000  # torch must be imported before the first step
+WAIT_MS = 180_000  # torch must be imported before the first step
 SETTINGS = {"name": "<b>Tiny</b>", "num_clips": 40, "epochs": 1, "batch_size": 4}
 MORE = {
     "model": json.dumps(TINY),
