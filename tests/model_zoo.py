@@ -37,7 +37,9 @@ DOWNLOADS = """
 ## To download
 
 `nt2vr models get NAME`, or one click under “More models” on the Search tab. Nothing of these was measured here:
-[Models](models.md#recommended) says where the figures are from.
+[Models](models.md#recommended) says where the figures are from. The
+[models that take whole clips](models.md#models-that-take-whole-clips) are
+listed there with size, licence, frames and dimensions.
 """
 
 
