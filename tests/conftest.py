@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import cv2
-import httpx
 import numpy as np
 import pytest
 from filelock import FileLock
@@ -125,9 +124,10 @@ def running_app(tmp_path_factory: pytest.TempPathFactory, gallery_data: Path) ->
 
 
 def free_port() -> int:
-    """Return a port that the system gives to nobody who asks for any (as tests' servers do while an app starts)."""
+    """Return a port that the system gives to nobody who asks for any, and no other worker to an app that starts."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     while True:
-        port = 10_000 + secrets.randbelow(20_000)  # below Linux's net.ipv4.ip_local_port_range
+        port = 10_000 + secrets.randbelow(2_500) * 8 + worker % 8  # below Linux's net.ipv4.ip_local_port_range
         with socket.socket() as free, suppress(OSError):
             free.bind(("127.0.0.1", port))
             return port
@@ -155,8 +155,8 @@ def run_app(
             shared.mkdir(exist_ok=True)
             (data / shared.name).symlink_to(shared)
     command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(data), *flags]
-    env = {**os.environ, "HOME": str(folder), **environment}
-    with path.open("a") as log, subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=env) as process:
+    env = {**os.environ, "HOME": str(folder), "PYTHONUNBUFFERED": "1", **environment}
+    with path.open("w") as log, subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=env) as process:
         app = RunningApp(f"http://127.0.0.1:{port}/", path, data, process)
         try:
             _wait_for(app)
@@ -171,8 +171,7 @@ def run_app(
 def _wait_for(app: RunningApp) -> None:
     deadline = time.monotonic() + 300  # a busy machine is slow, not wrong
     while app.process.poll() is None and time.monotonic() < deadline:
-        with suppress(httpx.TransportError):
-            httpx.get(app.url)
+        if "Running on local URL" in app.log.read_text(encoding="utf-8"):  # not only another program at its port
             return
         time.sleep(0.1)
     pytest.fail(f"The app did not start:\n{app.log.read_text()}")
