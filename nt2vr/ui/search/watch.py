@@ -16,7 +16,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.negation.parse.query import Query
 from nt2vr.progress import duration_text
 from nt2vr.search.answers import Answer, Ranking
-from nt2vr.search.epochs import Entries, KeptRankings, Recording, RunEpochs, epoch_of
+from nt2vr.search.epochs import Entries, KeptRankings, Recording, RunEpochs, epoch_of, judged_by_parts
 from nt2vr.search.searcher import Panel, Searcher
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.results import how_text, short_name, system_choices
@@ -34,6 +34,7 @@ MAX_BASE = 40  # characters of the base's name in a run's
 POLL_S = 1.0
 REST = 10  # polls after the end of a run, within which its last checkpoint is served
 LATEST = 4  # counts told besides the first
+BY_PARTS = "As the parts say: no captions are here, so what {} finds for each part alone is counted."
 ViewOf = Callable[[Answer], Mapping[str, Any]]  # what `columns_view` returns
 
 
@@ -58,8 +59,8 @@ def key_of(*values: object) -> str:
 def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int) -> dict[str, Any]:
     """Tell how many of the first clips show the unwanted part, up to an epoch, and in words if it lost the wanted one.
 
-    Nothing without a negation and complete verdicts, or such as captions give, which is said. Of the `rankings` by
-    epoch, 0 is the base; what an epoch before the `newest` so far misses is missed "for now".
+    Nothing without a negation and complete verdicts, or such as captions or parts give, which is said. Of the
+    `rankings` by epoch, 0 is the base; what an epoch before the `newest` so far misses is missed "for now".
     """
     told = [rankings[number] for number in sorted(rankings) if number <= epoch and rankings[number].hits]
     verdicts = [hit.verdict for each in told for hit in each.hits]
@@ -94,6 +95,7 @@ class Learner:
     epochs: Sequence[int]  # those offered, oldest first
     rankings: Mapping[int, Ranking]  # by epoch, as far as they are known; 0 is the base
     more: Mapping[str, Any]  # further values of its `run` in the template
+    by_parts: Mapping[int, Ranking] = field(default_factory=dict)  # the rankings with verdicts, where they have none
 
     def column(self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf) -> dict[str, Any]:
         """Return a column with a frame for each epoch that is known, of which it shows one."""
@@ -115,7 +117,10 @@ class Learner:
         return {**column, "name": self.title, "meaning": meaning, **frames.get(epoch, {}), "run": run}
 
     def _frame(self, epoch: int, frame: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
-        told = story(self.rankings, epoch, answer, self.epochs[-1])
+        asked = replace(answer, judged_by="the parts") if self.by_parts else answer
+        told = story(self.by_parts or self.rankings, epoch, asked, self.epochs[-1])
+        if told and self.by_parts:
+            told["why"] = BY_PARTS.format(self.rankings[0].system.model)
         badge = {**frame["badge"], "more": ""} if told else dict(frame["badge"])
         for each in (badge, line := dict(frame["line"])):
             if told and each.get("kind") == "bad":  # it is still learning: no verdict yet
@@ -153,6 +158,9 @@ def run_columns(
             kept.complete(of_query, missing, lambda epoch: own.rank(searcher, query, panel, epoch, base, system))
         name = short_name(own.run) if titles.count(title) > 1 else title  # of two runs from one base
         learner = Learner(own.run, name, own.epochs, rankings, {"waits": bool(missing)})
+        is_known = not answer.judged_by or any(hit.verdict for each in rankings.values() for hit in each.hits)
+        if panel and answer.query.unwanted and not is_known and base in entries and 0 in rankings and rankings[0].hits:
+            learner = replace(learner, by_parts=judged_by_parts(rankings, base, answer.query, searcher, panel))
         return learner.column(column, epoch, answer, view_of)
 
     columns = zip(view["columns"], answer.rankings, owns, titles, strict=True)

@@ -1,5 +1,6 @@
 """Epochs of a run that nobody has searched: which are, and how they fail; the catalog and the searcher are fakes."""
 
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,9 +11,11 @@ from nt2vr.errors import CheckpointError
 from nt2vr.models.catalog import CatalogEntry
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Hit, Ranking
-from nt2vr.search.epochs import MAX_QUERIES, KeptRankings, RunEpochs
+from nt2vr.search.epochs import MAX_QUERIES, KeptRankings, RunEpochs, judged_by_parts
 from nt2vr.search.searcher import Panel
 from nt2vr.search.strategies import System
+from nt2vr.services import Services
+from nt2vr.settings import Settings
 
 OWN = RunEpochs("run", (1, 2, 3))
 TOWERS = {"CLIP": "clip", "run": "clip", "run · epoch 1": "clip", "run · epoch 2": "own", "run · epoch 3": "clip"}
@@ -82,3 +85,15 @@ def test_only_the_latest_queries_are_kept_and_only_their_hits() -> None:
         kept.add(("run", f"{number}"), {1: ranking})
     assert list(kept.add(("run", "first"), {2: ranking})) == [2]
     assert kept.add(("run", "9"), {})[1].ranks == {}
+
+
+def test_the_parts_alone_tell_roughly_what_clips_show(gallery_data: Path) -> None:
+    with closing(Services(Settings(data_dir=gallery_data))) as services:
+        searcher = services.galleries.built_in
+        for text in ("a person without a dog", "a singer without a guitar", "not a dog"):
+            query, panel = searcher.understand(text), searcher.panel(["CLIP", "CLIP-neg"], 8)
+            true = dict(enumerate(searcher.answer(query, panel).rankings))
+            counts = [
+                each.counts["violation"] for each in judged_by_parts(true, "CLIP", query, searcher, panel).values()
+            ]
+            assert counts[1] == true[1].counts["violation"] == 0 and 0 <= counts[0] - true[0].counts["violation"] <= 2
