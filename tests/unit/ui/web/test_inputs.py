@@ -3,6 +3,7 @@
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,7 +22,8 @@ def test_uploads_are_deleted_after_a_day_whether_complete_or_broken_off(
     def stop(_: float) -> None:
         raise InterruptedError
 
-    monkeypatch.setattr(time, "sleep", stop)
+    clock = SimpleNamespace(time=time.time, sleep=stop)  # only its own: other threads sleep, too
+    monkeypatch.setattr("nt2vr.ui.web.inputs.time", clock)
     with pytest.raises(InterruptedError):
         sweep_uploads(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
