@@ -25,7 +25,7 @@ from nt2vr.models.difference import difference_from, read_tensors, shared_weight
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.tokenizer import digest_of, files_of, load_tokenizer
-from nt2vr.models.weights import SCALARS, check_finite, loading, text_fingerprint, visual_fingerprint
+from nt2vr.models.weights import SCALARS, check_finite, loading, text_fingerprint, unfilled, visual_fingerprint
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -194,10 +194,10 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
 
 @lru_cache(maxsize=8)
 def _empty_model(configs: str) -> Any:
-    """Build a model whose parameters take no memory, to be copied; cached, as random weights take seconds."""
+    """Build a model whose parameters take no memory, to be copied."""
     from torch.random import fork_rng  # noqa: PLC0415  the page is up before torch is
 
-    with fork_rng(devices=[]):
+    with fork_rng(devices=[]), unfilled():
         model_cfg, preprocess_cfg = json.loads(configs)
         model = _random_model(model_cfg, preprocess_cfg, "cpu")
     model.load_state_dict({name: tensor.to("meta") for name, tensor in model.state_dict().items()}, assign=True)

@@ -29,7 +29,7 @@ from nt2vr.models.foreign_file import (
 from nt2vr.models.open_clip_encoder import embed_dim_of
 from nt2vr.models.tokenizer import TOKENIZER, VOCABULARY, load_tokenizer, needs_file
 from nt2vr.models.untrusted import run_child, try_out, unchecked_folder
-from nt2vr.models.weights import SCALARS, UNUSABLE, check_finite, shapes_of
+from nt2vr.models.weights import SCALARS, UNUSABLE, check_finite, shapes_of, unfilled
 from nt2vr.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -313,7 +313,7 @@ def _fitted(model_cfg: Config, weights: "Weights", preprocess_cfg: Config | None
     """Return a model without memory, weights by its own names, and in what they do not fit it."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
-    with torch.device("meta"):
+    with torch.device("meta"), unfilled():
         model = build_model(model_cfg, preprocess_cfg or {}, "meta")
     expected: Weights = model.state_dict()
     if "text.token_embedding.weight" in expected:

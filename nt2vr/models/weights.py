@@ -13,9 +13,15 @@ from nt2vr.models.card import MAX_HEAD
 
 if TYPE_CHECKING:
     from torch import Size, Tensor, nn
+    from torch.overrides import TorchFunctionMode
 
 Module = TypeVar("Module", bound="nn.Module")
 SCALARS = ("logit_scale", "logit_bias")  # of shape () or (1,), and no part of a fingerprint
+# what torch.nn.init, and timm's `trunc_normal_`, does to a tensor
+FILLING = {
+    *("normal_", "uniform_", "kaiming_uniform_", "constant_", "fill_", "zero_"),
+    *("erfinv_", "mul_", "add_", "clamp_"),
+}
 UNUSABLE = (  # raised by JSON, safetensors, torch and open_clip
     *(OSError, SafetensorError, ArithmeticError, AssertionError, AttributeError),
     *(LookupError, RuntimeError, TypeError, ValueError),
@@ -45,6 +51,21 @@ def filled(module: Module, weights: Mapping[str, "Tensor"], what: str) -> Module
         raise ValueError(f"{min(wrong)[0]} does not fit {what}")
     module.load_state_dict(weights, assign=True)
     return module.eval()
+
+
+def unfilled() -> "TorchFunctionMode":
+    """Return a context in which modules get no random weights, for those that get others: drawing takes seconds."""
+    from torch.nn import Parameter  # noqa: PLC0415  the page is up before torch is
+    from torch.overrides import TorchFunctionMode  # noqa: PLC0415
+
+    class Unfilled(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            kwargs = kwargs or {}
+            target = next(iter((*args, *kwargs.values())), None)
+            skipped = isinstance(target, Parameter) and func.__name__ in FILLING
+            return target if skipped else func(*args, **kwargs)
+
+    return Unfilled()
 
 
 def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:
