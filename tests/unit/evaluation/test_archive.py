@@ -114,25 +114,24 @@ WRITES = """
 import sys
 from pathlib import Path
 from nt2vr.evaluation.archive import Archive, Remark
-archive = Archive(Path(sys.argv[1]))
-sys.stdin.readline()
+archive, (report_id, place) = Archive(Path(sys.argv[1])), sys.argv[2:]
+print("ready", flush=True)
 for round in range(8):
-    archive.annotate(sys.argv[2], int(sys.argv[3]), Remark(f"round {round}"))
-    archive.annotate(sys.argv[2], int(sys.argv[3]), Remark())
-archive.annotate(sys.argv[2], int(sys.argv[3]), Remark("last"))
+    archive.annotate(report_id, int(place), Remark(f"round {round}"))
+    archive.annotate(report_id, int(place), Remark())
+archive.annotate(report_id, int(place), Remark("last"))
 """
 
 
-def test_no_note_is_lost_when_several_processes_write(archive: Archive) -> None:
+def test_no_note_is_lost_when_several_processes_write(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
     report_id = archive.add(report_of(System("words")))
-    command = [sys.executable, "-c", WRITES, str(archive.folder), report_id]
-    writers = [subprocess.Popen([*command, str(place)], stdin=subprocess.PIPE, cwd=ROOT) for place in range(2)]
-    for each in writers:  # at once, when all have started
-        assert each.stdin is not None
-        each.stdin.write(b"\n")
-    for each in writers:
-        each.communicate(timeout=120)
-        assert each.returncode == 0
+    arguments = ["-c", str(archive.folder), report_id]
+    command = [sys.executable, "-c", WRITES, *arguments[1:], "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as other:
+        assert other.stdout is not None and other.stdout.readline() == b"ready\n"
+        monkeypatch.setattr(sys, "argv", [*arguments, "1"])
+        exec(WRITES, {})  # in this process, at the same time
+    assert other.returncode == 0
     assert archive.remarks(report_id) == {place: Remark("last") for place in range(2)}
 
 

@@ -28,7 +28,7 @@ def test_foils_are_false_as_they_are_read() -> None:
 
 
 def test_every_fold_has_pairs_that_differ_in_one_thing() -> None:
-    scenes = sample_scenes("validation", 400, 5)  # few have two actors who could swap
+    scenes = sample_scenes("train", 400, 5)  # few have two actors who could swap
     texts, questions = fold_questions(scenes, captions_of(scenes), 2)
     assert {query.group for query in questions} == set(FOLDS)
     for query in questions:
@@ -36,7 +36,8 @@ def test_every_fold_has_pairs_that_differ_in_one_thing() -> None:
         assert query.text != foil and bool(query.cue) == (query.group == "negated")
         if query.group != "negated":
             assert one_change(query.text, foil, query.group)
-    assert fold_questions(scenes, captions_of(scenes), 2)[0] == texts  # drawn by seeds alone
+    fewer, captions = scenes[:80], captions_of(scenes[:80])
+    assert fold_questions(fewer, captions, 2)[0] == fold_questions(fewer, captions, 2)[0]  # drawn by seeds alone
 
 
 def test_pairs_stand_beside_hard_pairs_in_one_report() -> None:

@@ -38,7 +38,13 @@ def scenes() -> list[Scene]:
 
 @cache
 def many() -> list[Scene]:
-    return sample_scenes("validation", 200, seed=1)
+    return sample_scenes("train", 200, seed=1)
+
+
+@cache
+def judged() -> tuple[SceneDenials, tuple[JudgedQuery, ...]]:
+    sentences = SceneDenials(many())
+    return sentences, world_queries([caption.text for caption in captions_of(many())], sentences)
 
 
 @cache
@@ -62,11 +68,10 @@ def test_each_scene_has_an_original_query_and_a_negated_one_where_its_caption_ca
 
 @pytest.mark.parametrize("kind", ["composed", "without", "not"])
 def test_judgements_match_the_truth_of_each_scene(kind: str) -> None:
-    sentences = SceneDenials(many())
+    sentences, everything = judged()
     rows = range(len(many()))
     drawn = {s.text: s for row in rows for s in [sentences.draw(row, kind, random.Random(f"validation {row}"))]}  # type: ignore[arg-type]
-    captions = [caption.text for caption in captions_of(many())]
-    queries = [query for query in world_queries(captions, sentences) if query.kind == kind]
+    queries = [query for query in everything if query.kind == kind]
     assert len(queries) > 20
     for query in queries[::3]:  # of all of them, the plain loops would take seconds
         sentence = drawn[query.text]

@@ -18,6 +18,7 @@ HAT = Deed("wear", "hat", colour="red")
 MAN = Figure("man", "blue", deeds=(Deed("feed", 2), HAT))
 BALL, DOG, GIRL = Figure("basketball"), Figure("dog", "brown", deeds=(Deed("run"),)), Figure("girl", "red")
 SCENE = Scene("park", False, (BALL, MAN, DOG))
+SCENES = sample_scenes("train", 100, seed=3)
 READER = replace(GIRL, deeds=(Deed("read", "book"),))
 
 
@@ -38,7 +39,7 @@ def after(scene: Scene, kind: ChangeKind, thing: str) -> Scene | None:
 @pytest.mark.parametrize("kind", CHANGE_KINDS)
 def test_every_change_leads_to_a_possible_scene_that_is_right_while_the_reference_is_not(kind: ChangeKind) -> None:
     found = 0
-    for scene in sample_scenes("train", 100, seed=3):
+    for scene in SCENES:
         for change in all_changes(scene, kind)[:5]:
             changed_scene = change.applied(scene)
             wish = Wish.of(changed_scene, (change,))

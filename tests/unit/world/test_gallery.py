@@ -67,7 +67,7 @@ def test_clips_decode_in_full(gallery: Gallery) -> None:
 
 def test_clips_show_their_scenes(gallery: Gallery, scenes: list[Scene]) -> None:
     """Also that the committed clips are what the renderer draws today: build them again after a change."""
-    for i in range(3, len(scenes), 66):
+    for i in range(3, len(scenes), 132):
         drawn = render(scenes[i], SIZE, STEPS)[frame_positions(STEPS, 6)]
         decoded = sample_frames(gallery.videos[i].path, 6)
         assert np.abs(decoded.astype(float) - drawn).mean() < 5, gallery.videos[i].video_id  # levels; VP9 costs 2 to 3

@@ -24,6 +24,8 @@ SCENES = [
     Scene("park", False, (DANCER,), 5),
 ]
 OFFERS = Offers(SCENES)
+SAMPLED = sample_scenes("train", 150, 3)
+OF_SAMPLED = Offers(SAMPLED)
 
 
 def test_clips_that_fit_are_counted() -> None:
@@ -41,9 +43,9 @@ def test_clips_that_fit_are_counted() -> None:
     ],
 )
 def test_counts_are_those_of_judging_each_clip(text: str) -> None:
-    scenes, query = sample_scenes("validation", 150, 3), understand(text)
-    right = sum(judge(query, scene) == "right" for scene in scenes)
-    assert (Offers(scenes).fitting(query) or 0) == right
+    query = understand(text)
+    right = sum(judge(query, scene) == "right" for scene in SAMPLED)
+    assert (OF_SAMPLED.fitting(query) or 0) == right
 
 
 def test_what_is_offered_is_near_and_fits_more_clips() -> None:

@@ -30,11 +30,11 @@ def read_back(denials: Sequence[Denial]) -> float:
 
 
 def test_the_parser_reads_typed_sentences_back_of_which_some_exclude_nothing() -> None:
-    scenes = sample_scenes("train", 400, seed=5)
+    scenes = sample_scenes("train", 200, seed=5)
     of_scenes = SceneDenials(scenes)
-    assert read_back([of_scenes.draw(row, "typed", random.Random(row)) for row in range(400)]) >= 0.95
+    assert read_back([of_scenes.draw(row, "typed", random.Random(row)) for row in range(200)]) >= 0.95
     of_captions = CaptionDenials([describe(scene, random.Random(row)).text for row, scene in enumerate(scenes)])
-    drawn = [denial for row in range(400) if (denial := of_captions.draw(row, "typed", random.Random(row)))]
+    drawn = [denial for row in range(200) if (denial := of_captions.draw(row, "typed", random.Random(row)))]
     assert read_back(drawn) >= 0.93
     asked = [denial for denial in drawn if not denial.unwanted]
     assert 0.05 < len(asked) / len(drawn) < 0.2

@@ -170,7 +170,7 @@ def test_any_text_can_be_split_and_spans_lie_inside_it() -> None:
     rng = random.Random(0)
     pieces = "a the man dogs is does dancing sings hat on beach with and , who that he it to of red only".split()
     pieces += [*cues(), *"'s ' \" '' `` ( -man -- … 🐶 犬 \u200d \x00 1. % dont any".split(" ")]
-    for _ in range(600):
+    for _ in range(300):
         text = rng.choice([" ", " ", ""]).join(rng.choices(pieces, k=rng.randrange(12)))
         query = read(text)
         assert len(query.scopes) == len(query.unwanted)

@@ -81,8 +81,9 @@ def test_a_body_that_would_take_many_times_its_size_gets_one_short_sentence(body
     assert sentence in answer.json()["error"] and len(answer.json()["error"]) < 150
 
 
-def test_a_large_picture_has_one_comma() -> None:
-    answer = post(b'{"image": "data:image/png;base64,' + b"A" * 80_000_000 + b'"}')
+def test_a_picture_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nt2vr.ui.web.requests.MAX_PICTURE_MB", 1)
+    answer = post(b'{"image": "data:image/png;base64,' + b"A" * 1_600_000 + b'"}')
     assert answer.json()["error"] == "A picture may have 50 MB. Send a smaller one."
 
 

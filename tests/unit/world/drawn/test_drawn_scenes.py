@@ -62,7 +62,7 @@ def seen(scene: Scene, step: int) -> list[tuple[float, float, bool]]:
 
 
 def test_nearly_all_layouts_hide_no_more_than_a_fifth_of_anybody() -> None:
-    hidden = [most_hidden(lay_out(scene)) for scene in sample_scenes("train", 200, 12)]
+    hidden = [most_hidden(lay_out(scene)) for scene in sample_scenes("train", 100, 12)]
     assert np.mean(np.array(hidden) > 0.2) <= 0.04
 
 

@@ -19,7 +19,7 @@ def test_they_are_those_of_the_clips_as_drawn_and_nothing_is_drawn_for_them(
     split: SceneSplit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = read_checkpoint(BASE)
-    file = ClipFile.of(split, sample_scenes(split, 200, 0), 4, encoder.card.framing, tmp_path)
+    file = ClipFile.of(split, sample_scenes(split, 20, 0), 4, encoder.card.framing, tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(clips_module, "draw_clips", lambda *_, **__: pytest.fail("drawn"))
         found = embed_undrawn(file, encoder)
