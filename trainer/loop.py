@@ -234,7 +234,7 @@ class Books:
             self._bar.set_postfix(means, epoch=epoch)
             self._metrics.append({"epoch": epoch, "step": learner.steps, **means, **learner.state})
         taken = learner.steps - self._first
-        if due or taken == 1:  # the preparation is over
+        if due or taken == 1 or learner.steps == self._total:  # with the first, the preparation is over
             step_s = (time.monotonic() - self._started) / taken
             left_s = round((self._total - learner.steps) * step_s)
             self._run.write_status(RunStatus("running", os.getpid(), epoch, learner.steps, left_s, total=self._total))

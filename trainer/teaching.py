@@ -2,11 +2,12 @@
 
 import shutil
 import time
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
 
-from nt2vr.errors import ConfigError, quoted
+from nt2vr.errors import ConfigError, Nt2vrError, quoted
 from nt2vr.files import atomic_folder, slug
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.catalog import Catalog, epochs_of
@@ -71,18 +72,18 @@ def estimate_s(config: TrainConfig) -> float:
 
 
 def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:
-    """Return the folder of the run that teaches a model, and whether it is new; a finished one is left alone.
+    """Return the folder of the unfinished run that teaches a model, by command or page; otherwise a new one, and True.
 
     A folder may be that of another model, since only ASCII letters and digits name it, or of other data.
     """
-    for suffix in chain([""], (f"-{number}" for number in count(2))):
-        run = RunFolder(runs / f"{slug(config.name)}{suffix}")
-        if not run.config.exists():
-            return run.path, True
-        own, status = load_config(run.config), run.status()
-        if (own.name, own.data) == (config.name, config.data) and not (status and status.state == "finished"):
-            return run.path, False
-    raise AssertionError
+    for path in sorted(runs.glob("[!.]*/config.json")):
+        with suppress(Nt2vrError):  # of another version
+            own, status = load_config(path), RunFolder(path.parent).status()
+            same = (own.name, own.base, own.data) == (config.name, config.base, config.data)
+            if same and not (status and status.state == "finished"):
+                return path.parent, False
+    names = (f"{slug(config.name)}{suffix}" for suffix in chain([""], (f"-{number}" for number in count(2))))
+    return next(runs / name for name in names if not (runs / name).exists()), True
 
 
 def add_model(run: Path) -> str:

@@ -1,5 +1,12 @@
 element.addEventListener("click", (event) => {
   if (event.target.closest("[data-get]")) return trigger("get", {});
+  const taught = event.target.closest("[data-teach]");
+  if (taught) return trigger("teach", { name: taught.dataset.teach });
+  const link = event.target.closest("[data-open]");
+  if (link && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
+    event.preventDefault();
+    return trigger("open", { id: link.dataset.open, link: link.search.slice(1) });
+  }
   const button = event.target.closest("[data-models]");
   if (button) trigger("start", { models: button.dataset.models });
 });

@@ -70,9 +70,12 @@ class Galleries:
         """Return the default model: of a library, if possible, one that knows real videos, and best has indexed it."""
         models, searcher = self.built_in.models, self.searcher(key)
         real = models.real_models() if searcher.is_library else []
-        towers = (tower_folder(searcher.gallery, models.card(name), self._cache) for name in real)
-        indexed = [name for name, tower in zip(real, towers, strict=True) if tower.is_dir()]
+        indexed = [name for name in real if self.is_indexed(key, name)]
         return next(iter([*indexed, *real, *(name for name in models.names() if name == BEST), *models.names()]))
+
+    def is_indexed(self, key: str, model: str) -> bool:
+        """Whether a model, or another one with its visual tower, has indexed clips of a library."""
+        return tower_folder(self.searcher(key).gallery, self.built_in.models.card(model), self._cache).is_dir()
 
     def default_systems(self, key: str) -> Sequence[str]:
         """Return what the page compares unless it is told."""

@@ -29,6 +29,7 @@ from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import FOREVER, Media
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.examples import status_line
+from nt2vr.ui.search.models import Teaching
 from nt2vr.ui.search.tab import SearchTab, menu_style
 from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
 from nt2vr.ui.train.tab import TrainTab
@@ -107,7 +108,8 @@ def build_page(services: Services, media: Media, permissions: Permissions, reque
                 opens_queries = tab.build(page, all_tabs)
             others = [opened]
             with gr.Tab("Library", id="library") as opened:
-                LibraryTab(media, indexing, permissions, settings.allow_roots).build(opened, opens_queries)
+                teaching = Teaching(services.models, permissions, runs)
+                LibraryTab(media, indexing, permissions, settings.allow_roots, teaching).build(opened, opens_queries)
             others.append(opened)
             with gr.Tab("Evaluate", id="evaluate") as opened:
                 evaluate.build(opened, opens_queries, page, all_tabs, tab.results.understood.report)

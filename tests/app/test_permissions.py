@@ -48,13 +48,14 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
     ("train-resume", "click"): ("train models", "none"),
     ("train-delete-now", "click"): ("delete runs, reports and libraries", "none"),
     ("teach", "click"): ("train models", None),
+    ("library-teach", "click"): ("train models", None),
     ("watch", "start"): ("train models", None),
     ("watch", "stop"): ("train models", None),
     ("train-empty-trash", "click"): ("delete runs, reports and libraries", "none"),
 }
 OPEN_TARGETS = (
     *("request", "systems", "columns", "detail", "understood", "watch", "reference", "gallery", "recommended"),
-    *("pretrained", "library-first-model", "library-model"),
+    *("pretrained", "library-first-model", "library-model", "open-drawings"),
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
     *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
     *("evaluate-report", "evaluate-measure", "review"),

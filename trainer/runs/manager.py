@@ -85,7 +85,7 @@ class RunManager:
         self._evict()
 
     def start(self, config: TrainConfig) -> str:
-        config, environment = resolved(config, self.folder.parent), self._free_device()
+        config, environment = resolved(config, self.folder.parent), self.free_device()
         # its checkpoints, its saved state twice while it is replaced, and frames
         size = SMALL_BYTES
         if (base := config.base_folder) and config.train != "fusion":  # which links to its base's
@@ -115,9 +115,9 @@ class RunManager:
         folder.status()
         if not run.can_resume:
             raise RunError(f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run.")
-        _launch(folder, self._free_device())
+        _launch(folder, self.free_device())
 
-    def _free_device(self) -> dict[str, str]:
+    def free_device(self) -> dict[str, str]:
         """Return the environment of a process that trains; a RunError if one already does on its devices."""
         environment = training_environment(self.device)
         refuse_second_training(self.folder, training_devices(environment))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import gradio as gr
 
@@ -12,10 +12,12 @@ from nt2vr.library.inventory import WINDOW_S
 from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import info_view, list_view, posters_view, removal_text, skipped_view
+from nt2vr.ui.search.models import Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, menu, script, template
 from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions, Visitor
+from trainer.teaching import taught
 
 POLL_S = 1.0
 MOST_WATCHED = 1_000  # clips of a library whose list is read every second while it is indexed
@@ -65,7 +67,7 @@ class NewParts:
 class OpenParts:
     """The open library."""
 
-    def __init__(self, models: Sequence[str], default: str) -> None:
+    def __init__(self, models: Sequence[str], default: str, teaching: Teaching) -> None:
         with gr.Column(visible=False, elem_id="library-open") as self.column:
             with gr.Row(elem_id="library-buttons"):
                 self.remove = gr.Button("Remove", elem_id="library-remove", size="sm", min_width=90)
@@ -80,6 +82,7 @@ class OpenParts:
                 more: dict[str, Any] = {"file_count": "multiple", "elem_id": "library-more"}
                 self.more = gr.UploadButton("Upload more files", min_width=160, scale=1, **more)
             self.drawings = template("search-index", {}, elem_id="open-drawings")
+            teaching.build(self.drawings, "library-teach")
             with gr.Row(equal_height=True):
                 self.name = _textbox("library-new-name", 4, label="Name")
                 self.rename = _button("library-rename", "Rename", 120)
@@ -90,7 +93,7 @@ class OpenParts:
 class LibraryParts:
     """All components of the tab: at the left the libraries, at the right the form or the open one."""
 
-    def __init__(self, models: Sequence[str], default: str) -> None:
+    def __init__(self, models: Sequence[str], default: str, teaching: Teaching) -> None:
         self.chosen = gr.Textbox(visible="hidden")  # id of the open library, "" for the form
         self.seen = gr.State()  # what the page last showed of the updates
         self.timer = gr.Timer(POLL_S, active=False)
@@ -100,7 +103,7 @@ class LibraryParts:
                 self.libraries = template("library-list", {"libraries": []}, "pick")
             with gr.Column(scale=5, min_width=320):
                 self.form = NewParts(models, default)
-                self.open = OpenParts(models, default)
+                self.open = OpenParts(models, default, teaching)
 
 
 def _button(elem_id: str, text: str, min_width: int, scale: int = 1, **options: Any) -> gr.Button:
@@ -116,20 +119,23 @@ class LibraryTab:
 
     _parts: LibraryParts
 
-    def __init__(self, media: Media, indexing: Indexing, permissions: Permissions, roots: Sequence[Path]) -> None:
+    def __init__(
+        self, media: Media, indexing: Indexing, permissions: Permissions, roots: Sequence[Path], teaching: Teaching
+    ) -> None:
         self._media, self._indexing, self._permissions = media, indexing, permissions
-        self._libraries, self._roots = media.libraries, roots
+        self._libraries, self._roots, self._teaching = media.libraries, roots, teaching
 
     def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
         """Lay the tab out inside the open tab and wire it."""
-        self._parts = p = LibraryParts(self._models(), self._default_model())
+        self._parts = p = LibraryParts(self._models(), self._default_model(), self._teaching)
         form, o, models = p.form, p.open, [p.form.model, p.open.model]
         # everything that depends on which library is open, and on the updates under way
         panes, watched = [p.chosen, form.column, o.column], [p.seen, p.timer, p.libraries]
         facts = [o.confirm.question, o.search, o.skipped, o.retry, o.name, o.more, o.model, o.drawings]
         shown = [*panes, *watched, *facts, o.info, o.update, o.cancel]
         opened = tab.select(self.on_open, p.chosen, shown, **QUIET)
-        opened.success(self.on_visit, models, [form.add, form.note, *models, form.drawings], **QUIET)
+        visited = [form.add, form.note, *models, form.drawings, o.drawings]
+        opened.success(self.on_visit, [*models, p.chosen], visited, **QUIET)
         form.model.change(self.on_model, form.model, form.drawings, **QUIET)
         of_kind = [form.files, form.path, form.split, form.window]
         form.kind.change(None, form.kind, of_kind, js=script("chooseKind", PATHS))
@@ -155,34 +161,44 @@ class LibraryTab:
         p.chosen.change(None, None, o.problem, js="() => ''")
         o.confirm.asked_by(o.remove, p.chosen, (p.new.click, p.libraries.pick))
         opens(o.search.open, self.on_search)
+        opens(o.drawings.open, self.on_search)
 
     def on_open(self, chosen: str, request: gr.Request) -> Updates:
         """Show what was open before, otherwise the first library, or the form if there is none."""
         infos = self._libraries.infos()
         return self._show(chosen or (infos[0].id if infos else ""), request)
 
-    def on_visit(self, form_model: str | None, open_model: str | None, request: gr.Request) -> list[Any]:
+    def on_visit(self, form_model: str | None, open_model: str | None, chosen: str, request: gr.Request) -> list[Any]:
         """List the models, disable what this visitor may not do, and say why; models of drawings are no default."""
         may = self._permissions.may("import", request) or self._permissions.may("paths", request)
         refusal = self._permissions.refusal(request, "import", "paths", "delete")
         names, default = self._models(), self._default_model()
-        chosen = (form_model, open_model)  # of which one may have been removed
-        better = [default if name not in names or self._knows_only_drawings(name) else name for name in chosen]
+        before = (form_model, open_model)  # of which one may have been removed
+        better = [default if name not in names or self._knows_only_drawings(name) else name for name in before]
         return [
             gr.Button(interactive=may),
             gr.Markdown(refusal, visible=bool(refusal)),
             *(gr.Dropdown(names, value=name) for name in better),
             self._warning(better[0], 0, request),
+            self.on_model(better[1], chosen, request) if chosen else {},
         ]
 
     def on_model(self, model: str | None, chosen: str = "", request: gr.Request | None = None) -> dict[str, Any]:
-        """Say if a model knows only drawings, or is slow, before it indexes the open library, or one to be added."""
+        """Say if a model knows only drawings, or is slow, before it indexes the open library, or one to be added.
+
+        If it has indexed the open library, offer to teach it “not”, or to search with the model that was so taught.
+        """
         if chosen and self._indexing.under_way(chosen):  # its clips are not counted yet
             return {}
         clips = len(self._indexing.galleries.searcher(chosen).gallery.videos) if chosen else 0
         if self._permissions.may("import", request) and (cost := self._indexing.cost(model or "", clips)):
             return {"drawings": {"text": cost}}
-        return self._warning(model, clips, request)
+        if (view := self._warning(model, clips, request))["drawings"] or not (clips and model):
+            return view
+        models, indexed = self._indexing.models, self._indexing.galleries.is_indexed(chosen, model)
+        if indexed and (name := models.named(taught(model))):
+            return {"taught": name, "id": chosen, "link": urlencode({"gallery": chosen, "systems": f"{model}|{name}"})}
+        return {"teach": model} if indexed and model in self._teaching.names(request) else {}
 
     def _warning(self, model: str | None, clips: int, request: Visitor) -> dict[str, Any]:
         return {"drawings": drawings_view(self._indexing.models, [model or ""], clips, self._permissions, request)}

@@ -10,6 +10,7 @@ import gradio as gr
 
 from nt2vr.errors import MAX_QUOTED, ConfigError
 from nt2vr.files import expanded
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.download import OFFERED, RECOMMENDED, available, can_download
 from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, import_checkpoint
 from nt2vr.models.foreign_file import SUFFIXES
@@ -17,16 +18,70 @@ from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import check_model_name
 from nt2vr.ui.search.state import MAX_COLUMNS
-from nt2vr.ui.theme import QUIET, fold, menu, script, template
-from nt2vr.ui.web.inputs import event_value, is_upload
+from nt2vr.ui.theme import PRIVATE, QUIET, fold, menu, script, template
+from nt2vr.ui.web.errors import problem_place, told_at
+from nt2vr.ui.web.inputs import Updates, event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions
-from trainer.config import resolved
-from trainer.runs.manager import RunManager
-from trainer.teaching import estimate_s, teachable, teaching, told_s
+from trainer.config import TrainConfig, resolved
+from trainer.runs.manager import Run, RunManager
+from trainer.teaching import estimate_s, run_of, teachable, teaching, told_s
 
 MOST_FOUND = 24  # names listed while typing
 _available = cache(available)
+PROGRESS = gr.Progress()  # marks where Gradio passes a call's own
+HIDE = "() => ['', ...Array(2).fill({ __type__: 'update', visible: false })]"
 WHERE = "Models are stored in the data folder. Files are never executed: only their tensors are read."
+
+
+class Teaching:
+    """Teaches a model “not” after saying how long that takes here: for “More models” and Library."""
+
+    def __init__(self, models: Catalog, permissions: Permissions, runs: RunManager) -> None:
+        self._models, self._permissions, self._runs = models, permissions, runs
+
+    def names(self, visitor: gr.Request | None) -> list[str]:
+        """List the models that a visitor may teach."""
+        return teachable(self._models) if self._permissions.may("train", visitor) else []
+
+    def build(self, panel: gr.HTML, elem_id: str) -> Any:
+        """Lay out below a panel what its event `teach` leads to; return the event after which a model is taught."""
+        place, self._note = problem_place(f"{elem_id}-problem"), gr.Markdown(visible=False)
+        self._start, self._name = gr.Button(visible=False, elem_id=elem_id), gr.State("")
+        shown = [place, self._note, self._start, self._name]
+        panel.change(None, None, shown[:3], js=HIDE)
+        panel.teach(told_at(place, self.on_teach), None, shown, show_progress_on=panel, **PRIVATE)
+        return self._start.click(told_at(place, self.on_start), self._name, shown, **QUIET)
+
+    def on_teach(self, event: gr.EventData, request: gr.Request, progress: gr.Progress = PROGRESS) -> Updates:
+        """Say how long teaching a model takes here, and offer to start; one that was interrupted goes on."""
+        self._permissions.check("train", request)
+        self._runs.free_device()
+        name = event_value(event, "name", str)
+        config, run = self._begun(name)
+        if run is None:
+            progress(None, desc="measuring ten steps")
+            told, do = told_s(config, estimate_s(config)), "Teach"
+        else:
+            steps = f"{run.status.step:,} of {run.num_steps:,} steps"
+            told, do = f"{config.name}: {steps} are done, and it goes on from there.", "Go on teaching"
+        start = gr.Button(f"{do} {name} “not”", visible=True)
+        return {self._note: gr.Markdown(told, visible=True), self._start: start, self._name: name}
+
+    def on_start(self, name: str, request: gr.Request) -> Updates:
+        self._permissions.check("train", request)
+        config, run = self._begun(name)
+        if run is None:
+            self._runs.start(config)
+        else:
+            self._runs.resume(run.run_id)
+        said = f"{name} is being taught: the Train tab shows how far it is, stops it and resumes it."
+        return {self._note: gr.Markdown(said, visible=True), self._start: gr.Button(visible=False)}
+
+    def _begun(self, name: str) -> tuple[TrainConfig, Run | None]:
+        """Return the config that teaches a model, and the run that has begun to, if one was interrupted."""
+        config = resolved(teaching(self._models, name), self._runs.folder.parent)
+        folder, is_new = run_of(self._runs.folder, config)
+        return config, None if is_new else self._runs.get(folder.name)
 
 
 @dataclass
@@ -37,6 +92,7 @@ class MoreModels:
     permissions: Permissions
     runs: RunManager
     started: Any = field(init=False)  # event after which a model is being taught
+    _teaching: Teaching = field(init=False)
     _downloads: list[Event] = field(default_factory=list)  # each cancels a download under way
     _systems: gr.Dropdown = field(init=False)
     _note: gr.Markdown = field(init=False)
@@ -53,7 +109,8 @@ class MoreModels:
 
         with fold("More models", elem_id="more-models"):
             recommended = template("recommended", recommended_view(self.searcher.models.names()))
-            teach, taught = gr.Button(visible=False, elem_id="teach"), gr.State("")
+            self._teaching = Teaching(self.searcher.models, self.permissions, self.runs)
+            self.started = self._teaching.build(recommended, "teach")
             with gr.Row():
                 label = "Model to download: one of the above, or type to search all of open_clip's"
                 pretrained = gr.Textbox(RECOMMENDED[0].name, label=label, max_lines=1, elem_id="pretrained", scale=4)
@@ -87,8 +144,6 @@ class MoreModels:
         answered = [systems, self._note, self._added]
         downloaded = download.click(self.on_download, [pretrained, systems], answered, **private)
         imported = start.click(self.on_import, [file, name, *options, systems], answered, **private)
-        recommended.teach(self.on_teach, None, [self._note, teach, taught], **private)
-        self.started = teach.click(self.on_taught, taught, [self._note, teach], **private)
         page.load(self.on_offer, None, offer, **QUIET)
         taken = offer.click(self.on_download, [gr.State(OFFERED.name), systems], answered, **private)
         taken.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
@@ -112,28 +167,7 @@ class MoreModels:
         return gr.Button(visible=bool(is_wanted) and not is_here and can_download(OFFERED.name))
 
     def _view(self, visitor: gr.Request, found: Sequence[str] = ()) -> dict[str, Any]:
-        models = self.searcher.models
-        may_teach = self.permissions.may("train", visitor)
-        return recommended_view(models.names(), found, teachable(models) if may_teach else ())
-
-    def on_teach(
-        self,
-        event: gr.EventData,
-        request: gr.Request,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
-    ) -> tuple[str, gr.Button, str]:
-        """Say how long teaching a model takes here, and offer to start."""
-        self.permissions.check("train", request)
-        name = event_value(event, "name", str)
-        progress(0, desc="measuring ten steps")
-        config = resolved(teaching(self.searcher.models, name), self.runs.folder.parent)
-        return told_s(config, estimate_s(config)), gr.Button(f"Teach {name} “not”", visible=True), name
-
-    def on_taught(self, name: str, request: gr.Request) -> tuple[str, gr.Button]:
-        self.permissions.check("train", request)
-        self.runs.start(teaching(self.searcher.models, name))
-        said = f"{name} is being taught: the Train tab shows how far it is, stops it and resumes it."
-        return said, gr.Button(visible=False)
+        return recommended_view(self.searcher.models.names(), found, self._teaching.names(visitor))
 
     def on_choose(self, event: gr.EventData, request: gr.Request) -> tuple[str, dict[str, Any]]:
         return event_value(event, "name", str), self._view(request)
@@ -158,11 +192,7 @@ class MoreModels:
         return path
 
     def on_download(
-        self,
-        name: str,
-        chosen: list[str] | None,
-        request: gr.Request,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
+        self, name: str, chosen: list[str] | None, request: gr.Request, progress: gr.Progress = PROGRESS
     ) -> dict[Any, Any]:
         self.permissions.check("download", request)
         progress(0, desc=f"asking for {name}")
@@ -194,7 +224,7 @@ class MoreModels:
         key: str,
         chosen: list[str] | None,
         request: gr.Request,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
+        progress: gr.Progress = PROGRESS,
     ) -> dict[Any, Any]:
         self.permissions.check("import", request)
         if not (file or "").strip():

@@ -215,15 +215,13 @@ class Watch:
         self.panel = template("watch", {})
         self.timer, self._watched, self._joins = gr.Timer(POLL_S, active=False), gr.State(WatchedRun()), gr.State("")
 
-    def wire(
-        self, page: gr.Blocks, query: Any, systems: Any, ask: Any, columns: Any, answer: Any, taught: Any
-    ) -> None:
-        """Wire columns, panel (for runs of `taught` too) and timer; a change of `ask` searches."""
+    def wire(self, visits: Sequence[Any], query: Any, systems: Any, ask: Any, columns: Any, answer: Any) -> None:
+        """Wire columns, panel, which looks for a run on `visits`, and timer; a change of `ask` searches."""
         moved = columns.epoch(self.on_epoch, systems, systems, **QUIET)
         moved.success(None, outputs=ask, js="nt2vr.ask")
         panel = [self.panel, self.timer, self._watched]
         looked, updated = [query, systems, answer, self._watched, self._joins], [*panel, self._joins]
-        for event in (page.load, taught.success):
+        for event in visits:
             event(self.on_visit, systems, panel, **QUIET)
         self.panel.start(self.on_start, systems, updated, **QUIET)
         self.panel.stop(self.on_stop, [systems, self._watched], panel, **QUIET)

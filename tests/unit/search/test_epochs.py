@@ -93,7 +93,6 @@ def test_the_parts_alone_tell_roughly_what_clips_show(gallery_data: Path) -> Non
         for text in ("a person without a dog", "a singer without a guitar", "not a dog"):
             query, panel = searcher.understand(text), searcher.panel(["CLIP", "CLIP-neg"], 8)
             true = dict(enumerate(searcher.answer(query, panel).rankings))
-            counts = [
-                each.counts["violation"] for each in judged_by_parts(true, "CLIP", query, searcher, panel).values()
-            ]
+            judged = judged_by_parts(true, "CLIP", query, searcher, panel).values()
+            counts = [each.counts["violation"] for each in judged]
             assert counts[1] == true[1].counts["violation"] == 0 and 0 <= counts[0] - true[0].counts["violation"] <= 2

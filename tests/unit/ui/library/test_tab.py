@@ -14,6 +14,7 @@ from nt2vr.ui.library import indexing as library_indexing
 from nt2vr.ui.library import tab as tab_module
 from nt2vr.ui.library.indexing import drawings_view
 from nt2vr.ui.library.tab import LibraryTab
+from nt2vr.ui.search.models import Teaching
 from nt2vr.ui.web.permissions import Permissions
 from tests.tiny import write_tiny
 
@@ -67,8 +68,23 @@ def test_who_may_not_download_is_told_so(models: Catalog) -> None:
 def test_a_model_that_was_removed_is_not_chosen_any_more(models: Catalog) -> None:
     stand_in: Any = SimpleNamespace(models=models, libraries=None)
     write_tiny(models.home / "mine", "Mine")
-    _, _, form, opened, _ = LibraryTab(stand_in, stand_in, ANYBODY, ()).on_visit("Removed", "Mine", NOBODY)
+    tab = LibraryTab(stand_in, stand_in, ANYBODY, (), stand_in)
+    _, _, form, opened, *_ = tab.on_visit("Removed", "Mine", "", NOBODY)
     assert (form.value, opened.value) == ("Mine", "Mine")
+
+
+def test_a_model_that_has_indexed_the_library_is_offered_to_be_taught_and_then_its_taught_one(models: Catalog) -> None:
+    write_tiny(models.home / "mine", "Mine")
+    library, trains = (
+        SimpleNamespace(gallery=SimpleNamespace(videos=["clip"])),
+        Permissions("t", {"train": "everyone"}),
+    )
+    galleries = SimpleNamespace(searcher=lambda key: library, is_indexed=lambda key, model: key == "indexed")
+    indexing: Any = SimpleNamespace(models=models, galleries=galleries, under_way=lambda key: None, libraries=None)
+    tab = LibraryTab(indexing, indexing, trains, (), Teaching(models, trains, indexing))
+    assert tab.on_model("Mine", "indexed", NOBODY) == {"teach": "Mine"} != tab.on_model("Mine", "other", NOBODY)
+    write_tiny(models.home / "taught", "Mine taught")
+    assert tab.on_model("Mine", "indexed", NOBODY)["link"] == "gallery=indexed&systems=Mine%7CMine+taught"
 
 
 def test_a_library_whose_uploads_cannot_be_stored_is_not_left_behind(
@@ -84,7 +100,7 @@ def test_a_library_whose_uploads_cannot_be_stored_is_not_left_behind(
     monkeypatch.setattr(tab_module, "is_upload", lambda file: True)
     media: Any = SimpleNamespace(libraries=libraries)
     indexing: Any = SimpleNamespace(models=SimpleNamespace(find=lambda model: None))
-    tab = LibraryTab(media, indexing, ANYBODY, ())
+    tab = LibraryTab(media, indexing, ANYBODY, (), indexing)
     event: Any = SimpleNamespace(target=None)
     with pytest.raises(MediaError, match="disk is full"):
         tab.on_add("uploads", "Mine", [str(film)], "", "test", 10.0, "CLIP", event, NOBODY)
