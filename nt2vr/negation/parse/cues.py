@@ -31,7 +31,6 @@ LESS: Mapping[str, str] = spellings("less")
 
 @cache
 def forms() -> tuple[Form, ...]:
-    """Read the table."""
     head, *rows = (line.split("\t") for line in lines_of("language/forms.tsv"))
     found: list[dict[str, Any]] = [dict(zip(head, row, strict=True)) for row in rows]
     lists = [{name: tuple(filter(None, row[name].split(", "))) for name in ("unwanted", "cues")} for row in found]
@@ -57,7 +56,6 @@ def denied_by_nobody() -> Mapping[str, str]:
 
 @cache
 def no_negation() -> Runs:
-    """Return the idioms."""
     lines = (line.rpartition(": ") for line in lines_of("language/idioms.txt"))
     pairs = ((start, end) for starts, _, ends in lines for start in starts.split(", ") for end in ends.split(", "))
     return Runs(f"{start} {end}".strip() for start, end in pairs)
@@ -92,6 +90,9 @@ class Cues:
         match phrases.word(i):
             case "-" | "!":
                 return phrases.is_prefix(i)
+            case "free" if end == i + 1:  # smoke | free bar; not: fans free climbing
+                names = phrases.tag(i - 1) == phrases.tag(end) == "NOUN" and not phrases.word(end).endswith("ing")
+                return names and phrases.word(i - 1) == phrases.lemma(i - 1)
             case "no":  # no. 10
                 return not phrases.word(end).isdigit()
             case "hardly" | "rarely" | "seldom" | "scarcely" if end == i + 1:

@@ -6,6 +6,7 @@ A full parse is unnecessary: queries are short, and a negation only needs the ph
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from nt2vr.negation.parse.inflect import is_known
 from nt2vr.negation.parse.tokens import HELPERS, VERB_TAGS, Token, normalised
 from nt2vr.negation.parse.wordlists import Runs, listed, listed_runs, words
 
@@ -27,23 +28,22 @@ class Phrase:
 
 
 class Phrases:
-    """Finds phrases in one tagged sentence; finders return None if no such phrase starts at word i."""
+    """Finds phrases in one tagged sentence; finders return None if no such phrase starts at word i.
+
+    Tags, words and lemmas past either end are "".
+    """
 
     def __init__(self, tokens: Sequence[Token]) -> None:
-        """Prepare to search `tokens`, one sentence."""
         self.tokens = tokens
         self.words = [normalised(token.text) for token in tokens]
 
     def tag(self, i: int) -> str:
-        """Return the tag of word i; "" past either end."""
         return self.tokens[i].tag if 0 <= i < len(self.tokens) else ""
 
     def word(self, i: int) -> str:
-        """Return word i in lower case; "" past either end."""
         return self.words[i] if 0 <= i < len(self.tokens) else ""
 
     def lemma(self, i: int) -> str:
-        """Return the lemma of word i; "" past either end."""
         return self.tokens[i].lemma if 0 <= i < len(self.tokens) else ""
 
     def after(self, i: int, tags: Collection[str]) -> int:
@@ -89,7 +89,7 @@ class Phrases:
 
     def is_actor(self, phrase: Phrase) -> bool:
         """Return whether the phrase names somebody who can act: people, animals, vehicles."""
-        return self.word(phrase.head) in listed("actors") or self.lemma(phrase.head) in listed("actors")
+        return not listed("actors", "roles").isdisjoint({self.word(phrase.head), self.lemma(phrase.head)})
 
     def any_phrase(self, i: int) -> Phrase | None:
         return self.verb_phrase(i) or self.place_phrase(i) or self.noun_phrase(i) or self.quality(i)
@@ -163,7 +163,8 @@ class Phrases:
         """Return whether word i is a noun, or the number of a name: "Boeing | 737", "gate | 5"."""
         if self.tag(i) != "NUM" or i == 0:
             return self.tag(i) in {"NOUN", "OTHER"}
-        return not self.tokens[i - 1].text.islower() or self.word(i - 1) in listed("numbered")
+        is_name = not self.tokens[i - 1].text.islower() or not is_known(self.word(i - 1))
+        return is_name or self.word(i - 1) in listed("numbered")
 
     def _noun_ahead(self, i: int) -> bool:
         """Return whether word i modifies a later noun: "big", "red or blue", "dancing" in "a dancing bear"."""

@@ -151,21 +151,12 @@ class _QueryText:
     def unwanted(self, items: Sequence[tuple[Phrase, Negation]], stretches: Sequence[Stretch]) -> tuple[str, ...]:
         """Return the items as searchable phrases; of verbs, say what "it" or "them" is: "playing the violin"."""
         texts = [self._unwanted(item, negation) for item, negation in items]
-        gaps = [self._lacks_object(negation) for _, negation in items]
-        if not (any(gaps) or _PRONOUNS & {*self.phrases.words}) or not (named := self._named_once(stretches)):
+        if not _PRONOUNS & {*self.phrases.words} or not (named := self._named_once(stretches)):
             return tuple(texts)
-        pronoun = r"\bthem\b" if named.endswith("s") else r"\bit\b"
         for i, (item, _) in enumerate(items):
-            texts[i] += " it" * gaps[i]
             if item.kind == "verb":
-                texts[i] = re.sub(pronoun, lambda _: f"the {named}", texts[i])
+                texts[i] = re.sub(r"\b(?:it|them)\b", lambda _: f"the {named}", texts[i])
         return tuple(texts)
-
-    def _lacks_object(self, negation: Negation) -> bool:
-        """Return whether the object of a denied verb stands before it: "a pizza that nobody | is eating"."""
-        verb, tag = negation.items[0], self.phrases.tag(negation.cue - 2)
-        follows = self.phrases.word(negation.cue - 1) in {"that", "which"} and tag == "NOUN"
-        return negation.kind == "nobody" and follows and verb.kind == "verb" and verb.end == verb.head + 1
 
     def _named_once(self, stretches: Sequence[Stretch]) -> str:
         """Return the noun that "it" or "them" outside must mean: of the only thing, people aside, in the stretches."""

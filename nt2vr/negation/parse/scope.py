@@ -123,12 +123,20 @@ class Denials:
 
     def _acts(self, noun: Phrase, kind: CueKind) -> bool:
         """Return whether a denied noun is of somebody who may act: "people", but not "the people"."""
+        phrases = self.phrases
+        noun_acts = phrases.word(noun.head) in {"one", "ones", "those"} or phrases.word(noun.head).endswith("ing")
+        if kind == "nobody" or noun_acts:  # not the ones | made of glass
+            return True
+        generic = kind == "without" or phrases.tag(noun.start) != "DET" or phrases.word(noun.start) == "any"
+        return generic and phrases.is_actor(noun) and self._denies_all(noun, kind)
+
+    def _denies_all(self, noun: Phrase, kind: CueKind) -> bool:
+        if kind in {"no", "without"}:  # but not: a bike without a rider | leaning
+            return kind == "no" or self.phrases.lemma(noun.start - 2) not in listed("actors")
         before = self.phrases.words[max(0, noun.start - 3) : noun.start]
         excepts = any(cues().get(" ".join(before[first:])) == "except" for first in range(len(before)))
         shows = before[:1] == ["there"] or not (listed("showing") | _US).isdisjoint(before[-1:])  # don't show | kids
-        generic = self.phrases.tag(noun.start) != "DET" or self.phrases.word(noun.start) == "any"
-        denies_all = kind in {"no", "without"} or excepts or shows
-        return kind == "nobody" or (denies_all and generic and self.phrases.is_actor(noun))
+        return excepts or shows
 
     def _closes(self, i: int, kind: CueKind) -> bool:
         """Return whether no modifier may start at word i: "present", another "without"."""
@@ -187,6 +195,9 @@ class Denials:
         phrases = self.phrases
         finders = {"verb": phrases.verb_phrase, "noun": phrases.noun_phrase, "place": phrases.place_phrase}
         item = finders.get(first.kind, phrases.quality)(i)
+        if item is None and first.kind == "noun" and phrases.tag(i) == "VBG" and phrases.word(i - 1) == "or":
+            item = phrases.verb_phrase(i)  # no straps or | padding
+            item = item and replace(item, kind="noun")
         if item is None and (first.object is not None or first.end == first.start + 1):
             item = phrases.noun_phrase(i)  # playing the guitar or | the piano; without icing or | sprinkles
         return item
@@ -224,11 +235,12 @@ class Denials:
     def _not_present(self, cue: int, after_cue: int, first: int) -> Negation | None:
         """Return "a cat is not visible", "while a truck is not", "with his face not visible"."""
         end = self.phrases.after_predicate(after_cue)
-        is_elliptic = self.phrases.tag(after_cue) in {"", "PUNCT"} and self.phrases.lemma(cue - 1) == "be"
+        after = after_cue + (end == after_cue and self.phrases.word(after_cue) in {"on", "in"})  # lights are not | on
+        is_elliptic = self.phrases.tag(after) in {"", "PUNCT"} and self.phrases.lemma(cue - 1) == "be"
         if end == after_cue and not is_elliptic:
             return None
         part = self._with_missing(cue, end, first) if self._before_helpers(cue, first) == cue else None
-        return part or self._denied("not", cue, after_cue, self._subject(cue, first), end)
+        return part or self._denied("not", cue, after_cue, self._subject(cue, first), max(after, end))
 
     def _denied(self, kind: CueKind, cue: int, after_cue: int, subject: Phrase | None, end: int) -> Negation | None:
         if subject is None:
@@ -403,7 +415,6 @@ class ScopeFinder:
         self.wanted = WantedFinder(phrases)
 
     def negations(self) -> list[Negation]:
-        """Return all negations from left to right."""
         found: list[Negation] = []
         for kind, cue, after_cue in self._cues.found():
             found = self._with(found, kind, cue, after_cue)

@@ -33,6 +33,7 @@ _IN_SIGHT = {("in", "sight"), ("in", "view"), ("to", "be")}
 _PLURALS = frozenset({"people", "men", "women", "children"})
 _ARTICLES = frozenset({"a", "an", "any", "the", "single"})
 _ENDS = frozenset({"", "PUNCT", "CONJ", "WH"})
+_LISTED = frozenset({"NOUN", "ADJ", "NUM", "DET", "CONJ", "PUNCT"})
 _THIRD_PERSON = frozenset({"VVZ", "VBZ", "VDZ", "VHZ"})
 
 
@@ -52,11 +53,19 @@ class _Spot:
         is_noun = self.before == "NOUN" and self.before_that in {"DET", "ADJ", "NUM"}
         cue = tuple(self.words[max(0, self.i - 3) : self.i - 1])
         are_no = cue in {("are", "no"), ("with", "no"), ("has", "no")}  # there are no traffic | lights
-        return (is_noun and not are_no) or self.before in {"PRON", "WH"}
+        is_pronoun = self.before == "PRON" and self.word_before not in {"me", "us", "them", "him"}
+        return (is_noun and not are_no) or is_pronoun or self.before == "WH"
 
     def is_object(self) -> bool:
         """Return whether a noun is likelier than a verb: "taking | turns"."""
         return self.before in {"VB", "VBG"} and self.after != "DET"
+
+    def is_name(self, chances: Mapping[str, float]) -> bool:
+        """Return whether an unknown word, guessed from its ending, names a thing: "kiwi", "not | iPhone 5"."""
+        if self.tag == "NUM":
+            return self.word.isalpha() and chances.get("CRD", 0) < _UNKNOWN_NATS
+        stands = self.before not in VERB_TAGS | {"NOUN", "ADV"} and self.after in {"", "PUNCT", "NUM", "CONJ"}
+        return stands and max(chances.values(), default=0) < _UNKNOWN_NATS
 
     def ends_denied_noun(self) -> bool:
         """Return whether the word ends a compound after a cue, where a verb would not agree or not fit."""
@@ -77,12 +86,13 @@ class _Spot:
 
     def ends_denied_list(self) -> bool:
         """Return whether the word is of a list after a cue: "without icing or | sprinkles", "minus hats, | floats"."""
-        start, cues = self.i - 1, listed("denying_things") - {"no"}
-        while start > 0 and (self.tags[start] in {"NOUN", "CONJ"} or self.words[start] == ","):
+        words, start, cues = self.words, self.i - 1, listed("denying_things")
+        if self.word_before not in {"or", "and", ",", "&"} or self.before_that != "NOUN":
+            return False
+        while start > 0 and words[start] not in cues and self.tags[start] in _LISTED:
             start -= 1
-        listed_before = self.word_before in {"and", ",", "&"} and self.words[start] in cues and start < self.i - 2
-        ends = self.word_before == "or" and not cues.isdisjoint(self.words[: self.i])
-        return (ends or listed_before) and self.after in {"", "PUNCT", "CONJ"}
+        is_sure = self.after in _ENDS and (self.word_before == "or" or words[self.i - 2][-1] == "s")
+        return is_sure and (words[start] in cues | {"out", "any"} or _denies(words, self.tags, start))
 
 
 def _denies(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
@@ -106,10 +116,10 @@ class Repairs:
             return tag or spot.tag
         chances = self._log_probabilities(spot.word)
         match spot.tag:
-            case "NOUN" | "ADJ":
+            case "NUM" | "ADJ" if spot.is_name(chances):
+                is_noun = True
+            case "NOUN" | "ADJ" | "NUM":
                 return self._verb_after_all(spot, chances) or spot.tag
-            case "NUM":
-                is_noun = spot.word.isalpha() and chances.get("CRD", 0) < _UNKNOWN_NATS  # kiwi
             case _:
                 is_noun = self._is_noun(spot, chances)
         return "NOUN" if is_noun else spot.tag
@@ -132,9 +142,10 @@ class Repairs:
     @staticmethod
     def _is_noun(spot: _Spot, chances: Mapping[str, float]) -> bool:
         one, many = "NN1" in chances, "NN2" in chances
-        if many and spot.ends_denied_list():
+        if spot.ends_denied_list():
             return True
-        denied = spot.word_before in listed("denying_things")  # without a can, sans subtitles
+        denies = spot.word_before if spot.before != "ADJ" else spot.words[spot.i - 2]
+        denied = denies in listed("denying_things")  # without a can, no free throws
         if (one or many) and (denied or spot.word_before in {"a", "an", "any"} or spot.ends_denied_noun()):
             return True
         if spot.tag == "VBZ":  # making leaves from clay, but: not singing plays the

@@ -62,7 +62,6 @@ class WantedFinder:
         self.phrases, self.num_words = phrases, len(phrases.tokens)
 
     def acts(self, words: Iterable[int]) -> bool:
-        """Return whether somebody does something in these words."""
         return any(self.phrases.tag(i) in VERB_TAGS and not self.phrases.is_auxiliary(i) for i in words)
 
     def words(self, negations: Sequence[Negation], end: int | None = None) -> list[int]:
@@ -89,21 +88,24 @@ class WantedFinder:
         phrases, end = self.phrases, negation.end
         if not negation.items or end != negation.items[-1].core or not self._stands_apart(negation, found):
             return negation
-        both = (negation.kind, phrases.word(negation.cue - 1)) == ("not", "and")  # a man and not a woman | playing
-        verbs: frozenset[str] = frozenset() if negation.kind == "no" else VERB_TAGS if both else FINITE_TAGS
-        if phrases.tag(end) in verbs:
-            return negation  # a dog and not a cat | is sleeping
+        if phrases.tag(end) in self._shared(negation, found):
+            return negation
         starts = {other.start for other in found}
         while end not in starts and not self._starts_part(end):
             end += 1
         return negation.ending(end=end, core=end)
+
+    def _shared(self, negation: Negation, found: Sequence[Negation]) -> frozenset[str]:
+        """Return the tags of verbs that are of what is wanted, too: "a dog and not a cat | is sleeping"."""
+        joins = self.phrases.word(negation.cue - 1) == "and" or self.phrases.word(negation.cue) in listed("contrasts")
+        both = negation.kind == "not" and joins and not self.acts(self.words(found, negation.start))
+        return frozenset() if negation.kind == "no" else VERB_TAGS if both else FINITE_TAGS
 
     def _starts_part(self, i: int) -> bool:
         tag, word = self.phrases.tag(i), self.phrases.word(i)
         return tag in {"", "PUNCT"} or word in NEW_START or (tag == "CONJ" and word != "or")
 
     def placed(self, wanted: Sequence[int]) -> bool:
-        """Return whether the wanted words name a place of their own."""
         return any(map(self.phrases.is_setting, filter(None, map(self.phrases.place_phrase, wanted))))
 
     def _stands_apart(self, negation: Negation, found: Sequence[Negation]) -> bool:
