@@ -9,14 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import zip_longest
-from typing import Any, Literal, NamedTuple
-
-from nltk import RegexpParser, Tree
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect, verb_of, with_article
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed, renamed
+
+if TYPE_CHECKING:
+    from nltk import Tree
 
 GRAMMAR = r"""
     NP: {<DET|NUM|ADJ|POS|NOUN>*<NOUN>}                          # a noun-phrase chunk
@@ -39,6 +40,8 @@ class Chunk(NamedTuple):
 
 @cache
 def _parser() -> Any:
+    from nltk import RegexpParser  # noqa: PLC0415  takes 0.3 s, and the page starts without
+
     return RegexpParser(GRAMMAR)
 
 
@@ -48,12 +51,12 @@ def chunks_of(phrases: Phrases) -> Sequence[Chunk]:
         return []
     tags = ("NOUN" if word in _NAMELESS else phrases.tag(i) for i, word in enumerate(phrases.words))
     tree = _parser().parse(list(enumerate(tags)))
-    return [_chunk(node, phrases) if isinstance(node, Tree) else Chunk(node[1], node[0], node[0] + 1) for node in tree]
+    return [Chunk(node[1], node[0], node[0] + 1) if type(node) is tuple else _chunk(node, phrases) for node in tree]
 
 
-def _chunk(tree: Tree, phrases: Phrases) -> Chunk:
+def _chunk(tree: "Tree", phrases: Phrases) -> Chunk:
     nouns = [_span(each) for each in tree.subtrees(lambda each: each.label() == "NP")]
-    prepositions = [_span(child)[0] for child in tree if isinstance(child, Tree) and child.label() == "PP"]
+    prepositions = [_span(child)[0] for child in tree if type(child) is not tuple and child.label() == "PP"]
     places = tuple(i for i in prepositions if phrases.word(i) != "of")
     return Chunk(tree.label(), *_span(tree), nouns[-1] if nouns else None, places)
 
