@@ -18,12 +18,12 @@ from nt2vr.models.card import CARD, CONFIG, WEIGHTS, Card, configured, read_card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import ENDS
 from nt2vr.search.strategies import System
-from tests.tiny import TINY, tiny_model, write_anew
+from tests.tiny import TINY, tiny_model, write_anew, write_tiny
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write_anew(tmp_path / "tiny")
+    write_tiny(tmp_path / "tiny")
     return tmp_path / "tiny"
 
 

@@ -21,7 +21,7 @@ from nt2vr.models.foreign import ImportOptions, import_checkpoint
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from tests.paths import ROOT
 from tests.run import here
-from tests.tiny import TINY, tiny_model, write_anew
+from tests.tiny import TINY, tiny_model, write_anew, write_tiny
 
 TEXTS = ["a dog and not a cat", "a man playing the guitar"]
 FRAMES = np.random.default_rng(0).integers(0, 255, (4, 64, 64, 3), dtype=np.uint8)
@@ -39,7 +39,7 @@ def write_tuned(folder: Path, base: Path | None, seed: int = 1, name: str = "Tun
 
 @pytest.fixture
 def models(tmp_path: Path) -> Path:
-    write_anew(tmp_path / "models" / "base", "Base")
+    write_tiny(tmp_path / "models" / "base", "Base")
     return tmp_path / "models"
 
 

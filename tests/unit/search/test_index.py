@@ -18,7 +18,7 @@ Fill = Callable[[Ids, Vectors], Index]
 
 
 def slow_search(ids: Ids, vectors: Vectors, query: Vectors, k: int) -> list[tuple[float, int]]:
-    ranked = sorted((-float(np.dot(vector, query)), key) for key, vector in zip(ids.tolist(), vectors, strict=True))
+    ranked = sorted(zip((-vectors @ query).tolist(), ids.tolist(), strict=True))
     return [(-score, key) for score, key in ranked[:k]]
 
 

@@ -25,6 +25,8 @@ from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene, SceneSplit
 
+SCENES = sample_scenes("train", 80, seed=6)
+
 
 @cache
 def families(split: SceneSplit = "validation") -> list[Family]:
@@ -88,7 +90,7 @@ def test_every_query_has_the_right_clips_of_a_plain_loop_and_twins_of_its_refere
 @pytest.mark.parametrize("kind", CHANGE_KINDS)
 def test_the_parts_of_a_text_say_what_the_change_does(kind: ChangeKind, unseen: bool) -> None:
     rng, read = random.Random(kind), list[bool]()
-    for scene in sample_scenes("train", 80, seed=6):
+    for scene in SCENES:
         change = next(changes_of(scene, kind, rng), None)
         if change is None:
             continue
