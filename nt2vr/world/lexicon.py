@@ -21,7 +21,8 @@ from nt2vr.world.wording import NUMBERS, SIZES, meanings, persons
 
 NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
 _OF_NIGHT, _OF_DAY = ("night", "nighttime"), ("day", "daytime")
-PARTS = {"start": ("at the beginning", "at the start"), "end": ("at the end", "in the end")}
+# twice, since a choice of one would draw otherwise, and change what is drawn after it
+PARTS = {"start": ("at the beginning", "at the start"), "end": ("at the end", "at the end")}
 _BEFORE = ("then", "and then", "before", "and afterwards", "afterwards", "followed by", "later")
 _WHILE = ("while", "as", "at the same time as")
 _ALONE = frozenset(
@@ -98,6 +99,7 @@ def _plain() -> Iterator[tuple[str, Meaning]]:
         (NIGHT, Meaning("night", value="night")),
         (DAY, Meaning("night", value="day")),
         *((words, Meaning("time", value=part)) for part, words in PARTS.items()),
+        (("in the end",), Meaning("time", value="end")),
         (_BEFORE, Meaning("time", value="before")),
         (_WHILE, Meaning("time", value="while")),
         (("after",), Meaning("time", value="after")),

@@ -11,7 +11,7 @@ from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.world.claims import MANY, Act, Claim, Order, Who
 from nt2vr.world.lexicon import PARTS, TOGETHER, Meaning, emojis, gaps_in, lexicon, longest, tokens_of, verbs
-from nt2vr.world.things import ACTING, DeedKind, Names, all_nouns, deeds, places, things
+from nt2vr.world.things import ACTING, DeedKind, Names, Noun, all_nouns, deeds, places, things
 from nt2vr.world.wording import meanings, persons
 
 _JOINTS = frozenset("in on with at near by beside next under who that which".split())
@@ -514,4 +514,4 @@ def _deed_texts(deed: DeedKind) -> Iterator[tuple[str, str]]:
     yield from ((each.replace(" {o}", ""), "somebody {}") for each in doing)
     for name in sorted(deed.objects) if not deed.targets else ():
         yield doing[0].format(o=things()[name].nouns[0].with_article()), "somebody {}"
-    yield from ((doer, "a {}") for doer, _ in deed.doers if deed.layer == "main")
+    yield from ((doer, Noun(doer, f"{doer}s").with_article()) for doer, _ in deed.doers if deed.layer == "main")

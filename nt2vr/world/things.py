@@ -21,7 +21,7 @@ Names = frozenset[str]
 ACTING: Names = frozenset({"person", "animal", "vehicle"})  # roles
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white")
 FUR = ("brown", "black", "white", "orange")  # colours of mammals
-VOWEL_SOUNDS = tuple("aeiou")
+VOWEL_SOUNDS = (*"aeiou", "SUV")
 SAID_WITH_YOU = ("UFO", "uni")  # vowels that sound like "you"
 
 

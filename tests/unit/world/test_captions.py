@@ -8,6 +8,7 @@ import pytest
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.captions import captions, describe
+from nt2vr.world.reader import labels
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
 
@@ -35,12 +36,19 @@ def test_captions_have_no_unwanted_part(texts: list[str]) -> None:
     [
         NEGATION,  # the model that is trained on captions must never have seen a cue
         r"\b(left|right)\b",  # clips are mirrored at random
-        r"\ba [aeio]|\ban [^aeiou]|  | ,|,,|^[ ,]|[ ,]$|\b(a|an|the) (a|an|the)\b|[^A-Za-z ,'-]",
+        r"\ba ([aeio]|SUV)|\ban (?!SUV)[^aeiou]|\bin the end\b|"
+        r"  | ,|,,|^[ ,]|[ ,]$|\b(a|an|the) (a|an|the)\b|[^A-Za-z ,'-]",
     ],
     ids=["negation", "side", "unclean English"],
 )
 def test_no_caption_has_what_it_must_not_have(texts: list[str], wrong: str) -> None:
     assert [text for text in texts if re.search(wrong, text)] == []
+
+
+def test_words_that_a_model_is_taught_by_have_the_right_article() -> None:
+    texts = [text for label in labels() for text in label.texts]
+    assert {"an SUV", "a UFO", "an archer", "a unicorn"} <= {*texts}
+    assert [text for text in texts if re.search(r"\ba [aeio]", text)] == []
 
 
 def test_a_caption_claims_no_more_than_it_says() -> None:

@@ -39,6 +39,7 @@ SCENE = Scene("forest", False, (MAN, DOGS, CAT), 1)
         ("a man eats while a cat runs", True),
         ("a man eats while playing the guitar", False),
         ("a man plays the guitar at the end", True),
+        ("a man plays the guitar in the end", True),
         ("a man eats an apple at the end", False),
         ("a cat running at the start", False),  # it runs all the time
         ("a guitarist", True),
