@@ -37,14 +37,10 @@ def scenes() -> list[Scene]:
 
 
 @cache
-def many() -> list[Scene]:
-    return sample_scenes("train", 200, seed=1)
-
-
-@cache
-def judged() -> tuple[SceneDenials, tuple[JudgedQuery, ...]]:
-    sentences = SceneDenials(many())
-    return sentences, world_queries([caption.text for caption in captions_of(many())], sentences)
+def judged() -> tuple[list[Scene], SceneDenials, tuple[JudgedQuery, ...]]:
+    many = sample_scenes("train", 200, seed=1)
+    sentences = SceneDenials(many)
+    return many, sentences, world_queries([caption.text for caption in captions_of(many)], sentences)
 
 
 @cache
@@ -68,16 +64,15 @@ def test_each_scene_has_an_original_query_and_a_negated_one_where_its_caption_ca
 
 @pytest.mark.parametrize("kind", ["composed", "without", "not"])
 def test_judgements_match_the_truth_of_each_scene(kind: str) -> None:
-    sentences, everything = judged()
-    rows = range(len(many()))
-    drawn = {s.text: s for row in rows for s in [sentences.draw(row, kind, random.Random(f"validation {row}"))]}  # type: ignore[arg-type]
+    many, sentences, everything = judged()
+    drawn = {s.text: s for row in range(200) for s in [sentences.draw(row, kind, random.Random(f"validation {row}"))]}  # type: ignore[arg-type]
     queries = [query for query in everything if query.kind == kind]
     assert len(queries) > 20
     for query in queries[::3]:  # of all of them, the plain loops would take seconds
         sentence = drawn[query.text]
-        wanted = {row for row, scene in enumerate(many()) if sentence.wanted_claim.holds(scene)}
+        wanted = {row for row, scene in enumerate(many) if sentence.wanted_claim.holds(scene)}
         unwanted = {
-            row for row, scene in enumerate(many()) if any(claim.holds(scene) for claim in sentence.unwanted_claims)
+            row for row, scene in enumerate(many) if any(claim.holds(scene) for claim in sentence.unwanted_claims)
         }
         assert set(query.relevant.tolist()) == wanted - unwanted != set()
         assert set(query.hard.tolist()) == wanted & unwanted != set()

@@ -39,6 +39,7 @@ def page_with(build: Callable[[], Any]) -> tuple[gr.Blocks, Callable[[Any], Any]
 
 def client() -> TestClient:
     page, _ = page_with(gr.Textbox)
+    page.max_file_size = None  # as after `launch`
     return TestClient(routes.App.create_app(page), base_url="http://127.0.0.1")
 
 
@@ -65,9 +66,7 @@ def test_downloads_that_a_request_asks_for_are_refused(monkeypatch: pytest.Monke
 
 def test_a_request_uploads_so_many_files_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
     files = [("files", (f"{number}.txt", b"x")) for number in range(4)]
-    page, _ = page_with(gr.Textbox)
-    page.max_file_size = None  # as after `launch`
-    app = TestClient(routes.App.create_app(page), base_url="http://127.0.0.1")
+    app = client()
     assert app.post("/gradio_api/upload", files=files).status_code == 200
     monkeypatch.setattr(route_utils, "GradioMultiPartParser", route_utils.GradioMultiPartParser)  # restored after
     limit_files(3)
@@ -85,7 +84,8 @@ def test_a_url_in_a_path_is_recognised_before_gradio_serves_it(monkeypatch: pyte
 
     monkeypatch.setattr(routes, "secure_url_stream_response", serve)
     paths = [f"/gradio_api/file={URL}", f"/gradio_api/file/{URL}"]
-    answers = [client().get(path).text for path in paths]
+    app = client()
+    answers = [app.get(path).text for path in paths]
     assert answers == ["from elsewhere"] * 2 and served == [URL] * 2, "Gradio no longer serves it: let it answer"
     assert all("://" in path for path in paths)  # which is what RequestChecks refuses
 
