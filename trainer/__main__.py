@@ -169,7 +169,8 @@ def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
     try:
         ended = _train(run, config, cache, stop, report)
         if ended == "finished" and config.add_model and run.path.resolve().parent.name == RUNS:
-            logger.info("%s", add_model(run.path))
+            logger.info("%s", outcome := add_model(run.path))
+            run.write_status(replace(run.status() or status, doing=outcome))
         state = ended
     except InterruptedError:
         state = "stopped"

@@ -12,7 +12,7 @@ from nt2vr.files import atomic_folder, slug
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.catalog import Catalog, epochs_of
 from nt2vr.models.foreign import new_folder
-from nt2vr.progress import duration_text
+from nt2vr.progress import Progress, duration_text, silent
 from nt2vr.settings import Settings
 from nt2vr.world import NAME, WORLD
 from trainer.config import PRESETS, TrainConfig, load_config
@@ -47,7 +47,7 @@ def told_s(config: TrainConfig, seconds: float) -> str:
     return f"{config.name}: {steps}, less if it stops early. Only the text tower learns, so that every index stays."
 
 
-def estimate_s(config: TrainConfig) -> float:
+def estimate_s(config: TrainConfig, progress: Progress = silent) -> float:
     """Estimate the seconds that a teaching takes here, by its first steps on sentences of the built-in world."""
     from trainer.data.batches import epoch_batches  # noqa: PLC0415  imports torch, as the others do
     from trainer.data.clips import caption_clips, world_captions  # noqa: PLC0415
@@ -64,6 +64,7 @@ def estimate_s(config: TrainConfig) -> float:
     learner.start_epoch()
     batches = epoch_batches(clips, few, 1, 0, learner.losses.needs)
     for step in range(WARM + TIMED):
+        progress(step, WARM + TIMED, "measuring ten steps")
         if step == WARM:
             started = time.monotonic()
         learner.step([next(batches)])

@@ -68,7 +68,7 @@ class Run:
     @property
     def num_steps(self) -> int:
         """Number of steps: known once some are taken, as data may have less than the config asks for."""
-        if self.status.total and not self.status.doing:
+        if self.status.total and (not self.status.doing or self.status.state == "finished"):
             return self.status.total
         return self.config.epochs * self.config.steps_per_epoch if self.config else 0
 

@@ -95,7 +95,7 @@ class RunStatus:
     step: int = 0  # steps taken, over all epochs
     eta_s: float | None = None  # estimated seconds left
     error: str | None = None
-    doing: str = ""  # current step of the preparation
+    doing: str = ""  # current step of the preparation, or what came of a finished run
     done: int = 0
     total: int = 0  # all units of that step, or of steps once they are taken; 0 if unknown
 

@@ -59,8 +59,9 @@ class Teaching:
         name = event_value(event, "name", str)
         config, run = self._begun(name)
         if run is None:
-            progress(None, desc="measuring ten steps")
-            told, do = told_s(config, estimate_s(config)), "Teach"
+            progress(0, desc="measuring ten steps")
+            seconds = estimate_s(config, lambda done, total, doing: progress((done, total), desc=doing))
+            told, do = told_s(config, seconds), "Teach"
         else:
             steps = f"{run.status.step:,} of {run.num_steps:,} steps"
             told, do = f"{config.name}: {steps} are done, and it goes on from there.", "Go on teaching"

@@ -49,6 +49,7 @@ def run_view(run: Run, tell: Callable[[str], str] = str) -> dict[str, Any]:
         "done": done,
         "left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
         "error": tell(status.error or "") if status.state == "failed" else "",
+        "outcome": status.doing if status.state == "finished" else "",
         "under_way": run.is_under_way,
     }
 

@@ -62,7 +62,9 @@ def test_a_command_teaches_a_model_without_data_goes_on_when_repeated_and_leaves
     assert after.difference["model"] == "Tiny / random" and after.visual_fingerprint == before.visual_fingerprint
     assert after.text_fingerprint == read_checkpoint(folder, verify=True).card.text_fingerprint
     assert after.text_fingerprint != before.text_fingerprint
-    rows = read_metrics(data_dir / "runs" / "tiny-random-taught" / "metrics.jsonl")
+    run = RunFolder(data_dir / "runs" / "tiny-random-taught")
+    assert (ended := run.status()) and ended.doing == "Tiny / random taught is among the models."
+    rows = read_metrics(run.metrics)
     assert [row["epoch"] for row in rows if "text/order" in row] == [1, 2]
     assert main(command) == 1 and "is here already" in capsys.readouterr().err
 
