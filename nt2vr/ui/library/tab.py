@@ -184,10 +184,7 @@ class LibraryTab:
         ]
 
     def on_model(self, model: str | None, chosen: str = "", request: gr.Request | None = None) -> dict[str, Any]:
-        """Say if a model knows only drawings, or is slow, before it indexes the open library, or one to be added.
-
-        If it has indexed the open library, offer to teach it “not”, or to search with the model that was so taught.
-        """
+        """Say if a model knows only drawings, or is slow; of one that has indexed the open library, offer “not”."""
         if chosen and self._indexing.under_way(chosen):  # its clips are not counted yet
             return {}
         clips = len(self._indexing.galleries.searcher(chosen).gallery.videos) if chosen else 0

@@ -34,7 +34,6 @@ MAX_BASE = 40  # characters of the base's name in a run's
 POLL_S = 1.0
 REST = 10  # polls after the end of a run, within which its last checkpoint is served
 LATEST = 4  # counts told besides the first
-BY_PARTS = "As the parts say: no captions are here, so what {} finds for each part alone is counted."
 ViewOf = Callable[[Answer], Mapping[str, Any]]  # what `columns_view` returns
 
 
@@ -120,7 +119,9 @@ class Learner:
         asked = replace(answer, judged_by="the parts") if self.by_parts else answer
         told = story(self.by_parts or self.rankings, epoch, asked, self.epochs[-1])
         if told and self.by_parts:
-            told["why"] = BY_PARTS.format(self.rankings[0].system.model)
+            told["why"] = (
+                f"As the parts say: without captions, {self.rankings[0].system.model} judges each part alone."
+            )
         badge = {**frame["badge"], "more": ""} if told else dict(frame["badge"])
         for each in (badge, line := dict(frame["line"])):
             if told and each.get("kind") == "bad":  # it is still learning: no verdict yet
