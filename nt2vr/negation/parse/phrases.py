@@ -28,10 +28,7 @@ class Phrase:
 
 
 class Phrases:
-    """Finds phrases in one tagged sentence; finders return None if no such phrase starts at word i.
-
-    Tags, words and lemmas past either end are "".
-    """
+    """Finds phrases in one tagged sentence; finders return None, and look-ups "", if there is none at word i."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
@@ -59,7 +56,6 @@ class Phrases:
         return i
 
     def clause_start(self, i: int) -> int:
-        """Return the first word of the clause that word i is in, by marks and conjunctions."""
         while self.tag(i - 1) not in {"", "PUNCT", "CONJ"}:
             i -= 1
         return i
@@ -88,7 +84,6 @@ class Phrases:
         return self.lemma(i) in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)
 
     def is_actor(self, phrase: Phrase) -> bool:
-        """Return whether the phrase names somebody who can act: people, animals, vehicles."""
         return not listed("actors", "roles").isdisjoint({self.word(phrase.head), self.lemma(phrase.head)})
 
     def any_phrase(self, i: int) -> Phrase | None:
@@ -130,7 +125,8 @@ class Phrases:
         j = i
         while self.tag(j) in {"ADJ", "ADV", "VBN"} and self.word(j) not in NEW_START:
             j += 1
-        end = inner.end if self.tag(j) == "TO" and (inner := self.verb_phrase(j)) else j  # able to swim
+        inner = self.verb_phrase(j) if self.tag(j) == "TO" else self.place_phrase(j) if self.word(j) == "of" else None
+        end = inner.end if inner else j  # able to swim, afraid of dogs
         return Phrase("quality", i, end, end, j - 1) if j > i else None
 
     def is_setting(self, place: Phrase) -> bool:

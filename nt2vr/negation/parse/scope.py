@@ -124,11 +124,18 @@ class Denials:
     def _acts(self, noun: Phrase, kind: CueKind) -> bool:
         """Return whether a denied noun is of somebody who may act: "people", but not "the people"."""
         phrases = self.phrases
-        noun_acts = phrases.word(noun.head) in {"one", "ones", "those"} or phrases.word(noun.head).endswith("ing")
-        if kind == "nobody" or noun_acts:  # not the ones | made of glass
+        if kind == "nobody" or self._says_which(noun, kind):
             return True
         generic = kind == "without" or phrases.tag(noun.start) != "DET" or phrases.word(noun.start) == "any"
         return generic and phrases.is_actor(noun) and self._denies_all(noun, kind)
+
+    def _says_which(self, noun: Phrase, kind: CueKind) -> bool:
+        """Return whether modifiers are of no other noun: "the ones | made of glass", "without the alarm | ringing"."""
+        phrases, head = self.phrases, self.phrases.word(noun.head)
+        is_clause = phrases.word(noun.start) == "the" or (noun.end == noun.start + 1 and head[-1] != "s")
+        is_clause &= kind == "without" and phrases.lemma(noun.start - 2) not in listed("actors")
+        ends = phrases.tag(noun.end) in {"VBN", "VBD"} and phrases.tag(noun.end + 1) in {"", "PUNCT", "CONJ"}
+        return head in {"one", "ones", "those"} or head.endswith("ing") or is_clause or (ends and kind == "no")
 
     def _denies_all(self, noun: Phrase, kind: CueKind) -> bool:
         if kind in {"no", "without"}:  # but not: a bike without a rider | leaning
@@ -236,7 +243,8 @@ class Denials:
         """Return "a cat is not visible", "while a truck is not", "with his face not visible"."""
         end = self.phrases.after_predicate(after_cue)
         after = after_cue + (end == after_cue and self.phrases.word(after_cue) in {"on", "in"})  # lights are not | on
-        is_elliptic = self.phrases.tag(after) in {"", "PUNCT"} and self.phrases.lemma(cue - 1) == "be"
+        is_said = self.phrases.lemma(cue - 1) == "be" or (after > after_cue and self.phrases.tag(cue - 2) == "PUNCT")
+        is_elliptic = self.phrases.tag(after) in {"", "PUNCT"} and is_said
         if end == after_cue and not is_elliptic:
             return None
         part = self._with_missing(cue, end, first) if self._before_helpers(cue, first) == cue else None
@@ -581,7 +589,8 @@ class ScopeFinder:
         denies_all = negation.kind in {"no", "nobody"} or self.phrases.word(negation.cue) == "nor"
         is_first = min(wanted, default=negation.end) >= negation.end
         stays = is_noun and denies_all and is_first and self.phrases.word(last.core + 1) == "the"
-        wants_more = (is_noun and wanted) or self.wanted.acts(wanted) or self.wanted.placed(wanted)
+        placed = any(map(self.phrases.is_setting, filter(None, map(self.phrases.place_phrase, wanted))))
+        wants_more = (is_noun and wanted) or self.wanted.acts(wanted) or placed
         orders = negation.kind == "order" and self._typed and not self._edits
         if stays or not (wants_more or orders):  # there is no bread on | the table, only fruit
             return replace(negation, end=last.core)

@@ -44,11 +44,6 @@ class _Spot:
         self.word_before, self.before = (words[i - 1], tags[i - 1]) if i else ("", "")
         self.before_that = tags[i - 2] if i > 1 else ""
 
-    def follows_helper(self) -> bool:
-        """Return whether "do not" or a denied modal comes before: "doesn't | pitch", "can't | dance"."""
-        denied = self.i > 1 and self.before == "NEG"
-        return denied and (self.before_that == "MD" or HELPERS.get(self.words[self.i - 2]) == "do")
-
     def follows_subject(self) -> bool:
         is_noun = self.before == "NOUN" and self.before_that in {"DET", "ADJ", "NUM"}
         cue = tuple(self.words[max(0, self.i - 3) : self.i - 1])
@@ -109,7 +104,6 @@ class Repairs:
         self._log_probabilities = chances
 
     def tag(self, words: Sequence[str], tags: Sequence[str], i: int) -> str:
-        """Return the right tag of word i."""
         spot = _Spot(words, tags, i)
         tag = self._by_word(spot)
         if tag or spot.tag not in _DOUBTFUL:
@@ -142,10 +136,10 @@ class Repairs:
     @staticmethod
     def _is_noun(spot: _Spot, chances: Mapping[str, float]) -> bool:
         one, many = "NN1" in chances, "NN2" in chances
-        if spot.ends_denied_list():
+        before_that = spot.words[max(0, spot.i - 2)] if spot.before == "ADJ" else spot.word_before
+        denied = before_that in listed("denying_things")  # without a can, no free throws
+        if spot.ends_denied_list() or (denied and spot.before == "ADJ" and spot.after in _ENDS):
             return True
-        denies = spot.word_before if spot.before != "ADJ" else spot.words[spot.i - 2]
-        denied = denies in listed("denying_things")  # without a can, no free throws
         if (one or many) and (denied or spot.word_before in {"a", "an", "any"} or spot.ends_denied_noun()):
             return True
         if spot.tag == "VBZ":  # making leaves from clay, but: not singing plays the
@@ -166,7 +160,8 @@ class Repairs:
         if spot.word.endswith("s") and is_nobody:
             return "VBZ"  # nobody strums
         never = spot.word_before == "never" and spot.after == "ADP" and not chances.keys().isdisjoint(_BASE)
-        if never or spot.follows_helper():
+        helped = spot.before_that == "MD" or HELPERS.get(spot.words[max(0, spot.i - 2)]) == "do"
+        if never or (helped and spot.before == "NEG"):
             return "VB"  # doesn't pitch a ball; birds which never hunt in cages
         if third_person > -inf and spot.follows_subject() and not spot.word_before.endswith("s"):
             return "VBZ"  # a man dances
@@ -225,7 +220,6 @@ class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
     """HanTa with the same answers in less time, but for long words, of which only the end is analysed."""
 
     def __init__(self) -> None:
-        """Load the model, 0.1 s."""
         super().__init__("morphmodel_en.pgz")
         self._tag_word = lru_cache(_NUM_WORDS)(super()._tag_word)
         self.analyze_forward = lru_cache(_NUM_WORDS)(self._analyze_forward)

@@ -97,16 +97,16 @@ class WantedFinder:
 
     def _shared(self, negation: Negation, found: Sequence[Negation]) -> frozenset[str]:
         """Return the tags of verbs that are of what is wanted, too: "a dog and not a cat | is sleeping"."""
-        joins = self.phrases.word(negation.cue - 1) == "and" or self.phrases.word(negation.cue) in listed("contrasts")
+        joins = self.phrases.word(negation.cue - 1) == "and" or self.phrases.word(negation.cue) in {
+            "rather",
+            "instead",
+        }
         both = negation.kind == "not" and joins and not self.acts(self.words(found, negation.start))
-        return frozenset() if negation.kind == "no" else VERB_TAGS if both else FINITE_TAGS
+        return frozenset() if negation.kind == "no" else VERB_TAGS | {"ADP"} if both else FINITE_TAGS
 
     def _starts_part(self, i: int) -> bool:
         tag, word = self.phrases.tag(i), self.phrases.word(i)
         return tag in {"", "PUNCT"} or word in NEW_START or (tag == "CONJ" and word != "or")
-
-    def placed(self, wanted: Sequence[int]) -> bool:
-        return any(map(self.phrases.is_setting, filter(None, map(self.phrases.place_phrase, wanted))))
 
     def _stands_apart(self, negation: Negation, found: Sequence[Negation]) -> bool:
         """Return whether a negation starts a part of its own: after a comma or a conjunction, or as "rather than"."""
