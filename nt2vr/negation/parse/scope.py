@@ -503,7 +503,7 @@ class ScopeFinder:
         phrases, end = self.phrases, i
         while phrases.tag(end) not in {"", "PUNCT", "CONJ", "WH"} or phrases.joins_adjectives(end):
             end += 1
-        said = any(phrases.tag(j) in {"NOUN", "ADJ", "ADP", "OTHER", *VERB_TAGS} for j in range(i, end))
+        said = any(phrases.tag(j) in {"NOUN", "ADJ", "ADP", "NUM", "OTHER", *VERB_TAGS} for j in range(i, end))
         return Phrase("noun", i, end, end, end - 1) if said and kind in {"not", "no", "without", "order"} else None
 
     def _holds(self, kind: CueKind, cue: int, after_cue: int, first: Phrase) -> bool:
