@@ -151,7 +151,7 @@ class Phrases:
         return _read_verb_phrase(self, verb, start)
 
     def _modifies_noun(self, i: int, *, first: bool) -> bool:
-        if self.tag(i) == "POS" or (self.tag(i) == "ADJ" and self.tag(i + 1) == "NOUN"):  # a computer online game
+        if self.tag(i) == "POS" or (self.tag(i) in {"ADJ", "VBN"} and self.tag(i + 1) == "NOUN"):  # a turn based game
             return True
         return (first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
 
