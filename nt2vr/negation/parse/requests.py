@@ -120,10 +120,16 @@ def _listed(match: re.Match[str]) -> str | None:
     return " or " if match[0] == "/" else " and "
 
 
+def _literal(match: re.Match[str]) -> str:
+    """Make one word of quoted writing, which denies nothing: a door marked "no entry"."""
+    before, quoted, _ = match[0].split('"')
+    return f'{before}"{quoted.strip().replace(" ", "-")}"'
+
+
 def _new_clause(match: re.Match[str]) -> str:
     return "; " if match.start() else ""
 
 
 _FUNCTIONS: dict[str, Callable[[re.Match[str]], str | None]] = {
-    f"{function.__name__.strip('_')}()": function for function in (_contraction, _cue, _listed, _new_clause)
+    f"{function.__name__.strip('_')}()": function for function in (_contraction, _cue, _listed, _literal, _new_clause)
 }
