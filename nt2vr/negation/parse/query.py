@@ -69,13 +69,12 @@ def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
         return Query(text)
     typed = read_typed(text, editing)
     query = split_query(typed.text, Phrases(tagger.tag(typed.text)), editing, typed=True)
-    cues, scopes = (tuple(_tight(text, typed.span(span)) for span in spans) for spans in (query.cues, query.scopes))
-    return replace(query, text=text, cues=cues, scopes=scopes)
 
+    def as_typed(span: Span) -> Span:
+        start, end = typed.span(span)
+        return Span(end - len(text[start:end].lstrip()), start + len(text[start:end].rstrip()))
 
-def _tight(text: str, span: Span) -> Span:
-    part = text[slice(*span)]
-    return Span(span.end - len(part.lstrip()), span.start + len(part.rstrip()))
+    return replace(query, text=text, cues=tuple(map(as_typed, query.cues)), scopes=tuple(map(as_typed, query.scopes)))
 
 
 def check_query(query: Query) -> None:

@@ -77,8 +77,7 @@ class Typed:
 
 def read_typed(text: str, editing: bool = False) -> Typed:
     """Return the text to take apart: `text` itself in most cases, and wherever nothing else would be left."""
-    as_typed = Typed(text, range(len(text)), range(1, len(text) + 1))
-    typed = as_typed.rewritten((*_steps("operators"), *_steps("spelling")))
+    typed = Typed(text, range(len(text)), range(1, len(text) + 1)).rewritten(_steps("operators") + _steps("spelling"))
     said = typed.rewritten((*_steps("fillers"), *_steps("requests"), *(() if editing else _steps("slogans"))))
     return said if said.text.strip(" .,;:!?") else typed
 
@@ -121,8 +120,7 @@ def _listed(match: re.Match[str]) -> str | None:
 
 
 def _literal(match: re.Match[str]) -> str:
-    """Make one word of quoted writing, which denies nothing: a door marked "no entry"."""
-    before, quoted, _ = match[0].split('"')
+    before, quoted, _ = match[0].split('"')  # one word denies nothing: a door marked "no-entry"
     return f'{before}"{quoted.strip().replace(" ", "-")}"'
 
 
