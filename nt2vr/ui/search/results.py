@@ -487,7 +487,8 @@ def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]
             things[0] = f"{between.strip()} {things[0]}".strip()
         if typed in {"no", "not"} and things and is_only_verb(things[0].partition(" ")[0]):  # cat not | eat
             typed, things[0] = "not", inflect_phrase(things[0], "VBG")
-        typed = "not" if typed == "no" and things and DEED.match(things[0]) else typed
+        is_mark = typed == "no" != text[slice(*cue)].lower()  # -dancing; a typed "no training wheels" stays
+        typed = "not" if is_mark and things and DEED.match(things[0]) else typed
         said = listed(*things, joint="or") if following != "nor" else ", ".join(things)
         joint = "" if following in {"", "nor"} else " and" if number + 1 == len(groups) else ","
         pieces += [{"cue": typed, **_flip(is_flipped)}, {"text": f"{said}{joint}".strip()}]
