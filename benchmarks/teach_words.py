@@ -4,10 +4,11 @@
 
 A RUN is a comma-separated list of settings, "alpha=0.8,seed=1"; "base" measures the baselines. FOLDER holds
 flickr8k_captions.txt, msrvtt_captions_2k.csv and msrvtt1k_captions.jsonl, which are not part of this project. MiniLM
-learns from the first two with the preset teach-text. The 1,000 videos of the third are split in half by the hashes of
-their ids: choices are made on the validation half, and the other is reported. The gallery is embedded by the untaught
-encoder, as a frozen visual tower would. Results go to OUT/results.jsonl, one line per run and half. Models are kept in
-OUT/RUN.pt: a run that is asked for again is not trained again, only measured.
+learns from the first two with the preset teach-text, or with world=1 from captions of the built-in world alone. The
+1,000 videos of the third are split in half by the hashes of their ids: choices are made on the validation half, and
+the other is reported. The gallery is embedded by the untaught encoder, as a frozen visual tower would. Results go to
+OUT/results.jsonl, one line per run and half. Models are kept in OUT/RUN.pt: a run that is asked for again is not
+trained again, only measured.
 """
 
 import csv
@@ -49,6 +50,7 @@ from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import words
 from nt2vr.progress import silent
 from nt2vr.search.strategies import System
+from nt2vr.world import WORLD
 from trainer.config import PRESETS, TrainConfig, load_config
 from trainer.data.batches import Batch, draw_sentence, epoch_batches
 from trainer.data.clips import ClipLoader, Clips
@@ -68,7 +70,7 @@ HELD_OUT = words(  # concepts that a run with hold_out=1 never denies: common no
     "camera stage road pool rock fence bench shirt book piano "
     "sing dance run jump ride cook swim climb eat throw drive laugh kick sleep cry fight draw walk cut paint"
 )
-SETTINGS = ("alpha", "rate", "batch", "idiom", "keep", "not", "hold_out", "steps", "seed")  # of a run
+SETTINGS = ("alpha", "rate", "batch", "idiom", "keep", "not", "hold_out", "steps", "seed", "world")  # of a run
 logger = logging.getLogger(__name__)
 Run = Mapping[str, float]
 
@@ -134,7 +136,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     options.out.mkdir(parents=True, exist_ok=True)
     halves = list(halves_of(options.data, options.out))
-    clips: tuple[Clips, Clips] | None = None
+    clips: dict[str, tuple[Clips, Clips]] = {}  # by data
     for name in options.runs:
         encoder = MiniLMEncoder(*load_minilm())
         found: dict[str, float] = {}
@@ -144,8 +146,9 @@ def main() -> None:
             if not kept.exists():
                 run = settings_of(name)
                 config = config_of(run, write_captions(options.data, options.out), options.steps)
-                clips = clips or clips_of(config, options.captions)
-                model, found, denied = teach(config, *clips, hold_out=bool(run.get("hold_out")))
+                if config.data not in clips:
+                    clips[config.data] = clips_of(config, options.captions)
+                model, found, denied = teach(config, *clips[config.data], hold_out=bool(run.get("hold_out")))
                 with atomic_write(kept) as file:
                     torch.save({"model": model.state_dict(), "found": found, "denied": sorted(denied)}, file)
             taught = torch.load(kept)
@@ -216,7 +219,7 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
         positions="centres",
         pooling="mean",
         keep_tokens=False,  # `teach` freezes the whole table, which saves its gradient
-        data=str(captions),
+        data=WORLD if run.get("world") else str(captions),
         losses={"distill": {**distill, **{key: run[key] for key in ("alpha", "keep") if key in run}}},
         sentences={kind: share for kind, share in shares.items() if share},
         not_epochs=int(run.get("not", preset.not_epochs)),
