@@ -16,7 +16,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.models.catalog import EPOCH, Catalog, CatalogEntry
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Hit, Judge, Ranking, Verdict
-from nt2vr.search.exclusion import SAMPLE
+from nt2vr.search.exclusion import above_mean
 from nt2vr.search.live import LoadedModel
 from nt2vr.search.searcher import Panel, Searcher
 from nt2vr.search.strategies import System
@@ -88,8 +88,7 @@ def judged_by_parts(
     (parts,) = searcher.parts(query, replace(panel, systems=(System(base),), loaded={base: model}))
     gallery, num_unwanted = model.view(searcher), len(parts.unwanted)
     texts = parts.unwanted if parts.wanted is None else np.vstack([parts.unwanted, parts.wanted])
-    some = gallery.embeddings[:: max(1, len(gallery.embeddings) // SAMPLE)] @ texts.T
-    least = some.mean(axis=0) + some.std(axis=0)
+    least = above_mean(gallery.embeddings, texts, deviations=1)
 
     def verdict(hit: Hit) -> Verdict:
         shows = gallery.embeddings[gallery.row_of[hit.video_id]] @ texts.T > least

@@ -30,8 +30,7 @@ class Exclusion:
         """Return the exclusion in a gallery (V, D): tau, where it is open, is mean + 0.5 deviations of s(clip, n)."""
         if self.tau is not None or not len(self.unwanted):
             return self
-        some = clips[:: max(1, len(clips) // SAMPLE)] @ self.unwanted.T
-        return replace(self, tau=some.mean(axis=0) + DEVIATIONS * some.std(axis=0))
+        return replace(self, tau=above_mean(clips, self.unwanted, DEVIATIONS))
 
     def excess(self, similarities: Vectors) -> Vectors:
         """Return how far similarities (..., U) are above tau, at least 0."""
@@ -43,6 +42,12 @@ class Exclusion:
         if not len(self.unwanted):
             return np.zeros(similarities.shape[:-1], np.float32)
         return np.asarray(self.weight * self.excess(similarities).max(axis=-1), np.float32)
+
+
+def above_mean(clips: Vectors, texts: Vectors, deviations: float) -> Vectors:
+    """Return the mean of s(clip, t) over a gallery (V, D) plus some deviations, for each text t: (T, D) to (T,)."""
+    some = clips[:: max(1, len(clips) // SAMPLE)] @ texts.T
+    return np.asarray(some.mean(axis=0) + deviations * some.std(axis=0))
 
 
 def unit(vectors: NDArray[np.floating]) -> Vectors:

@@ -97,10 +97,8 @@ class WantedFinder:
 
     def _shared(self, negation: Negation, found: Sequence[Negation]) -> frozenset[str]:
         """Return the tags of verbs that are of what is wanted, too: "a dog and not a cat | is sleeping"."""
-        joins = self.phrases.word(negation.cue - 1) == "and" or self.phrases.word(negation.cue) in {
-            "rather",
-            "instead",
-        }
+        phrases, cue = self.phrases, negation.cue
+        joins = phrases.word(cue - 1) == "and" or phrases.word(cue) in {"rather", "instead"}
         both = negation.kind == "not" and joins and not self.acts(self.words(found, negation.start))
         return frozenset() if negation.kind == "no" else VERB_TAGS | {"ADP"} if both else FINITE_TAGS
 
