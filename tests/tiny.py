@@ -1,6 +1,7 @@
 """Real open_clip models, small enough for tests: random weights, CLIP's own tokenizer.
 
-TINY has a ResNet, with BatchNorm; SMALL_VIT has the frame size and text length of CLIP's ViT-B-32.
+RESNET has BatchNorm, and takes three times as long as TINY; SMALL_VIT has the frame size and text length of CLIP's
+ViT-B-32.
 """
 
 import atexit
@@ -24,9 +25,10 @@ from tests.paths import ROOT
 
 TINY: dict[str, Any] = {
     "embed_dim": 16,
-    "vision_cfg": {"image_size": 64, "layers": [1, 1, 1, 1], "width": 8},
+    "vision_cfg": {"image_size": 64, "layers": 1, "width": 16, "head_width": 16, "patch_size": 32},
     "text_cfg": {"context_length": 16, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
 }
+RESNET: dict[str, Any] = {**TINY, "vision_cfg": {"image_size": 64, "layers": [1, 1, 1, 1], "width": 8}}
 SMALL_VIT: dict[str, Any] = {
     "embed_dim": 32,
     "vision_cfg": {"image_size": 224, "layers": 2, "width": 64, "patch_size": 32},
@@ -34,40 +36,41 @@ SMALL_VIT: dict[str, Any] = {
 }
 
 
-def tiny_model(seed: int = 0) -> Any:
-    """Build TINY; equal seeds give equal weights. Its BatchNorm has statistics, so that eval mode differs."""
-    return deepcopy(_built(seed))
+def tiny_model(seed: int = 0, resnet: bool = False) -> Any:
+    """Build TINY, or RESNET, whose BatchNorm has statistics, so that eval mode differs; equal seeds, equal weights."""
+    return deepcopy(_built(seed, resnet))
 
 
 @cache
-def _built(seed: int) -> Any:
+def _built(seed: int, resnet: bool) -> Any:
     torch.manual_seed(seed)
-    model = build_model(TINY, {})
+    model = build_model(RESNET if resnet else TINY, {})
     model.train()
     with torch.no_grad():
         model.encode_image(torch.randn(8, 3, 64, 64) * 2 + 1)
     return model
 
 
-def write_anew(folder: Path, name: str = "tiny", seed: int = 0, fp16: bool = True) -> Card:
-    """Write a TINY model as a checkpoint folder."""
-    return write_checkpoint(folder, tiny_model(seed), TINY, {}, Card(name, frames=2), fp16)
+def write_anew(folder: Path, name: str = "tiny", seed: int = 0, fp16: bool = True, resnet: bool = False) -> Card:
+    """Write a TINY model, or a RESNET, as a checkpoint folder."""
+    config = RESNET if resnet else TINY
+    return write_checkpoint(folder, tiny_model(seed, resnet), config, {}, Card(name, frames=2), fp16)
 
 
-def write_tiny(folder: Path, name: str = "tiny", seed: int = 0, fp16: bool = True) -> Card:
+def write_tiny(folder: Path, name: str = "tiny", seed: int = 0, fp16: bool = True, resnet: bool = False) -> Card:
     """Copy the folder that `write_anew` wrote first, in a tenth of its time."""
-    first, card = _written(name, seed, fp16)
+    first, card = _written(name, seed, fp16, resnet)
     shutil.copytree(first, folder, copy_function=shutil.copyfile)
     os.utime(folder)  # its time is copied, too
     return card
 
 
 @cache
-def _written(name: str, seed: int, fp16: bool) -> tuple[Path, Card]:
+def _written(name: str, seed: int, fp16: bool, resnet: bool) -> tuple[Path, Card]:
     folder = TemporaryDirectory()
     atexit.register(folder.cleanup)
     first = Path(folder.name) / "model"
-    return first, write_anew(first, name, seed, fp16)
+    return first, write_anew(first, name, seed, fp16, resnet)
 
 
 @contextmanager

@@ -91,7 +91,7 @@ class Scene:
         read = ({**figure, "deeds": tuple(Deed(**deed) for deed in figure["deeds"])} for figure in data["figures"])
         return cls(data["place"], data["night"], tuple(Figure(**figure) for figure in read), data["seed"])
 
-    @property
+    @cached_property
     def content(self) -> str:
         """The scene without its seed, independent of the order of the figures."""
         figures = [asdict(figure) for figure in self.figures]

@@ -9,15 +9,15 @@ import torch
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import build_model
 from nt2vr.models.foreign import infer
-from tests.tiny import TINY
+from tests.tiny import RESNET
 
 OF_OPEN_CLIP_4 = {  # a model of sound, and one of frames of any size
     "CLAP-HTSAT-base": {"embed_dim": 512, "audio_cfg": {"model_name": "base"}, "text_cfg": {"layers": 12}},
     "naflexclip": {"embed_dim": 512, "vision_cfg": {"naflex": True, "in_chans": 3}, "text_cfg": {"layers": 12}},
 }
 KNOWN = {**OF_OPEN_CLIP_4, **{name: open_clip.get_model_config(name) for name in open_clip.list_models()}}
-VIT = {**TINY, "embed_dim": 32, "vision_cfg": {"image_size": 64, "layers": 2, "width": 64, "patch_size": 16}}
-WIDE = {**TINY["text_cfg"], "width": 128, "heads": 2}
+VIT = {**RESNET, "embed_dim": 32, "vision_cfg": {"image_size": 64, "layers": 2, "width": 64, "patch_size": 16}}
+WIDE = {**RESNET["text_cfg"], "width": 128, "heads": 2}
 
 
 def weights_of(config: dict[str, Any]) -> dict[str, torch.Tensor]:
@@ -35,7 +35,7 @@ def test_a_known_architecture_is_inferred_from_its_shapes(name: str) -> None:
     assert infer(weights_of(KNOWN[name]), KNOWN) == (name, KNOWN[name])
 
 
-@pytest.mark.parametrize("vision", [VIT["vision_cfg"], {**VIT["vision_cfg"], "mlp_ratio": 3.0}, TINY["vision_cfg"]])
+@pytest.mark.parametrize("vision", [VIT["vision_cfg"], {**VIT["vision_cfg"], "mlp_ratio": 3.0}, RESNET["vision_cfg"]])
 def test_an_unknown_architecture_is_inferred_from_its_shapes(vision: dict[str, Any]) -> None:
     config = {**VIT, "vision_cfg": vision, "text_cfg": WIDE}
     name, inferred = infer(weights_of(config), KNOWN)
@@ -44,8 +44,8 @@ def test_an_unknown_architecture_is_inferred_from_its_shapes(vision: dict[str, A
 
 def test_a_known_model_determines_the_heads_of_others_with_its_shapes() -> None:
     with pytest.raises(ConfigError, match=r"text tower of width 16\. Name the model"):
-        infer(weights_of(TINY), KNOWN)
-    assert infer(weights_of(TINY), {**KNOWN, "mine": TINY}) == ("mine", TINY)
+        infer(weights_of(RESNET), KNOWN)
+    assert infer(weights_of(RESNET), {**KNOWN, "mine": RESNET}) == ("mine", RESNET)
 
 
 def test_a_model_that_is_not_a_clip_is_one_sentence() -> None:

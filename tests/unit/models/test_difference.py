@@ -21,7 +21,7 @@ from nt2vr.models.foreign import ImportOptions, import_checkpoint
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from tests.paths import ROOT
 from tests.run import here
-from tests.tiny import TINY, tiny_model, write_anew, write_tiny
+from tests.tiny import RESNET, tiny_model, write_anew, write_tiny
 
 TEXTS = ["a dog and not a cat", "a man playing the guitar"]
 FRAMES = np.random.default_rng(0).integers(0, 255, (4, 64, 64, 3), dtype=np.uint8)
@@ -29,17 +29,17 @@ FRAMES = np.random.default_rng(0).integers(0, 255, (4, 64, 64, 3), dtype=np.uint
 
 def write_tuned(folder: Path, base: Path | None, seed: int = 1, name: str = "Tuned", visual: bool = False) -> Card:
     """Write the tiny model with another last layer of its text tower, or of both towers."""
-    model = tiny_model().half().float()
+    model = tiny_model(resnet=True).half().float()
     with torch.no_grad():
         model.text_projection += 0.1 * torch.randn(16, 16, generator=torch.Generator().manual_seed(seed))
         if visual:
             model.visual.conv1.weight += 0.1
-    return write_checkpoint(folder, model, TINY, {}, Card(name, base="Base", frames=2), base=base)
+    return write_checkpoint(folder, model, RESNET, {}, Card(name, base="Base", frames=2), base=base)
 
 
 @pytest.fixture
 def models(tmp_path: Path) -> Path:
-    write_tiny(tmp_path / "models" / "base", "Base")
+    write_tiny(tmp_path / "models" / "base", "Base", resnet=True)
     return tmp_path / "models"
 
 
@@ -94,7 +94,9 @@ def test_a_checkpoint_that_would_not_find_its_base_or_shares_little_is_whole(
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     write_tuned(elsewhere / "tuned", models / "base")
-    write_checkpoint(models / "new", tiny_model(5), TINY, {}, Card("New", frames=2), base=models / "base")
+    write_checkpoint(
+        models / "new", tiny_model(5, resnet=True), RESNET, {}, Card("New", frames=2), base=models / "base"
+    )
     for folder in (elsewhere / "tuned", models / "new"):
         assert (folder / WEIGHTS).is_file() and not read_card(folder).difference
 
@@ -105,7 +107,7 @@ def test_a_base_that_is_missing_or_changed_is_named_in_one_sentence(models: Path
     (models / "base").rename(models / ".base")
     with pytest.raises(CheckpointError, match=r"only what differs from the model 'Base', which is not here\."):
         read_checkpoint(models / "tuned")
-    write_anew(models / "base", "Base", seed=3)
+    write_anew(models / "base", "Base", seed=3, resnet=True)
     with pytest.raises(CheckpointError, match=r"from the model 'Base', whose weights are others now\."):
         read_model(models / "tuned")
     write_card(models / "base", card)  # and does not tell

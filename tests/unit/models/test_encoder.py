@@ -53,7 +53,7 @@ def test_embeddings_are_those_of_open_clip_itself(folder: Path, encoder: OpenCli
 
 def test_a_frames_embedding_does_not_depend_on_its_batch() -> None:
     encoder = OpenClipEncoder(
-        tiny_model().train(), lambda texts: torch.zeros(len(texts), 16, dtype=torch.long), Card("tiny")
+        tiny_model(resnet=True).train(), lambda texts: torch.zeros(len(texts), 16, dtype=torch.long), Card("tiny")
     )
     frames = np.random.default_rng(0).integers(0, 256, (5, 64, 64, 3), np.uint8)
     np.testing.assert_allclose(encoder.encode_frames(frames[:1]), encoder.encode_frames(frames)[:1], atol=1e-6)

@@ -21,7 +21,7 @@ from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.world.claims import Claim
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.sentences import SceneDenial, SceneDenialKind
-from tests.tiny import TINY, tiny_model
+from tests.tiny import RESNET, tiny_model
 from tests.training import run_training
 from trainer.config import METRICS, SENTENCES, TrainConfig
 from trainer.data.batches import Batch, epoch_batches
@@ -40,11 +40,11 @@ ALL_LOSSES: dict[str, Any] = {
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Checkpoint that has seen only four words."""
     folder = tmp_path_factory.mktemp("base") / "tiny"
-    model = tiny_model()
-    learner = Learner(TrainConfig(model=TINY))
+    model = tiny_model(resnet=True)
+    learner = Learner(TrainConfig(model=RESNET))
     learner.model = model
     learner.prepare_tokens(["a man sings while"])
-    write_checkpoint(folder, model, TINY, {}, Card("Tiny base", frames=2))
+    write_checkpoint(folder, model, RESNET, {}, Card("Tiny base", frames=2))
     return folder
 
 
@@ -54,7 +54,7 @@ def config(base: Path) -> TrainConfig:
         name="Tiny text",
         base=str(base),
         train="text",
-        model=TINY,
+        model=RESNET,
         losses=ALL_LOSSES,
         sentences=dict.fromkeys(get_args(SceneDenialKind), 1.0),
         num_clips=40,
@@ -178,7 +178,7 @@ def test_sentences_without_their_padding_are_embedded_alike_and_teach_alike(
     monkeypatch.setattr(short_text, "CHUNK", 2)
     texts = ["a man", "", "a man is singing while a dog runs on the beach near a tent and a cat", "not dancing", "x"]
     texts = [f"{text} ," for text in texts]
-    learner = Learner(TrainConfig(model={**TINY, "text_cfg": {**TINY["text_cfg"], **pooling}}))
+    learner = Learner(TrainConfig(model={**RESNET, "text_cfg": {**RESNET["text_cfg"], **pooling}}))
     tokens, model = learner.tokenizer(texts), learner.model
     full, short = model.encode_text(tokens, normalize=True), short_text.encode_short(model, tokens)
     torch.testing.assert_close(short, full, rtol=1e-4, atol=1e-6)

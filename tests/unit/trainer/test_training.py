@@ -14,7 +14,7 @@ import torch
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.open_clip_encoder import token_embeddings
-from tests.tiny import TINY
+from tests.tiny import RESNET, TINY
 from tests.training import SMALL
 from trainer.__main__ import main
 from trainer.config import save_config
@@ -66,7 +66,7 @@ def test_rows_of_tokens_that_no_caption_has_are_zero_from_start_to_end(tmp_path:
 
 
 def test_a_config_that_names_none_of_the_later_keys_trains_as_it_did_before_there_were_any() -> None:
-    clips, learner = colours(8), Learner(replace(CONFIG, precision="fp32"))
+    clips, learner = colours(8), Learner(replace(CONFIG, model=RESNET, precision="fp32"))
     learner.prepare_tokens(clips.captions("0 tokens"))
     learner.start_epoch()
     losses = [

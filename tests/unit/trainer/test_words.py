@@ -15,7 +15,7 @@ from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import write_checkpoint
 from nt2vr.models.pooling import joined
 from tests.papers import papers_reference
-from tests.tiny import TINY, tiny_model
+from tests.tiny import RESNET, tiny_model
 from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches
 from trainer.data.clips import Clips, ppmi_vectors, read_vectors, words_for
@@ -40,12 +40,12 @@ def coloured(count: int, seed: int = 0) -> Clips:
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder, model = tmp_path_factory.mktemp("base") / "tiny", tiny_model()
+    folder, model = tmp_path_factory.mktemp("base") / "tiny", tiny_model(resnet=True)
     pixels = torch.from_numpy(np.array(coloured(32).frames)[:, 0]).permute(0, 3, 1, 2) / 255
     with torch.no_grad():
         for _ in range(40):  # until its BatchNorm expects colours: random weights alone see them alike
             model.encode_image(pixels)
-    write_checkpoint(folder, model, TINY, {}, Card("Tiny base", frames=2))
+    write_checkpoint(folder, model, RESNET, {}, Card("Tiny base", frames=2))
     return folder
 
 
@@ -197,6 +197,6 @@ def test_settings_that_cannot_go_together_are_one_sentence(config: TrainConfig, 
     clips = coloured(32)
     learner = Learner(config, words=words_for(config, clips))
     card = Card("Words", frames=2, pooling="unit_projected")
-    write_checkpoint(tmp_path / "w", learner.model, TINY, {}, card, pooling=learner.pooling, words=learner.words)
+    write_checkpoint(tmp_path / "w", learner.model, RESNET, {}, card, pooling=learner.pooling, words=learner.words)
     with pytest.raises(ConfigError, match="reads words, and no training starts from that"):
         Learner(replace(config, base=str(tmp_path / "w")))

@@ -13,7 +13,7 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.negation.generate.denials import Denial
-from tests.tiny import TINY, write_tiny
+from tests.tiny import RESNET, write_tiny
 from tests.training import run_training
 from trainer.config import SENTENCES, TrainConfig
 from trainer.data import clips as clips_module
@@ -33,7 +33,7 @@ CONFIG = TrainConfig(
     name="Tiny text",
     base="base",
     train="text",
-    model=TINY,
+    model=RESNET,
     losses={"distill": {"alpha": 0.65}},
     num_clips=100,
     batch_size=20,
@@ -49,7 +49,7 @@ CONFIG = TrainConfig(
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("base") / "tiny"
-    write_tiny(folder, "Tiny base")
+    write_tiny(folder, "Tiny base", resnet=True)
     return folder
 
 
@@ -122,7 +122,7 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
     )
     measures = TextMeasures(learner, held_out)
     idioms = unseen_idioms(held_out.captions("x"))
-    write_tiny(tmp_path / "other", seed=1)
+    write_tiny(tmp_path / "other", seed=1, resnet=True)
     other = read_checkpoint(tmp_path / "other")
     sentences = measures.sentences
     assert len(sentences) == 12 and not {sentence.wanted for sentence in sentences} & set(clips.captions("x"))

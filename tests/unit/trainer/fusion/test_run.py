@@ -34,7 +34,7 @@ from trainer.runs.run_folder import RunFolder, read_metrics
 
 @pytest.fixture
 def config(tmp_path: Path) -> TrainConfig:
-    write_tiny(tmp_path / "models" / "tiny")
+    write_tiny(tmp_path / "models" / "tiny", resnet=True)
     write_triplets(tmp_path / "triplets")
     changes = {"base": str(tmp_path / "models" / "tiny"), "data": str(tmp_path / "triplets")}
     return load_config(PRESETS / "fusion.json", {**changes, "batch_size": 8, "epochs": 3, "log_every": 1})
