@@ -9,7 +9,7 @@ from nt2vr.negation.generate.build import read_content
 from nt2vr.negation.generate.composer import ComposedQuery, Composer
 from nt2vr.negation.generate.content import derived_from, related
 from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import Tagger
+from nt2vr.negation.parse.tagger import load_tagger
 from tests.paths import SHARED
 
 MSRVTT = SHARED / "data" / "msrvtt1k_captions.jsonl"
@@ -103,7 +103,7 @@ def test_related_words_are_found_by_meaning_and_by_form() -> None:
 def test_composed_queries_of_real_captions_are_split_as_they_were_composed() -> None:
     lines = MSRVTT.read_text(encoding="utf-8").splitlines()[::20]
     videos = {fields["video_id"]: fields["captions"] for fields in map(json.loads, lines)}
-    queries, tagger = compose(videos), Tagger()
+    queries, tagger = compose(videos), load_tagger()
     wrong = [
         query.caption
         for query in queries

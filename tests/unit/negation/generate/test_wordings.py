@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from nt2vr.negation.generate.denials import CaptionDenials, Denial
 from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import Tagger
+from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.captions import describe
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.sentences import SceneDenials
@@ -20,7 +20,7 @@ def content(*phrases: str) -> set[str]:
 
 def read_back(denials: Sequence[Denial]) -> float:
     """Return the share of sentences whose unwanted words are excluded and whose other wanted words are wanted."""
-    tagger, right = Tagger(), 0
+    tagger, right = load_tagger(), 0
     for denial in denials:
         query = understand(denial.text, tagger)
         wanted, unwanted = content(denial.wanted), content(denial.unwanted)
