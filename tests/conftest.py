@@ -1,6 +1,7 @@
 """Fixtures shared by several packages' tests: synthesised videos and the running app."""
 
 import gc
+import logging
 import os
 import secrets
 import socket
@@ -58,10 +59,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Let no later collection of garbage go through all imported modules, nor take 5 % of the time."""
+    """Let neither collections of garbage, which would go through all modules, nor loggers take 5 % of the time."""
     gc.freeze()
     gc.set_threshold(10_000)
     gc.enable()
+    for name in [*logging.Logger.manager.loggerDict]:
+        logging.getLogger(name).propagate = True  # pytest adds a handler per test to each of torch's 60 that do not
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAppScheduling:
