@@ -188,9 +188,9 @@ class Rows(Generic[Number]):
                 if digest(text.decode()).hex().encode() != check or self._expected not in (None, shape):
                     raise ValueError(f"The header of {self.folder} is damaged, or of another shape.")
                 self._forget_all(header, int(facts["number"]), shape)
+            count = (os.fstat(file.fileno()).st_size - len(header)) // KEY_BYTES  # first: keys may be added meanwhile
             file.seek(len(header) + len(self) * KEY_BYTES)
             added = file.read()
-            count = (os.fstat(file.fileno()).st_size - len(header)) // KEY_BYTES
         if count != len(self):
             row_bytes = self._dtype.itemsize * math.prod(self._shape)
             if count < len(self) or count * row_bytes > self._path.stat().st_size:

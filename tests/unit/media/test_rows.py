@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from nt2vr.media.store import Rows
 from tests.paths import ROOT
@@ -73,3 +74,17 @@ def test_two_writers_store_each_row_once(tmp_path: Path) -> None:
     rows = file.find(f"clip {number}" for number in range(122))
     assert len(file) == 122 and sorted(rows.tolist()) == list(range(122))
     assert (file.rows()[rows].reshape(122, -1) == np.arange(1, 123)[:, None]).all()
+
+
+def test_rows_added_while_keys_are_read_are_stored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer, rows, fstat = opened(tmp_path), np.ones((1, *SHAPE), np.uint8), os.fstat
+    writer.append(["first"], rows)
+
+    def late(number: int) -> os.stat_result:
+        monkeypatch.undo()
+        writer.append(["second"], rows)
+        return fstat(number)
+
+    monkeypatch.setattr(os, "fstat", late)
+    opened(tmp_path).append(["second"], rows)
+    assert len(opened(tmp_path)) == 2

@@ -94,9 +94,8 @@ def test_a_checkpoint_that_would_not_find_its_base_or_shares_little_is_whole(
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     write_tuned(elsewhere / "tuned", models / "base")
-    write_checkpoint(
-        models / "new", tiny_model(5, resnet=True), RESNET, {}, Card("New", frames=2), base=models / "base"
-    )
+    new = tiny_model(5, resnet=True)
+    write_checkpoint(models / "new", new, RESNET, {}, Card("New", frames=2), base=models / "base")
     for folder in (elsewhere / "tuned", models / "new"):
         assert (folder / WEIGHTS).is_file() and not read_card(folder).difference
 

@@ -103,11 +103,11 @@ def test_related_words_are_found_by_meaning_and_by_form() -> None:
 def test_composed_queries_of_real_captions_are_split_as_they_were_composed() -> None:
     lines = MSRVTT.read_text(encoding="utf-8").splitlines()[::20]
     videos = {fields["video_id"]: fields["captions"] for fields in map(json.loads, lines)}
-    queries, tagger = compose(videos), load_tagger()
+    queries = compose(videos)
     wrong = [
         query.caption
         for query in queries
-        if (parts := understand(query.caption, tagger)).wanted != (query.wanted,)
+        if (parts := understand(query.caption, load_tagger())).wanted != (query.wanted,)
         or parts.unwanted != (query.unwanted,)
     ]
     assert len(queries) > 20

@@ -20,9 +20,9 @@ def content(*phrases: str) -> set[str]:
 
 def read_back(denials: Sequence[Denial]) -> float:
     """Return the share of sentences whose unwanted words are excluded and whose other wanted words are wanted."""
-    tagger, right = load_tagger(), 0
+    right = 0
     for denial in denials:
-        query = understand(denial.text, tagger)
+        query = understand(denial.text, load_tagger())
         wanted, unwanted = content(denial.wanted), content(denial.unwanted)
         kept, excluded = content(*query.wanted), content(*query.unwanted)
         right += wanted - unwanted <= kept and unwanted <= excluded and not (unwanted - wanted) & kept
