@@ -60,8 +60,8 @@ def test_scenes_are_those_of_the_shipped_models() -> None:
 
 
 def test_splits_are_disjoint_across_seeds_and_have_their_shares() -> None:
-    train = {scene.content for scene in sample_scenes("train", 200, seed=1)}
-    assert len(train) == 200
+    train = {scene.content for scene in sample_scenes("train", 300, seed=1)}
+    assert len(train) == 300
     others = (scene.content for split in ("validation", "test") for scene in sample_scenes(split, 80, seed=2))
     assert train.isdisjoint(others)
     rng = random.Random(2)
@@ -70,7 +70,7 @@ def test_splits_are_disjoint_across_seeds_and_have_their_shares() -> None:
     assert all(map(is_valid, sample_scenes("test", 20, 0)))
     with pytest.raises(ConfigError, match="Choose one of: train, validation, test"):
         next(stream_scenes("all", 0))  # type: ignore[arg-type]
-    splits = [sample_scene(rng).split for _ in range(1000)]
+    splits = [sample_scene(rng).split for _ in range(2000)]
     assert [splits.count(split) / len(splits) for split in SPLITS] == pytest.approx([0.8, 0.1, 0.1], abs=0.02)
 
 
