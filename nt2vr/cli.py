@@ -187,8 +187,10 @@ def serve(
         raise ConfigError(f"Cannot listen on {problem}. Choose another --host or --port.") from error
     gc.disable()  # a fifth of the time of starting went into searches for garbage, of which there is none yet
     try:
-        from nt2vr.ui.page import serve as serve_page
+        from nt2vr.ui import quickly_imported
 
+        with quickly_imported():
+            from nt2vr.ui.page import serve as serve_page
         serve_page(settings, mcp)  # enables it
     finally:
         gc.enable()

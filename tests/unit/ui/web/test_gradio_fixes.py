@@ -4,6 +4,8 @@ Where the first half fails after an upgrade, Gradio no longer has the fault: rem
 """
 
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -14,6 +16,7 @@ from gradio.mcp import GradioMCPServer
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
+from nt2vr.ui import quickly_imported
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
     is_odd_mcp_request,
@@ -41,6 +44,17 @@ def client() -> TestClient:
     page, _ = page_with(gr.Textbox)
     page.max_file_size = None  # as after `launch`
     return TestClient(routes.App.create_app(page), base_url="http://127.0.0.1")
+
+
+def test_components_are_imported_without_writing_stubs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("gradio_slow", "gradio_quick"):
+        (tmp_path / f"{name}.py").write_text("import gradio\n\n\nclass Box(gradio.Textbox): ...\n")
+    import_module("gradio_slow")
+    assert (tmp_path / "gradio_slow.pyi").exists(), "Gradio leaves stubs alone: remove quickly_imported"
+    with quickly_imported():
+        import_module("gradio_quick")
+    assert not (tmp_path / "gradio_quick.pyi").exists()
 
 
 def test_downloads_that_a_request_asks_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
