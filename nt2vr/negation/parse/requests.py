@@ -64,14 +64,14 @@ class Typed:
 
     def _replaced(self, step: Step) -> "Typed":
         edits = [edit for match in step.pattern.finditer(self.text) for edit in step.edits(match)]
+        if not edits:
+            return self
         text, starts, ends, at, last = list[str](), list[int](), list[int](), 0, len(self.text) - 1
         for start, end, new, source in edits:
             text += [self.text[at:start], new]
             starts += [*self.starts[at:start], *[self.starts[min(source.start, last)]] * len(new)]
             ends += [*self.ends[at:start], *[self.ends[min(max(source.start, source.end - 1), last)]] * len(new)]
             at = end
-        if not edits:
-            return self
         return Typed("".join([*text, self.text[at:]]), [*starts, *self.starts[at:]], [*ends, *self.ends[at:]])
 
 

@@ -138,6 +138,8 @@ FRAMES: dict[str, Sequence[tuple[str, str, str]]] = {
         ("nobody is {d} in the {l}", "{l}", "{d}"),
         ("all animals except {a}", "animals", "{a}"),
         ("a {P} who is neither {d1} nor {d2}", "{P}", "{d1} {d2}"),
+        ("a couple {d}, neither wearing {a}", "couple {d} !wearing", "wearing {a}"),
+        ("two {P}s, neither {P} holds {a}", "{P} !holds", "holds {a}"),
         ("a {P} stops {d1}, not {d2}", "{P}", "{d2}"),
     ],
 }
