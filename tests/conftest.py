@@ -1,5 +1,6 @@
 """Fixtures shared by several packages' tests: synthesised videos and the running app."""
 
+import atexit
 import gc
 import logging
 import os
@@ -28,12 +29,17 @@ import nt2vr
 from nt2vr.evaluation.jobs import READY_MARK
 from nt2vr.media.decode import Decoder
 from nt2vr.settings import prepare_environment
+from nt2vr.ui import quickly_imported
 from tests.paths import ROOT
 
 gc.disable()  # until all modules are imported: nothing of them is garbage
+prepare_environment()  # before any test imports torch
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the workers share the cores
-prepare_environment()  # before any test imports torch
+    os.cpu_count = lambda: 1
+    atexit.register(os._exit, 0)  # freeing all modules takes a second
+    with quickly_imported():
+        import gradio  # noqa: F401
 # httpx reads all certificates for each client, which takes .03 s
 ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment]
 

@@ -48,18 +48,14 @@ def test_one_picture_is_the_same_as_image_or_as_a_reference(running_app: Running
 @pytest.mark.parametrize(
     "references",
     [
-        *("a", [1], [None], [{}]),
-        [{"clip": CLIPS[0], "image": png(4, 4)}],
-        [{"clip": 7}],
-        [{"clip": "no-such-clip"}],
-        [{"clip": "../../etc/passwd"}],
-        [{"clip": CLIPS[0], "path": "/etc/passwd"}],
-        *([{"clip": CLIPS[0], "weight": weight}] for weight in (float("nan"), float("inf"), -1, 1e300, "1", True)),
-        [{"image": "data:image/png;base64,AAAA"}],
-        [{"image": "http://127.0.0.1/x.png"}],
-        [{"image": png(10_000, 6_000)}],
-        [{"clip": CLIPS[0]}] * 5,
-        [{"clip": CLIPS[0]}] * 1000,
+        *("a", [1], [None], [{}], [{"clip": 7}], [{"clip": "no-such-clip"}], [{"clip": "../../etc/passwd"}]),
+        *([{"clip": CLIPS[0], **more}] for more in ({"image": png(4, 4)}, {"path": "/etc/passwd"}, {"weight": True})),
+        *([{"clip": CLIPS[0], "weight": weight}] for weight in (float("nan"), float("inf"), -1, 1e300, "1")),
+        *(
+            [{"image": image}]
+            for image in ("data:image/png;base64,AAAA", "http://127.0.0.1/x.png", png(10_000, 6_000))
+        ),
+        *([{"clip": CLIPS[0]}] * count for count in (5, 1000)),
     ],
     ids=lambda sent: json.dumps(sent)[:40],
 )

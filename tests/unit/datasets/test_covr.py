@@ -62,43 +62,15 @@ def write_circo(folder: Path) -> None:
     (folder / "val.json").write_text(json.dumps([entry | shown]))
 
 
+WEBVID = ("0001_0050/101", "make her young", ("0001_0050/102",), "WebVid-CoVR", "0")
+CIRCO = ("000000000007", "is red", ("000000000008", "000000000009"), "CIRCO", "0")
+DRESS = ("B1", "is darker and has no sleeves", ("B2",), "dress", "dress-0")
+CIRR = ("dev-0", "no dog", ("dev-1",), "CIRR", "1")
 CASES: dict[str, tuple[Callable[[Path], None], str, CovrSample, int]] = {
-    "WebVid-CoVR": (
-        write_covr,
-        "test",
-        CovrSample(
-            *("0001_0050/101", "make her young", ("0001_0050/102",), "WebVid-CoVR", "0"),
-            caption="Young woman",
-            before="Old woman",
-        ),
-        2,
-    ),
-    "CIRR": (
-        write_cirr,
-        "val",
-        CovrSample("dev-0", "no dog", ("dev-1",), "CIRR", "1", subset=("dev-1", "dev-2", "dev-3")),
-        6,
-    ),
-    "FashionIQ": (
-        write_fashion,
-        "val",
-        CovrSample("B1", "is darker and has no sleeves", ("B2",), "dress", "dress-0", gallery="dress"),
-        3,
-    ),
-    "CIRCO": (
-        write_circo,
-        "val",
-        CovrSample(
-            "000000000007",
-            "is red",
-            ("000000000008", "000000000009"),
-            "CIRCO",
-            "0",
-            target="000000000008",
-            labels=("cardinality", "negation"),
-        ),
-        4,
-    ),
+    "WebVid-CoVR": (write_covr, "test", CovrSample(*WEBVID, caption="Young woman", before="Old woman"), 2),
+    "CIRR": (write_cirr, "val", CovrSample(*CIRR, subset=("dev-1", "dev-2", "dev-3")), 6),
+    "FashionIQ": (write_fashion, "val", CovrSample(*DRESS, gallery="dress"), 3),
+    "CIRCO": (write_circo, "val", CovrSample(*CIRCO, target="000000000008", labels=("cardinality", "negation")), 4),
 }
 
 

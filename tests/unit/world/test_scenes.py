@@ -31,7 +31,7 @@ def digest() -> str:
     """Hash scenes of all splits, their captions, sentences about them and their pictures."""
     seen = hashlib.sha256()
     for split in SPLITS:
-        scenes = sample_scenes(split, 4, seed=5)
+        scenes = sample_scenes(split, 2, seed=5)
         sentences = SceneDenials(scenes)
         for row, scene in enumerate(scenes):
             said = [sentences.draw(row, kind, random.Random(row)).text for kind in KINDS]
