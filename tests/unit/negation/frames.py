@@ -139,6 +139,7 @@ FRAMES: dict[str, Sequence[tuple[str, str, str]]] = {
         ("all animals except {a}", "animals", "{a}"),
         ("a {P} who is neither {d1} nor {d2}", "{P}", "{d1} {d2}"),
         ("a couple {d}, neither wearing {a}", "couple {d} !wearing", "wearing {a}"),
+        ("a {P} {d1}, never once {d2}", "{P} {d1} !once", "{d2}"),
         ("two {P}s, neither {P} holds {a}", "{P} !holds", "holds {a}"),
         ("a {P} stops {d1}, not {d2}", "{P}", "{d2}"),
     ],
