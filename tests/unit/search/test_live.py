@@ -165,13 +165,11 @@ def test_during_swaps_every_answer_comes_from_exactly_one_model(
             at_the_end.callback(done.set)
             for epoch in range(2, 9):
                 publish(runs, epoch, sources / order[epoch % len(order)])
-                wait_for(lambda epoch=epoch: searcher.live.get("run").epoch == epoch)  # type: ignore[misc]
+                wait_for(lambda epoch=epoch: any(epochs == [epoch] * 3 for _, epochs in answers))  # type: ignore[misc]
     assert [each.result() for each in searching] == [None] * 3
-    assert len(answers) > 12
     for answered_by, epochs in answers:
         assert len(set(epochs)) == 1
         assert answered_by == (order[(epochs[0] or 0) % len(order)] if epochs[0] != 1 else "0")
-    assert len({epochs[0] for _, epochs in answers}) > 3  # many swaps happened under searches
 
 
 def test_a_swap_gives_what_a_fresh_load_gives(live: LiveModels, viewer: Five, sources: Path, runs: Path) -> None:
