@@ -26,7 +26,7 @@ from tests.paths import ROOT
 TINY: dict[str, Any] = {
     "embed_dim": 16,
     "vision_cfg": {"image_size": 64, "layers": 1, "width": 16, "head_width": 16, "patch_size": 32},
-    "text_cfg": {"context_length": 16, "vocab_size": 49408, "width": 8, "heads": 2, "layers": 1},
+    "text_cfg": {"context_length": 16, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
 }
 RESNET: dict[str, Any] = {**TINY, "vision_cfg": {"image_size": 64, "layers": [1, 1, 1, 1], "width": 8}}
 SMALL_VIT: dict[str, Any] = {

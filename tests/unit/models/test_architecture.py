@@ -43,7 +43,7 @@ def test_an_unknown_architecture_is_inferred_from_its_shapes(vision: dict[str, A
 
 
 def test_a_known_model_determines_the_heads_of_others_with_its_shapes() -> None:
-    with pytest.raises(ConfigError, match=r"text tower of width 8\. Name the model"):
+    with pytest.raises(ConfigError, match=r"text tower of width 16\. Name the model"):
         infer(weights_of(RESNET), KNOWN)
     assert infer(weights_of(RESNET), {**KNOWN, "mine": RESNET}) == ("mine", RESNET)
 

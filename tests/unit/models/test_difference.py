@@ -31,7 +31,7 @@ def write_tuned(folder: Path, base: Path | None, seed: int = 1, name: str = "Tun
     """Write the tiny model with another last layer of its text tower, or of both towers."""
     model = tiny_model(resnet=True).half().float()
     with torch.no_grad():
-        model.text_projection += 0.1 * torch.randn(8, 16, generator=torch.Generator().manual_seed(seed))
+        model.text_projection += 0.1 * torch.randn(16, 16, generator=torch.Generator().manual_seed(seed))
         if visual:
             model.visual.conv1.weight += 0.1
     return write_checkpoint(folder, model, RESNET, {}, Card(name, base="Base", frames=2), base=base)
