@@ -9,9 +9,9 @@ from unittest.mock import patch
 
 @contextmanager
 def quickly_imported() -> Iterator[None]:
-    """Import Gradio within: not a second of its three goes into comparing its sources with editors' stubs beside them.
+    """Import Gradio a second faster within the block: it does not compare its sources with the stubs for editors.
 
-    It has no setting for it, but skips each component whose source `inspect` does not find.
+    Gradio has no setting for that, but skips a component whose source `inspect` does not find.
     """
     find = inspect.getfile
 
