@@ -4,7 +4,6 @@ import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-from unittest.mock import patch
 
 
 @contextmanager
@@ -20,5 +19,8 @@ def quickly_imported() -> Iterator[None]:
             raise OSError
         return find(thing)
 
-    with patch.object(inspect, "getfile", found):
+    inspect.getfile = found  # type: ignore[assignment]
+    try:
         yield
+    finally:
+        inspect.getfile = find

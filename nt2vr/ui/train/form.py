@@ -66,8 +66,7 @@ def presets() -> dict[str, dict[str, Any]]:
     configs = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(PRESETS.glob("*.json"))}
     rest = sorted(configs.keys() - FIRST.keys(), key=lambda stem: ("path/to" in configs[stem].get("data", ""), stem))
     order = [*(stem for stem in FIRST if stem in configs), *rest]
-    defaults = asdict(TrainConfig())
-    return {configs[stem]["name"]: defaults | configs[stem] for stem in order}
+    return {configs[stem]["name"]: asdict(TrainConfig()) | configs[stem] for stem in order}
 
 
 def presets_view(known: Mapping[str, Mapping[str, Any]], chosen: str, device: str = "") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""All overrides of Gradio's behaviour in one place; each was last needed with Gradio 6.31.
+"""All overrides of Gradio's behaviour but `nt2vr.ui.quickly_imported`; each was last needed with Gradio 6.31.
 
 `tests/unit/ui/web/test_gradio_fixes.py` and `tests/browser/test_gradio_fixes.py` show each fault without its fix, and
 fail once a release of Gradio makes the fix unnecessary: delete it then.
