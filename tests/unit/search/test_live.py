@@ -170,6 +170,7 @@ def test_during_swaps_every_answer_comes_from_exactly_one_model(
     for answered_by, epochs in answers:
         assert len(set(epochs)) == 1
         assert answered_by == (order[(epochs[0] or 0) % len(order)] if epochs[0] != 1 else "0")
+    assert len({epochs[0] for _, epochs in answers}) > 3  # many swaps happened under searches
 
 
 def test_a_swap_gives_what_a_fresh_load_gives(live: LiveModels, viewer: Five, sources: Path, runs: Path) -> None:
