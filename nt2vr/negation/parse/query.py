@@ -105,7 +105,8 @@ def split_query(text: str, phrases: Phrases, editing: bool = False, typed: bool 
         return Query(text, (" ".join(text.split()),))
     stretches = finder.wanted.stretches(negations)
     wanted = sentence.joined(stretches)
-    wanted = sentence.naming(wanted, negations[0]) if typed else wanted
+    if typed and stretches and negations[0].start < stretches[0].start:
+        wanted = sentence.naming(wanted, negations[0])
     items = sentence.items(negations)
     cues = dict.fromkeys(sentence.span(negation.cue, negation.after_cue) for negation in negations)
     return Query(
@@ -187,6 +188,7 @@ class _QueryText:
         phrases, i = self.phrases, item.start
         asks = item.kind == "verb" and self._speaks(negation.cue - 1)
         skipped = {"any", "to", "me"} if asks else {"any", "to"}
+        asks &= phrases.word(i) != "watching"  # two men, not | watching
         while i + 1 < item.core and (phrases.word(i) in skipped or (asks and phrases.lemma(i) in listed("requests"))):
             i += 1
         return i

@@ -94,6 +94,8 @@ class Denials:
         phrases = self.phrases
         if phrases.word(i) == "of" and (group := phrases.noun_phrase(i + 1)):  # none of them
             i = group.end
+        elif phrases.word(i) == "of" and phrases.tag(i + 1) == "WH":  # none of whom
+            i += 2
         while (
             (kind == "nobody" and phrases.tag(i) == "WH")
             or (phrases.is_auxiliary(i) and not phrases.verb_phrase(i))

@@ -142,6 +142,11 @@ FRAMES: dict[str, Sequence[tuple[str, str, str]]] = {
         ("a {P} {d1}, never once {d2}", "{P} {d1} !once", "{d2}"),
         ("two {P}s, neither {P} holds {a}", "{P} !holds", "holds {a}"),
         ("a {P} stops {d1}, not {d2}", "{P}", "{d2}"),
+        ("a {P} who does not have {a}", "{P} !does", "{a}"),
+        ("{a1}, none of which are near {a2}", "{a1}", "near {a2}"),
+        ("a {P} nowhere near {a}", "{P}", "{a}"),
+        ("a {l}; a {t}, however, is not visible", "{l}", "{t}"),
+        ("a small {t1} and a large one, no {t2}", "{t1} large one", "{t2}"),
     ],
 }
 PER_FRAME = 13
