@@ -150,7 +150,10 @@ class Repairs:
     def _verb_after_all(spot: _Spot, chances: Mapping[str, float]) -> str:
         """Verb tag of a word tagged as a noun, if its neighbours and its form say so; "" otherwise."""
         noun, third_person = max(chances.get("NN1", -inf), chances.get("NN2", -inf)), chances.get("VVZ", -inf)
-        if spot.before in {"DET", "ADJ", "NUM"} or spot.word_before in listed("denying_things"):
+        denied = spot.word_before in listed("denying_things")
+        if denied and spot.word.endswith("ing") and spot.after == "DET":
+            return "VBG"  # without petting a cat
+        if denied or spot.before in {"DET", "ADJ", "NUM"}:
             return ""  # a fight; exclude fights
         if spot.word.endswith("ing"):
             known = not chances.keys().isdisjoint({"VVG", "VDG"}) or noun < _UNKNOWN_NATS

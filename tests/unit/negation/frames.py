@@ -145,6 +145,7 @@ FRAMES: dict[str, Sequence[tuple[str, str, str]]] = {
         ("a {P} who does not have {a}", "{P} !does", "{a}"),
         ("{a1}, none of which are near {a2}", "{a1}", "near {a2}"),
         ("a {P} nowhere near {a}", "{P}", "{a}"),
+        ("a {P} {d} without petting a {t}", "{P} {d}", "petting {t}"),
         ("a {l}; a {t}, however, is not visible", "{l}", "{t}"),
         ("a small {t1} and a large one, no {t2}", "{t1} large one", "{t2}"),
     ],
