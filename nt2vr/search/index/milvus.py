@@ -60,8 +60,8 @@ class Milvus:
             self._package = import_module("pymilvus")
         except ImportError:
             raise ConfigError("Milvus needs its client. Install it: pip install 'nt2vr[milvus]'.") from None
-        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs tracebacks of what is answered for here
-        logging.getLogger("milvus_lite").setLevel(logging.CRITICAL)
+        for name in ("pymilvus", "milvus_lite", "grpc._server"):  # they log tracebacks of what is answered for here
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         if address.endswith(".db"):
             self.place = str(Path(self.place).expanduser().absolute())
         self._token, self._client, self._changing = token, None, RLock()
@@ -141,6 +141,7 @@ class MilvusIndex:
         self._local, self._rows = local, rows
         self.notice = ""  # why the last search was local; empty if it was not
         self.recall = 0.0  # until it is measured
+        self._is_loaded = False
 
     def __len__(self) -> int:
         return len(self._local)
@@ -187,6 +188,8 @@ class MilvusIndex:
         settings = {"metric_type": "IP", "params": {"ef": max(BREADTH, k)}}
         options: dict[str, Any] = {"limit": k, "filter": _only(self._library), "search_params": settings}
         try:
+            if not self._is_loaded:  # what another process has made, Milvus Lite has to load
+                self._is_loaded = self._milvus.prepare(self._collection, None)
             hits = self._milvus.ask("search", self._collection, data=vectors, **options)
             self.notice = ""
         except ConnectionError:
