@@ -453,7 +453,7 @@ def evaluate(
         out: folder to write the report and its tables to
         clips: number of clips of the built-in world; default: 2000
         seed: draws clips and queries; default: 7
-        split: part of a dataset; default: test
+        split: part of a dataset; default: test, or validation if there is no test split
         queries: folder with query sets of a dataset, as `nt2vr queries build` or nT2VR wrote them; default: made from
             its captions
         prompts: file with the prompts of classes, one per line with {} for the name, or one such as "{}"; default:

@@ -6,11 +6,14 @@ from itertools import chain, compress
 from pathlib import Path
 from typing import Any
 
-from nt2vr.datasets.files import Files, expecting, read_json, read_table, stem
+from nt2vr.datasets.files import Files, expecting, read_json, read_table
 from nt2vr.datasets.files import text as text_of
-from nt2vr.datasets.load import held_out_of
+from nt2vr.datasets.load import held_out_of, unclear_remark
+from nt2vr.datasets.lookup import MediaName, stem
 from nt2vr.errors import DatasetError
 from nt2vr.files import parse_json
+
+UNLABELED = "unlabeled2017"  # COCO's folder of the images that CIRCO ranks
 
 
 @dataclass(frozen=True)
@@ -60,26 +63,47 @@ def load_covr(path: Path, split: str = "test", known: Collection[str] | None = N
     samples = tuple(READERS[name][1](files, split))
     if not samples:
         raise DatasetError(f"{name} in {path} has no split {split!r}. Name one whose annotations are there.")
+    all_ids = _rankable_ids(files, name) if known is None else known
+    listed = _galleries(files, name, split, samples, all_ids)
+    named = dict.fromkeys((*chain.from_iterable(listed.values()), *(sample.reference for sample in samples)))
+    remarks: list[str] = []
+    if known is None:
+        located = files.media.locate({media_id: MediaName(media_id) for media_id in named})
+        paths = {media_id: files.folder / file for media_id, file in located.files.items()}
+        remarks += unclear_remark(located, len(named), "named files")
+    else:
+        paths = {media_id: files.folder / media_id for media_id in named if media_id in known}
 
-    def there(media_id: str) -> bool:
-        return _stem(media_id) in files.media if known is None else media_id in known
-
-    listed = _galleries(files, name, split, samples, files.media if known is None else known)
-    galleries = {key: tuple(filter(there, ids)) for key, ids in listed.items()}
-    chosen = _answerable(samples, galleries, there if known is None else lambda _: True)
+    galleries = {key: tuple(media_id for media_id in ids if media_id in paths) for key, ids in listed.items()}
+    needs_reference = known is None
+    chosen = _answerable(samples, galleries, lambda media_id: media_id in paths if needs_reference else True)
     if not chosen:
-        of, where = ("files", path) if known is None else ("embeddings", "the file of embeddings")
-        one = f"reference {samples[0].reference}, for example"
-        raise DatasetError(f"None of the {len(samples)} queries of {name}, {split}, has its {of} in {where}: {one}.")
+        lacking, where = ("files", path) if known is None else ("embeddings", "the file of embeddings")
+        example = f"reference {samples[0].reference}, for example"
+        raise DatasetError(
+            f"None of the {len(samples)} queries of {name}, {split}, has its {lacking} in {where}: {example}."
+            + "".join(f" {remark}" for remark in remarks)
+        )
     needed = dict.fromkeys((*chain.from_iterable(galleries.values()), *(sample.reference for sample in chosen)))
-    media = {each: files.media.get(_stem(each), files.folder / each) for each in needed}
-    remarks = []
-    if lost := len(samples) - len(chosen):
-        remarks.append(f"{lost} of {len(samples)} queries lack their reference or target; they are left out.")
-    total, found = (sum(map(len, some.values())) for some in (listed, galleries))
-    if total > found:
-        remarks.append(f"{total - found} of the {total} files to rank are missing, which raises all figures.")
+    media = {media_id: paths.get(media_id, files.folder / media_id) for media_id in needed}
+    num_lost = len(samples) - len(chosen)
+    if num_lost:
+        remarks.append(f"{num_lost} of {len(samples)} queries lack their reference or target; they are left out.")
+    num_listed = sum(len(ids) for ids in listed.values())
+    num_ranked = sum(len(ids) for ids in galleries.values())
+    if num_listed > num_ranked:
+        missing = f"{num_listed - num_ranked} of the {num_listed} files to rank are missing"
+        remarks.append(f"{missing}, which raises all figures.")
     return CovrSet(f"{name}, {split}", chosen, media, galleries, tuple(remarks))
+
+
+def _rankable_ids(files: Files, name: str) -> list[str]:
+    """Return the ids of all files that a dataset may rank."""
+    media = files.media
+    if name == "CIRCO":  # ranks COCO's unlabeled images, beside which its training images may lie
+        unlabeled = [path for path in media.files if UNLABELED in path.split("/")[:-1]]
+        return [stem(path) for path in unlabeled] or media.stems
+    return media.stems
 
 
 def _answerable(
@@ -101,10 +125,6 @@ def covr_name(files: Files) -> str:
         forms = ", ".join(f"{name} ({pattern})" for name, (pattern, _) in READERS.items())
         raise DatasetError(f"{files.folder} holds no dataset of pictures plus texts (covr): {forms}.")
     return name
-
-
-def _stem(media_id: str) -> str:
-    return media_id.rpartition("/")[2]
 
 
 def _galleries(

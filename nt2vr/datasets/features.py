@@ -67,10 +67,17 @@ def find_features(data: str | Path, name: str) -> Path:
     """Return the BigFile folder of this name in or below the folder of a dataset, named as for `load_dataset`."""
     path = kind_and_path(data)[1]
     files = Files(path.parent if path.is_file() else path)
-    found = [file.parent for file in files.named(ROWS)]
-    if named := [each for each in found if each.name == name]:
-        return named[0]
-    there = such_as(sorted({each.name for each in found})) or "none"
+    folders = [file.parent for file in files.named(ROWS)]
+    named = [folder for folder in folders if folder.name == name]
+    shallowest = [folder for folder in named if len(folder.parts) == len(named[0].parts)]
+    if len(shallowest) == 1:
+        return shallowest[0]
+    if shallowest:
+        places = ", ".join(files.relative(folder) for folder in shallowest)
+        raise DatasetError(
+            f"{files.folder} has features {quoted(name)} of several collections ({places}). Name the folder of one."
+        )
+    there = such_as(sorted({folder.name for folder in folders})) or "none"
     advice = f"Put a folder of that name with {SHAPE}, {IDS} and {ROWS} in it or below."
     raise DatasetError(f"{files.folder} has no features {quoted(name)}; those there: {there}. {advice}")
 

@@ -1,23 +1,22 @@
-"""File lookup for datasets: annotation files by name, videos by id."""
+"""Files of a dataset: its annotations by name, and readers of text, JSON and tables that people write."""
 
 import csv
+import filecmp
 import os
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
-from functools import cached_property
 from io import StringIO
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from nt2vr.datasets.lookup import MEDIA_SUFFIXES, MediaLookup, relative_files, suffix_of
 from nt2vr.errors import DatasetError, quoted
 from nt2vr.files import parse_json
-from nt2vr.media.picture import PICTURE_SUFFIXES
+from nt2vr.progress import Progress, silent
 
-VIDEO_SUFFIXES = frozenset(".3gp .avi .flv .gif .m4v .mkv .mov .mp4 .mpeg .mpg .ogv .ts .webm .wmv".split())
 DELIMITERS = ",;\t|"
 MOST_COLUMNS = 20  # named in a message
 
@@ -25,53 +24,50 @@ MOST_COLUMNS = 20  # named in a message
 class Files:
     """The visible files in a folder and below it; links to folders are followed."""
 
-    def __init__(self, path: Path) -> None:
-        """Scan the folder; an annotation file stands for its folder, without other annotations."""
+    def __init__(self, path: Path, progress: Progress = silent) -> None:
+        """Scan the folder; an annotation file stands for its folder, without other annotations.
+
+        Readers report to `progress` how many rows they have read.
+        """
         if not os.path.exists(path):
             raise DatasetError(f"{path} is not there. Name the folder of a dataset, or its captions file.")
+        progress(0, 0, "listing files")
+        self.progress = progress
         self.folder = path.absolute() if path.is_dir() else path.absolute().parent
-        found = sorted(files_below(self.folder), key=lambda file: (len(file.parts), file))
-        self.media: dict[str, Path] = {}  # by name without suffix; the first if there are several
-        for kind in (VIDEO_SUFFIXES, PICTURE_SUFFIXES):  # a video before its thumbnail
-            for file in found:
-                if file.suffix.lower() in kind:
-                    self.media.setdefault(file.stem, file)
-        others = [file for file in found if file.suffix.lower() not in VIDEO_SUFFIXES | PICTURE_SUFFIXES]
-        self._annotations = others if path.is_dir() else [path.absolute()]
-
-    @cached_property
-    def _folded(self) -> dict[str, Path]:
-        """Videos and pictures by path, then by name, in any letter case and Unicode form."""
-        by_path = {_fold(file.relative_to(self.folder).as_posix()): file for file in self.media.values()}
-        return {_fold(file.stem): file for file in reversed(self.media.values())} | by_path
-
-    def find(self, name: str) -> Path | None:
-        """Find a video or picture by its name without suffix; or else by its path or name, as people write them."""
-        if name in self.media:
-            return self.media[name]
-        folded = _fold(name)
-        return self._folded.get(folded) or self._folded.get(_fold(stem(folded)))
+        relative_paths = relative_files(self.folder)
+        self.media = MediaLookup(self.folder, relative_paths)
+        self._annotations = [path.absolute()]
+        if path.is_dir():
+            self._annotations = [
+                self.folder / name for name in relative_paths if suffix_of(name) not in MEDIA_SUFFIXES
+            ]
 
     def named(self, *patterns: str) -> list[Path]:
-        """Return the annotation files that match a pattern, shallowest first."""
-        return [file for file in self._annotations if any(fnmatch(file.name, pattern) for pattern in patterns)]
+        """Return the annotation files that match a pattern, in any letter case, shallowest first."""
+        lower = [pattern.lower() for pattern in patterns]
+        return [file for file in self._annotations if any(fnmatch(file.name.lower(), pattern) for pattern in lower)]
 
+    def single(self, *patterns: str) -> Path | None:
+        """Return the only annotation file that matches a pattern, or None.
 
-def _fold(name: str) -> str:
-    return unicodedata.normalize("NFC", name.replace("\\", "/")).casefold().removeprefix("./")
+        Copies of one file count as one; a DatasetError refuses several others.
+        """
+        paths = self.named(*patterns)
+        if not paths:
+            return None
+        if not all(filecmp.cmp(paths[0], path, shallow=False) for path in paths[1:]):
+            raise self.refuse_several(paths)
+        return paths[0]
 
+    def refuse_several(self, paths: Collection[Path]) -> DatasetError:
+        """Return the error that names several files of which only one can be read."""
+        names = ", ".join(self.relative(path) for path in paths)
+        advice = "Name one of them, or a folder that has only one."
+        return DatasetError(f"{self.folder} has several captions files ({names}). {advice}")
 
-def files_below(folder: Path) -> Iterator[Path]:
-    """Yield the visible files in a folder and below it; links to folders are followed, cycles of them once."""
-    seen = set()
-    for place, folders, names in os.walk(folder, followlinks=True):
-        real = os.path.realpath(place)
-        if real in seen:  # a cycle of links
-            folders.clear()
-            continue
-        seen.add(real)
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (Path(place, name) for name in names if not name.startswith("."))
+    def relative(self, path: Path) -> str:
+        """Return the path of an annotation file relative to the folder, with "/"."""
+        return path.relative_to(self.folder).as_posix()
 
 
 @contextmanager
@@ -79,21 +75,17 @@ def expecting(path: Path, form: str) -> Iterator[None]:
     """Turn any error in a file's content into a DatasetError that names the file and its expected `form`."""
     try:
         yield
+    except InterruptedError:  # the work was cancelled
+        raise
     except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, csv.Error, DatasetError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise DatasetError(f"{path} cannot be used ({reason}). Expected {form}.") from error
 
 
-def read_ids(path: Path) -> list[str]:
-    """Read a list of ids: one per line, or a NumPy array of strings; suffixes of pictures are dropped."""
+def read_names(path: Path) -> list[str]:
+    """Read a list of names: one per line, or a NumPy array of strings."""
     names = np.load(path, allow_pickle=False).tolist() if path.suffix == ".npy" else path.read_text("utf-8").split()
-    return [stem(text(name)) for name in names]
-
-
-def stem(name: str) -> str:
-    """Drop the folders of a file's name, and its suffix if it is that of a video or a picture."""
-    path = PurePosixPath(name)
-    return path.stem if path.suffix.lower() in VIDEO_SUFFIXES | PICTURE_SUFFIXES else path.name
+    return [text(name) for name in names]
 
 
 def read_json(path: Path) -> Any:
@@ -112,29 +104,39 @@ def read_text(path: Path) -> str:
 
 def read_table(path: Path, *needed: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the rows of a CSV file by line, and column in lower case; `needed` has names for each column it needs."""
-    text = read_text(path)
-    heads = {
-        mark: [cell.strip().lower() for cell in next(csv.reader(StringIO(text, ""), delimiter=mark), [])]
-        for mark in DELIMITERS
-    }
-    mark = next((each for each, head in heads.items() if not any(map({*head}.isdisjoint, needed))), "")
-    if not mark:
-        columns = max(heads.values(), key=len)
-        lacking = next(next(iter(names)) for names in needed if {*columns}.isdisjoint(names))
-        raise ValueError(f"column {lacking} is missing; found {listed(columns)}")
-    columns, reader = heads[mark], csv.reader(StringIO(text, ""), delimiter=mark)
+    content = read_text(path)
+    delimiter, columns = _table_head(content, needed)
+    reader = csv.reader(StringIO(content, ""), delimiter=delimiter)
     next(reader)
     for cells in reader:
-        where, more = f"line {reader.line_num}", "".join(cells[len(columns) :])
-        if more.strip():
-            raise ValueError(f"{where} has more cells than the header; quote captions that contain {quoted(mark)}")
+        place = f"line {reader.line_num}"
+        if "".join(cells[len(columns) :]).strip():
+            raise ValueError(
+                f"{place} has more cells than the header; quote captions that contain {quoted(delimiter)}"
+            )
         row = dict(zip(columns, cells, strict=False))
-        is_short = len(cells) < len(columns) and any(map(row.keys().isdisjoint, needed))
-        if not "".join(cells).strip() or (is_short and mark == "|"):  # Flickr30k's results.csv has such a line
+        is_short = len(cells) < len(columns) and any(row.keys().isdisjoint(names) for names in needed)
+        is_empty = not "".join(cells).strip()
+        if is_empty or (is_short and delimiter == "|"):  # Flickr30k's results.csv has such a line
             continue
         if is_short:
-            raise ValueError(f"{where} has fewer cells than the header")
-        yield where, row
+            raise ValueError(f"{place} has fewer cells than the header")
+        yield place, row
+
+
+def _table_head(content: str, needed: Iterable[Collection[str]]) -> tuple[str, list[str]]:
+    """Return the delimiter under which a table has the columns needed, and its columns in lower case."""
+    most_columns: list[str] = []
+    for delimiter in DELIMITERS:
+        head = next(csv.reader(StringIO(content, ""), delimiter=delimiter), [])
+        columns = [cell.strip().lower() for cell in head]
+        missing = [names for names in needed if set(columns).isdisjoint(names)]
+        if not missing:
+            return delimiter, columns
+        if not most_columns or len(columns) > len(most_columns):
+            most_columns = columns
+            first_missing = next(iter(missing[0]))
+    raise ValueError(f"column {first_missing} is missing; found {listed(most_columns)}")
 
 
 def listed(columns: Iterable[str]) -> str:

@@ -1,18 +1,21 @@
 """Dataset loading: chooses a loader, matches captions with files, takes a split."""
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from nt2vr.datasets import captions, flickr, msrvtt, vatex
-from nt2vr.datasets.base import Annotations, Captions, Dataset, Loader, Split, such_as
+from nt2vr.datasets.base import Captions, Dataset, Listing, Loader, Split, split_of_folders, such_as
 from nt2vr.datasets.files import Files
+from nt2vr.datasets.lookup import Located, MediaName, suffix_of
 from nt2vr.errors import ConfigError, DatasetError, counted
 from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
+from nt2vr.progress import Progress, silent
 from nt2vr.registry import Registry, check_word, pick
 
 
@@ -38,53 +41,107 @@ NO_SPLITS = (
     "{name} has no splits, so all of its {count} are taken. Of a model trained on them, only the split “validation” "
     "tells how it does on others."
 )
+NO_TEST = "{name} has no test split here, so its validation split is taken."
 HELD_OUT_SHARE = 0.1  # of the training videos, for datasets without a validation split
 HELD_OUT = 1_000  # at most; the same in every training and evaluation, so that none takes trained videos as unseen
+NAMED_UNCLEAR = 3  # videos whose reason is told
 
 
-def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True) -> Dataset:
+@dataclass
+class Described:
+    """What the annotations say about one video."""
+
+    first: Listing
+    captions: dict[Split, list[str]] = field(default_factory=dict)
+    places: dict[Split, str] = field(default_factory=dict)  # first entry in each split
+
+    def add(self, other: "Described") -> None:
+        """Add what is said about the same video under another id."""
+        for split, texts in other.captions.items():
+            self.captions.setdefault(split, []).extend(texts)
+            self.places.setdefault(split, other.places[split])
+
+
+class ManifestVideo(NamedTuple):
+    """A video of a captions file; with a reason, it cannot be used."""
+
+    video: Video
+    reason: str = ""
+
+
+def load_dataset(
+    data: str | Path,
+    split: Split = "all",
+    with_files: bool = True,
+    progress: Progress = silent,
+    or_validation: bool = False,
+) -> Dataset:
     """Load the videos of a split with their captions.
 
     If a dataset has no validation split, a tenth of its training videos, at most HELD_OUT, are held out, by a hash of
     their ids. Without any splits, all of its videos are for training, and all are its test split, too. The kind of the
-    folder, or captions file, is inferred unless given as "KIND:PATH". Unless `with_files`, only captions are read.
+    folder, or captions file, is inferred unless given as "KIND:PATH".
+
+    Args:
+        split: the videos to load.
+        with_files: False reads only captions; the videos need not exist.
+        progress: gets the number of captions that have been read.
+        or_validation: take the validation split where "test" is asked for and only the former is there.
+
+    Raises:
+        DatasetError: if the annotations cannot be read, no video has a file, or a clip is in two splits.
     """
     kind, path = kind_and_path(data)
     loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
-    files = Files(path)
+    files = Files(path, progress)
     annotations = _marked(files, loaders).load(files)
-    name, described = annotations.name, list(dict.fromkeys(chain(*annotations.splits.values())))
-    there = dict.fromkeys(described, files.folder)
+    name = annotations.name
+    described = _described(annotations.listings)
+    remarks = list(annotations.remarks)
     if with_files:
-        there = {each: file for each in described if (file := _file_of(each, annotations, files)) and file.is_file()}
-    if not there:
-        named = such_as([file.name for file in files.media.values()]) or "none"
-        lacking = f"None of the {len(described)} videos that {name} describes ({such_as(described)}) has a file under"
-        advice = "Put the videos there, named by their ids."
-        raise DatasetError(f"{lacking} {files.folder}; the files there: {named}. {advice}")
-    splits = {
-        part: {each: said for each, some in captions.items() if each in there and (said := list(filter(None, some)))}
-        for part, captions in annotations.splits.items()
-    }
-    takes_all = split == "test" and splits.keys() == {"all"}
-    split = "all" if takes_all else split
+        progress(0, 0, "finding files")
+        located = files.media.locate(_media_names(described))
+        _check_found(name, described, located, files)
+        remarks += _missing_remarks(described, located, files)
+        described = _by_file(described, located)
+        remarks += _further_remarks(described, located, files)
+        paths = {video_id: files.folder / file for video_id, file in located.files.items()}
+        folders = located.files
+    else:
+        paths = dict.fromkeys(described, files.folder)
+        folders = {video_id: entry.first.file for video_id, entry in described.items()}
+    _check_splits(name, described)
+    splits = _captions_by_split(described)
+    if splits.keys() == {"all"}:
+        splits = _split_by_folder(splits["all"], folders)
+
+    if split == "test" and splits.keys() == {"all"}:
+        split = "all"
+        remarks.insert(0, NO_SPLITS.format(name=name, count=counted(len(splits["all"]), "video")))
+    elif split == "test" and or_validation and "test" not in splits and "validation" in splits:
+        split = "validation"
+        remarks.insert(0, NO_TEST.format(name=name))
     chosen = captions_of_split(name, splits, split)
-    videos = tuple(Video(video_id, there[video_id], tuple(some)) for video_id, some in chosen.items())
+    videos = tuple(Video(video_id, paths[video_id], tuple(texts)) for video_id, texts in chosen.items())
     if not videos:
         raise DatasetError(f"{name} has no {split} videos with captions under {files.folder}.")
-    remarks = _remarks(described, splits, files, there) if with_files else []
-    if takes_all:
-        remarks.insert(0, NO_SPLITS.format(name=name, count=counted(len(videos), "video")))
     return Dataset(name, split, videos, tuple(remarks))
 
 
-def videos_of(path: Path) -> list[Video]:
+def videos_of(path: Path, progress: Progress = silent) -> list[ManifestVideo]:
     """List the videos that a captions file of one's own names, with or without captions, files or splits."""
-    files, annotations = Files(path), captions.annotations_of(path, needs_captions=False)
+    files = Files(path, progress)
+    listings = captions.with_unique_ids(captions.read_captions_file(files, path.absolute(), False).listings)
+    described = _described(listings)
+    located = files.media.locate(_media_names(described))
     videos = []
-    for name, texts in captions_of_split(annotations.name, annotations.splits, "all").items():
-        file = _file_of(name, annotations, files) or annotations.paths.get(name, files.folder / name)
-        videos.append(Video(name, file, tuple(filter(None, texts))))
+    for video_id, entry in described.items():
+        file = located.files.get(video_id) or f"{entry.first.folder}/{entry.first.file or video_id}".lstrip("/")
+        texts = [text for split_texts in entry.captions.values() for text in split_texts if text]
+        reason = located.unclear.get(video_id, "")
+        if reason:
+            reason = f"It cannot be tied to one file: {reason}. Write the file's folder and suffix, too."
+        videos.append(ManifestVideo(Video(video_id, files.folder / file, tuple(texts)), reason))
     return videos
 
 
@@ -109,6 +166,8 @@ def sample(videos: Iterable[Video], count: int) -> list[Video]:
 
 def held_out_of(video_ids: Collection[str]) -> list[str]:
     """Choose the videos held out for validation without a split of their own: a tenth, but at most HELD_OUT."""
+    if len(video_ids) < 2:  # the only one is trained on
+        return []
     return sample_ids(video_ids, min(HELD_OUT, max(1, int(HELD_OUT_SHARE * len(video_ids)))))
 
 
@@ -123,56 +182,173 @@ def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
     raise DatasetError(f"{files.folder} has no captions or annotations. Looked for {sought}.{more}")
 
 
-def _file_of(video_id: str, annotations: Annotations, files: Files) -> Path | None:
-    path = annotations.paths.get(video_id)
-    if path is not None and path.is_file():
-        return path
-    names = [video_id, annotations.aliases.get(video_id, video_id)]
-    if path and path.is_relative_to(files.folder):
-        names.append(path.relative_to(files.folder).as_posix())
-    return next(filter(None, map(files.find, names)), None)
+def _described(listings: Sequence[Listing]) -> dict[str, Described]:
+    """Collect the entries of each video."""
+    described: dict[str, Described] = {}
+    for listing in listings:
+        entry = described.get(listing.video_id)
+        if entry is None:
+            entry = described[listing.video_id] = Described(listing)
+        entry.captions.setdefault(listing.split, []).extend(listing.captions)
+        entry.places.setdefault(listing.split, listing.place)
+    return described
 
 
-def _remarks(
-    described: Sequence[str], splits: Mapping[Split, Captions], files: Files, there: Mapping[str, Path]
-) -> list[str]:
-    """Report captions without files, files without captions, and videos in several splits."""
-    endings, used = {path.suffix for path in there.values()}, {os.path.realpath(path) for path in there.values()}
-    captioned = dict.fromkeys(chain(*splits.values()))
-    missing = [each for each in described if each not in there]
-    silent = [each for each in there if each not in captioned]
-    alike = (path for path in files.media.values() if path.suffix in endings)
-    others = [path.name for path in alike if os.path.realpath(path) not in used]
-    leaked = sorted(_evaluated(splits) & splits.get("train", {}).keys())
-    remarks = {
-        f"{len(missing)} of {len(described)} described videos have no file under {files.folder}": missing,
-        f"{len(silent)} of {len(there)} videos have no caption": silent,
-        f"{len(others)} files under {files.folder} are not described": others,
-        f"{len(leaked)} training videos are in another split too": leaked,
-    }
-    return [f"{remark} ({such_as(names)}); they are left out." for remark, names in remarks.items() if names]
+def _media_names(described: Mapping[str, Described]) -> dict[str, MediaName]:
+    """Return the names that files are looked up by."""
+    names = {}
+    for video_id, entry in described.items():
+        listing = entry.first
+        alias = listing.alias
+        if listing.file and not suffix_of(listing.file):  # perhaps the address of a web page
+            alias = alias or video_id
+        names[video_id] = MediaName(listing.file or video_id, listing.folder, alias)
+    return names
 
 
-def _evaluated(splits: Mapping[Split, Captions]) -> set[str]:
-    return {video_id for part in ("validation", "test") for video_id in splits.get(part, {})}
+def _by_file(described: Mapping[str, Described], located: Located) -> dict[str, Described]:
+    """Leave videos without a file out, and take several ids of one file as one video, under its first id."""
+    first_ids: dict[str, str] = {}
+    videos: dict[str, Described] = {}
+    for video_id, entry in described.items():
+        file = located.files.get(video_id)
+        if file is None:
+            continue
+        first_id = first_ids.setdefault(file, video_id)
+        if first_id == video_id:
+            videos[video_id] = entry
+        else:
+            videos[first_id].add(entry)
+    return videos
 
 
-def _without(captions: Captions, video_ids: Collection[str]) -> Captions:
-    return {video_id: some for video_id, some in captions.items() if video_id not in video_ids}
+def _check_splits(name: str, described: Mapping[str, Described]) -> None:
+    """Refuse clips that are in two splits: what was trained on would be evaluated."""
+    shared = [video_id for video_id, entry in described.items() if len(entry.captions) > 1]
+    if not shared:
+        return
+    entry = described[shared[0]]
+    file = entry.first.file
+    clip = f"{shared[0]} ({file})" if file not in ("", shared[0]) else shared[0]
+    places = [f"{split} ({place})" if place else split for split, place in entry.places.items()]
+    others = f", and {counted(len(shared) - 1, 'other video')} too" if len(shared) > 1 else ""
+    raise DatasetError(
+        f"{name} cannot be used: {clip} is in two splits, {' and '.join(places)}{others}. "
+        "Remove it from all splits but one."
+    )
+
+
+def _captions_by_split(described: Mapping[str, Described]) -> dict[Split, Captions]:
+    """Return the captions that are not empty, of videos that have any, by split."""
+    splits: dict[Split, Captions] = {}
+    for video_id, entry in described.items():
+        for split, texts in entry.captions.items():
+            captions_of_video = [text for text in texts if text]
+            of_split = splits.setdefault(split, {})
+            if captions_of_video:
+                of_split[video_id] = captions_of_video
+    return splits
+
+
+def _split_by_folder(captions_of: Captions, paths: Mapping[str, str]) -> dict[Split, Captions]:
+    """Split videos by the folders that they are in, where these name at least two splits; others are for training."""
+    named = {video_id: split_of_folders(paths[video_id]) for video_id in captions_of}
+    if len({split for split in named.values() if split}) < 2:
+        return {"all": captions_of}
+    splits: dict[Split, Captions] = defaultdict(dict)
+    for video_id, texts in captions_of.items():
+        splits[named[video_id] or "train"][video_id] = texts
+    return dict(splits)
+
+
+def _check_found(name: str, described: Mapping[str, Described], located: Located, files: Files) -> None:
+    """Refuse annotations of which no video has a file."""
+    if located.files:
+        return
+    if located.unclear:
+        reason = next(f"{video_id}: {reason}" for video_id, reason in located.unclear.items())
+        advice = "Write the files' folders and suffixes, too."
+        raise DatasetError(f"No video that {name} describes can be tied to one file ({reason}). {advice}")
+    there = such_as([path.rpartition("/")[2] for path in files.media.files]) or "none"
+    lacking = (
+        f"None of the {len(described)} videos that {name} describes ({such_as(list(described))}) has a file under"
+    )
+    advice = "Put the videos there, named by their ids."
+    raise DatasetError(f"{lacking} {files.folder}; the files there: {there}. {advice}")
+
+
+def _missing_remarks(described: Mapping[str, Described], located: Located, files: Files) -> list[str]:
+    """Report captions without a file, and those that may be of several."""
+    remarks = []
+    with_file = located.files | located.unclear
+    missing = [video_id for video_id in described if video_id not in with_file]
+    if missing:
+        absent = f"{len(missing)} of {len(described)} described videos have no file under {files.folder}"
+        remarks.append(_left_out(absent, missing))
+    return remarks + unclear_remark(located, len(described), "described videos")
+
+
+def unclear_remark(located: Located, count: int, what: str) -> list[str]:
+    """Report names that fit several files, or a file that fits another name, too; nothing if there are none."""
+    if not located.unclear:
+        return []
+    reasons = [f"{name}: {reason}" for name, reason in located.unclear.items()]
+    more = f"; and {len(reasons) - NAMED_UNCLEAR:,} more" if len(reasons) > NAMED_UNCLEAR else ""
+    shown = "; ".join(reasons[:NAMED_UNCLEAR])
+    return [f"{len(reasons)} of {count} {what} cannot be tied to one file ({shown}{more}); they are left out."]
+
+
+def _further_remarks(described: Mapping[str, Described], located: Located, files: Files) -> list[str]:
+    """Report videos without captions, and files that nothing describes."""
+    remarks = []
+    silent_videos = [video_id for video_id, entry in described.items() if not any(_texts(entry))]
+    if silent_videos:
+        count = f"{len(silent_videos)} of {len(described)} videos have no caption"
+        remarks.append(_left_out(count, silent_videos))
+    used = {located.files[video_id] for video_id in described}
+    suffixes = {os.path.splitext(path)[1] for path in used}
+    others = [path for path in files.media.files if path not in used and os.path.splitext(path)[1] in suffixes]
+    if others:
+        targets = _targets_of_links(files.folder, used)
+        others = [path for path in others if os.path.realpath(files.folder / path) not in targets]
+    if others:
+        count = f"{len(others)} files under {files.folder} are not described"
+        remarks.append(_left_out(count, [path.rpartition("/")[2] for path in others]))
+    return remarks
+
+
+def _targets_of_links(folder: Path, paths: Iterable[str]) -> set[str]:
+    return {os.path.realpath(folder / path) for path in paths if os.path.islink(folder / path)}
+
+
+def _texts(entry: Described) -> Iterator[str]:
+    for texts in entry.captions.values():
+        yield from texts
+
+
+def _left_out(count: str, names: Sequence[str]) -> str:
+    return f"{count} ({such_as(names)}); they are left out."
+
+
+def _without(captions_of: Captions, video_ids: Collection[str]) -> Captions:
+    return {video_id: texts for video_id, texts in captions_of.items() if video_id not in video_ids}
 
 
 def captions_of_split(name: str, splits: Mapping[Split, Captions], split: Split) -> Captions:
-    """Return the captions of a split, held out if need be, see `load_dataset`; no training video is in another."""
+    """Return the captions of a split, held out if need be, see `load_dataset`."""
     if split == "all":
-        return {video_id: captions for part in splits.values() for video_id, captions in part.items()}
+        return {video_id: texts for of_split in splits.values() for video_id, texts in of_split.items()}
     parts = dict(splits)
-    if (training := parts.get("train", parts.get("all"))) is not None:
-        parts["train"] = training = _without(training, _evaluated(splits))
+    training = parts.get("train", parts.get("all"))
+    if training is not None:
+        parts["train"] = training
         if "validation" not in splits:
-            parts["train"] = _without(training, {*held_out_of(training)})
+            held_out = set(held_out_of(training))
+            parts["train"] = _without(training, held_out)
             parts["validation"] = _without(training, parts["train"])
     if split not in parts:
-        known = ", ".join(part for part in splits if part != "all") or "none"
+        there = ", ".join(part for part in splits if part != "all") or "none"
         advice = "Add its file, or choose another split, such as all, which has every video."
-        raise DatasetError(f"{name} has no {split} split here (there: {known}). {advice}")
+        ways = "A column, a file's name or a folder may name it."
+        raise DatasetError(f"{name} has no {split} split here (there: {there}). {ways} {advice}")
     return parts[split]

@@ -4,9 +4,9 @@ nT2VR calls them MSR-VTT3k (2,990 test videos) and MSR-VTT1k (1,000). MSR-VTT1k 
 the 7,010 that the official split does not test, and has one caption per test video.
 """
 
-from itertools import chain
+from collections.abc import Mapping, Sequence
 
-from nt2vr.datasets.base import Annotations, Captions, Loader, Split, split_named
+from nt2vr.datasets.base import Annotations, Captions, Listing, Loader, Split, split_named
 from nt2vr.datasets.files import Files, expecting, read_json, read_table, text
 
 CAPTIONS = ("MSRVTT_data.json", "*videodatainfo*.json")
@@ -23,37 +23,57 @@ TRAINING_FORM = f'a CSV with the column "video_id", {FROM_CLIP4CLIP}'
 
 def _load_1k(files: Files) -> Annotations:
     """Read JSFusion's test videos, and the training videos of a list, or all others."""
-    path = files.named(TEST)[0]
-    test: Captions = {}
+    path = files.single(TEST)
+    assert path, "the mark was found"
+    listings = []
     with expecting(path, TEST_FORM):
-        for _, row in read_table(path, ["video_id"], ["sentence"]):
-            test.setdefault(text(row["video_id"]), []).append(text(row["sentence"]))
-    captions = dict(chain.from_iterable(split.items() for split in _official(files).values()))
-    training = [video_id for video_id in captions if video_id not in test]
-    for path in (files.named(TRAINING[0]) or files.named(TRAINING[1]))[:1]:
-        with expecting(path, TRAINING_FORM):
-            training = [text(row["video_id"]) for _, row in read_table(path, ["video_id"])]
-    splits: dict[Split, Captions] = {"test": test}
-    if training:
-        splits["train"] = {video_id: captions.get(video_id, []) for video_id in training}
-    return Annotations("MSR-VTT1k", splits)
+        for place, row in read_table(path, ["video_id"], ["sentence"]):
+            place = f"{files.relative(path)}, {place}"
+            listings.append(Listing(text(row["video_id"]), [text(row["sentence"])], "test", place))
+
+    captions = _captions_by_video(_official(files))
+    list_path = files.single(TRAINING[0]) or files.single(TRAINING[1])
+    if list_path:
+        with expecting(list_path, TRAINING_FORM):
+            for place, row in read_table(list_path, ["video_id"]):
+                video_id = text(row["video_id"])
+                place = f"{files.relative(list_path)}, {place}"
+                listings.append(Listing(video_id, captions.get(video_id, []), "train", place))
+    else:
+        test_ids = {listing.video_id for listing in listings}
+        training = [Listing(video_id, texts, "train") for video_id, texts in captions.items()]
+        listings += [listing for listing in training if listing.video_id not in test_ids]
+    return Annotations("MSR-VTT1k", listings)
 
 
-def _official(files: Files) -> dict[Split, Captions]:
+def _official(files: Files) -> list[Listing]:
     """Read the official split: 6,513 videos to train, 497 to validate and 2,990 to test, 20 captions each."""
     # Captions of a video are from the first file that has it, since the file of 2017 repeats those of 2016.
-    splits: dict[Split, Captions] = {}
+    path = files.single(CAPTIONS[0])
+    paths = [path] if path else files.named(CAPTIONS[1])
     known: set[str] = set()
-    for path in files.named(CAPTIONS[0])[:1] or files.named(CAPTIONS[1]):
+    listings = []
+    for path in paths:
         with expecting(path, CAPTIONS_FORM):
             data = read_json(path)
-            split_of = {text(video["video_id"]): split_named(text(video["split"])) for video in data["videos"]}
+            captions: Captions = {}
             for sentence in data["sentences"]:
-                if (video_id := text(sentence["video_id"])) not in known:
-                    captions = splits.setdefault(split_of[video_id], {})
-                    captions.setdefault(video_id, []).append(text(sentence["caption"]))
-        known |= {video_id for captions in splits.values() for video_id in captions}
-    return splits
+                captions.setdefault(text(sentence["video_id"]), []).append(text(sentence["caption"]))
+            entries: dict[str, list[tuple[Split, str]]] = {}  # a video may be listed twice by mistake
+            for number, video in enumerate(data["videos"], 1):
+                entry = split_named(text(video["split"])), f"{files.relative(path)}, video {number}"
+                entries.setdefault(text(video["video_id"]), []).append(entry)
+            for video_id in captions:
+                if video_id in known:
+                    continue
+                for split, place in entries[video_id]:
+                    listings.append(Listing(video_id, captions[video_id], split, place))
+        known |= captions.keys()
+    return listings
+
+
+def _captions_by_video(listings: Sequence[Listing]) -> Mapping[str, Sequence[str]]:
+    return {listing.video_id: listing.captions for listing in listings}
 
 
 LOADER_3K = Loader(CAPTIONS, CAPTIONS_FORM, lambda files: Annotations("MSR-VTT3k", _official(files)))

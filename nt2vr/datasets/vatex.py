@@ -8,7 +8,7 @@ nT2VR's (vatex_val1k5.txt) or HGR's (val_names.npy), whose captions are in ref_c
 import re
 from collections import Counter
 
-from nt2vr.datasets.base import Annotations, Captions, Loader, Split, listed_splits
+from nt2vr.datasets.base import Annotations, Captions, Listing, Loader, Split, listed_captions, read_split_lists
 from nt2vr.datasets.files import Files, expecting, read_json, text
 
 PARTS: dict[str, Split] = {
@@ -30,28 +30,45 @@ _SECONDS = re.compile(r"_\d{6}_\d{6}\Z")  # after the id of the YouTube video
 
 def _load(files: Files) -> Annotations:
     """Read the splits present; a video is found by its videoID, such as Ptf_2VRj-V0_000122_000132, or Ptf_2VRj-V0."""
-    splits = _parts(files)
-    captions = {video_id: some for part in splits.values() for video_id, some in part.items()}
-    for path in files.named(CAPTIONS)[:1]:
-        with expecting(path, CAPTIONS_FORM):
-            captions |= {video_id: [text(one) for one in some] for video_id, some in read_json(path).items()}
+    listings = _parts(files)
+    captions: Captions = {listing.video_id: list(listing.captions) for listing in listings}
+    captions |= _reference_captions(files)
     youtube = _youtube_ids(captions)
-    full = {short: video_id for video_id, short in youtube.items()}
-    lists = listed_splits(files, LISTS, LIST_FORM, captions, full)
-    if lists.keys() - {"train"}:  # the halves replace the official splits
-        splits = {"train": splits.get("train", {}), **lists} if "train" in splits else lists
-        return Annotations("VATEX, val1k5 and test1k5", splits, aliases=youtube)
-    return Annotations("VATEX, public test", splits or {"all": captions}, aliases=youtube)
+    full_ids = {short: video_id for video_id, short in youtube.items()}
+    lists = read_split_lists(files, LISTS, LIST_FORM)
+    name = "VATEX, public test"
+    if any(split != "train" for split, _, _ in lists):  # the halves replace the official splits
+        name = "VATEX, val1k5 and test1k5"
+        has_training_list = any(split == "train" for split, _, _ in lists)
+        training = [] if has_training_list else [listing for listing in listings if listing.split == "train"]
+        listings = [*training, *listed_captions(files, lists, captions, full_ids)]
+    if not listings:
+        listings = [Listing(video_id, texts) for video_id, texts in captions.items()]
+    return Annotations(name, [listing._replace(alias=youtube.get(listing.video_id, "")) for listing in listings])
 
 
-def _parts(files: Files) -> dict[Split, Captions]:
-    splits: dict[Split, Captions] = {}
+def _reference_captions(files: Files) -> Captions:
+    """Read HGR's captions, where they are."""
+    path = files.single(CAPTIONS)
+    if path is None:
+        return {}
+    with expecting(path, CAPTIONS_FORM):
+        entries = read_json(path).items()
+        return {video_id: [text(caption) for caption in captions] for video_id, captions in entries}
+
+
+def _parts(files: Files) -> list[Listing]:
+    listings = []
     for pattern, split in PARTS.items():
-        for path in files.named(pattern)[:1]:
-            with expecting(path, FORM):
-                entries = read_json(path)
-                splits[split] = {text(entry["videoID"]): [text(some) for some in entry["enCap"]] for entry in entries}
-    return splits
+        path = files.single(pattern)
+        if path is None:
+            continue
+        with expecting(path, FORM):
+            for number, entry in enumerate(read_json(path), 1):
+                captions = [text(caption) for caption in entry["enCap"]]
+                place = f"{files.relative(path)}, entry {number}"
+                listings.append(Listing(text(entry["videoID"]), captions, split, place))
+    return listings
 
 
 def _youtube_ids(captions: Captions) -> dict[str, str]:

@@ -187,7 +187,8 @@ def embed_files(
 
         embedded = embed_gallery(Gallery("evaluation", tuple(videos), key), encoder, decoder, cache, report)
         if unreadable is not None:
-            unreadable.update(embedded.skipped)
+            for video_id, reason in embedded.skipped:
+                unreadable.setdefault(video_id, reason)
         if not embedded.gallery.videos:
             raise DatasetError(f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}")
         found = embedded.embeddings

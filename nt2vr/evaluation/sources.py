@@ -13,7 +13,7 @@ from functools import cache, partial
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -80,7 +80,8 @@ class Data:
     name: str = WORLD
     clips: int = NUM_CLIPS  # of the built-in world
     seed: int = SEED  # of these clips, or of a dataset's generated queries
-    split: Split = "test"  # of a dataset; "all" for datasets without splits
+    # of a dataset; "all" for datasets without splits; empty is test, or validation where there is no test split
+    split: Split | Literal[""] = ""
     queries: Path | None = None  # folder with a dataset's query sets; None generates them from the captions
     prompts: str = ""  # of classes: one, or a file with one per line, see `read_prompts`
 
@@ -99,7 +100,7 @@ def _check(data: Data, features: Sequence[str]) -> None:
     name, has_classes = quoted(data.name), data.has_classes
     if data.prompts and (data.name in WORLDS or not has_classes):
         raise ConfigError(f"{name} takes no prompts. Leave them out, or name a folder of folders per class.")
-    if data.split not in ("test", "all") and not data.is_path:
+    if data.split not in ("", "test", "all") and not data.is_path:
         raise ConfigError(f"{name} has no splits. Leave out the split.")
     if features and (has_classes or not data.is_path):
         raise ConfigError(
@@ -132,7 +133,7 @@ def load_benchmark(
         read, file = (class_benchmark, path) if name.startswith(CLASSES) else (task_benchmark, name)
         return read(expanded(file), decoder, cache, progress, data.prompts)
     if name.startswith(WORDS):
-        return words_benchmark(Path(path).stem, read_words(path, data.split), data.seed, folder, progress)
+        return words_benchmark(Path(path).stem, read_words(path, data.split, progress), data.seed, folder, progress)
     places = folder, decoder, cache, progress, reads
     if libraries is not None and name.startswith(LIBRARY):
         library = libraries.find(path)
@@ -147,7 +148,14 @@ def load_benchmark(
             f"{quoted(name)} is not there.{did_you_mean(name, known)} "
             f"Name {', '.join(known)}, the folder of a dataset, or its captions file."
         )
-    return _dataset_benchmark(data, load_dataset(name, data.split, with_files=bool(reads & FRAMES)), *places)
+    dataset = load_dataset(
+        name,
+        data.split or "test",
+        with_files=bool(reads & FRAMES),
+        progress=progress,
+        or_validation=not data.split,
+    )
+    return _dataset_benchmark(data, dataset, *places)
 
 
 def _dataset_benchmark(
@@ -229,12 +237,12 @@ def judged_composed(query: ComposedQuery, row_of: Mapping[str, int]) -> JudgedQu
     return JudgedQuery(kind, query.caption, relevant, hard, violating, *parts, cue=cue, query_id=query.cap_id)
 
 
-def read_words(path: str, split: Split) -> CaptionedVideos:
+def read_words(path: str, split: Split | Literal[""], progress: Progress = silent) -> CaptionedVideos:
     """Read lines of captions with their ids, or the captions of a dataset, whose videos may be missing."""
     file = expanded(path)
     if file.is_file() and file.suffix.lower() == ".txt":
         return read_captioned_videos(file)
-    dataset = load_dataset(file, split, with_files=False)
+    dataset = load_dataset(file, split or "test", with_files=False, progress=progress, or_validation=not split)
     return CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
 
 

@@ -27,14 +27,14 @@ from itertools import chain, filterfalse
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nt2vr.datasets.files import VIDEO_SUFFIXES, Files, files_below, read_json, stem, text
+from nt2vr.datasets.files import Files, read_json, text
+from nt2vr.datasets.lookup import MEDIA_SUFFIXES, MediaName, files_below
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, content_of, cue_of, embed_files, row_array
 from nt2vr.evaluation.measures import KINETICS_VERB, LENIENT
 from nt2vr.files import expanded
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.media.picture import PICTURE_SUFFIXES
 from nt2vr.media.store import Cache
 from nt2vr.models.foreign_file import read_tensors
 from nt2vr.models.spawn import run_limited
@@ -65,6 +65,15 @@ class Task(NamedTuple):
     texts: tuple[str, ...] = ()
     averaged: Mapping[str, tuple[str, ...]] = {}
     remarks: tuple[str, ...] = ()
+    unclear: Mapping[str, str] = {}  # why videos have no file although files fit their names
+
+
+class NamedFiles(NamedTuple):
+    """The files that a task names."""
+
+    videos: list[Video]
+    rows: list[int]  # of each name, among the videos
+    unclear: dict[str, str]  # as of `Task`
 
 
 class Question(NamedTuple):
@@ -118,8 +127,9 @@ def class_benchmark(
     """Read a folder per class, or several data sets of such folders; errors as of `task_benchmark`."""
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder. Name one that has a folder per class.")
-    folder, media = folder.absolute(), VIDEO_SUFFIXES | PICTURE_SUFFIXES
-    files = sorted(file for file in files_below(folder) if file.suffix.lower() in media and file.parent != folder)
+    folder = folder.absolute()
+    media = (file for file in files_below(folder) if file.suffix.lower() in MEDIA_SUFFIXES)
+    files = sorted(file for file in media if file.parent != folder)
     if not files:
         raise ConfigError(f"{folder} has no classes. Put the pictures or videos of each class in a folder of its own.")
     data_sets = [file.parent.parent.relative_to(folder).as_posix().removeprefix(".") for file in files]
@@ -130,7 +140,7 @@ def class_benchmark(
 
 
 def _benchmark(name: str, path: Path, task: Task, decoder: Decoder, cache: Cache, progress: Progress) -> Benchmark:
-    ids, unreadable = tuple(video.video_id for video in task.videos), dict[str, str]()
+    ids, unreadable = tuple(video.video_id for video in task.videos), dict(task.unclear)
     embed = embed_files(task.videos, decoder, cache, unreadable=unreadable)
     source = {"data": str(path), "content": content_of(task.videos, cache, progress), "remarks": list(task.remarks)}
     found = Benchmark(name, ids, tuple(task.queries), embed, source, texts=task.texts, averaged=task.averaged)
@@ -147,26 +157,30 @@ def _table(path: Path, prompts: str) -> Task:
 
 def _svo_probes(lines: Sequence[Row], path: Path, prompts: str) -> Task:
     names = [line[column] for line in lines for column in ("pos_image_id", "neg_image_id")]
-    (videos, rows), queries = _looked_up(names, path.parent), []
+    (videos, rows, unclear), queries = _named_files(names, path.parent), []
     for line, right, wrong in zip(lines, rows[::2], rows[1::2], strict=True):
         group = "; ".join(name for key, name in SVO.items() if line[key].lower() == "true")
         pair = row_array((right,)), row_array((wrong,))
         queries.append(JudgedQuery("picture", line["sentence"], *pair, group=group))
-    return Task(videos, queries)
+    return Task(videos, queries, unclear=unclear)
 
 
 def _true_captions(lines: Sequence[Row], path: Path, prompts: str) -> Task:
-    (videos, rows), queries = _looked_up([_file_of(line) for line in lines], path.parent), list[JudgedQuery]()
+    (videos, rows, unclear), queries = (
+        _named_files([_file_of(line) for line in lines], path.parent),
+        list[JudgedQuery](),
+    )
     for row, line in zip(rows, lines, strict=True):
         said = ast.literal_eval(line["captions"])
         queries += (JudgedQuery("retrieval", each, row_array((row,)), cue=cue_of(each)) for each in said)
-    return Task(videos, queries)
+    return Task(videos, queries, unclear=unclear)
 
 
 def _class_table(lines: Sequence[Row], path: Path, prompts: str) -> Task:
-    videos, rows = _looked_up([_file_of(line) for line in lines], path.parent)
+    videos, rows, unclear = _named_files([_file_of(line) for line in lines], path.parent)
     labels = {row: (each["class"], each.get("dataset") or "") for row, each in zip(rows, lines, strict=True)}
-    return class_task(videos, [labels[row] for row in range(len(videos))], read_prompts(prompts, path.parent))
+    task = class_task(videos, [labels[row] for row in range(len(videos))], read_prompts(prompts, path.parent))
+    return task._replace(unclear=unclear)
 
 
 def _csv_questions(lines: Sequence[Row], path: Path, prompts: str) -> Task:
@@ -254,18 +268,23 @@ def _cc_neg(file: Path, progress: Progress) -> list[Question]:
     return questions
 
 
-def _looked_up(names: Sequence[str], folder: Path) -> tuple[list[Video], list[int]]:
-    """Find files by their paths, or else by name anywhere in the folder; return them and the place of each name."""
-    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
-    paths = {name: folder / name for name in places}
-    if missing := [name for name, path in paths.items() if not path.is_file()]:
-        media = Files(folder).media
-        paths |= {name: media[stem(name)] for name in missing if stem(name) in media}
-    return [Video(name, path) for name, path in paths.items()], [places[name] for name in names]
+def _named_files(names: Sequence[str], folder: Path) -> NamedFiles:
+    """Find files by their paths, or else by name anywhere in the folder."""
+    row_of = {name: row for row, name in enumerate(dict.fromkeys(names))}
+    paths = {name: folder / name for name in row_of}
+    unclear: dict[str, str] = {}
+    if not all(path.is_file() for path in paths.values()):
+        located = Files(folder).media.locate({name: MediaName(name) for name in row_of})
+        unclear = located.unclear
+        for name, path in paths.items():
+            if name in located.files and not path.is_file():
+                paths[name] = folder / located.files[name]
+    videos = [Video(name, path) for name, path in paths.items()]
+    return NamedFiles(videos, [row_of[name] for name in names], unclear)
 
 
 def _questions(asked: Sequence[Question], folder: Path) -> Task:
-    videos, of_question = _looked_up([each.file for each in asked], folder)
+    videos, of_question, unclear = _named_files([each.file for each in asked], folder)
     texts, queries = dict[str, int](), []
     for each, video in zip(asked, of_question, strict=True):
         places = [texts.setdefault(text, len(texts)) for text in each.answers]
@@ -273,7 +292,7 @@ def _questions(asked: Sequence[Question], folder: Path) -> Task:
         group, cue = "; ".join(filter(None, each.groups)), cue_of(" ".join(each.answers))
         right, relevant = each.answers[each.right], row_array((video,))
         queries.append(JudgedQuery(each.kind, right, relevant, others=others, group=group, cue=cue))
-    return Task(videos, queries, tuple(texts))
+    return Task(videos, queries, tuple(texts), unclear=unclear)
 
 
 class Prompts(NamedTuple):

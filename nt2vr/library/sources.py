@@ -4,14 +4,15 @@ import json
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from nt2vr.datasets.files import VIDEO_SUFFIXES
-from nt2vr.datasets.load import load_dataset, videos_of
+from nt2vr.datasets.load import ManifestVideo, load_dataset, videos_of
+from nt2vr.datasets.lookup import VIDEO_SUFFIXES
 from nt2vr.errors import AccessError, ConfigError, GalleryError, counted, quoted, reason_of
 from nt2vr.library.inventory import CLOSED_FOLDER, NOTE, LibraryFile, Source
 from nt2vr.media.picture import PICTURE_SUFFIXES
+from nt2vr.progress import Progress, silent
 
 SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES | {".m2ts", ".mp", ".mts", ".vob"}  # .mp: of a phone's moving picture
 OUTSIDE = "It is a link that leads out of the library's folder. Copy the file into the folder."
@@ -55,7 +56,7 @@ def is_available(source: Source) -> bool:
         return False
 
 
-def list_files(source: Source) -> Iterator[LibraryFile]:
+def list_files(source: Source, progress: Progress = silent) -> Iterator[LibraryFile]:
     """List a library's files, sorted; one that cannot be used has a reason."""
     if not is_available(source):
         state = "is empty now" if source.path.is_dir() else "is not there"
@@ -64,12 +65,21 @@ def list_files(source: Source) -> Iterator[LibraryFile]:
     if source.kind in ("folder", "uploads"):
         yield from _in_folder(source.path, source.kind == "uploads")
         return
-    named = f"{source.loader}:{source.path}" if source.loader else source.path
-    videos = load_dataset(named, source.split).videos if source.kind == "dataset" else videos_of(source.path)
-    for video in videos:
+    videos: Iterable[ManifestVideo]
+    if source.kind == "manifest":
+        videos = videos_of(source.path, progress)
+    else:
+        named = f"{source.loader}:{source.path}" if source.loader else source.path
+        dataset = load_dataset(named, source.split, progress=progress)
+        videos = map(ManifestVideo, dataset.videos)
+        if dataset.remarks:
+            about = source.path.name
+            yield LibraryFile(about, str(source.path), reason=" ".join(dataset.remarks), kind=NOTE)
+    for video, reason in videos:
         path = str(video.path)
-        outside = source.within and not _is_inside(path, source.within)
-        yield _checked(video.video_id, path, video.captions, OUTSIDE if outside else "")
+        if source.within and not _is_inside(path, source.within):
+            reason = reason or OUTSIDE
+        yield _checked(video.video_id, path, video.captions, reason)
 
 
 def _in_folder(root: Path, every_suffix: bool) -> Iterator[LibraryFile]:

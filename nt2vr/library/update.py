@@ -85,7 +85,7 @@ def update_library(
 def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Progress) -> Changes:
     """List the files, forget those that are gone, and probe those that are new or changed."""
     progress(0, 0, "looking for files")
-    found = list(list_files(source))
+    found = list(list_files(source, progress))
     known = inventory.files()
     pending, captioned, gone = compared(known, found)
     inventory.apply(pending, captioned, [file.id for file in gone])

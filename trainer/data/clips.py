@@ -231,9 +231,11 @@ class ClipLoader:
 
     def _dataset(self, split: TrainingSplit, count: int) -> Clips:
         config, has_files = self.config, not self.config.features
-        dataset = load_dataset(config.data, split, with_files=has_files)
+        with progress_bar(self.progress) as shown:
+            dataset = load_dataset(config.data, split, with_files=has_files, progress=shown)
+            if split == "train":  # what is wrong with the other split fails now, before all is decoded
+                load_dataset(config.data, "validation", with_files=has_files, progress=shown)
         if split == "train":
-            load_dataset(config.data, "validation", with_files=has_files)  # fails now, before all is decoded
             for remark in dataset.remarks:
                 logger.warning(remark)
         if has_files:

@@ -28,7 +28,7 @@ def asked(labels: list[tuple[str, str]], prompts: Prompts | None = None) -> Task
 
 
 def test_the_delta_of_negated_prompts_by_hand() -> None:
-    _, questions, texts, averaged, _ = asked([(name, "") for name in ("Cat", "dog", "golden_dog", "CAT")])
+    _, questions, texts, averaged, *_ = asked([(name, "") for name in ("Cat", "dog", "golden_dog", "CAT")])
     assert not averaged
     assert texts[:2] == ("this is a photo of a cat", "this is a photo of a dog")
     assert texts[5] == "this is not a photo of a golden dog"
@@ -61,7 +61,7 @@ def test_the_fifth_class_counts_for_top_5_and_the_sixth_does_not() -> None:
 
 def test_several_prompts_are_averaged_and_normalised() -> None:
     labels = [("dog", ""), ("cat", "")]
-    _, questions, _, averaged, _ = asked(labels, Prompts(("{}", "dancing {}"), ()))
+    _, questions, _, averaged, *_ = asked(labels, Prompts(("{}", "dancing {}"), ()))
     assert [query.kind for query in questions] == ["class", "class"]
     encoder: Any = WordEncoder()
     (vectors, _), *_ = ask_systems(

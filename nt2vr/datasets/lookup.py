@@ -1,0 +1,236 @@
+"""Looks up the videos and pictures of a folder by names as people write them.
+
+A name is a path, an address or an id. It is tried as a path from the folder of the file that names it and from the
+dataset's folder, then by its longest matching tail, then by its last part alone. Letter case, Unicode form and slashes
+do not matter; a suffix may be missing or another. A name that fits several files equally well is unclear.
+"""
+
+import os
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from nt2vr.errors import listed
+from nt2vr.media.picture import PICTURE_SUFFIXES
+
+VIDEO_SUFFIXES = frozenset(".3gp .avi .flv .gif .m4v .mkv .mov .mp4 .mpeg .mpg .ogv .ts .webm .wmv".split())
+MEDIA_SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES
+NAMED_CANDIDATES = 3  # files that are named in a reason
+
+
+class MediaName(NamedTuple):
+    """How annotations name a file."""
+
+    name: str
+    folder: str = ""  # of the annotations, relative to the dataset's folder; its files come first
+    alias: str = ""  # a second name that the file may have
+
+
+class Match(NamedTuple):
+    """The files that fit a name best: none, one, or several that fit equally well."""
+
+    files: tuple[str, ...] = ()
+    is_complete: bool = False  # every part of the name fits, its folders and its suffix included
+
+
+class Located(NamedTuple):
+    """The files of videos, and why other videos have none although files fit their names."""
+
+    files: dict[str, str]  # video id -> path relative to the folder, with "/"
+    unclear: dict[str, str]  # video id -> reason
+
+
+class MediaLookup:
+    """The videos and pictures of a folder, by path, by name, and by name without suffix."""
+
+    def __init__(self, folder: Path, paths: Sequence[str]) -> None:
+        """Index paths relative to the folder, with "/"; those of other files are left out."""
+        self.folder = folder
+        self._root = f"{folder.as_posix()}/"
+        self.files = [path for path in paths if suffix_of(path) in MEDIA_SUFFIXES]
+        self._paths = frozenset(self.files)
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        self._by_stem: dict[str, list[str]] = defaultdict(list)
+        for path in self.files:
+            name = fold(path.rpartition("/")[2])
+            self._by_name[name].append(path)
+            self._by_stem[stem(name)].append(path)
+
+    @property
+    def stems(self) -> list[str]:
+        """The names of all files without folders and suffix, each once."""
+        return list(dict.fromkeys(stem(path) for path in self.files))
+
+    def find(self, name: str, folder: str = "") -> Match:
+        """Return the files that fit a name best; those in or below `folder` come before equally good others."""
+        if not folder and name in self._paths:  # by far the most frequent case
+            return Match((name,), is_complete=True)
+        relative = "/".join(self._parts(name))
+        if folder and f"{folder}/{relative}" in self._paths:
+            return Match((f"{folder}/{relative}",), is_complete=True)
+        if relative in self._paths:
+            return Match((relative,), is_complete=True)
+
+        last_part = fold(relative.rpartition("/")[2])
+        candidates = self._by_name.get(last_part)
+        if candidates:
+            return self._best(candidates, relative, folder, suffix_fits=True)
+        candidates = self._by_stem.get(stem(last_part))
+        if candidates:
+            has_suffix = stem(last_part) != last_part
+            return self._best(candidates, relative, folder, suffix_fits=not has_suffix)
+        return Match()
+
+    def locate(self, names: Mapping[str, MediaName]) -> Located:
+        """Find the file of each video; a file that fits several names only in part belongs to none of them."""
+        matches = {video_id: self._first_match(wanted) for video_id, wanted in names.items()}
+        claims: dict[str, set[str]] = defaultdict(set)  # file -> folded names
+        for video_id, match in matches.items():
+            if len(match.files) == 1:
+                claims[match.files[0]].add(fold(names[video_id].name))
+
+        files: dict[str, str] = {}
+        unclear: dict[str, str] = {}
+        for video_id, match in matches.items():
+            if len(match.files) > 1:
+                unclear[video_id] = f"it may be {_alternatives(match.files)}"
+            elif match.files:
+                (file,) = match.files
+                if match.is_complete or len(claims[file]) == 1:
+                    files[video_id] = file
+                else:
+                    unclear[video_id] = f"{file} fits another name, too"
+        return Located(files, unclear)
+
+    def _parts(self, name: str) -> list[str]:
+        """Split a path, perhaps one of another machine, or an address into its parts."""
+        if "://" in name or "/?d=" in name:
+            name = _path_of_address(name)
+        path = name.replace("\\", "/")
+        return [part for part in path.removeprefix(self._root).split("/") if part not in ("", ".")]
+
+    def _first_match(self, wanted: MediaName) -> Match:
+        match = self.find(wanted.name, wanted.folder)
+        if not match.files and wanted.alias:
+            match = self.find(wanted.alias, wanted.folder)
+        return match
+
+    def _best(self, candidates: Sequence[str], relative: str, folder: str, suffix_fits: bool) -> Match:
+        """Keep the candidates whose folders fit best; of equals, those below `folder`, then videos before pictures."""
+        wanted_folders = fold(relative).split("/")[:-1]
+        fits = [_common_tail(path, wanted_folders) for path in candidates]
+        longest = max(fits)
+        best = [path for path, length in zip(candidates, fits, strict=True) if length == longest]
+        if len(best) > 1:
+            best = _preferred(best, lambda path: _has_tail(path, relative))
+            best = _preferred(best, lambda path: path.startswith(f"{folder}/"))
+            best = _preferred(best, lambda path: suffix_of(path) in VIDEO_SUFFIXES)
+            best = self._without_links(best)
+        return Match(tuple(best), is_complete=suffix_fits and longest == len(wanted_folders))
+
+    def _without_links(self, paths: Sequence[str]) -> list[str]:
+        """Keep one of several links to the same file."""
+        by_target = {os.path.realpath(self.folder / path): path for path in reversed(paths)}
+        return [path for path in paths if path in by_target.values()]
+
+
+def relative_files(folder: Path) -> list[str]:
+    """List the visible files in a folder and below it, shallowest first; links to folders are followed."""
+    paths = []
+    for place, names in _walk(folder):
+        prefix = os.path.relpath(place, folder).replace(os.sep, "/") + "/"
+        paths += [prefix.removeprefix("./") + name for name in names]
+    return sorted(paths, key=lambda path: (path.count("/"), path))
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """Yield the visible files in a folder and below it; links to folders are followed, cycles of them once."""
+    for place, names in _walk(folder):
+        yield from (Path(place, name) for name in names)
+
+
+def _walk(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield each visible folder with the names of its visible files."""
+    visited = set()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(place)
+        if real in visited:  # a cycle of links
+            folders.clear()
+            continue
+        visited.add(real)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield place, [name for name in names if not name.startswith(".")]
+
+
+def suffix_of(name: str) -> str:
+    """Return the suffix of a file's name in lower case, with its dot; "" without one."""
+    before, dot, suffix = name.rpartition("/")[2].rpartition(".")
+    return f".{suffix.lower()}" if dot and before else ""
+
+
+def stem(name: str) -> str:
+    """Drop the folders of a file's name, and its suffix if it is that of a video or a picture."""
+    last_part = name.rpartition("/")[2]
+    suffix = suffix_of(last_part)
+    return last_part[: -len(suffix)] if suffix in MEDIA_SUFFIXES else last_part
+
+
+def fold(name: str) -> str:
+    """Return a name as it is compared, in lower case and one Unicode form."""
+    if name.isascii():
+        return name.lower()
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _path_of_address(name: str) -> str:
+    """Return the path in an address: of the web, of a file, or Label Studio's `/data/local-files/?d=folder/a.png`."""
+    try:
+        address = urlsplit(name)
+    except ValueError:  # such as "http://[a"
+        return name
+    local_files = parse_qs(address.query).get("d")
+    return local_files[0] if local_files else unquote(address.path)
+
+
+def _common_tail(path: str, wanted_folders: Sequence[str]) -> int:
+    """Count how many of the wanted folders, from the last one back, are those of a path."""
+    if not wanted_folders:
+        return 0
+    length = 0
+    for folder, wanted in zip(reversed(fold(path).split("/")[:-1]), reversed(wanted_folders), strict=False):
+        if folder != wanted:
+            break
+        length += 1
+    return length
+
+
+def _has_tail(path: str, tail: str) -> bool:
+    """Whether a path, with or without its suffix, ends in a tail letter by letter."""
+    without_suffix = os.path.splitext(path)[0]
+    return f"/{path}".endswith(f"/{tail}") or f"/{without_suffix}".endswith(f"/{tail}")
+
+
+def _preferred(paths: list[str], is_preferred: Callable[[str], bool]) -> list[str]:
+    """Keep the preferred paths, or all if none is."""
+    return [path for path in paths if is_preferred(path)] or paths
+
+
+def _alternatives(paths: Sequence[str]) -> str:
+    if len(paths) <= NAMED_CANDIDATES:
+        return listed(*paths, joint="or")
+    return f"{', '.join(paths[:NAMED_CANDIDATES])} or {len(paths) - NAMED_CANDIDATES:,} others"
+
+
+def unique_ids(names: Iterable[str]) -> dict[str, str]:
+    """Return the id of each name: the name without folders and suffix, or all of it where that is not unique."""
+    by_stem: dict[str, set[str]] = defaultdict(set)
+    for name in names:
+        by_stem[stem(name)].add(name)
+    ids: dict[str, str] = {}
+    for short_name, full_names in by_stem.items():
+        for name in full_names:
+            ids[name] = short_name if len(full_names) == 1 else name
+    return ids
