@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -62,6 +63,7 @@ class Loader:
     load: Callable[[Files], Annotations]
 
 
+@cache  # a table names a split in each row
 def split_named(name: str) -> Split:
     """Return the split that a cell or key names, such as "val" or "train2017"."""
     split = SPLITS.get(name.strip().lower()) or split_in(name)

@@ -4,28 +4,26 @@ import csv
 import os
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from nt2vr.datasets.base import Annotations, Listing, Loader, Split, split_named, split_of_path
-from nt2vr.datasets.files import DELIMITERS, Files, expecting, listed, read_table, read_text
-from nt2vr.datasets.lookup import unique_ids
+from nt2vr.datasets.base import Annotations, Listing, Loader, Split, split_in, split_named, split_of_path
+from nt2vr.datasets.caption_rows import CAPTION, NAME, PATH, Row, are_captioned, captions_of, first_value, read_rows
+from nt2vr.datasets.files import DELIMITERS, EXCEL_DELIMITER, Files, expecting, listed, read_text
+from nt2vr.datasets.lookup import VIDEO_SUFFIXES, suffix_of, unique_ids
 from nt2vr.errors import DatasetError, quoted
 from nt2vr.files import parse_json
 from nt2vr.progress import Progress
 
-TABLES, OTHERS = ("*.csv", "*.tsv", "*.jsonl"), ("*.json", "*.txt")
-CAPTION = ("caption", "captions", "text", "title", "sentence", "description", "comment")
-NAME = ("video_id", "id", "image_id")
-PATH = (
-    *("path", "filepath", "file_path", "file_name", "filename", "file", "video_path", "image_path"),
-    *("video", "image", "video_name", "image_name"),
-)
+TABLES = ("*.csv", "*.tsv", "*.jsonl")
+OTHERS = ("*.json", "*.txt", "*.caption")
+BESIDE = (".caption", ".txt", ".json")  # suffixes of a video's own captions file; the first one that is there counts
+SPLIT = ("split", "subset", "partition", "tags")  # only the first is always one; FiftyOne's tags may say anything
 FORM = (
-    f'a table with a column "caption" ({", ".join(CAPTION[2:])} do, too), a column "path" or "video_id" and '
+    f'a table with a column "caption" ({", ".join(CAPTION[2:10])} do, too), a column "path" or "video_id" and '
     'optionally "split"; or JSON, an array or one object per line, with such keys, or with MS-COCO\'s "images" and '
     '"annotations"'
 )
@@ -35,27 +33,32 @@ HEAD_BYTES = 16_384  # that hold the first entry of a JSON array
 REPORT_EVERY = 5_000  # rows
 ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://|/data/local-files/\?d=")  # the latter of Label Studio
 ABSOLUTE = re.compile(r"/|[a-zA-Z]:/")
-Row = Mapping[str, Any]  # by column in lower case
 
 
 def _load(files: Files) -> Annotations:
-    """Read the tables, and the JSON files beside them."""
+    """Read the tables, and the JSON files of captions beside them."""
     tables = files.named(*TABLES)
     paths = [path for path in tables if _has_captions(path)] or tables
-    arrays = [path for path in files.named("*.json") if _is_array(path) and _names_captions(path)]
-    return _merged(files, [*paths, *arrays])
+    json_files = files.named("*.json")
+    paths += [path for path in json_files if _is_coco(path) or (_is_array(path) and _names_captions(path))]
+    return _merged(files, paths)
 
 
 def _load_others(files: Files) -> Annotations:
-    """Read JSON files; or else the text files beside videos, one caption per line."""
+    """Read JSON files; or else the files beside videos that have the captions of one video."""
     json_files = files.named("*.json")
-    texts = files.named("*.txt")
     arrays = [path for path in json_files if _is_array(path)]
-    paths = [path for path in arrays if _names_captions(path)]
-    paths += [path for path in json_files if path not in arrays and _is_coco(path)]
-    if not paths:
-        paths = arrays or ([] if texts else json_files)
-    return _merged(files, paths) if paths else _beside_videos(files, texts)
+    paths = [path for path in json_files if _is_coco(path) or (path in arrays and _names_captions(path))]
+    if paths:
+        return _merged(files, paths)
+    beside = _beside_videos(files)
+    if beside:
+        return _read_beside(files, beside)
+    paths = arrays or json_files
+    if paths:
+        return _merged(files, paths)
+    missing = "no captions file, and no text file is named like a video or picture beside it"
+    raise DatasetError(f"{files.folder} has no captions or annotations: {missing}. Expected {FORM}.")
 
 
 def _merged(files: Files, paths: Sequence[Path]) -> Annotations:
@@ -100,22 +103,31 @@ def with_unique_ids(listings: Sequence[Listing]) -> list[Listing]:
     return unique
 
 
-def _beside_videos(files: Files, texts: Sequence[Path]) -> Annotations:
-    """Read the text files that are named like a video or picture beside them."""
-    media: dict[str, list[str]] = defaultdict(list)  # by path without suffix
-    for file in files.media.files:
-        media[os.path.splitext(file)[0]].append(file)
-    beside = {path: media[files.relative(path.with_suffix(""))] for path in texts}
-    videos = {path: candidates[0] for path, candidates in beside.items() if candidates}
-    if not videos:
-        missing = "no captions file, and no text file is named like a video or picture beside it"
-        raise DatasetError(f"{files.folder} has no captions or annotations: {missing}. Expected {FORM}.")
+def _beside_videos(files: Files) -> dict[str, Path]:
+    """Return the captions file beside each video or picture that has one of the same name."""
+    own_files = {files.relative(path): path for path in files.named(*OTHERS)}
+    beside: dict[str, Path] = {}
+    named: set[str] = set()
+    videos_first = sorted(files.media.files, key=lambda file: suffix_of(file) not in VIDEO_SUFFIXES)
+    for video in videos_first:
+        name = os.path.splitext(video)[0]
+        paths = [own_files[name + suffix] for suffix in BESIDE if name + suffix in own_files]
+        if paths and name not in named:  # not the thumbnail of a video
+            beside[video] = paths[0]
+            named.add(name)
+    return beside
 
-    ids = unique_ids(videos.values())
+
+def _read_beside(files: Files, beside: Mapping[str, Path]) -> Annotations:
+    """Read a captions file per video: one caption per line, or a JSON object."""
+    ids = unique_ids(beside)
     listings = []
-    for path, video in videos.items():
-        with expecting(path, "a caption per line"):
-            captions = [line.strip() for line in read_text(path).split("\n")]
+    for video, path in beside.items():
+        with expecting(path, 'a caption per line, or a JSON object with "caption"'):
+            if path.suffix.lower() == ".json":
+                captions = captions_of(parse_json(read_text(path)), "it", needs_one=True)
+            else:
+                captions = [line.strip() for line in read_text(path).split("\n")]
         listings.append(Listing(ids[video], captions, place=files.relative(path), file=video))
     return Annotations(files.folder.name, listings)
 
@@ -123,7 +135,7 @@ def _beside_videos(files: Files, texts: Sequence[Path]) -> Annotations:
 def read_captions_file(files: Files, path: Path, needs_captions: bool = True) -> Annotations:
     """Read a captions file, from whose folder no relative path may lead out."""
     with expecting(path, FORM):
-        if path.suffix.lower() == ".json" and not _is_array(path):
+        if _is_coco(path):
             return _coco(files, path)
         listings = _own_rows(files, path, needs_captions)
         if not listings:
@@ -133,25 +145,30 @@ def read_captions_file(files: Files, path: Path, needs_captions: bool = True) ->
 
 def _own_rows(files: Files, path: Path, needs_captions: bool) -> list[Listing]:
     """Describe the rows of a table, of JSON lines or of a JSON array."""
-    is_table = path.suffix.lower() in (".csv", ".tsv")
-    rows = read_table(path, CAPTION, (*NAME, *PATH)) if is_table else _objects(path)
     file_name = files.relative(path)
     folder = file_name.rpartition("/")[0]
     root = f"{path.parent.as_posix()}/"
     listings = []
-    for where, row in _reported(rows, file_name, files.progress):
-        video_id = _first(row, NAME)
-        file = _first(row, PATH)
+    for where, row in _reported(read_rows(path), file_name, files.progress):
+        video_id = first_value(row, NAME)
+        file = first_value(row, PATH)
         if not (video_id or file):
             raise ValueError(f"{where} names no video: give it a video_id or a path, not {listed(row)}")
         file_path = _path_within(root, _checked_name(file, where), where) if file else ""
         # an address is an id with single slashes, as in the indexes and reports of 0.2.0
         video_id = _checked_name(video_id, where) if video_id else file_path.replace("//", "/")
-        captions = _captions(row, where, needs_captions)
-        split = split_named(str(row["split"])) if row.get("split") else "all"
+        captions = captions_of(row, where, needs_captions)
+        split = _split_of(row)
         place = f"{file_name}, {where}"
         listings.append(Listing(video_id, captions, split, place, file_path, folder))
     return listings
+
+
+def _split_of(row: Row) -> Split:
+    if row.get(SPLIT[0]):
+        return split_named(str(row[SPLIT[0]]))
+    others = (split_in(str(row[name])) for name in SPLIT[1:] if name in row)
+    return next(filter(None, others), "all")
 
 
 def _reported(rows: Iterator[tuple[str, Row]], file_name: str, progress: Progress) -> Iterator[tuple[str, Row]]:
@@ -165,12 +182,10 @@ def _reported(rows: Iterator[tuple[str, Row]], file_name: str, progress: Progres
 def _coco(files: Files, path: Path) -> Annotations:
     """Read MS-COCO's form: images with ids and file names, and annotations with the captions of an image."""
     data = parse_json(read_text(path))
-    if not isinstance(data, dict) or not {"images", "annotations"} <= data.keys():
-        raise ValueError("it is neither an array of objects nor an object with images and annotations")
     captions: dict[Any, list[str]] = {image["id"]: [] for image in data["images"]}
     num_lost = 0
     for number, annotation in enumerate(data["annotations"], 1):
-        texts = _captions(annotation, f"annotation {number}", needs_one=True)
+        texts = captions_of(annotation, f"annotation {number}", needs_one=True)
         if annotation["image_id"] in captions:
             captions[annotation["image_id"]] += texts
         else:
@@ -190,52 +205,6 @@ def _coco(files: Files, path: Path) -> Annotations:
     return Annotations(files.folder.name, listings, tuple(remarks))
 
 
-def _objects(path: Path) -> Iterator[tuple[str, Row]]:
-    """Yield the objects of JSON lines, or of a JSON array."""
-    entries = _array_entries(path) if path.suffix.lower() == ".json" else _json_lines(path)
-    for place, entry in entries:
-        if not isinstance(entry, dict):
-            raise ValueError(f"{place} is not an object")
-        yield place, {name.strip().lower(): value for name, value in entry.items()}
-
-
-def _array_entries(path: Path) -> Iterator[tuple[str, Any]]:
-    for number, entry in enumerate(parse_json(read_text(path)), 1):
-        yield f"entry {number}", entry
-
-
-def _json_lines(path: Path) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            yield f"line {number}", parse_json(line)
-        except ValueError as error:
-            raise ValueError(f"line {number} is not JSON: {error}") from None
-
-
-def _first(row: Row, names: tuple[str, ...]) -> Any:
-    """Return what a row has in the first of these columns that is not empty; "" if all are, None without any."""
-    is_there = False
-    for name in names:
-        if name in row:
-            is_there = True
-            value = row[name]
-            if value is not None and value != "":
-                return value
-    return "" if is_there else None
-
-
-def _captions(row: Row, where: str, needs_one: bool) -> list[str]:
-    value = _first(row, CAPTION)
-    if value is None and not needs_one:
-        return []
-    captions = value if isinstance(value, list) else [value]
-    if not all(isinstance(caption, str) for caption in captions):
-        raise ValueError(f"{where} has no caption, but {quoted(value)}, among {listed(row)}")
-    return [caption.strip() for caption in captions]
-
-
 def _checked_name(name: Any, where: str) -> str:
     if isinstance(name, bool) or not isinstance(name, str | int) or not str(name).strip():
         raise ValueError(f"{where} names its video {quoted(name)}: give it a video_id or a path")
@@ -247,11 +216,12 @@ def _path_within(root: str, name: str, where: str) -> str:
 
     An address, and an absolute path, perhaps of another machine, only name a file, and cannot lead anywhere.
     """
-    if ADDRESS.match(name):
-        return name
     path = name.replace("\\", "/").removeprefix(root)
-    if ABSOLUTE.match(path):
-        return path.lstrip("/")
+    if path.startswith("/") or ":" in path:
+        if ADDRESS.match(name):
+            return name
+        if ABSOLUTE.match(path):
+            return path.lstrip("/")
     if "." in path:
         path = os.path.normpath(path).replace(os.sep, "/")
     if path == ".." or path.startswith("../"):
@@ -264,16 +234,13 @@ def _has_captions(path: Path) -> bool:
     with suppress(OSError, ValueError, csv.Error):
         with path.open(encoding="utf-8-sig", newline="") as file:
             head = file.readline().strip()
+            if head.lower().startswith(EXCEL_DELIMITER):
+                head = file.readline().strip()
         if path.suffix.lower() == ".jsonl":
-            return _are_captioned(name.strip().lower() for name in parse_json(head or "{}"))
+            return are_captioned(parse_json(head or "{}"))
         heads = (next(csv.reader(StringIO(head), delimiter=mark), []) for mark in DELIMITERS)
-        return any(_are_captioned(cell.strip().lower() for cell in cells) for cells in heads)
+        return any(are_captioned(cells) for cells in heads)
     return True
-
-
-def _are_captioned(columns: Collection[str] | Iterator[str]) -> bool:
-    names = set(columns)
-    return not names.isdisjoint(CAPTION) and not names.isdisjoint((*NAME, *PATH))
 
 
 def _names_captions(path: Path) -> bool:
@@ -290,7 +257,7 @@ def _is_array(path: Path) -> bool:
 
 
 def _is_coco(path: Path) -> bool:
-    if path.name.startswith(COCO_OTHERS):
+    if path.suffix.lower() != ".json" or path.name.startswith(COCO_OTHERS) or _is_array(path):
         return False
     content = path.read_bytes()
     return all(key.encode() in content for key in COCO_KEYS)

@@ -18,6 +18,7 @@ from nt2vr.files import parse_json
 from nt2vr.progress import Progress, silent
 
 DELIMITERS = ",;\t|"
+EXCEL_DELIMITER = "sep="  # before the delimiter, in a first line for Excel
 MOST_COLUMNS = 20  # named in a message
 
 
@@ -105,11 +106,15 @@ def read_text(path: Path) -> str:
 def read_table(path: Path, *needed: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the rows of a CSV file by line, and column in lower case; `needed` has names for each column it needs."""
     content = read_text(path)
+    first_line = 0
+    if content[: len(EXCEL_DELIMITER)].lower() == EXCEL_DELIMITER:
+        content = content.partition("\n")[2]
+        first_line = 1
     delimiter, columns = _table_head(content, needed)
     reader = csv.reader(StringIO(content, ""), delimiter=delimiter)
     next(reader)
     for cells in reader:
-        place = f"line {reader.line_num}"
+        place = f"line {first_line + reader.line_num}"
         if "".join(cells[len(columns) :]).strip():
             raise ValueError(
                 f"{place} has more cells than the header; quote captions that contain {quoted(delimiter)}"

@@ -44,6 +44,7 @@ NO_SPLITS = (
 NO_TEST = "{name} has no test split here, so its validation split is taken."
 HELD_OUT_SHARE = 0.1  # of the training videos, for datasets without a validation split
 HELD_OUT = 1_000  # at most; the same in every training and evaluation, so that none takes trained videos as unseen
+UNREAD = ("*.parquet", "*.arrow", "*.feather", "*.xlsx", "*.xls", "*.ods", "*.xml", "*.tar", "*.zip", "*.gz", "*.7z")
 NAMED_UNCLEAR = 3  # videos whose reason is told
 
 
@@ -124,7 +125,8 @@ def load_dataset(
     chosen = captions_of_split(name, splits, split)
     videos = tuple(Video(video_id, paths[video_id], tuple(texts)) for video_id, texts in chosen.items())
     if not videos:
-        raise DatasetError(f"{name} has no {split} videos with captions under {files.folder}.")
+        which = "videos" if split == "all" else f"{split} videos"
+        raise DatasetError(f"{name} has no {which} with captions under {files.folder}.")
     return Dataset(name, split, videos, tuple(remarks))
 
 
@@ -177,6 +179,10 @@ def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
             return loader
     if not any(files.folder.iterdir()):
         raise DatasetError(f"{files.folder} is empty. Name the folder of a dataset, or its captions file.")
+    unread = files.named(*UNREAD)
+    if unread:
+        advice = "Save its table as CSV or JSON lines, or unpack it."
+        raise DatasetError(f"{files.folder} has no captions that can be read, but {unread[0].name}. {advice}")
     sought = "; ".join(f"{' or '.join(loader.marks)} ({name})" for name, loader in loaders.items())
     more = f" Expected {next(iter(loaders.values())).source}." if len(loaders) == 1 else ""
     raise DatasetError(f"{files.folder} has no captions or annotations. Looked for {sought}.{more}")

@@ -6,6 +6,7 @@ do not matter; a suffix may be missing or another. A name that fits several file
 """
 
 import os
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,8 @@ from nt2vr.media.picture import PICTURE_SUFFIXES
 
 VIDEO_SUFFIXES = frozenset(".3gp .avi .flv .gif .m4v .mkv .mov .mp4 .mpeg .mpg .ogv .ts .webm .wmv".split())
 MEDIA_SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES
+# what Label Studio adds to the names of uploaded files: "0a1b2c3d-red.png", formerly "red_ZoqW18z.png"
+UPLOADED = re.compile(r"[0-9a-f]{8}-(?P<new>.+)|(?P<old>.+)_[A-Za-z0-9]{7}(?P<suffix>\.\w+)")
 NAMED_CANDIDATES = 3  # files that are named in a reason
 
 
@@ -50,14 +53,17 @@ class MediaLookup:
         """Index paths relative to the folder, with "/"; those of other files are left out."""
         self.folder = folder
         self._root = f"{folder.as_posix()}/"
-        self.files = [path for path in paths if suffix_of(path) in MEDIA_SUFFIXES]
-        self._paths = frozenset(self.files)
+        self.files: list[str] = []
         self._by_name: dict[str, list[str]] = defaultdict(list)
         self._by_stem: dict[str, list[str]] = defaultdict(list)
-        for path in self.files:
-            name = fold(path.rpartition("/")[2])
-            self._by_name[name].append(path)
-            self._by_stem[stem(name)].append(path)
+        for path in paths:
+            suffix = suffix_of(path)
+            if suffix in MEDIA_SUFFIXES:
+                name = fold(path.rpartition("/")[2])
+                self.files.append(path)
+                self._by_name[name].append(path)
+                self._by_stem[name.removesuffix(suffix)].append(path)
+        self._paths = frozenset(self.files)
 
     @property
     def stems(self) -> list[str]:
@@ -82,6 +88,11 @@ class MediaLookup:
         if candidates:
             has_suffix = stem(last_part) != last_part
             return self._best(candidates, relative, folder, suffix_fits=not has_suffix)
+
+        uploaded = UPLOADED.fullmatch(relative.rpartition("/")[2])
+        if uploaded:
+            original = uploaded["new"] or uploaded["old"] + uploaded["suffix"]
+            return self.find(original, folder)._replace(is_complete=False)
         return Match()
 
     def locate(self, names: Mapping[str, MediaName]) -> Located:
@@ -167,8 +178,9 @@ def _walk(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
 def suffix_of(name: str) -> str:
     """Return the suffix of a file's name in lower case, with its dot; "" without one."""
-    before, dot, suffix = name.rpartition("/")[2].rpartition(".")
-    return f".{suffix.lower()}" if dot and before else ""
+    before, dot, suffix = name.rpartition(".")
+    is_hidden = not before or before.endswith("/")  # such as .png, which has none
+    return "" if not dot or is_hidden or "/" in suffix else f".{suffix.lower()}"
 
 
 def stem(name: str) -> str:

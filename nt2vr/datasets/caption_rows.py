@@ -1,0 +1,196 @@
+"""Rows of captions files, in the forms that people and annotation tools write them.
+
+    table         CSV or TSV with a header
+    JSON lines    an object per line, in .jsonl or .json
+    JSON          an array of objects; {"data": […]} or FiftyOne's {"samples": […]} around one; an object with a list
+                  or object per column, as pandas writes it; or {"a.png": "a caption", …}
+    Label Studio  tasks of its full export: {"data": {…}, "annotations": [{"result": […]}]}
+    LLaVA         {"image", "conversations": [{"from": "human", …}, {"from": "gpt", "value": a caption}]}
+
+A cell may hold several captions, as a JSON array, or as Python or NumPy prints a list.
+"""
+
+import ast
+import math
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from nt2vr.datasets.files import listed, read_table, read_text
+from nt2vr.datasets.lookup import MEDIA_SUFFIXES, suffix_of
+from nt2vr.errors import quoted
+from nt2vr.files import parse_json
+
+CAPTION = (
+    *("caption", "captions", "text", "title", "sentence", "sentences", "description", "comment", "prompt", "raw"),
+    *(f"caption{separator}{number}" for number in range(10) for separator in ("", "_")),
+)
+NUMBERED = re.compile(r"caption_?\d+")  # columns that each have a caption of the same video
+NAME = ("video_id", "id", "image_id")
+PATH = (
+    *("path", "filepath", "file_path", "file_name", "filename", "file", "video_path", "image_path", "img_path"),
+    *("video", "image", "img", "clip", "video_name", "image_name", "img_name", "clip_name", "clip_path"),
+    *("image_file_name", "video_file_name", "image_filename", "video_filename", "image_file", "video_file"),
+    *("captioning",),  # of Label Studio's template for captions
+)
+WRAPPERS = ("data", "samples", "annotations")  # keys of the array of objects
+NUMPY_LIST = re.compile(r"""\[(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))*\]""")
+Row = Mapping[str, Any]  # by column in lower case
+
+
+def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
+    """Yield the rows of a captions file, each with its place in it; a ValueError says what is wrong."""
+    if path.suffix.lower() in (".csv", ".tsv"):
+        yield from read_table(path, CAPTION, (*NAME, *PATH))
+        return
+    for place, entry in _entries(path):
+        if not isinstance(entry, dict):
+            raise ValueError(f"{place} is not an object")
+        row = {name.strip().lower(): value for name, value in entry.items()}
+        yield place, _without_tool_form(row, place)
+
+
+def first_value(row: Row, names: Iterable[str]) -> Any:
+    """Return what a row has in the first of these columns that is not empty; "" if all are, None without any."""
+    is_there = False
+    for name in names:
+        if name in row:
+            is_there = True
+            value = row[name]
+            if value is not None and value != "":
+                return value
+    return "" if is_there else None
+
+
+def captions_of(row: Row, place: str, needs_one: bool) -> list[str]:
+    """Return the captions of a row; with `needs_one`, a row without a column of captions is a ValueError."""
+    numbered = [row[name] for name in row if NUMBERED.fullmatch(name)]
+    value = numbered or first_value(row, CAPTION)
+    if value is None:
+        if needs_one:
+            raise ValueError(f"{place} has no caption among {listed(row)}")
+        return []
+    captions = value if isinstance(value, list) else _captions_in_cell(value)
+    captions = ["" if _is_missing(caption) else caption for caption in captions]
+    if not all(isinstance(caption, str) for caption in captions):
+        raise ValueError(f"{place} has no caption, but {quoted(value)}")
+    return [caption.strip() for caption in captions]
+
+
+def are_captioned(columns: Iterable[str]) -> bool:
+    """Whether columns, in any letter case, name captions and what they are of."""
+    names = {column.strip().lower() for column in columns}
+    return not names.isdisjoint(CAPTION) and not names.isdisjoint((*NAME, *PATH))
+
+
+def _captions_in_cell(value: Any) -> list[Any]:
+    """Return the captions in a cell, which may be a list that was written as text."""
+    if not isinstance(value, str) or not value.startswith("[") or not value.endswith("]"):
+        return [value]
+    if NUMPY_LIST.fullmatch(value):
+        return [match[1:-1] for match in re.findall(r"""'[^']*'|"[^"]*\"""", value)]
+    try:
+        captions = ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):  # a caption in brackets
+        return [value]
+    is_list = isinstance(captions, list) and all(isinstance(caption, str) for caption in captions)
+    return captions if is_list else [value]
+
+
+def _is_missing(caption: Any) -> bool:
+    """Whether a value is None or NaN, as pandas writes an empty cell."""
+    return caption is None or (isinstance(caption, float) and math.isnan(caption))
+
+
+def _entries(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield the entries of JSON lines, or of JSON, each with its place."""
+    content = read_text(path)
+    if path.suffix.lower() == ".jsonl" or _are_lines(content):
+        yield from _json_lines(content)
+        return
+    data = parse_json(content)
+    if isinstance(data, dict):
+        data = _array_in(data)
+    for number, entry in enumerate(data, 1):
+        yield f"entry {number}", entry
+
+
+def _are_lines(content: str) -> bool:
+    """Whether text begins with a line that is an object of its own, followed by another."""
+    first, _, rest = content.lstrip().partition("\n")
+    if not (first.startswith("{") and rest.lstrip().startswith("{")):
+        return False
+    try:
+        parse_json(first)
+    except ValueError:
+        return False
+    return True
+
+
+def _json_lines(content: str) -> Iterator[tuple[str, Any]]:
+    for number, line in enumerate(content.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            yield f"line {number}", parse_json(line)
+        except ValueError as error:
+            raise ValueError(f"line {number} is not JSON: {error}") from None
+
+
+def _array_in(data: dict[str, Any]) -> list[Any]:
+    """Return the entries that an object of one of the known forms holds."""
+    for key in WRAPPERS:
+        if isinstance(data.get(key), list):
+            return list(data[key])
+    if are_captioned(data):
+        return _rows_of_columns(data)
+    if data and all(suffix_of(name) in MEDIA_SUFFIXES for name in data):
+        return [{"path": name, "captions": captions} for name, captions in data.items()]
+    if data and all(_is_text(captions) for captions in data.values()):
+        return [{"video_id": name, "captions": captions} for name, captions in data.items()]
+    raise ValueError("it is neither an array of objects nor an object of a known form")
+
+
+def _is_text(captions: Any) -> bool:
+    texts = captions if isinstance(captions, list) else [captions]
+    return all(isinstance(caption, str) for caption in texts)
+
+
+def _rows_of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Turn columns, each a list or an object by row, into rows; a single row may be the object itself."""
+    values = list(columns.values())
+    if all(isinstance(column, list) for column in values) and len({len(column) for column in values}) == 1:
+        return [dict(zip(columns, cells, strict=True)) for cells in zip(*values, strict=True)]
+    if all(isinstance(column, dict) for column in values):
+        keys = dict.fromkeys(key for column in values for key in column)
+        return [{name: column.get(key) for name, column in columns.items()} for key in keys]
+    return [dict(columns)]
+
+
+def _without_tool_form(row: Row, place: str) -> Row:
+    """Turn an entry of Label Studio's or LLaVA's form into one with a path and captions."""
+    if isinstance(row.get("data"), dict) and isinstance(row.get("annotations"), list):
+        return _label_studio_row(row)
+    if isinstance(row.get("conversations"), list) and first_value(row, CAPTION) is None:
+        answers = [turn["value"] for turn in row["conversations"] if turn["from"] == "gpt"]
+        if len(answers) != 1:
+            raise ValueError(f"{place} is a conversation with {len(answers)} answers; a caption is one answer")
+        return {**row, "captions": answers}
+    return row
+
+
+def _label_studio_row(task: Row) -> Row:
+    """Return the file of a task, and the texts of all its annotations that were not cancelled."""
+    captions: list[str] = []
+    for annotation in task["annotations"]:
+        if annotation.get("was_cancelled"):
+            continue
+        for result in annotation.get("result", ()):
+            captions += _as_list(result.get("value", {}).get("text", ()))
+    data = {name.strip().lower(): value for name, value in task["data"].items()}
+    return {"id": task.get("id"), "path": first_value(data, PATH), "captions": captions}
+
+
+def _as_list(value: Any) -> Collection[Any]:
+    return [value] if isinstance(value, str) else list(value)
