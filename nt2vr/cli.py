@@ -10,8 +10,9 @@ import json
 import logging
 import os
 import re
+import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -91,7 +92,7 @@ app = App(
     default_parameter=Parameter(negative=()),
     suppress_keyboard_interrupt=False,
 )
-app.command(library := App(name="library", help="Add, update and remove libraries of your own videos."))
+app.command(library := App(name="library", help="Add, update, move and remove libraries of your own videos."))
 app.command(models := App(name="models", help="List, download and remove models."))
 app.command(queries := App(name="queries", help="Build negated and composed queries from captions; split sentences."))
 app.command("trainer.__main__:train", name="train", help="Train a model, or resume a run.")
@@ -400,6 +401,11 @@ def list_libraries(*, as_json: Json = False, machine: Machine = THIS) -> None:
         numbers = (f"{number:,}" for number in (info.num_files, info.num_clips, info.num_skipped))
         source = str(info.source.path) + ("" if info.available else "  (not there now)")
         _say(LIBRARY.format(info.name, *numbers, source))
+    gone = [info.name for info in infos if not info.available and info.source.kind != "uploads"]
+    if gone:
+        from nt2vr.library.sources import move_command
+
+        _say(f"If a folder was moved: {move_command(gone[0] if len(gone) == 1 else 'NAME')}")
 
 
 @library.command
@@ -415,6 +421,33 @@ def skipped(name: str, /, *, machine: Machine = THIS) -> None:
     _say(*(f"{each.id}\t{each.reason}" for each in machine.services().libraries.skipped(name)))
 
 
+@library.command(name=["move", "mv"])
+def move(name: str, folder: str, /, *, force: bool = False, machine: Machine = THIS) -> None:
+    """Tell a library where its files are now; they are recognised there, and nothing is indexed again.
+
+    Args:
+        name: name of the library
+        folder: folder that has the files now; the manifest or dataset for libraries made of one
+        force: move even if fewer than half of the files are there
+    """
+    from nt2vr.library.move import move_library
+
+    with closing(machine.services()) as services:
+        with progress_bar() as progress:
+            moved = move_library(services.libraries, name, folder, services.cache, progress, force=force)
+        info = services.libraries.find(name)
+    recognised = f"{moved.num_recognised:,} of {counted(moved.num_files, 'file')}"
+    _say(f"{info.name} is in {info.source.path} now, with {recognised}.")
+    if moved.left_behind:
+        _say(f"{moved.left_behind} is still there, but no longer read.")
+    _say(*_named(moved.by_kind))
+    if moved.missing:
+        _say("Missing:", *(f"  {name}" for name in moved.missing))
+    if moved.missing or moved.changed or moved.new:
+        update = f"nt2vr library update {shlex.quote(info.name)}"
+        _say(f"{update} reads what is new or changed, and removes what is missing.")
+
+
 @library.command(name=["remove", "rm"])
 def remove_library(name: str, /, *, index: Index = None, machine: Machine = THIS) -> None:
     """Delete a library with its index; files of your folders stay."""
@@ -423,11 +456,16 @@ def remove_library(name: str, /, *, index: Index = None, machine: Machine = THIS
 
 
 def _changes(changes: "Changes") -> list[str]:
+    return _named(changes.by_kind) or ["Nothing changed."]
+
+
+def _named(files: Mapping[str, Sequence[str]]) -> list[str]:
+    """Write a line with the number and the first names of each kind of files."""
     lines = []
-    for what, names in changes.by_kind.items():
+    for what, names in files.items():
         more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
         lines.append(f"{len(names):,} {what}: {', '.join(names[:LISTED])}{more}")
-    return lines or ["Nothing changed."]
+    return lines
 
 
 @app.command

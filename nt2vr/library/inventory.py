@@ -1,6 +1,7 @@
 """Settings and contents of a library as data, and the SQLite inventory of its files, their changes and their clips."""
 
 import logging
+import os
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -48,6 +49,11 @@ class Source:
     def key(self) -> str:
         """The `key` of its gallery."""
         return f"library-{self.id}"
+
+    @property
+    def base(self) -> Path:
+        """The folder that paths of its files are stored relative to, so that they hold wherever it is moved."""
+        return self.path.parent if self.kind == "manifest" else self.path
 
     @property
     def root(self) -> Path | None:
@@ -176,20 +182,28 @@ CREATE TABLE IF NOT EXISTS skipped_clips (id TEXT PRIMARY KEY, file_id TEXT NOT 
 """
 
 
+INSERT = f"INSERT OR REPLACE INTO files VALUES ({','.join('?' * len(LibraryFile._fields))})"
+
+
 class Inventory:
     """The table of one library, in a file that is created when needed; each call is one transaction.
 
+    Paths are stored relative to `base` where they lie in it, and absolute otherwise, as 0.2.0 stored all of them.
     Readers see the last commit while another process writes. The journal is SQLite's default, not a write-ahead log:
     that cannot be read on a full disk or in a read-only folder.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, base: Path) -> None:
         self._path = path
+        self._base = os.path.join(base, "")
 
     def files(self) -> dict[str, LibraryFile]:
         """Return all rows by id, in the order of ids."""
+        files = {}
         with self._transaction() as database:
-            return {row["id"]: LibraryFile(*row) for row in database.execute("SELECT * FROM files ORDER BY id")}
+            for file_id, path, *facts in database.execute("SELECT * FROM files ORDER BY id"):
+                files[file_id] = LibraryFile(file_id, os.path.join(self._base, path), *facts)
+        return files
 
     def counts(self) -> dict[str, Any]:
         """Sum up the usable files, and count the others, as `LibraryInfo` has them; duplicates are neither."""
@@ -211,14 +225,40 @@ class Inventory:
 
     def apply(self, pending: Iterable[LibraryFile], captioned: Iterable[LibraryFile], gone: Iterable[str]) -> None:
         """Add or renew files that are to be read, change captions, and remove files."""
-        rows = [file._replace(state="skipped") if file.reason else file for file in pending]
+        rows = [self._stored(file._replace(state="skipped") if file.reason else file) for file in pending]
         ids = [(each,) for each in gone]
         with self._transaction() as database:
             database.executemany("DELETE FROM files WHERE id = ?", ids)
             database.executemany("DELETE FROM skipped_clips WHERE file_id = ?", ids + [row[:1] for row in rows])
-            database.executemany(f"INSERT OR REPLACE INTO files VALUES ({','.join('?' * 13)})", rows)
+            database.executemany(INSERT, rows)
             texts = [(file.captions, file.id) for file in captioned]
             database.executemany("UPDATE files SET captions = ? WHERE id = ?", texts)
+
+    def make_relative(self) -> None:
+        """Store paths relative to `base` that version 0.2.0 stored absolute; if there are none, nothing is written."""
+        length = len(self._base)
+        with self._transaction() as database:
+            database.execute(
+                "UPDATE files SET path = substr(path, ?) WHERE substr(path, 1, ?) = ?",
+                (length + 1, length, self._base),
+            )
+
+    def rewrite(self, files: Mapping[str, LibraryFile]) -> None:
+        """Replace rows, given by their ids until now; the clips skipped of a file that has a new id go with it."""
+        new_ids = {old: file.id for old, file in files.items()}
+        with self._transaction() as database:
+            clips = []
+            for clip, file_id, reason in database.execute("SELECT id, file_id, reason FROM skipped_clips"):
+                if file_id in new_ids:
+                    new_id = new_ids[file_id]
+                    clips.append((new_id + clip.removeprefix(file_id), new_id, reason))
+
+            # All that has an old or a new id goes first: two files may have exchanged their names.
+            ids = [(file_id,) for file_id in {*new_ids, *new_ids.values()}]
+            database.executemany("DELETE FROM skipped_clips WHERE file_id = ?", ids)
+            database.executemany("DELETE FROM files WHERE id = ?", ids)
+            database.executemany(INSERT, [self._stored(file) for file in files.values()])
+            database.executemany("INSERT INTO skipped_clips VALUES (?, ?, ?)", clips)
 
     def put_probes(self, probes: Mapping[str, tuple[Probe, int] | str]) -> None:
         """Store what files contain and their number of clips, or why they cannot be used."""
@@ -246,6 +286,9 @@ class Inventory:
         with self._transaction() as database:
             database.execute("UPDATE files SET state = 'new', reason = '' WHERE state = 'skipped'")
             database.execute("DELETE FROM skipped_clips")
+
+    def _stored(self, file: LibraryFile) -> LibraryFile:
+        return file._replace(path=file.path.removeprefix(self._base))
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

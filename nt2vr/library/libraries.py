@@ -146,6 +146,39 @@ class Libraries:
         """Give a library another name; its id stays."""
         self._write(replace(self._source(library_id), name=self._free_name(name, library_id)))
 
+    def moved(self, library_id: str, path: str | Path, roots: Sequence[Path] | None = None) -> Source:
+        """Return a library's settings with another folder, manifest or dataset, as `add` takes it; nothing is written.
+
+        A manifest, or a dataset that is a file, is also found by its name in the folder that it has been moved to.
+        """
+        _check_path(path)
+        source = self._source(library_id)
+        if source.kind == "uploads":
+            advice = "To move them, move the data folder (NT2VR_DATA)."
+            raise ConfigError(f"{source.name} has uploaded files, which lie in the data folder. {advice}")
+
+        loader, place = source.loader, Path(path)
+        if source.kind == "dataset":
+            named_loader, place = kind_and_path(path)
+            loader = named_loader or loader
+
+        folder, _ = allowed_path(place, roots)
+        file = folder / source.path.name
+        if folder.is_dir() and source.kind == "manifest" and not file.is_file():
+            raise ConfigError(f"{folder} has no {source.path.name}. Name the captions file.")
+        if folder.is_dir() and source.kind != "folder" and file.is_file():
+            place = file
+
+        moved = _named(source, f"{loader}:{place}" if loader else place, roots)
+        if moved.path == source.path:
+            raise ConfigError(f"{source.name} is in {source.path} already. Name another folder, or update it.")
+        return moved
+
+    def settle(self, moved: Source) -> None:
+        """Store where a library lies now, as `moved` returned it."""
+        source = self._source(moved.id)
+        self._write(replace(source, path=moved.path, within=moved.within, loader=moved.loader))
+
     def remove(self, library_id: str) -> None:
         """Delete a library with its embeddings, previews and uploaded files; files of other folders stay."""
         source = self._source(library_id)
@@ -179,7 +212,7 @@ class Libraries:
     def gallery(self, library_id: str) -> Gallery:
         """Return the clips that the last update found usable; no file is opened."""
         source = self._source(library_id)
-        inventory = self.inventory(source.id)
+        inventory = self.inventory(source)
         failed = inventory.skipped_clips()
         clips = (clip for file in inventory.files().values() for clip in clips_of(file, source))
         return Gallery(source.name, tuple(clip for clip in clips if clip.video_id not in failed), source.key)
@@ -187,7 +220,7 @@ class Libraries:
     def skipped(self, library_id: str) -> list[Skipped]:
         """List what is not in the gallery, with reasons; duplicates last."""
         source = self._source(library_id)
-        inventory = self.inventory(source.id)
+        inventory = self.inventory(source)
         files = inventory.files().values()
         bad = [Skipped(file.id, file.reason) for file in files if file.state == "skipped"]
         bad += [Skipped(clip, reason) for clip, reason in inventory.skipped_clips().items()]
@@ -196,7 +229,7 @@ class Libraries:
 
     def retry(self, library_id: str) -> None:
         """Have the next update read skipped files and windows again."""
-        self.inventory(self._source(library_id).id).retry()
+        self.inventory(self._source(library_id)).retry()
 
     def previews(self, library_id: str, decoder: Decoder) -> Previews:
         return Previews(self.folder / self._source(library_id).id / PREVIEWS, decoder)
@@ -204,11 +237,11 @@ class Libraries:
     def check(self, library_id: str) -> Changes:
         """Compare the files with what is indexed, by path, size and modification time; nothing is read."""
         source = self._source(library_id)
-        return self.inventory(source.id).changes(list(list_files(source)))
+        return self.inventory(source).changes(list(list_files(source)))
 
-    def inventory(self, library_id: str) -> Inventory:
-        """Return the table of a library's files, by its id."""
-        return Inventory(self.folder / library_id / INVENTORY)
+    def inventory(self, source: Source) -> Inventory:
+        """Return the table of a library's files."""
+        return Inventory(self.folder / source.id / INVENTORY, source.base)
 
     @contextmanager
     def updating(self, library_id: str, progress: Progress = silent) -> Iterator[Source]:
@@ -262,7 +295,7 @@ class Libraries:
 
     def _info(self, source: Source) -> LibraryInfo:
         try:
-            counts = self.inventory(source.id).counts()
+            counts = self.inventory(source).counts()
         except GalleryError as error:
             warn_once(f"{source.name}: {error}")
             counts = {}
@@ -295,11 +328,10 @@ def _told(failed: str) -> Iterator[None]:
 
 def _named(source: Source, path: str | Path, roots: Sequence[Path] | None) -> Source:
     """Complete a source with the place that someone named."""
+    _check_path(path)
     loader, place = kind_and_path(path) if source.kind == "dataset" else ("", Path(path))
     if loader:
         pick("kind of dataset", loader, DATASETS)
-    if not str(path).strip():
-        raise ConfigError("No folder is named. Name the folder or file of the library.")
     resolved, root = allowed_path(place, roots)
     if source.kind == "folder" and not resolved.is_dir():
         raise ConfigError(f"{resolved} is not a folder. Name a folder, or choose another kind of library.")
@@ -310,6 +342,11 @@ def _named(source: Source, path: str | Path, roots: Sequence[Path] | None) -> So
     if not is_available(source):
         raise ConfigError(f"{resolved} is empty. Put videos or pictures there, or name another folder.")
     return source
+
+
+def _check_path(path: str | Path) -> None:
+    if not str(path).strip():
+        raise ConfigError("No folder is named. Name the folder or file of the library.")
 
 
 def _new_file(folder: Path, name: str) -> Path:

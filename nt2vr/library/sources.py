@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -56,12 +57,18 @@ def is_available(source: Source) -> bool:
         return False
 
 
+def move_command(name: str, path: str = "FOLDER") -> str:
+    """Return the command that tells where a library's files are now."""
+    return f"nt2vr library move {shlex.quote(name)} {path}"
+
+
 def list_files(source: Source, progress: Progress = silent) -> Iterator[LibraryFile]:
     """List a library's files, sorted; one that cannot be used has a reason."""
     if not is_available(source):
         state = "is empty now" if source.path.is_dir() else "is not there"
         stays = f"What was indexed of {source.name} stays searchable."
-        raise GalleryError(f"{source.path} {state}: is its drive mounted? {stays}")
+        moved = "" if source.kind == "uploads" else f" If it was moved: {move_command(source.name)}."
+        raise GalleryError(f"{source.path} {state}: is its drive mounted?{moved} {stays}")
     if source.kind in ("folder", "uploads"):
         yield from _in_folder(source.path, source.kind == "uploads")
         return

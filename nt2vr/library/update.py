@@ -60,7 +60,7 @@ def update_library(
         milvus: indexes the embeddings; `encode` and `announce` are as for `embed_gallery`.
     """
     with libraries.updating(library_id, progress) as source:
-        inventory = libraries.inventory(source.id)
+        inventory = libraries.inventory(source)
         changes = _scan(source, inventory, decoder, progress)
         gallery = libraries.gallery(source.id)
         embedded, notice = 0, ""
@@ -88,6 +88,7 @@ def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Prog
     found = list(list_files(source, progress))
     known = inventory.files()
     pending, captioned, gone = compared(known, found)
+    inventory.make_relative()
     inventory.apply(pending, captioned, [file.id for file in gone])
     to_read = [file for file in pending if not file.reason]
     progress(0, len(to_read), f"reading files: starting {counted(decoder.num_workers, 'process', 'processes')}")

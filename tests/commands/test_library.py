@@ -48,6 +48,38 @@ def test_a_folder_is_added_checked_updated_and_removed(
     assert "no library 'My films'" in say("update", "My films", "--model", "Mine", status=1)
 
 
+def test_a_library_is_told_where_its_files_are_now(
+    tmp_path: Path, write_video: WriteVideo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number, name in enumerate(("a.avi", "b.avi", "c.avi"), start=1):
+        write_video(f"films/{name}", [50 * number] * 12)
+    write_tiny(tmp_path / "data" / "models" / "mine", "Mine")
+    flags = ["--data-dir", str(tmp_path / "data")]
+
+    def run(*arguments: str, status: int = 0) -> str:
+        assert main(["library", *arguments, *flags]) == status
+        out, err = capsys.readouterr()
+        return err if status else out
+
+    run("add", str(tmp_path / "films"), "--name", "My films", "--model", "Mine", "--no-previews")
+    new, nothing = tmp_path / "drive", tmp_path / "data" / "models"
+    shutil.move(tmp_path / "films", new)
+    assert "nt2vr library move 'My films' FOLDER" in run("list")
+    assert "nt2vr library move 'My films' FOLDER" in run("update", "My films", "--model", "Mine", status=1)
+    assert "None of the 3 files of My films" in run("move", "My films", str(nothing), status=1)
+    (new / "a.avi").unlink()
+    (new / "b.avi").rename(new / "e.avi")
+    assert run("move", "my films", str(new)) == (
+        f"My films is in {new} now, with 2 of 3 files.\n"
+        "1 renamed: b.avi → e.avi\n"
+        "Missing:\n  a.avi\n"
+        "nt2vr library update 'My films' reads what is new or changed, and removes what is missing.\n"
+    )
+    assert run("check", "My films") == "1 removed: a.avi\n"
+    assert "2 of 2 clips are indexed by Mine." in run("update", "My films", "--model", "Mine", "--no-previews")
+    assert "library move" not in run("list")
+
+
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [(["--model", "none"], "Unknown model 'none'"), (["--model", "Mine", "--ray", "nowhere"], "is no Ray cluster")],

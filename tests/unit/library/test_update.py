@@ -313,7 +313,7 @@ def test_a_stopped_update_keeps_what_it_did(room: Room) -> None:
 
     with pytest.raises(InterruptedError):
         room.update(stoppable(silent, soon))
-    known = room.libraries.inventory(room.libraries.find("films").id).files()
+    known = room.libraries.inventory(room.libraries.find("films").source).files()
     assert {file.state for file in known.values()} <= {"ready", "new"} and room.skipped == {}
     assert room.update().num_embedded == 3
 

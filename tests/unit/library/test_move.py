@@ -1,0 +1,380 @@
+"""Moving a library: what is recognised, read and refused, and what a move that breaks off leaves."""
+
+import errno
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from nt2vr.errors import AccessError, ConfigError, GalleryError, Nt2vrError
+from nt2vr.library import move as move_module
+from nt2vr.library.inventory import Changes, Inventory
+from nt2vr.library.libraries import Libraries
+from nt2vr.library.move import Moved, move_library
+from nt2vr.library.update import Updated, update_library
+from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
+from nt2vr.progress import Progress, silent
+from tests.films import write_film
+from tests.unit.library.brightness import BrightnessEncoder
+
+NAMES = ("a.png", "b.png", "sub/c.png", "sub/d.png")
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Iterator[Decoder]:
+    with Decoder(num_workers=1, timeout_s=20) as decoder:
+        yield decoder
+
+
+@dataclass
+class Place:
+    """A library of pictures that has been indexed, and what updates and moves it."""
+
+    folder: Path
+    libraries: Libraries
+    decoder: Decoder
+    cache: Cache
+    encoder: Any
+    read: list[str]  # names of the files that were read
+
+    def add(self, kind: str = "folder", path: str | Path = "", **options: Any) -> None:
+        self.libraries.add("films", kind, path or self.folder, **options)  # type: ignore[arg-type]
+        self.update()
+
+    def update(self, previews: bool = False) -> Updated:
+        self.encoder.num_clips = 0
+        return update_library(
+            self.libraries, "films", self.encoder, self.decoder, self.cache, silent, previews=previews
+        )
+
+    def move(self, folder: str | Path, progress: Progress = silent, **options: Any) -> Moved:
+        self.read.clear()
+        return move_library(self.libraries, "films", folder, self.cache, progress, **options)
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The paths of the clips' files by clip."""
+        return {video.video_id: str(video.path) for video in self.libraries.gallery("films").videos}
+
+    @property
+    def path(self) -> Path:
+        return self.libraries.find("films").source.path
+
+
+@pytest.fixture
+def empty(tmp_path: Path, decoder: Decoder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """A folder of pictures that is no library yet."""
+    for number, name in enumerate(NAMES, start=1):
+        write_picture(tmp_path / "old" / name, 50 * number)
+    read: list[str] = []
+    content_hash = Cache.content_hash
+
+    def counted(cache: Cache, path: Path) -> str:
+        read.append(path.name)
+        return content_hash(cache, path)
+
+    with Cache.of(tmp_path / "data") as cache:
+        libraries = Libraries(tmp_path / "data" / "libraries")
+        monkeypatch.setattr(Cache, "content_hash", counted)
+        yield Place(tmp_path / "old", libraries, decoder, cache, BrightnessEncoder(), read)
+
+
+@pytest.fixture
+def place(empty: Place) -> Place:
+    empty.add()
+    return empty
+
+
+def write_picture(path: Path, brightness: int) -> None:
+    """Write a picture; those of any brightness have the same size."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("L", (20, 20), brightness).save(path.with_suffix(".bmp"))
+    path.with_suffix(".bmp").rename(path)
+
+
+def test_a_folder_that_was_moved_as_it_is_is_neither_read_nor_indexed_again(place: Place, tmp_path: Path) -> None:
+    place.update(previews=True)
+    before, stamp = place.libraries.find("films"), place.libraries.stamp(place.libraries.find("films").id)
+    new = tmp_path / "drive" / "Films"
+    shutil.move(place.folder, new)
+    assert place.move(new) == Moved(4)
+    assert place.read == []
+    after = place.libraries.find("films")
+    assert (after.id, after.name, after.source.path, after.source.within) == (before.id, "films", new, new)
+    assert after.available and (after.num_files, after.num_clips) == (4, 4)
+    assert place.files == {name: str(new / name) for name in NAMES}
+    assert place.libraries.stamp(after.id) != stamp  # open searchers and pages see it
+    assert not place.libraries.check("films")
+    previews = place.libraries.previews("films", place.decoder)
+    assert all(previews.has(video) for video in place.libraries.gallery("films").videos)
+    assert place.update(previews=True) == Updated(Changes(), 4, 4, 0) and place.encoder.num_clips == 0
+
+
+def test_files_copied_with_new_times_and_names_are_recognised_by_content(place: Place, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    for number, name in enumerate(("a.png", "x/renamed.png", "sub/d.png"), start=1):
+        write_picture(new / name, {1: 50, 2: 100, 3: 7}[number])  # the last has another content
+    write_picture(new / "e.png", 201)
+    moved = place.move(new)
+    assert moved == Moved(4, {"b.png": "x/renamed.png"}, ("sub/d.png",), ("sub/c.png",), ("e.png",), place.folder)
+    assert moved.num_recognised == 2
+    assert set(place.files) == {"a.png", "x/renamed.png", "sub/c.png", "sub/d.png"}  # until the next update
+    expected = Changes(new=("e.png",), changed=("sub/d.png",), removed=("sub/c.png",))
+    assert place.libraries.check("films") == expected
+    assert place.update().changes == expected
+    assert place.encoder.num_clips == 2  # the new one, and the changed one
+    assert set(place.files) == {"a.png", "x/renamed.png", "sub/d.png", "e.png"}
+
+
+def test_what_is_missing_after_a_move_is_lost_by_no_index_if_it_comes_later(place: Place, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    shutil.copytree(place.folder, new, ignore=shutil.ignore_patterns("sub"))
+    assert place.move(new).missing == ("sub/c.png", "sub/d.png")
+    shutil.copytree(place.folder / "sub", new / "sub")
+    assert place.update() == Updated(Changes(), 4, 4, 0) and place.encoder.num_clips == 0
+
+
+def test_the_folder_above_or_below_is_another_folder_with_renamed_files(place: Place, tmp_path: Path) -> None:
+    assert place.move(tmp_path).renamed == {name: f"old/{name}" for name in NAMES}
+    with pytest.raises(ConfigError, match="None of the 4 files of films is in"):
+        place.move(tmp_path / "data")
+    below = place.move(tmp_path / "old" / "sub")
+    assert below.missing == ("old/a.png", "old/b.png")
+    assert below.renamed == {"old/sub/c.png": "c.png", "old/sub/d.png": "d.png"}
+    assert below.left_behind == tmp_path
+
+
+def test_exchanged_names_and_names_in_another_letter_case_are_renamed_files(place: Place, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    shutil.copytree(place.folder, new)
+    (new / "a.png").rename(new / "swap")
+    (new / "b.png").rename(new / "a.png")
+    (new / "swap").rename(new / "b.png")
+    (new / "sub").rename(new / "Sub")
+    for name in ("a.png", "b.png"):
+        os.utime(new / name, (1, 1))
+    renamed = {"a.png": "b.png", "b.png": "a.png", "sub/c.png": "Sub/c.png", "sub/d.png": "Sub/d.png"}
+    assert place.move(new) == Moved(4, renamed, left_behind=place.folder)
+    assert place.update() == Updated(Changes(), 4, 4, 0) and place.encoder.num_clips == 0
+
+
+def test_a_name_in_another_unicode_form_is_a_renamed_file(empty: Place, tmp_path: Path) -> None:
+    composed, decomposed = "caf\u00e9.png", "cafe\u0301.png"
+    (empty.folder / "a.png").rename(empty.folder / composed)
+    empty.add()
+    new = tmp_path / "new"
+    shutil.copytree(empty.folder, new)
+    (new / composed).rename(new / decomposed)
+    assert empty.move(new).renamed == {composed: decomposed}
+
+
+def test_copies_stay_copies_and_an_original_that_is_gone_gives_its_clip_to_its_copy(
+    empty: Place, tmp_path: Path
+) -> None:
+    shutil.copy(empty.folder / "a.png", empty.folder / "z.png")
+    empty.add()
+    new = tmp_path / "new"
+    shutil.copytree(empty.folder, new)
+    assert empty.move(new) == Moved(5, left_behind=empty.folder)
+    assert empty.libraries.find("films").num_copies == 1
+    again = tmp_path / "again"
+    shutil.copytree(new, again)
+    (again / "z.png").unlink()
+    (again / "a.png").rename(again / "y.png")
+    assert empty.move(again) == Moved(5, {"a.png": "y.png"}, missing=("z.png",), left_behind=new)
+    empty.update()
+    assert set(empty.files) == {"y.png", *NAMES} - {"a.png"} and empty.encoder.num_clips == 0
+
+
+def test_windows_of_a_film_that_were_skipped_stay_skipped_under_its_new_name(empty: Place, tmp_path: Path) -> None:
+    write_film(empty.folder / "long.mp4", [20 * i for i in range(10)], rate=1)
+    empty.add(window_s=2.0)
+    inventory = empty.libraries.inventory(empty.libraries.find("films").source)
+    inventory.skip_clips([("long.mp4@4-6", "long.mp4", "It is damaged.")])
+    new = tmp_path / "new"
+    shutil.copytree(empty.folder, new)
+    (new / "long.mp4").rename(new / "film.mp4")
+    empty.move(new)
+    assert {"film.mp4@2-4", "film.mp4@6-8"} < set(empty.files) and "film.mp4@4-6" not in empty.files
+    assert [(each.id, each.reason) for each in empty.libraries.skipped("films")] == [
+        ("film.mp4@4-6", "It is damaged.")
+    ]
+
+
+@pytest.mark.parametrize(("kept", "force", "sentence"), [((), True, "None of the 4"), (NAMES[:1], False, "Only 1 of")])
+def test_a_folder_without_the_files_is_refused_before_anything_changes(
+    place: Place, tmp_path: Path, kept: tuple[str, ...], force: bool, sentence: str
+) -> None:
+    new = tmp_path / "new"
+    write_picture(new / "other.png", 3)
+    for name in kept:
+        shutil.copy2(place.folder / name, new / name)
+    files, stamp = place.files, place.libraries.stamp(place.libraries.find("films").id)
+    with pytest.raises(ConfigError, match=sentence) as refused:
+        place.move(new, force=force)
+    assert str(new) in str(refused.value)
+    assert place.files == files and place.libraries.stamp(place.libraries.find("films").id) == stamp
+    if kept:
+        assert place.move(new, force=True).num_recognised == 1
+
+
+def test_what_cannot_be_the_new_folder_is_refused(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "nothing").mkdir()
+    (tmp_path / "link").symlink_to(place.folder)
+    for path in ("", " ", tmp_path / "gone", tmp_path / "nothing", place.folder / "a.png", "x\0", tmp_path / "link"):
+        with pytest.raises(ConfigError):
+            place.move(path)
+    with pytest.raises(AccessError):
+        place.move(tmp_path, roots=[place.folder])
+    assert place.path == place.folder
+
+
+def test_a_link_stands_for_the_folder_that_it_leads_to(place: Place, tmp_path: Path) -> None:
+    shutil.move(place.folder, tmp_path / "new")
+    place.folder.symlink_to(tmp_path / "new")  # as after a drive got another mount point
+    assert not place.libraries.find("films").available
+    assert place.move(place.folder) == Moved(4)
+    assert place.path == tmp_path / "new" and place.libraries.find("films").available
+
+
+def test_uploads_are_refused_and_follow_the_data_folder_by_themselves(empty: Place, tmp_path: Path) -> None:
+    empty.add("uploads", uploads=[("a.png", empty.folder / "a.png")])
+    with pytest.raises(ConfigError, match="uploaded files"):
+        empty.move(tmp_path / "old")
+    shutil.copytree(tmp_path / "data", tmp_path / "elsewhere")
+    shutil.rmtree(tmp_path / "data" / "libraries")
+    empty.libraries = Libraries(tmp_path / "elsewhere" / "libraries")
+    assert empty.files == {"a.png": str(empty.path / "a.png")} and Path(empty.files["a.png"]).is_file()
+    assert not empty.libraries.check("films")
+
+
+def write_manifest(folder: Path) -> Path:
+    manifest = folder / "films.jsonl"
+    rows = [{"video_id": name[-5], "path": name, "captions": [f"it is {name}"]} for name in NAMES]
+    manifest.write_text("\n".join(map(json.dumps, rows)))
+    return manifest
+
+
+@pytest.mark.parametrize("kind", ["manifest", "dataset"])
+def test_a_captions_file_moves_with_its_folder_and_either_may_be_named(
+    empty: Place, tmp_path: Path, kind: str
+) -> None:
+    manifest = write_manifest(empty.folder)
+    empty.add(kind, manifest)
+    one, other = tmp_path / "one", tmp_path / "other"
+    shutil.move(empty.folder, one)
+    with pytest.raises(Nt2vrError):
+        empty.move(one / "sub")
+    assert empty.move(one) == Moved(4) and empty.path == one / "films.jsonl"
+    shutil.move(one, other)
+    (other / "films.jsonl").rename(other / "captions.jsonl")
+    assert empty.move(other / "captions.jsonl") == Moved(4) and empty.read == []
+    assert empty.files == {name[-5]: str(other / name) for name in NAMES}
+    assert empty.libraries.gallery("films").videos[0].captions == ("it is a.png",)
+    assert empty.update() == Updated(Changes(), 4, 4, 0) and empty.encoder.num_clips == 0
+
+
+def test_a_dataset_keeps_its_kind_and_follows_links_to_files_elsewhere(empty: Place, tmp_path: Path) -> None:
+    write_manifest(empty.folder).rename(empty.folder / "captions.jsonl")
+    shutil.move(empty.folder / "sub", tmp_path / "store")
+    (empty.folder / "sub").symlink_to(tmp_path / "store")
+    empty.add("dataset", f"folder:{empty.folder}")
+    assert empty.libraries.find("films").num_files == 4
+    shutil.move(empty.folder, tmp_path / "new")
+    assert empty.move(tmp_path / "new") == Moved(4) and empty.read == []
+    source = empty.libraries.find("films").source
+    assert (source.loader, source.path) == ("folder", tmp_path / "new")
+
+
+def test_paths_as_0_2_stored_them_move_as_well_without_reading(place: Place, tmp_path: Path) -> None:
+    database = place.libraries.folder / place.libraries.find("films").id / "files.db"
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE files SET path = ? || '/' || id", (str(place.folder),))
+    connection.close()
+    assert not place.libraries.check("films")
+    shutil.move(place.folder, tmp_path / "new")
+    assert place.move(tmp_path / "new") == Moved(4) and place.read == []
+    assert place.files == {name: str(tmp_path / "new" / name) for name in NAMES}
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (Inventory, "make_relative"),
+        (Libraries, "settle"),
+        (move_module, "_rewrite"),
+        (Inventory, "mark_duplicates"),
+    ],
+)
+def test_a_move_that_is_killed_between_two_writes_leaves_one_of_the_folders(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str
+) -> None:
+    new = tmp_path / "new"
+    shutil.copytree(place.folder, new)
+    (new / "a.png").rename(new / "e.png")
+    os.utime(new / "b.png", (1, 1))
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, name, killed)
+        with pytest.raises(KeyboardInterrupt):
+            place.move(new)
+    assert place.path in (place.folder, new) and len(place.files) == 4
+    assert place.update().num_clips == 4 and place.encoder.num_clips == 0
+    if place.path == place.folder:
+        assert place.move(new).renamed == {"a.png": "e.png"}
+    assert set(place.files) == {"b.png", "e.png", "sub/c.png", "sub/d.png"}
+    assert place.update() == Updated(Changes(), 4, 4, 0) and place.encoder.num_clips == 0
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_the_former_folder(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    shutil.copytree(place.folder, tmp_path / "new")
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(GalleryError, match="No space left"):
+        place.move(tmp_path / "new")
+    assert place.path == place.folder
+
+
+def test_a_move_waits_for_an_update_and_can_be_stopped_while_it_reads(place: Place, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    shutil.copytree(place.folder, new, copy_function=shutil.copy)
+    steps: list[str] = []
+
+    def stop_at(step: str) -> Callable[[int, int, str], None]:
+        def stop(done: int, total: int, doing: str) -> None:
+            steps.append(doing)
+            if doing.startswith(step):
+                raise InterruptedError
+
+        return stop
+
+    with place.libraries.updating("films"), pytest.raises(InterruptedError):
+        place.move(new, stop_at("waiting"))
+    for name in NAMES:
+        os.utime(new / name, (1, 1))
+    with pytest.raises(InterruptedError):
+        place.move(new, stop_at("reading files: sub/c.png"))
+    assert place.path == place.folder and steps[0] == "waiting for another update of this library"
+    assert place.move(new).num_recognised == 4
+
+
+def test_a_library_that_was_never_indexed_is_moved_too(empty: Place, tmp_path: Path) -> None:
+    empty.libraries.add("films", "folder", empty.folder)
+    shutil.move(empty.folder, tmp_path / "new")
+    assert empty.move(tmp_path / "new") == Moved(0, new=NAMES)
+    assert empty.update().num_clips == 4
