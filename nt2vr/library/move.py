@@ -174,19 +174,21 @@ def _outcome(
 ) -> Moved:
     """Say what became of each file."""
     taken = {file.id for file in recognised.values()}
+    # A manifest lists files that are not there, too, with the reason.
+    usable = {file_id for file_id, file in listed.items() if not file.reason}
     changed = []
     missing = []
     for file_id in indexed:
         if file_id in recognised:
             continue
-        if file_id in listed and file_id not in taken:
+        if file_id in usable and file_id not in taken:
             changed.append(file_id)
         else:
             missing.append(file_id)
 
     new = []
-    for file_id, file in listed.items():
-        if file_id not in known and file_id not in taken and not file.reason:
+    for file_id in listed:
+        if file_id in usable and file_id not in known and file_id not in taken:
             new.append(file_id)
 
     # A folder above the former one still reads it.

@@ -9,6 +9,7 @@ from pathlib import Path
 from nt2vr.errors import MediaError, counted
 from nt2vr.library.inventory import Changes, Inventory, LibraryFile, Source, changes_of, compared, windows
 from nt2vr.library.libraries import Libraries
+from nt2vr.library.move import Moved
 from nt2vr.library.sources import list_files
 from nt2vr.media.decode import CLOSED, Decoder, ahead
 from nt2vr.media.store import Cache
@@ -34,7 +35,7 @@ class Updated:
     notice: str = ""  # why they are not in the index that was asked for
 
 
-IndexJob = Job[Updated]
+IndexJob = Job[Updated | Moved]  # of a library; a move names no model
 
 
 def update_library(

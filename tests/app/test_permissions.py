@@ -36,6 +36,8 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
     ("library-cancel", "click"): ("import models and videos", "none"),
     ("library-more", "upload"): ("import models and videos", "none"),
     ("library-rename", "click"): ("import models and videos", "none"),
+    ("library-move", "click"): ("name files of this machine", "none"),
+    ("library-new-path", "submit"): ("name files of this machine", "none"),
     ("library-retry", "click"): ("import models and videos", "none"),
     ("library-remove-now", "click"): ("delete runs, reports and libraries", "none"),
     ("evaluate-start", "click"): ("name files of this machine", "/etc"),

@@ -163,9 +163,31 @@ def test_a_model_without_an_index_asks_first_and_an_evaluated_query_opens_in_its
         expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
         expect(page.locator("#search-index")).to_have_text(re.compile("CLIP knows only drawings"))
         open_an_evaluated_query(page)
+        find_moved_films(page, films)
     finally:
         shutil.rmtree(running_app.data / "models" / "tiny")
         shutil.rmtree(running_app.data / "evaluation" / "reports", ignore_errors=True)
+
+
+def find_moved_films(page: Page, films: Path) -> None:
+    """Move the folder of the films, and say where it is: its clips stay, and what is missing is named."""
+    moved = films.rename(films.with_name("moved-films"))
+    (moved / LION.name).unlink()
+    try:
+        page.keyboard.press("Escape")
+        page.get_by_role("tab", name="Library").click()
+        place = page.locator("#library-new-path").get_by_role("textbox")
+        place.fill(str(moved.parent))
+        page.get_by_role("button", name="Find its files").click()
+        expect(page.locator("#open-problem")).to_contain_text("has no films.jsonl")
+        place.fill(str(moved))
+        page.get_by_role("button", name="Find its files").click()
+        expect(page.locator(".nt-library .nt-remark")).to_contain_text(re.compile("2 of 3 files.*Missing: lion"))
+        expect(place).to_be_hidden()
+        expect(page.get_by_role("button", name="Move…")).to_be_visible()
+        wait_until_ready(page, "Films")
+    finally:
+        moved.rename(films)
 
 
 def open_an_evaluated_query(page: Page) -> None:

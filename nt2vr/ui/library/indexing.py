@@ -1,15 +1,17 @@
-"""Background library updates, started from Search and Library alike, as template data."""
+"""Background updates and moves of libraries, started from Search and Library alike, as template data."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import gradio as gr
 
-from nt2vr.errors import NotIndexedError, Nt2vrError, counted, listed
+from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, counted, listed
 from nt2vr.library.galleries import systems_of
+from nt2vr.library.move import Moved, move_library
 from nt2vr.library.update import IndexJob, Updated, update_library
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog
@@ -26,7 +28,6 @@ from nt2vr.ui.search.state import QUIET
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
-WORD = "indexing"
 PER_CLIPS = 100  # clips that the time of indexing is stated for where their number is not known
 
 
@@ -79,11 +80,11 @@ def _cost(device: str, name: str, is_here: bool, num_clips: int) -> str:
 
 
 class Indexing:
-    """Updates of libraries, one at a time and in order, after each of which searches see what is new."""
+    """Updates and moves of libraries, one at a time and in order, after each of which searches see what is new."""
 
     def __init__(self, services: Services) -> None:
         self._services, self.galleries = services, services.galleries
-        self._runner = Runner[Updated]("update", queues=True)
+        self._runner = Runner[Updated | Moved]("update", queues=True)
 
     @property
     def by_library(self) -> dict[str, IndexJob]:
@@ -148,6 +149,23 @@ class Indexing:
         ended.add_done_callback(lambda _: self.galleries.forget(info.id))
         return ended
 
+    def move(self, library_id: str, path: str, roots: Sequence[Path]) -> Future[IndexJob]:
+        """Queue the move of a library to a path in one of `roots`; one that cannot be used is refused at once."""
+        libraries, cache = self._services.libraries, self._services.cache
+        info = libraries.find(library_id)
+        if self.under_way(info.id):
+            raise ConfigError(
+                f"{info.name} is being updated. Cancel the update, or wait for it, then move the library."
+            )
+        libraries.moved(info.id, path, roots)
+
+        def work(progress: Progress) -> Moved:
+            return move_library(libraries, info.id, path, cache, progress, roots)
+
+        ended = self._runner.run(work, info.name, key=info.id)
+        ended.add_done_callback(lambda _: self.galleries.forget(info.id))
+        return ended
+
     def cancel(self, number: int) -> None:
         """Stop an update soon, or take it from the queue; what is indexed stays."""
         self._runner.cancel(number)
@@ -168,6 +186,11 @@ class Indexing:
         return job if job is not None and job.is_under_way else None
 
 
+def job_word(job: IndexJob | None) -> str:
+    """Return what a running job of a library does: a move names no model."""
+    return "indexing" if job is None or job.models else "moving"
+
+
 def index_view(
     answer: Answer | None,
     problem: NotIndexedError | None,
@@ -183,7 +206,7 @@ def index_view(
     """
     warning = {"drawings": dict(drawings)} if drawings else {}
     if job is not None:
-        return {"job": job_view(job, WORD, tell), **({} if job.is_under_way else warning)}
+        return {"job": job_view(job, job_word(job), tell), **({} if job.is_under_way else warning)}
     if problem is not None:
         return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal, **warning}
     rankings = answer.rankings if answer else ()

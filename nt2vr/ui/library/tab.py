@@ -1,4 +1,4 @@
-"""The Library tab: adds, indexes, renames and removes libraries."""
+"""The Library tab: adds, indexes, renames, moves and removes libraries."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,6 +34,7 @@ PATHS = {  # kind -> the label of its path, and an example
     "dataset": ("Folder of MSR-VTT, VATEX, Flickr30k, COCO, or of files with captions", "~/data/msrvtt"),
 }
 INDEXED_BY = "Model to index with"
+ELSEWHERE = "If its folder was moved, where is it now?"
 
 
 class NewParts:
@@ -70,10 +71,14 @@ class OpenParts:
     def __init__(self, models: Sequence[str], default: str, teaching: Teaching) -> None:
         with gr.Column(visible=False, elem_id="library-open") as self.column:
             with gr.Row(elem_id="library-buttons"):
+                self.elsewhere = gr.Button("Move…", elem_id="library-elsewhere", size="sm", min_width=76)
                 self.remove = gr.Button("Remove", elem_id="library-remove", size="sm", min_width=90)
             self.confirm = Confirmation("library", "remove", "", "Remove")
             self.problem = problem_place("open-problem")
             self.info = template("library-info", {})
+            with gr.Row(equal_height=True, visible=False, elem_id="library-place") as self.place:
+                self.path = _textbox("library-new-path", 4, label=ELSEWHERE, min_width=300)
+                self.move = _button("library-move", "Find its files", 140)
             self.search = template("library-posters", {"posters": []})
             with gr.Row(equal_height=True, elem_id="library-index"):
                 self.model = menu("library-model", INDEXED_BY, models, value=default, scale=3, min_width=200)
@@ -132,7 +137,8 @@ class LibraryTab:
         # everything that depends on which library is open, and on the updates under way
         panes, watched = [p.chosen, form.column, o.column], [p.seen, p.timer, p.libraries]
         facts = [o.confirm.question, o.search, o.skipped, o.retry, o.name, o.more, o.model, o.drawings]
-        shown = [*panes, *watched, *facts, o.info, o.update, o.cancel]
+        moves = [o.elsewhere, o.place, o.path, o.move]
+        shown = [*panes, *watched, *facts, *moves, o.info, o.update, o.cancel]
         opened = tab.select(self.on_open, p.chosen, shown, **QUIET)
         visited = [form.add, form.note, *models, form.drawings, o.drawings]
         opened.success(self.on_visit, [*models, p.chosen], visited, **QUIET)
@@ -154,11 +160,15 @@ class LibraryTab:
             (o.cancel.click, self.on_cancel, []),
             (o.more.upload, self.on_more, [o.more, o.model]),
             (o.rename.click, self.on_rename, [o.name]),
+            (o.move.click, self.on_move, [o.path]),
+            (o.path.submit, self.on_move, [o.path]),
             (o.confirm.yes.click, self.on_remove, []),
             (o.retry.click, self.on_retry, [o.model]),
         ):
             event(told_at(o.problem, handler), [p.chosen, *inputs], [*shown, o.problem], **QUIET)
-        p.chosen.change(None, None, o.problem, js="() => ''")
+        gr.on((p.chosen.change, o.path.input), None, None, o.problem, js="() => ''")
+        p.chosen.change(None, None, o.path, js="() => ''")
+        o.elsewhere.click(None, None, o.place, js=script("show", True))
         o.confirm.asked_by(o.remove, p.chosen, (p.new.click, p.libraries.pick))
         opens(o.search.open, self.on_search)
         opens(o.drawings.open, self.on_search)
@@ -276,6 +286,12 @@ class LibraryTab:
         self._libraries.rename(chosen, name.strip())
         return self._show(chosen, request)
 
+    def on_move(self, chosen: str, path: str, request: gr.Request) -> Updates:
+        """Look for the files of a library in another folder, in the background."""
+        self._permissions.check("paths", request)
+        self._indexing.move(chosen, path.strip(), self._roots)
+        return self._show(chosen, request)
+
     def on_remove(self, chosen: str, request: gr.Request) -> Updates:
         self._permissions.check("delete", request)
         self._libraries.remove(chosen)
@@ -307,7 +323,9 @@ class LibraryTab:
         if info is None:
             return shown | {o.search: {}, o.skipped: {}, o.name: ""}
         skipped = self._libraries.skipped(info.id)
-        folder = None if self._permissions.may("paths", visitor) else info.source.within or info.source.path
+        names_paths = self._permissions.may("paths", visitor)
+        may_move = names_paths and info.source.kind != "uploads"
+        folder = None if names_paths else info.source.within or info.source.path
         videos = self._indexing.galleries.searcher(info.id).gallery.videos
         return shown | {
             o.confirm.question: removal_text(info),
@@ -316,6 +334,8 @@ class LibraryTab:
             o.retry: gr.Button(visible=any(not each.duplicate_of for each in skipped)),
             o.name: info.name,
             o.more: gr.UploadButton(visible=info.source.kind == "uploads"),
+            o.elsewhere: gr.Button(visible=may_move and info.available),
+            o.place: gr.Row(visible=may_move and not info.available),
         }
 
     def _progress(self, chosen: str, visitor: Visitor) -> Updates:
@@ -334,6 +354,7 @@ class LibraryTab:
             p.libraries: list_view(infos, jobs, chosen),
             o.info: info_view(info, jobs.get(info.id), self._permissions.may("paths", visitor)) if info else {},
             o.update: gr.Button(interactive=job is None),
+            o.move: gr.Button(interactive=job is None),
             o.cancel: gr.Button(interactive=job is not None and job.state != "stopping"),
         }
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from nt2vr.errors import counted
 from nt2vr.library.inventory import LibraryInfo, Skipped, Source, shares_text
+from nt2vr.library.move import Moved
 from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text
 from nt2vr.ui.job_view import job_view, state_text
-from nt2vr.ui.library.indexing import WORD
+from nt2vr.ui.library.indexing import job_word
 from nt2vr.ui.search.results import clock
 from nt2vr.ui.web.permissions import without_paths
 
@@ -19,6 +20,8 @@ KIND_NAMES = {"uploads": "uploaded files", "folder": "folder", "manifest": "mani
 POSTERS = 24
 MOMENTS = 12  # of a film
 MOST_SKIPPED = 200  # rows of the table
+MOST_MISSING = 20  # names after a move
+GONE = "Its files are not there now. What is indexed can still be searched."
 
 
 def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen: str) -> dict[str, Any]:
@@ -27,8 +30,8 @@ def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen
     for info in infos:
         job = jobs.get(info.id)
         state, word, share = "interrupted", "not indexed" if info.available else "unavailable", "0"
-        if job is not None and job.state != "finished":
-            state, word, share = job.state, state_text(job, WORD), percent_text(job.done, job.total)
+        if job is not None and (job.is_under_way or (job.models and job.state != "finished")):
+            state, word, share = job.state, state_text(job, job_word(job)), percent_text(job.done, job.total)
         elif info.available and info.num_clips:
             state, word, share = "finished", "ready", "100"
         about = f"{counted(info.num_clips, 'clip')} · {KIND_NAMES[info.source.kind]}"
@@ -39,10 +42,7 @@ def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen
 
 def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> dict[str, Any]:
     """Show a library; `names_paths` says whether the visitor may know where it lies on this machine."""
-    source, remark = info.source, ""
-    if job is not None and job.result is not None:
-        changes = [f"{len(files):,} {words}" for words, files in job.result.changes.by_kind.items()]
-        remark = f"The last update: {', '.join(changes)}." if changes else ""
+    source = info.source
     tell = str if names_paths else partial(_within, source.within or source.path)
     facts = {
         "Made from": _origin(source, names_paths),
@@ -56,10 +56,34 @@ def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> dic
         "id": info.id,
         "name": info.name,
         "facts": [{"name": name, "value": value} for name, value in facts.items()],
-        "unavailable": "" if info.available else "Its files are not there now. What is indexed can still be searched.",
-        "remark": remark,
-        "job": job_view(job, WORD, tell),
+        "unavailable": "" if info.available else GONE,
+        "remark": _remark(job),
+        "job": job_view(job, job_word(job), tell),
     }
+
+
+def _remark(job: IndexJob | None) -> str:
+    """Say what the last update or move has changed, if anything."""
+    if job is None or job.result is None:
+        return ""
+    if isinstance(job.result, Moved):
+        return _moved_text(job.result)
+    changes = [f"{len(files):,} {words}" for words, files in job.result.changes.by_kind.items()]
+    return f"The last update: {', '.join(changes)}." if changes else ""
+
+
+def _moved_text(moved: Moved) -> str:
+    changes = ", ".join(f"{len(files):,} {words}" for words, files in moved.by_kind.items())
+    share = f"{moved.num_recognised:,} of {counted(moved.num_files, 'file')}"
+    text = f"Found {share} in the new folder" + (f" ({changes})." if changes else ".")
+    if not moved.missing:
+        return text
+
+    names = ", ".join(moved.missing[:MOST_MISSING])
+    rest = len(moved.missing) - MOST_MISSING
+    more = f" and {rest:,} more" if rest > 0 else ""
+    them = "it" if len(moved.missing) == 1 else "them"
+    return f"{text} Missing: {names}{more}. The next update removes {them} from the library."
 
 
 def _within(folder: Path, text: str) -> str:

@@ -280,6 +280,9 @@ def test_a_captions_file_moves_with_its_folder_and_either_may_be_named(
     assert empty.files == {name[-5]: str(other / name) for name in NAMES}
     assert empty.libraries.gallery("films").videos[0].captions == ("it is a.png",)
     assert empty.update() == Updated(Changes(), 4, 4, 0) and empty.encoder.num_clips == 0
+    shutil.copytree(other, one)
+    (one / "a.png").unlink()
+    assert empty.move(one / "captions.jsonl").missing == ("a",)  # though the file of captions names it
 
 
 def test_a_dataset_keeps_its_kind_and_follows_links_to_files_elsewhere(empty: Place, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.library.inventory import Changes
+from nt2vr.library.move import Moved
 from nt2vr.library.update import Updated
 from nt2vr.services import Services
 from nt2vr.settings import Settings
@@ -99,6 +100,23 @@ def test_a_running_update_is_cancelled_and_a_waiting_one_never_begins(indexing: 
     indexing.cancel(99)
     updates.go.set()
     assert indexing.start("two", "CLIP").result(LIMIT_S).state == "finished"
+
+
+def test_a_library_is_moved_in_the_background_but_not_during_its_update(
+    indexing: Indexing, updates: Updates, forgotten: SimpleQueue[str], tmp_path: Path
+) -> None:
+    (tmp_path / "films").rename(tmp_path / "moved")
+    update = indexing.start("one", "CLIP")
+    assert updates.running.wait(LIMIT_S)
+    with pytest.raises(ConfigError, match="one is being updated"):
+        indexing.move("one", str(tmp_path / "moved"), [tmp_path])
+    with pytest.raises(ConfigError, match="is not there"):
+        indexing.move("two", str(tmp_path / "films"), [tmp_path])
+    updates.go.set()
+    forgotten.get(timeout=LIMIT_S)
+    job = indexing.move("one", str(tmp_path / "moved"), [tmp_path]).result(LIMIT_S)
+    assert job.result == Moved(0, new=("a.mp4",)) and job.models == ()
+    assert forgotten.get(timeout=LIMIT_S) == job.key == update.result(LIMIT_S).key
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from nt2vr.errors import MediaError
+from nt2vr.errors import AccessError, MediaError
 from nt2vr.library.libraries import Libraries
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library import indexing as library_indexing
 from nt2vr.ui.library import tab as tab_module
-from nt2vr.ui.library.indexing import drawings_view
+from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.models import Teaching
 from nt2vr.ui.web.permissions import Permissions
@@ -105,3 +105,19 @@ def test_a_library_whose_uploads_cannot_be_stored_is_not_left_behind(
     with pytest.raises(MediaError, match="disk is full"):
         tab.on_add("uploads", "Mine", [str(film)], "", "test", 10.0, "CLIP", event, NOBODY)
     assert libraries.infos() == []
+
+
+def test_only_who_may_name_paths_moves_a_library_and_only_into_an_allowed_folder(tmp_path: Path) -> None:
+    for folder in ("films", "allowed", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.mp4").write_bytes(b"film")
+    libraries = Libraries(tmp_path / "data" / "libraries")
+    info = libraries.add("Films", "folder", tmp_path / "films")
+    indexing = Indexing(SimpleNamespace(libraries=libraries, cache=None, galleries=None))  # type: ignore[arg-type]
+    media: Any = SimpleNamespace(libraries=libraries)
+    owner = Permissions("a-token-of-the-owner", {"paths": "everyone"})
+    for permissions, folder in ((ANYBODY, "allowed"), (owner, "other"), (owner, "allowed/../other")):
+        tab = LibraryTab(media, indexing, permissions, [tmp_path / "allowed"], media)
+        with pytest.raises(AccessError):
+            tab.on_move(info.id, str(tmp_path / folder), NOBODY)
+    assert indexing.by_library == {} and libraries.find("Films").source.path == tmp_path / "films"

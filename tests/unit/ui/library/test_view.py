@@ -8,6 +8,7 @@ import pytest
 
 from nt2vr.errors import NotIndexedError
 from nt2vr.library.inventory import LibraryInfo, Skipped, Source
+from nt2vr.library.move import Moved
 from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
@@ -34,6 +35,25 @@ def test_the_list_tells_how_each_library_is() -> None:
     assert state_of(INFO, replace(RUNNING, state="failed")) == "failed"
     assert state_of(replace(INFO, num_clips=0)) == "not indexed"
     assert state_of(replace(INFO, available=False)) == "unavailable"
+
+
+def test_a_move_is_told_apart_from_indexing_and_a_refused_folder_does_not_mark_the_library() -> None:
+    gone, move = replace(INFO, available=False), replace(RUNNING, models=())
+    assert state_of(gone, move) == info_view(gone, move, True)["job"]["word"] == "moving"
+    refused = replace(move, state="failed", error="None of the 3 files of Films is there.")
+    assert state_of(gone, refused) == "unavailable"
+    assert info_view(gone, refused, True)["job"]["error"] == refused.error
+
+
+def test_what_is_missing_after_a_move_is_named() -> None:
+    def remark(moved: Moved) -> str:
+        return str(info_view(INFO, replace(RUNNING, models=(), state="finished", result=moved), False)["remark"])
+
+    assert remark(Moved(3)) == "Found 3 of 3 files in the new folder."
+    text = remark(Moved(3, {"a": "b"}, missing=("c.mp4",), new=("d", "e")))
+    assert "2 of 3 files" in text and "(1 renamed, 2 new)" in text and "Missing: c.mp4." in text
+    many = remark(Moved(100, missing=tuple(f"{number}.mp4" for number in range(30))))
+    assert "19.mp4 and 10 more" in many and "20.mp4" not in many
 
 
 def test_only_those_who_may_name_paths_see_where_a_library_lies() -> None:
