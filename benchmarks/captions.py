@@ -65,7 +65,10 @@ def measure(num_rows: int) -> None:
         for name, (write, read) in FORMS.items():
             path = Path(folder, name)
             write(path, rows)
-            works = {"load": partial(load_dataset, path, "train"), "pandas": partial(read, path)}
+            works: dict[str, Callable[[], object]] = {
+                "load": partial(load_dataset, path, "train"),
+                "pandas": partial(read, path),
+            }
             times_s = in_turns(works, ROUNDS)
             ratios = times_s["load"] / times_s["pandas"]
             write_row(name, ranged([*times_s["load"]]), ranged([*times_s["pandas"]]), ranged([*ratios]))
