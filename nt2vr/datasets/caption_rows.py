@@ -14,6 +14,7 @@ import ast
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -65,17 +66,25 @@ def first_value(row: Row, names: Iterable[str]) -> Any:
 
 def captions_of(row: Row, place: str, needs_one: bool) -> list[str]:
     """Return the captions of a row; with `needs_one`, a row without a column of captions is a ValueError."""
-    numbered = [row[name] for name in row if NUMBERED.fullmatch(name)]
+    numbered = [row[name] for name in row if is_numbered(name)]
     value = numbered or first_value(row, CAPTION)
     if value is None:
         if needs_one:
             raise ValueError(f"{place} has no caption among {listed(row)}")
         return []
+    if isinstance(value, str) and not value.startswith("["):  # by far the most frequent case
+        return [value.strip()]
     captions = value if isinstance(value, list) else _captions_in_cell(value)
     captions = ["" if _is_missing(caption) else caption for caption in captions]
     if not all(isinstance(caption, str) for caption in captions):
         raise ValueError(f"{place} has no caption, but {quoted(value)}")
     return [caption.strip() for caption in captions]
+
+
+@cache  # asked of each row
+def is_numbered(column: str) -> bool:
+    """Whether a column has one of several captions, such as caption_2."""
+    return NUMBERED.fullmatch(column) is not None
 
 
 def are_captioned(columns: Iterable[str]) -> bool:

@@ -206,9 +206,10 @@ def _coco(files: Files, path: Path) -> Annotations:
 
 
 def _checked_name(name: Any, where: str) -> str:
-    if isinstance(name, bool) or not isinstance(name, str | int) or not str(name).strip():
-        raise ValueError(f"{where} names its video {quoted(name)}: give it a video_id or a path")
-    return str(name).strip()
+    text = str(name).strip()
+    if text and isinstance(name, str | int) and not isinstance(name, bool):
+        return text
+    raise ValueError(f"{where} names its video {quoted(name)}: give it a video_id or a path")
 
 
 def _path_within(root: str, name: str, where: str) -> str:
@@ -222,7 +223,7 @@ def _path_within(root: str, name: str, where: str) -> str:
             return name
         if ABSOLUTE.match(path):
             return path.lstrip("/")
-    if "." in path:
+    if "./" in path or "//" in path or path.endswith("."):
         path = os.path.normpath(path).replace(os.sep, "/")
     if path == ".." or path.startswith("../"):
         raise DatasetError(f"{where}: the path {name!r} leads out of the folder")
