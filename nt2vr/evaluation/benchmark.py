@@ -227,7 +227,8 @@ def content_of(videos: Sequence[Video], cache: Cache, progress: Progress = silen
     content = blake2b(digest_size=12)
     for video in tracked(videos, len(videos), "checking files", progress):
         try:
-            content.update(cache.content_hash(video.path).encode())
+            hashed = replace(video, content=cache.content_hash(video.path))
+            content.update(hashed.decoded_content.encode())
         except MediaError:
             content.update(b"-")
     return content.hexdigest()

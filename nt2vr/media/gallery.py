@@ -7,6 +7,8 @@ from typing import Any
 
 from nt2vr.files import parse_json
 
+TIFF_SUFFIXES = (".tif", ".tiff")
+
 
 @dataclass(frozen=True)
 class Video:
@@ -32,10 +34,23 @@ class Video:
     root: Path | None = None
 
     @property
+    def decoded_content(self) -> str:
+        """Name what the file shows: its content, and for a TIFF that it is read upright.
+
+        Frames, embeddings, posters and results of TIFFs that were stored before have the content alone as their name.
+        They may show the picture turned twice, and so are not found.
+        """
+        if self.path.suffix.lower() in TIFF_SUFFIXES:
+            return f"{self.content}-upright"
+        return self.content
+
+    @property
     def key(self) -> str:
         """Name what is decoded: the content, and the seconds where it is a window."""
         whole = not self.start and self.end is None
-        return self.content if whole else f"{self.content} {self.start:.3f}-{self.end or 0:.3f}"
+        if whole:
+            return self.decoded_content
+        return f"{self.decoded_content} {self.start:.3f}-{self.end or 0:.3f}"
 
 
 @dataclass(frozen=True)

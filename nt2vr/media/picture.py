@@ -6,7 +6,7 @@ import stat
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import isqrt
+from math import ceil, isqrt
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import BinaryIO
@@ -120,17 +120,36 @@ def read_picture(path: Path) -> NDArray[np.uint8]:
 
 def to_rgb(image: Image.Image) -> NDArray[np.uint8]:
     """Load the current frame of an open picture as (H, W, 3) RGB, upright, averaged over squares if it is large."""
-    orientation = image.getexif().get(ORIENTATION)
-    image.draft(None, (image.width // _factor(image), image.height // _factor(image)))  # JPEG only: by 2, 4 or 8
     factor = _factor(image)
-    if factor == 1 or image.mode in ("I", "F"):  # whose range of values is that of the picture
-        rgb = _rgb(image.reduce(factor) if factor > 1 else image)
-    else:
-        rgb = Image.new("RGB", (-(-image.width // factor), -(-image.height // factor)))
-        for top in range(0, image.height, STRIP * factor):  # copies of all of it would take several times its memory
-            strip = image.crop((0, top, image.width, min(top + STRIP * factor, image.height)))
-            rgb.paste(_rgb(strip).reduce(factor), (0, top // factor))
-    return np.asarray(rgb.transpose(UPRIGHT[orientation]) if orientation in UPRIGHT else rgb)
+    # Only JPEG and HEIC can be decoded at a reduced size.
+    image.draft(None, (image.width // factor, image.height // factor))
+    image.load()
+
+    # Pillow turns a TIFF while it loads it, and libheif a HEIC file. The tag is gone then, so it is read afterwards.
+    orientation = image.getexif().get(ORIENTATION)
+    rgb = _reduced_rgb(image, _factor(image))
+    if orientation in UPRIGHT:
+        rgb = rgb.transpose(UPRIGHT[orientation])
+    return np.asarray(rgb)
+
+
+def _reduced_rgb(image: Image.Image, factor: int) -> Image.Image:
+    """Average squares of `factor` pixels of a loaded picture, as RGB."""
+    if factor == 1:
+        return _rgb(image)
+    # The range of values of these modes is that of the whole picture.
+    if image.mode in ("I", "F"):
+        return _rgb(image.reduce(factor))
+
+    width = ceil(image.width / factor)
+    height = ceil(image.height / factor)
+    rgb = Image.new("RGB", (width, height))
+    # In strips, since converted copies of the whole picture would take several times its memory.
+    for top in range(0, image.height, STRIP * factor):
+        bottom = min(top + STRIP * factor, image.height)
+        strip = image.crop((0, top, image.width, bottom))
+        rgb.paste(_rgb(strip).reduce(factor), (0, top // factor))
+    return rgb
 
 
 @contextmanager

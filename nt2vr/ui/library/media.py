@@ -110,4 +110,4 @@ class Media:
 
 def content_key(video: Video) -> str:
     """Name a clip by its file's content, and its place in it."""
-    return f"{video.content}-{round(1000 * video.start)}-{round(1000 * (video.end or 0))}"
+    return f"{video.decoded_content}-{round(1000 * video.start)}-{round(1000 * (video.end or 0))}"
