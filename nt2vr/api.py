@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -34,6 +34,7 @@ from nt2vr.notebook import data_frame, joined, table
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable
 from nt2vr.search.answers import Answer as Answer
 from nt2vr.search.answers import Match as Match
+from nt2vr.search.embedded_gallery import Excerpt
 from nt2vr.search.references import Reference as Reference
 from nt2vr.search.searcher import Asked
 from nt2vr.search.strategies import DEFAULT_ALPHA, STRATEGIES, Vector, check_model_name
@@ -311,7 +312,19 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
 
     def explain(self, answer: Answer, video_id: str) -> tuple[Why, ...]:
         """Explain a clip's scores in an answer, per system: by its frames, the query's parts, and its words."""
-        return explain(answer, video_id, self._searcher.live.encoder)
+        return explain(self._with_galleries(answer), video_id, self._searcher.live.encoder)
+
+    def _with_galleries(self, answer: Answer) -> Answer:
+        """Give an unpickled answer of this gallery the embeddings of all clips again."""
+        if answer.gallery != self._searcher.key:
+            return answer
+        rankings = []
+        for ranking in answer.rankings:
+            if isinstance(ranking.gallery, Excerpt):
+                model = self._searcher.live.get(ranking.system.model, self._searcher)
+                ranking = replace(ranking, gallery=model.view(self._searcher))
+            rankings.append(ranking)
+        return replace(answer, rankings=tuple(rankings))
 
     def video(self, video_id: str) -> Video:
         """Return a video of the gallery: its file and captions."""

@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from markupsafe import Markup
@@ -12,18 +13,21 @@ from markupsafe import Markup
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.notebook import MAX_PICTURES, SHOWN, data_frame, hits_html, parts_html, side_by_side
-from nt2vr.search.embedded_gallery import EmbeddedGallery
+from nt2vr.search.embedded_gallery import EmbeddedGallery, Excerpt
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.references import Reference
 from nt2vr.search.strategies import System, Vector
 
 NUM_BEST_FRAMES = 3
+PICKLED = 100  # clips whose embeddings a pickled ranking keeps: 2.5 MB of 12 frames of 512 numbers
+SHARED = ("gallery", "thumbnail")  # fields that a deep copy shares: embeddings of a whole gallery, and a decoder
 GAP_S = 0.1  # windows of a film that are no further apart are adjacent
 COLUMNS = ("system", "rank", "video_id", "score", "verdict", "start", "end")  # for pandas
 Verdict = Literal["right", "violation", "miss"]
 # of a query, a clip, and perhaps a reference, next to which "right" also requires what the text leaves unchanged;
 # None if the truth is unknown
 Judge = Callable[..., Verdict | None]
+Copied = TypeVar("Copied", "Ranking", "Answer")
 Found = tuple[Video, float]  # a clip and its score
 
 
@@ -126,7 +130,10 @@ def hits_of(groups: Sequence[Sequence[Found]], judge: Callable[[Video], Verdict 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The result of one system."""
+    """The result of one system.
+
+    A pickled one keeps the embeddings of at most PICKLED clips, and no small pictures. A copy shares all of both.
+    """
 
     system: System
     hits: tuple[Hit, ...]  # the best k, best first; empty if the strategy leaves nothing to search for
@@ -144,6 +151,35 @@ class Ranking:
     gallery: EmbeddedGallery | None = field(default=None, repr=False, compare=False)
     missing: int = 0  # clips that were not searched, because the model has not indexed them
     thumbnail: Callable[[str], bytes | None] | None = field(default=None, repr=False, compare=False)  # small JPEGs
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self.with_excerpt(self.clips))
+
+    def __copy__(self) -> "Ranking":
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Ranking":
+        return _copied(self, memo)
+
+    def with_excerpt(self, video_ids: Sequence[str]) -> "Ranking":
+        """Return the ranking as it is pickled, with the embeddings of some clips, those that its model has indexed."""
+        gallery = self.gallery
+        if gallery is not None and not isinstance(gallery, Excerpt):
+            indexed = [video_id for video_id in video_ids if video_id in gallery.row_of]
+            gallery = gallery.excerpt(indexed[:PICKLED])
+        # Small pictures are decoded by the processes of a searcher.
+        return replace(self, gallery=gallery, thumbnail=None)
+
+    @property
+    def clips(self) -> list[str]:
+        """List the ids of all clips of the hits, best hits first."""
+        clips: list[str] = []
+        for hit in self.hits:
+            if not hit.moments:
+                clips.append(hit.video_id)
+            for moment in hit.moments:
+                clips.append(moment.video_id)
+        return clips
 
     @property
     def recall(self) -> float:
@@ -231,6 +267,23 @@ class Answer:
     gallery: str = ""  # its key
     denied: Query | None = None  # the query whose `affirmed` one this is, if the page took its negation away
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Each system sees the hits of the others, too.
+        clips: dict[str, None] = {}
+        for ranking in self.rankings:
+            clips.update(dict.fromkeys(ranking.clips))
+        rankings = []
+        for ranking in self.rankings:
+            own_clips_first = dict.fromkeys([*ranking.clips, *clips])
+            rankings.append(ranking.with_excerpt(list(own_clips_first)))
+        return {**vars(self), "rankings": tuple(rankings)}
+
+    def __copy__(self) -> "Answer":
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Answer":
+        return _copied(self, memo)
+
     def with_thumbnails(self, thumbnail: Callable[[str], bytes | None]) -> "Answer":
         return replace(self, rankings=tuple(replace(each, thumbnail=thumbnail) for each in self.rankings))
 
@@ -296,6 +349,15 @@ class Answer:
             **_given(gallery=self.gallery, judged_by=self.judged_by if self.has_verdicts else ""),
             "systems": [each.as_dict() for each in self.rankings],
         }
+
+
+def _copied(value: Copied, memo: dict[int, Any]) -> Copied:
+    """Copy a ranking or an answer in depth, but for the fields that are SHARED."""
+    copied = {}
+    for attribute in fields(value):
+        if attribute.name not in SHARED:
+            copied[attribute.name] = deepcopy(getattr(value, attribute.name), memo)
+    return replace(value, **copied)
 
 
 def _given(**values: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Galleries embedded by one model, and how they are searched. `embed_clips` opens them, `searcher` ranks."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nt2vr.media.gallery import Gallery
 from nt2vr.search.exclusion import CHUNK, Exclusion, Vectors, focused, scores_of
-from nt2vr.search.index import Index, best_rows
+from nt2vr.search.index import ExactIndex, Index, best_rows
 
 Rows = NDArray[np.int64]
 SHORTLIST = 10_000  # clips that an index gives to be scored
@@ -99,3 +99,42 @@ class EmbeddedGallery:
         """Read the embeddings of a clip's frames, as if each were a clip: (F, P), L2-normalised."""
         frames = np.array(self.all_frames[self.places[row]])
         return frames if self.each is None else self.each(frames)
+
+    def excerpt(self, video_ids: Sequence[str]) -> "Excerpt":
+        """Return some of the clips, as a gallery that can be pickled."""
+        rows = np.array([self.row_of[video_id] for video_id in video_ids], np.int64)
+        videos = tuple(self.gallery.videos[row] for row in rows)
+        embeddings = self.embeddings[rows]
+        all_frames = self.all_frames[self.places[rows]]
+        compared_frames = all_frames
+        if self.each is not None and len(rows):
+            compared_frames = np.stack([self.frame_embeddings(row) for row in rows])
+
+        index = ExactIndex(embeddings.shape[1])
+        index.add(np.arange(len(rows)), embeddings)
+        index.recall = self.index.recall
+        return Excerpt(
+            replace(self.gallery, videos=videos),
+            embeddings,
+            index,
+            skipped=(),
+            all_frames=all_frames,
+            places=np.arange(len(rows)),
+            refused=self.notice,
+            compared_frames=compared_frames,
+        )
+
+
+@dataclass(frozen=True)
+class Excerpt(EmbeddedGallery):
+    """A few clips of a gallery, without its model; `index.recall` is that of the whole gallery's index.
+
+    A whole gallery may have gigabytes of embeddings, and its index a connection to a database.
+    """
+
+    compared_frames: Vectors = field(kw_only=True, repr=False)  # (V, F, P), L2-normalised
+
+    def frame_embeddings(self, row: int) -> Vectors:
+        """Return the embeddings of a clip's frames, as if each were a clip: (F, P)."""
+        frames: Vectors = self.compared_frames[row]
+        return frames

@@ -12,6 +12,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embed_query import embed_texts, parts_of, texts_of, with_words
+from nt2vr.search.embedded_gallery import Excerpt
 from nt2vr.search.exclusion import Exclusion, focused, scores_of
 from nt2vr.search.strategies import STRATEGIES, Parts, Role, System, Vector, searched
 
@@ -19,6 +20,7 @@ MAX_WORDS = 40  # of a query that are left out one by one
 SAME = 1e-3  # largest difference between two computations of one vector, or poolings of one clip
 WHOLE_QUERIES = "This system knows whole queries only, so words and parts cannot be taken apart."
 NOT_BY_TEXT = "Words and parts are not taken apart: the search used a picture, or the model has been replaced since."
+EXCERPT = "Words and parts are not taken apart: the answer is from another gallery. Open that one."
 NO_FRAMES = "This model takes whole clips, so it has no scores of single frames."
 NOT_SEARCHED = "This system has no score for this clip."
 
@@ -86,6 +88,9 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
         return replace(why, notice=WHOLE_QUERIES)
     if encoder.embed_dim != len(vector):
         return replace(why, notice=NOT_BY_TEXT)
+    # What counts as similar depends on all clips of the gallery.
+    if isinstance(gallery, Excerpt):
+        return replace(why, notice=EXCERPT)
     strategy = ranking.system.strategy
     asked = with_words(query, ranking.read_as) if ranking.read_as else query
     variants = list(_variants(asked, STRATEGIES[strategy].uses))
