@@ -158,7 +158,7 @@ class LibraryFile(NamedTuple):
     path: str
     captions: str = "[]"  # JSON
     size: int = 0
-    mtime_ns: int = 0
+    mtime_ns: int = 0  # see `mtime_of`
     state: str = "new"  # to be read, "ready" or "skipped"
     reason: str = ""  # why it cannot be used
     content: str = ""
@@ -167,6 +167,14 @@ class LibraryFile(NamedTuple):
     num_frames: int = 0
     num_clips: int = 0
     duplicate_of: str = ""
+
+
+def mtime_of(status: os.stat_result) -> int:
+    """Return a modification time in nanoseconds, modulo the 64 bits of SQLite's integers.
+
+    Files dated before 1678 or after 2262 need more bits. Their times need only differ where they change.
+    """
+    return (status.st_mtime_ns + 2**63) % 2**64 - 2**63
 
 
 Known = Mapping[str, LibraryFile]  # by id

@@ -11,7 +11,7 @@ from pathlib import Path
 from nt2vr.datasets.load import ManifestVideo, load_dataset, videos_of
 from nt2vr.datasets.lookup import VIDEO_SUFFIXES
 from nt2vr.errors import AccessError, ConfigError, GalleryError, counted, quoted, reason_of
-from nt2vr.library.inventory import CLOSED_FOLDER, NOTE, LibraryFile, Source
+from nt2vr.library.inventory import CLOSED_FOLDER, NOTE, LibraryFile, Source, mtime_of
 from nt2vr.media.picture import PICTURE_SUFFIXES
 from nt2vr.progress import Progress, silent
 
@@ -160,7 +160,7 @@ def _checked(name: str, path: str, captions: tuple[str, ...] = (), reason: str =
     except (OSError, ValueError) as error:
         return LibraryFile(name, path, texts, reason=f"It cannot be opened ({reason_of(error)}).")
     reason = "" if stat.S_ISREG(status.st_mode) else NOT_A_FILE
-    return LibraryFile(name, path, texts, status.st_size, status.st_mtime_ns, reason=reason)
+    return LibraryFile(name, path, texts, status.st_size, mtime_of(status), reason=reason)
 
 
 def _is_inside(path: str, folder: Path) -> bool:

@@ -1,7 +1,9 @@
 """Odd links and lines: each is skipped with a reason or one sentence, and stops nothing else."""
 
 import logging
+import os
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from PIL import Image
@@ -13,6 +15,7 @@ from nt2vr.library.sources import is_available, list_files
 from nt2vr.library.update import update_library
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
+from tests.colours import ColourModel
 
 
 @pytest.fixture
@@ -94,3 +97,27 @@ def test_a_manifest_is_read_as_any_captions_file_and_may_lack_captions_and_files
     manifest.write_text('{"path": "../a.png", "text": "one"}')
     with pytest.raises(DatasetError, match=r"films\.jsonl cannot be used \(line 1: the path '\.\./a\.png' leads out"):
         list(list_files(Source("x", "x", "manifest", manifest)))
+
+
+# Cameras without a battery, archives and NAS systems date files so. File systems clamp what they cannot store.
+SECONDS = {"1601": -11_644_473_600, "1960": -315_619_200, "1970": 0, "2263": 9_246_182_400, "2400": 13_569_465_600}
+
+
+@pytest.mark.parametrize("seconds", SECONDS.values(), ids=SECONDS)
+@pytest.mark.parametrize("kind", ["folder", "manifest"])
+def test_a_file_of_any_date_is_indexed_and_noticed_when_it_changes(
+    folder: Path, tmp_path: Path, kind: Literal["folder", "manifest"], seconds: int
+) -> None:
+    picture = folder / "a.png"
+    os.utime(picture, (seconds, seconds))
+    (folder / "films.csv").write_text("file_name,text\na.png,one\n")
+    libraries = Libraries(tmp_path / "libraries")
+    library = libraries.add("mine", kind, folder if kind == "folder" else folder / "films.csv").id
+    with Cache(tmp_path / "cache") as cache, Decoder(1) as decoder:
+        assert libraries.check(library).new == ("a.png",)
+        assert update_library(libraries, library, ColourModel(), decoder, cache, previews=False).num_embedded == 1
+        assert not libraries.check(library)
+        assert not update_library(libraries, library, ColourModel(), decoder, cache, previews=False).changes
+        os.utime(picture, (1_700_000_000, 1_700_000_000))
+        assert libraries.check(library).changed == ("a.png",)
+        assert update_library(libraries, library, None, decoder, cache, previews=False).changes.changed == ("a.png",)
