@@ -4,7 +4,8 @@ import ipaddress
 import os
 import re
 import sys
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ ACTIONS = ("train", "import", "download", "delete", "paths", "review")  # not fo
 RULES = ("nobody", "owner", "everyone")  # who may
 MIN_TOKEN = 16  # characters of an owner's token: 96 random bits as base64
 MAX_UPLOAD_GB = 8.0
+DATA_DIR = "~/.cache/nt2vr"
+NO_HOME = "/nonexistent"  # as Debian names the home of users that have none
 
 
 @dataclass(frozen=True)
@@ -82,15 +85,9 @@ class Settings:
             max_upload_gb = float(upload_gb)
         except ValueError:
             raise ConfigError(f"NT2VR_MAX_UPLOAD_GB is {quoted(upload_gb)}, which is not a number.") from None
-        named = chosen(data_dir, "NT2VR_DATA", "~/.cache/nt2vr")
+        named = chosen(data_dir, "NT2VR_DATA", DATA_DIR)
         named_roots: list[str | Path] = [*roots, *_listed(chosen(None, "NT2VR_ALLOW_ROOT"), os.pathsep)]
-        folder = expanded(named)
-        try:
-            if not folder.is_dir():  # a read-only one will do for searching
-                check_writable(folder)
-        except (OSError, ConfigError) as error:  # OSError: too long a name
-            named = quoted(str(named))
-            raise ConfigError(f"The data folder {named} cannot be made. Name another: --data-dir.") from error
+        folder = _data_folder(named)
         return cls(
             folder,
             chosen(device, "NT2VR_DEVICE", "auto"),
@@ -111,7 +108,43 @@ class Settings:
     @property
     def allow_roots(self) -> tuple[Path, ...]:
         """Folders in which libraries may be named; without any named, the home folder if nobody else can ask."""
-        return self.roots or ((Path.home().resolve(),) if is_loopback(self.host) else ())
+        if self.roots:
+            return self.roots
+        if not is_loopback(self.host):
+            return ()
+        return (Path.home().resolve(),) if has_home() else ()
+
+
+def _data_folder(named: str | Path) -> Path:
+    """Return the data folder, which need not exist; a ConfigError refuses one that cannot be made."""
+    if named == DATA_DIR and not has_home():
+        raise ConfigError("There is no home folder for the data here. Name a folder: --data-dir, or NT2VR_DATA.")
+    folder = expanded(named)
+    try:
+        if not folder.is_dir():  # a read-only one will do for searching
+            check_writable(folder)
+    except (OSError, ConfigError) as error:  # OSError: too long a name
+        remedy = "Name another: --data-dir, or NT2VR_DATA."
+        raise ConfigError(f"The data folder {quoted(str(named))} cannot be made. {remedy}") from error
+    return folder
+
+
+def has_home() -> bool:
+    """Whether this process has a home folder: none in a container with a user id without name, and without HOME."""
+    return os.path.expanduser("~") != "~"
+
+
+@contextmanager
+def some_home(environment: MutableMapping[str, str] = os.environ) -> Iterator[None]:
+    """Name a home folder, which does not exist, for the import of a library that fails without one."""
+    if has_home():
+        yield
+        return
+    environment["HOME"] = NO_HOME
+    try:
+        yield
+    finally:
+        del environment["HOME"]
 
 
 def project_version() -> str:

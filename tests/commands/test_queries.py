@@ -2,11 +2,14 @@
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from nt2vr.cli import main
+from tests.paths import ROOT
 
 
 def test_query_sets_are_written_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -16,6 +19,26 @@ def test_query_sets_are_written_and_counted(tmp_path: Path, capsys: pytest.Captu
     counts = json.loads(capsys.readouterr().out)
     assert (counts["videos"], counts["original"], counts["negated"]) == (2, 2, 2)
     assert len((tmp_path / "new" / "sets" / "negated.txt").read_text().splitlines()) == 2
+
+
+HOMELESS = """
+import os, pwd, sys
+def unknown(uid):
+    raise KeyError(uid)
+os.environ.pop("HOME", None)
+pwd.getpwuid = unknown
+from nt2vr.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_query_sets_are_written_by_a_user_without_a_home_folder(tmp_path: Path) -> None:
+    (tmp_path / "captions.txt").write_text("v#enc#0 a man plays the guitar\n")
+    flags = ["--captions", str(tmp_path / "captions.txt"), "--out", str(tmp_path / "sets")]
+    command = [sys.executable, "-c", HOMELESS, "queries", "build", *flags]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "sets" / "negated.txt").is_file()
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,23 @@
 """Where settings come from, and which one wins."""
 
 import ctypes
+import pwd
 import re
 from pathlib import Path
 
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.settings import ASSETS, Settings, is_loopback, resolve_path, training_devices, use_device
+from nt2vr.settings import (
+    ASSETS,
+    Settings,
+    has_home,
+    is_loopback,
+    resolve_path,
+    some_home,
+    training_devices,
+    use_device,
+)
 
 
 def test_arguments_win_over_the_environment_and_the_environment_over_the_defaults() -> None:
@@ -63,7 +73,7 @@ def test_a_setting_that_cannot_be_used_is_refused(environment: dict[str, str], s
 @pytest.mark.parametrize("named", ["file", "file/below", "x" * 300])
 def test_a_data_folder_that_cannot_be_made_is_refused(named: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match=r"^The data folder .* cannot be made. Name another: --data-dir.$"):
+    with pytest.raises(ConfigError, match=r"^The data folder .* cannot be made."):
         Settings.read(f"{tmp_path}/{named}", environment={})
     assert Settings.read(tmp_path / "new" / "data", environment={}).data_dir == tmp_path / "new" / "data"
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
@@ -72,6 +82,45 @@ def test_a_data_folder_that_cannot_be_made_is_refused(named: str, tmp_path: Path
 def test_a_data_folder_of_an_unknown_user_is_refused() -> None:
     with pytest.raises(ConfigError, match="is in the home folder of nobody known here"):
         Settings.read("~nobody-here/x", environment={})
+
+
+@pytest.fixture
+def homeless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run as a user id without name, and without HOME, as containers do."""
+
+    def unknown(uid: int) -> None:
+        raise KeyError(f"getpwuid(): uid not found: {uid}")
+
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+
+
+@pytest.mark.usefixtures("homeless")
+def test_without_a_home_folder_a_data_folder_must_be_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="NT2VR_DATA"):
+        Settings.read(environment={})
+    with pytest.raises(ConfigError, match="~/films"):
+        Settings.read(tmp_path, roots=[Path("~/films")], environment={})
+    for settings in (
+        Settings.read(tmp_path, environment={}),
+        Settings.read(environment={"NT2VR_DATA": str(tmp_path)}),
+    ):
+        assert settings.data_dir == tmp_path
+        assert settings.allow_roots == ()
+
+
+@pytest.mark.usefixtures("homeless")
+def test_a_library_can_be_imported_that_insists_on_a_home_folder() -> None:
+    with some_home():
+        assert Path.home().is_absolute()
+    assert not has_home()
+
+
+def test_a_home_folder_that_is_there_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with some_home():
+        assert Path.home() == tmp_path
+    assert Path.home() == tmp_path
 
 
 def test_the_names_of_an_app_are_given_by_flag_variable_and_space() -> None:

@@ -15,6 +15,7 @@ from nt2vr.negation.parse.inflect import inflect, verb_of, with_article
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed, renamed
+from nt2vr.settings import some_home
 
 if TYPE_CHECKING:
     from nltk import Tree
@@ -40,7 +41,9 @@ class Chunk(NamedTuple):
 
 @cache
 def _parser() -> Any:
-    from nltk import RegexpParser  # noqa: PLC0415  takes 0.3 s, and the page starts without
+    # NLTK looks for a home folder in which it would put data, none of which is needed here.
+    with some_home():
+        from nltk import RegexpParser  # noqa: PLC0415  takes 0.3 s, and the page starts without
 
     return RegexpParser(GRAMMAR)
 

@@ -9,7 +9,6 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted, reason_of
+from nt2vr.files import expanded
 from nt2vr.progress import Progress, silent
 from nt2vr.search.index.exact import ExactIndex, best_ids, recall_of
 
@@ -63,7 +63,7 @@ class Milvus:
         for name in ("pymilvus", "milvus_lite", "grpc._server"):  # they log tracebacks of what is answered for here
             logging.getLogger(name).setLevel(logging.CRITICAL)
         if address.endswith(".db"):
-            self.place = str(Path(self.place).expanduser().absolute())
+            self.place = str(expanded(self.place).absolute())
         self._token, self._client, self._changing = token, None, RLock()
         self._failed_s, self._failure = -SILENT_S, ""
 
