@@ -5,10 +5,8 @@ and refusals stay quick.
 """
 
 import gc
-import io
 import json
 import logging
-import os
 import re
 import shlex
 import sys
@@ -21,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
+from nt2vr.console import drop_output, output_failure, prepare_streams
 from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, counted, printable, reason_of
 from nt2vr.files import check_writable, expanded
 from nt2vr.models.framing import ClipOptions
@@ -104,16 +103,16 @@ app.register_install_completion_command()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit status: 0 done, 1 failed, 2 misused, 130 after Ctrl+C, 141 at a closed pipe."""
     words = _words(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdin, sys.stdout):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    prepare_streams()
     prepare_environment()
     handler = logging.StreamHandler()
     handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.ERROR, handlers=[handler])
     try:
         status = app(words, exit_on_error=False, print_error=False, result_action="return_value")
-        sys.stdout.flush()
+        failure = output_failure()
+        if failure and words[:1] != ["serve"]:  # a service needs no output
+            raise ConfigError(f"The output cannot be written ({failure}). What was done is kept; send it elsewhere.")
         return status if isinstance(status, int) else 0
     except CycloptsError as error:
         command = " ".join(["nt2vr", *(error.command_chain or ())])
@@ -125,7 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit would fail as well
+        drop_output()
         return 141
 
 

@@ -38,7 +38,9 @@ LAYERS = (  # a layer imports those after it, never one before it
     ("nt2vr/media/",),
     ("nt2vr/models/",),
     ("nt2vr/negation/",),
-    tuple(f"nt2vr/{name}.py" for name in ("notebook", "settings", "errors", "files", "registry", "progress")),
+    tuple(
+        f"nt2vr/{name}.py" for name in ("notebook", "console", "settings", "errors", "files", "registry", "progress")
+    ),
 )
 
 

@@ -1,0 +1,103 @@
+"""Standard streams that are closed, on a full disk, or a pipe that nobody reads: no work is lost to them."""
+
+import io
+import os
+import sys
+from typing import Any
+
+from nt2vr.errors import reason_of
+
+CLOSED = "it is closed"
+
+
+class _Kept(io.RawIOBase):
+    """A standard stream that notes why it cannot be written, and drops the text: no notice must end the work.
+
+    Args:
+        raw: the stream; None if it is closed.
+        number: of its file, 1 or 2.
+        raises_broken_pipe: whether a command ends as soon as nobody reads its output, as in `nt2vr … | head`.
+    """
+
+    def __init__(self, raw: Any, number: int, raises_broken_pipe: bool) -> None:
+        self.failure = ""
+        self._raw = raw
+        self._number = number
+        self._raises_broken_pipe = raises_broken_pipe
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return self._raw is not None and bool(self._raw.isatty())
+
+    def fileno(self) -> int:
+        return self._number
+
+    def write(self, data: Any) -> int:
+        if self._raw is None:
+            self.failure = CLOSED
+            return len(data)
+        try:
+            return int(self._raw.write(data))
+        except OSError as error:
+            if self._raises_broken_pipe and isinstance(error, BrokenPipeError):
+                raise
+            self.failure = error.strerror or reason_of(error)
+            return len(data)
+
+
+def prepare_streams() -> None:
+    """Replace standard streams by some that can be written, whatever they are; see `output_failure`.
+
+    Those that a test or a notebook has put in place are left alone.
+    """
+    _occupy_closed_files()
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    if sys.stdout is sys.__stdout__:
+        sys.stdout = _kept(sys.stdout, 1, errors="replace", raises_broken_pipe=True)
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    if sys.stderr is sys.__stderr__:
+        sys.stderr = _kept(sys.stderr, 2, errors="backslashreplace", raises_broken_pipe=False)
+
+
+def output_failure() -> str:
+    """Write what is left, and say why standard output could not be written; empty if it could."""
+    sys.stdout.flush()
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    return raw.failure if isinstance(raw, _Kept) else ""
+
+
+def drop_output() -> None:
+    """Discard what is left to be written, which would fail once more at the end of the process."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+
+
+def _kept(stream: Any, number: int, errors: str, raises_broken_pipe: bool) -> io.TextIOWrapper:
+    if stream is None:
+        closed = _Kept(None, number, raises_broken_pipe)
+        return io.TextIOWrapper(io.BufferedWriter(closed), encoding="utf-8", errors=errors, line_buffering=True)
+    # With python -u, there is no buffer between the text and the file.
+    raw = getattr(stream.buffer, "raw", stream.buffer)
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Kept(raw, number, raises_broken_pipe)),
+        encoding=stream.encoding,
+        errors=errors,
+        line_buffering=stream.line_buffering or stream.write_through,
+    )
+
+
+def _occupy_closed_files() -> None:
+    """Open the numbers 0 to 2 where they are closed.
+
+    Otherwise the next file that is opened, such as a database, would have the number of standard error, to which
+    libraries write.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
