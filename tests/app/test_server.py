@@ -20,6 +20,16 @@ def test_page_and_clips_are_found_below_the_prefix_that_the_proxy_passes_on(serv
         assert client.get("docs", follow_redirects=True).url.path == "/nt2vr/docs/"
 
 
+def test_monitors_may_ask_with_head(server: RunningApp) -> None:
+    clip = next((ROOT / "assets" / "gallery" / "clips").glob("*.webm"))
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        for path in ("", "api/health", "api/systems", "api/galleries", "docs/", "metrics", f"clips/{clip.name}"):
+            by_get, by_head = client.get(path), client.head(path)
+            assert by_head.status_code == by_get.status_code, path
+            assert by_head.headers["content-type"] == by_get.headers["content-type"], path
+            assert not by_head.content, path
+
+
 def test_whoever_asks_is_a_stranger(server: RunningApp) -> None:
     refusal = RawClient(server.url, {}).error(("train-empty-trash", "click"), ["none"])
     assert refusal.startswith("Only the owner may delete runs, reports and libraries here")

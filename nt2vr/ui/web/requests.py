@@ -26,6 +26,7 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nt2vr.errors import MAX_QUOTED, BusyError, ConfigError, MediaError, Nt2vrError
 from nt2vr.evaluation.jobs import Evaluations
@@ -310,6 +311,25 @@ def checked_request(kind: type[Asked], values: Mapping[str, Any], strict: bool =
         raise ConfigError(f"{'.'.join(map(str, first['loc']))[:MAX_QUOTED]}: {first['msg']}.") from error
 
 
+class HeadAsGet:
+    """ASGI middleware that answers HEAD as GET, without the body, which FastAPI's own routes refuse."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_without_body(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                message = {**message, "body": b""}
+            await send(message)
+
+        await self.app({**scope, "method": "GET"}, receive, send_without_body)
+
+
 def build_routes(requests: Requests) -> FastAPI:
     """Build the app that is mounted at /api, with a page of its documentation."""
     api = FastAPIOffline(
@@ -318,6 +338,7 @@ def build_routes(requests: Requests) -> FastAPI:
         description="Text-to-video retrieval that understands negation.",
         redoc_url=None,  # its page fetches a logo from elsewhere
     )
+    api.add_middleware(HeadAsGet)
     limiter, of_pictures = CapacityLimiter(CONCURRENT), CapacityLimiter(CONCURRENT // 4)
     refusals: dict[int | str, dict[str, Any]] = {status: {"model": Refusal} for status in (400, 500, 503)}
 

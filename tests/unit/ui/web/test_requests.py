@@ -51,6 +51,20 @@ def post(body: bytes) -> httpx.Response:
     return in_thread(send())
 
 
+def test_head_is_answered_as_get_without_a_body() -> None:
+    async def answers(path: str) -> tuple[httpx.Response, httpx.Response]:
+        async with client_of(routes()) as client:
+            return await client.get(path), await client.head(path)
+
+    for path in ("/docs", "/openapi.json", "/search", "/nothing"):
+        by_get, by_head = in_thread(answers(path))
+        assert by_head.status_code == by_get.status_code
+        assert by_head.headers["content-type"] == by_get.headers["content-type"]
+        assert by_head.headers["content-length"] == by_get.headers["content-length"]
+        assert by_get.content
+        assert not by_head.content
+
+
 @pytest.mark.parametrize("name", LISTS)
 @pytest.mark.parametrize("item", [1, "a", {}, [], {"no such": 1}], ids=repr)
 def test_a_long_list_is_refused_as_a_whole_whatever_its_items(name: str, item: Any) -> None:
