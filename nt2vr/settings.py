@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import check_writable, expanded
@@ -23,6 +24,7 @@ ACTIONS = ("train", "import", "download", "delete", "paths", "review")  # not fo
 RULES = ("nobody", "owner", "everyone")  # who may
 MIN_TOKEN = 16  # characters of an owner's token: 96 random bits as base64
 MAX_UPLOAD_GB = 8.0
+ROOT_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*")
 DATA_DIR = "~/.cache/nt2vr"
 NO_HOME = "/nonexistent"  # as Debian names the home of users that have none
 
@@ -43,6 +45,7 @@ class Settings:
     space_owner: str = ""  # on a Hugging Face Space, the user whose it is
     space: str = ""  # its name there
     host_names: tuple[str, ...] = ()  # beyond this machine's addresses, under which the app is reached; "*" is any
+    root_path: str = ""  # below which the app is reached, "/nt2vr"; without a last slash, empty at the top
     max_upload_gb: float = MAX_UPLOAD_GB  # in 10^9 bytes, for those who may import
     roots: tuple[Path, ...] = ()  # folders in which libraries may be named over the page, where the settings name some
 
@@ -101,6 +104,7 @@ class Settings:
             space_owner=chosen(None, "SPACE_AUTHOR_NAME") if on_space else "",
             space=chosen(None, "SPACE_ID"),
             host_names=(*host_names, *_listed(chosen(None, "NT2VR_ALLOW_HOST")), *_listed(chosen(None, "SPACE_HOST"))),
+            root_path=_root_path(environment.get("GRADIO_ROOT_PATH", "")),
             max_upload_gb=max_upload_gb,
             roots=tuple(map(Path.resolve, map(expanded, named_roots))),
         )
@@ -127,6 +131,27 @@ def _data_folder(named: str | Path) -> Path:
         remedy = "Name another: --data-dir, or NT2VR_DATA."
         raise ConfigError(f"The data folder {quoted(str(named))} cannot be made. {remedy}") from error
     return folder
+
+
+def _root_path(text: str) -> str:
+    """Return the path of a GRADIO_ROOT_PATH, which may be a whole address, without a last slash."""
+    path = text
+    try:
+        if text.lower().startswith(("http://", "https://")):
+            address = urlsplit(text)
+            has_place = bool(address.hostname) and (address.port is None or address.port > 0)
+            # A query or a fragment stays in the path, and is refused with it.
+            path = urlunsplit(address._replace(scheme="", netloc="")) if has_place else text
+    except ValueError:  # a port that is none, half a bracket
+        path = text
+
+    path = path.removesuffix("/")
+    if not ROOT_PATH.fullmatch(path) or not {".", ".."}.isdisjoint(path.split("/")):
+        choices = (
+            "Write a path such as /nt2vr, of letters, digits, - . _ ~ and single slashes, or an address with one."
+        )
+        raise ConfigError(f"GRADIO_ROOT_PATH is {quoted(text)}, below which the app cannot be reached. {choices}")
+    return path
 
 
 def has_home() -> bool:

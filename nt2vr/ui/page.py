@@ -153,6 +153,7 @@ def serve(settings: Settings, mcp: bool = False) -> None:
         page.launch(
             server_name=settings.host,
             server_port=settings.port,
+            root_path=settings.root_path,  # not None, with which Gradio would read the environment
             theme=build_theme(),
             css=menu_style(),
             css_paths=[TEMPLATES / "style.css"],

@@ -123,6 +123,63 @@ def test_a_home_folder_that_is_there_stays(monkeypatch: pytest.MonkeyPatch, tmp_
     assert Path.home() == tmp_path
 
 
+@pytest.mark.parametrize(
+    ("named", "path"),
+    [
+        ("", ""),
+        ("/", ""),
+        ("/nt2vr", "/nt2vr"),
+        ("/nt2vr/", "/nt2vr"),
+        ("/search/v1.0/~ada/", "/search/v1.0/~ada"),
+        ("https://films.example/nt2vr", "/nt2vr"),
+        ("HTTP://films.example:8080/nt2vr/", "/nt2vr"),
+        ("https://films.example", ""),
+        ("https://films.example/", ""),
+        ("http://[::1]/nt2vr", "/nt2vr"),
+    ],
+)
+def test_the_app_is_reached_below_a_path_or_the_path_of_an_address(named: str, path: str) -> None:
+    assert Settings.read(environment={"GRADIO_ROOT_PATH": named}).root_path == path
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        *(
+            "nt2vr",
+            "//nt2vr",
+            "/nt2vr//",
+            "/a//b",
+            "/a b",
+            " /nt2vr",
+            "/nt2vr\n",
+            "/../nt2vr",
+            "/a/..",
+            "/./a",
+            "/a\\b",
+        ),
+        *(
+            "/nt2vr?a=b",
+            "/nt2vr#a",
+            "/n%20t",
+            "/ä",
+            "films.example/nt2vr",
+            "ftp://films.example/nt2vr",
+            "https:///nt2vr",
+        ),
+        *(
+            "https://films.example/nt2vr?a=b",
+            "https://films.example/a b",
+            "https://films.example:99999/a",
+            "https://[::1/a",
+        ),
+    ],
+)
+def test_a_path_below_which_nothing_can_be_reached_is_refused(named: str) -> None:
+    with pytest.raises(ConfigError, match="GRADIO_ROOT_PATH"):
+        Settings.read(environment={"GRADIO_ROOT_PATH": named})
+
+
 def test_the_names_of_an_app_are_given_by_flag_variable_and_space() -> None:
     environment = {"NT2VR_ALLOW_HOST": "a.example, b.example", "SPACE_HOST": "ada-nt2vr.hf.space"}
     names = Settings.read(host_names=["c.example"], environment=environment).host_names
