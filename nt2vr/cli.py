@@ -351,15 +351,24 @@ def update(
         retry: read skipped files again
     """
     with closing(machine.services(index)) as services:
-        _index(services, name, embedding, partial(services.libraries.retry, name) if retry else None)
+        made_with = ""
+        if not embedding.model:
+            made_with = services.galleries.default_model(services.libraries.find(name).id)
+        _index(services, name, embedding, partial(services.libraries.retry, name) if retry else None, made_with)
 
 
-def _index(services: "Services", name: str, embedding: Embedding, prepare: Callable[[], object] | None = None) -> None:
+def _index(
+    services: "Services",
+    name: str,
+    embedding: Embedding,
+    prepare: Callable[[], object] | None = None,
+    default_model: str = "",
+) -> None:
     """Index a library, after `prepare`; an unknown model is refused before that."""
     from nt2vr.library.update import update_library
     from nt2vr.models.download import OFFERED
 
-    model = embedding.model or next(iter(services.models.real_models()), "CLIP-neg")
+    model = embedding.model or default_model or next(iter(services.models.real_models()), "CLIP-neg")
     encoder = services.models.load(model)
     model = services.models.named(model) or model
     if services.models.knows_only_drawings(model):

@@ -67,11 +67,19 @@ class Galleries:
         return searcher
 
     def default_model(self, key: str) -> str:
-        """Return the default model: of a library, if possible, one that knows real videos, and best has indexed it."""
-        models, searcher = self.built_in.models, self.searcher(key)
-        real = models.real_models() if searcher.is_library else []
-        indexed = [name for name in real if self.is_indexed(key, name)]
-        return next(iter([*indexed, *real, *(name for name in models.names() if name == BEST), *models.names()]))
+        """Return the model that is used where none is named: the one that has indexed a library, if any has.
+
+        Otherwise it is one that knows real videos, but no training run, and in the built-in gallery the best one.
+        """
+        models = self.built_in.models
+        if self.searcher(key).is_library:
+            if indexed := [name for name in models.library_models() if self.is_indexed(key, name)]:
+                knows_more = not models.knows_only_drawings(indexed[0])
+                return indexed[0] if knows_more or BEST not in indexed else BEST
+            if real := models.real_models():
+                return real[0]
+        names = models.names()
+        return BEST if BEST in names else names[0]
 
     def is_indexed(self, key: str, model: str) -> bool:
         """Whether a model, or another one with its visual tower, has indexed clips of a library."""

@@ -138,15 +138,33 @@ class Catalog:
             name = card.base
         return bool(seen)
 
-    def real_models(self) -> list[str]:
-        """List the models here that can index a library and know more than drawings.
+    def library_models(self) -> list[str]:
+        """List the models here that can index a library.
 
-        Those of runs are last, and before them those that take clips, which are slow.
+        Those that know more than drawings are first, training runs come after models of their own, and models that
+        take clips, which are slow, come after those.
         """
         entries = self.entries()
-        own = [name for name, each in entries.items() if each.kind in ("model", "run") and self._card(each.folders[0])]
-        real = [name for name in own if not self.knows_only_drawings(name, entries)]
-        return sorted(real, key=lambda name: (entries[name].kind == "run", bool(self.card(name, entries).clip)))
+        names = []
+        for name, entry in entries.items():
+            if entry.kind in ("model", "run") and self._card(entry.folders[0]):
+                names.append(name)
+
+        def order(name: str) -> tuple[bool, bool, bool]:
+            is_run = entries[name].kind == "run"
+            takes_whole_clips = bool(self.card(name, entries).clip)
+            return self.knows_only_drawings(name, entries), is_run, takes_whole_clips
+
+        return sorted(names, key=order)
+
+    def real_models(self) -> list[str]:
+        """List the models of their own that can index a library and know more than drawings, the best default first.
+
+        Training runs are not among them: who wants one names it.
+        """
+        entries = self.entries()
+        own = [name for name in self.library_models() if entries[name].kind == "model"]
+        return [name for name in own if not self.knows_only_drawings(name, entries)]
 
     def folder(self, name: str) -> Path:
         """Return the checkpoint folder of a model; a ConfigError refuses one from outside, which has none."""

@@ -19,6 +19,7 @@ def test_a_folder_is_added_checked_updated_and_removed(
     write_video("films/a.avi", [50] * 12)
     (tmp_path / "films" / "text.mp4").write_text("no film")
     write_tiny(tmp_path / "data" / "models" / "mine", "Mine")
+    write_tiny(tmp_path / "data" / "runs" / "a-run" / "checkpoints" / "epoch_001", "A run", seed=1)
     flags = ["--data-dir", str(tmp_path / "data")]
 
     def say(*arguments: str, status: int = 0) -> str:
@@ -27,7 +28,7 @@ def test_a_folder_is_added_checked_updated_and_removed(
         return err if status else out
 
     assert say("list") == "No libraries yet.\n"
-    said = say("add", str(tmp_path / "films"), "--name", "My films", "--model", "Mine")
+    said = say("add", str(tmp_path / "films"), "--name", "My films")  # not by the run, which nobody has named
     assert "2 new (1 skipped): a.avi, text.mp4\n1 of 1 clips are indexed by Mine.\n1 file is skipped" in said
     assert say("check", "my films") == "Nothing changed.\n"
     shutil.move(tmp_path / "films" / "a.avi", tmp_path / "films" / "b.avi")

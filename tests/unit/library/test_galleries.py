@@ -169,3 +169,36 @@ def test_verdicts_in_libraries_are_by_captions_and_labelled_only_where_there_are
     assert verdicts == {"dark": None, "grey": None, "light": "violation"}
     assert answer.as_dict()["judged_by"] == "captions"
     assert "judged_by" not in searcher.search(QUERY, ["first"], 9).as_dict()
+
+
+def test_a_training_run_becomes_a_librarys_default_only_once_it_was_named_to_index_it(
+    tmp_path: Path, videos: list[Video], decoder: Decoder, cache: Cache, shelf: FakeShelf, holiday: Gallery
+) -> None:
+    write_tiny(tmp_path / "models" / "whole", "whole", seed=0)
+    write_tiny(tmp_path / "runs" / "a-run" / "checkpoints" / "epoch_001", "whole", seed=1)
+    models = Catalog([tmp_path / "models"], runs=tmp_path / "runs")
+    built_in = Gallery("built-in", tuple(videos[:1]), "built-in")
+    galleries = Galleries(models, built_in, decoder, cache, lambda *_: None, {}, shelf)  # type: ignore[arg-type]
+    assert galleries.default_model("1") == "whole"
+
+    embed_gallery(holiday, models.load("a-run"), decoder, cache)
+    assert galleries.default_model("1") == "a-run"
+    assert galleries.answering("1", QUERY) == ["a-run"]
+    assert galleries.default_systems("1")[0] == "a-run"
+    assert galleries.default_model("") == "whole"
+
+    embed_gallery(holiday, models.load("whole"), decoder, cache)
+    assert galleries.default_model("1") == "whole"
+
+
+def test_a_library_keeps_the_model_that_has_indexed_it_when_another_is_added(
+    tmp_path: Path, videos: list[Video], decoder: Decoder, cache: Cache, shelf: FakeShelf, holiday: Gallery
+) -> None:
+    write_tiny(tmp_path / "models" / "z-first", "first", seed=0)
+    models = Catalog([tmp_path / "models"])
+    built_in = Gallery("built-in", tuple(videos[:1]), "built-in")
+    galleries = Galleries(models, built_in, decoder, cache, lambda *_: None, {}, shelf)  # type: ignore[arg-type]
+    embed_gallery(holiday, models.load("first"), decoder, cache)
+    write_tiny(tmp_path / "models" / "a-second", "second", seed=1)
+    assert models.real_models() == ["second", "first"]
+    assert galleries.default_model("1") == "first"

@@ -83,6 +83,15 @@ def test_only_models_whose_bases_saw_drawings_alone_know_only_drawings(tmp_path:
     drawn = {name for name in models.names() if models.knows_only_drawings(name)}
     assert drawn == {"drawn", "large", "of gone", "circle", "night", "night · epoch 1"}
     assert sorted(models.real_models()) == ["filmed", "of real", "real"]
+
+    mine = tmp_path / "runs" / "mine" / "checkpoints" / "epoch_001"
+    mine.mkdir(parents=True)
+    write_card(mine, Card("mine", data="my videos, 8 clips", base="real"))
+    assert sorted(models.real_models()) == ["filmed", "of real", "real"]  # a run is no default
+    assert models.library_models()[3] == "mine"  # after all others that know more than drawings
+    shutil.copytree(mine, tmp_path / "models" / "taught")
+    write_card(tmp_path / "models" / "taught", Card("real taught", data="my videos, 8 clips", base="real"))
+    assert "real taught" in models.real_models()  # but what a run has added to the models is a model
     assert not models.knows_only_drawings("no such model")
 
 
