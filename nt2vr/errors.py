@@ -56,6 +56,10 @@ class RunError(Nt2vrError):
     """A training run that cannot be started, stopped or deleted now."""
 
 
+class DivergedError(RunError):
+    """A training whose loss, gradients or weights are not finite any more."""
+
+
 class DownloadError(Nt2vrError):
     """A failed download, or another request to the Hugging Face Hub."""
 

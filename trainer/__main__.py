@@ -11,21 +11,31 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 from tqdm import tqdm
 
-from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, RunError
+from nt2vr.errors import ConfigError, DivergedError, LineFormatter, Nt2vrError, RunError
 from nt2vr.files import is_disk_full
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.progress import Progress, silent, stoppable
 from nt2vr.settings import Settings, prepare_environment, process_rank, use_device
 from nt2vr.world import WORLD
-from trainer.config import TrainConfig, load_config, parse_change, preset_names, preset_or_file, resolved, save_config
+from trainer.config import (
+    TrainConfig,
+    build_config,
+    changed,
+    load_config,
+    parse_change,
+    preset_names,
+    preset_or_file,
+    resolved,
+    save_config,
+)
 from trainer.runs.run_folder import RunFolder, RunStatus, State
 from trainer.teaching import PRESET, add_model, estimate_s, run_of, teaching, told_s
 
@@ -56,7 +66,8 @@ def train(
     Args:
         run_folder: resumed, or created with --config
         config: create RUN_FOLDER with this config: a file, or a preset such as clip-neg
-        changes: KEY=VALUE, which overrides a value of that config (repeatable)
+        changes: KEY=VALUE, which overrides a value of that config (repeatable); for a run that is resumed after its
+            loss became non-finite, a lower learning_rate
         cache: folder for frames; default: RUN_FOLDER/../.frames; those of videos DATA/frames for a run in DATA/runs
         device: auto, cpu, cuda or cuda:1; auto is the first GPU
         as_json: print the outcome as JSON: state, last epoch, its checkpoint and measures
@@ -68,9 +79,9 @@ def train(
         _use(device)
         if process_rank() > 0:  # only the leading process prepares the run, writes files and reports the outcome
             return _follow(run, cache)
-        described = _prepare(run, config, dict(map(parse_change, changes or ())))
+        described, lower_rate = _prepare(run, config, dict(map(parse_change, changes or ())))
         with run.training():
-            status = _lead(run, described, cache)
+            status = _lead(run, described, cache, lower_rate)
             if as_json:
                 sys.stdout.write(f"{json.dumps(_outcome(run), ensure_ascii=False)}\n")
             return status
@@ -103,7 +114,12 @@ def teach(model: str, /, *, captions: Path | None = None, data_dir: Path | None 
         raise ConfigError(f"{config.name} is here already. To teach it again, remove it: nt2vr models remove.")
     run, is_new = run_of(settings.data_dir / RUNS, config)
     if not is_new:
-        return train(run, device=device)
+        status = RunFolder(run).status()
+        if status is None or status.lower_rate is None:
+            return train(run, device=device)
+        sys.stdout.write(f"The loss became non-finite, so it goes on at learning_rate {status.lower_rate:g}.\n")
+        sys.stdout.flush()
+        return train(run, changes=[f"learning_rate={status.lower_rate!r}"], device=device)
     _use(device)
     sys.stdout.write(f"{told_s(config, estimate_s(config))} Ctrl+C stops; the same command goes on.\n")
     sys.stdout.flush()
@@ -121,13 +137,13 @@ def _use(device: str) -> None:
             raise ConfigError(f"There is no {device} here. Leave --device out, or choose another.")
 
 
-def _prepare(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any]) -> TrainConfig:
+def _prepare(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any]) -> tuple[TrainConfig, float | None]:
+    """Return the config of a run, new or not, and the lower learning rate that it is to be resumed at, if any."""
     if config_file is None:
-        if changes:
-            raise ConfigError("--set applies only to a new run. Name its --config too.")
         if not run.config.exists():
             raise ConfigError(f"{run.path} has no run. Name the --config of a new one: {', '.join(preset_names())}.")
-        return load_config(run.config)
+        config = load_config(run.config)
+        return config, _lower_rate(run, config, changes) if changes else None
     if run.config.exists():
         raise ConfigError(f"{run.config} already exists. Leave --config out, or name another folder.")
     folder = run.path.resolve()
@@ -135,16 +151,40 @@ def _prepare(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any
     config = resolved(config, folder.parents[1] if folder.parent.name == RUNS else None)
     run.path.mkdir(parents=True, exist_ok=True)
     save_config(config, run.config)
-    return config
+    return config, None
+
+
+def _lower_rate(run: RunFolder, config: TrainConfig, changes: Mapping[str, Any]) -> float:
+    """Read the learning rate that a run is to be resumed at; a ConfigError refuses any other change of a run."""
+    status = run.status()
+    if status is None or status.diverged_rate is None:
+        raise ConfigError(
+            "--set applies only to a new run, or as a lower learning_rate to one whose loss became non-finite. "
+            "Name its --config too."
+        )
+    if others := [key for key in changes if key != "learning_rate"]:
+        raise ConfigError(
+            f"{', '.join(others)} cannot be changed in a run that has begun, only learning_rate can. Leave --set out, "
+            "or start a new run."
+        )
+    rate = build_config(changed(asdict(config), changes)).learning_rate
+    if rate >= status.diverged_rate:
+        raise ConfigError(
+            f"At a learning_rate of {status.diverged_rate:g}, the loss became non-finite. Set one below it, "
+            f"not {rate:g}."
+        )
+    return rate
 
 
 def _follow(run: RunFolder, cache: Path) -> int:
     from trainer.distributed import join  # noqa: PLC0415
+    from trainer.runs.resume import read_state, resumed_config  # noqa: PLC0415
 
     with suppress(InterruptedError):
         try:
-            join()  # returns once the leader joins too, in `_train`, when the config exists
-            _train(run, load_config(run.config), cache, _stop_on_signals())
+            join()  # returns once the leader joins too, in `_train`, when the config and its changes are there
+            config = resumed_config(run, load_config(run.config), read_state(run))
+            _train(run, config, cache, _stop_on_signals())
         except Nt2vrError:  # the leader reports it
             return 1
     return 0
@@ -157,16 +197,21 @@ def _stop_on_signals() -> threading.Event:
     return stop
 
 
-def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
-    stop, before = _stop_on_signals(), run.status() or RunStatus("preparing", 0)
+def _lead(run: RunFolder, config: TrainConfig, cache: Path, lower_rate: float | None = None) -> int:
+    stop = _stop_on_signals()
+    before = run.status() or RunStatus("preparing", 0)
     if before.state == "finished":
         raise RunError(f"{run.path} has finished, with nothing left to train. Name another folder.")
     status = replace(before, state="preparing", pid=os.getpid(), eta_s=None, error=None)
-    report = run.preparing(status)
-    report(0, 0, "loading PyTorch")
+    run.preparing(status)(0, 0, "loading PyTorch")
     _log_to(run.log)
     state: State = "failed"
+    error_text: str | None = None
+    has_diverged = False
     try:
+        config, status = _resume(run, config, status, lower_rate)
+        report = run.preparing(status)
+        report(0, 0, "loading the model")
         ended = _train(run, config, cache, stop, report)
         if ended == "finished" and config.add_model and run.path.resolve().parent.name == RUNS:
             logger.info("%s", outcome := add_model(run.path))
@@ -174,15 +219,42 @@ def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
         state = ended
     except InterruptedError:
         state = "stopped"
+    except DivergedError as error:
+        has_diverged = True
+        error_text = str(error)
+        logger.error("%s", error_text)
     except Exception as error:
         logger.exception("The training failed.")
-        reason = str(error) if isinstance(error, Nt2vrError) else f"{type(error).__name__}: {error}"
-        status = replace(status, error=FULL_DISK.format(run.path.resolve()) if is_disk_full(error) else reason)
-        logger.error("%s", status.error)
-    run.write_status(replace(run.status() or status, state=state, eta_s=None, error=status.error))
-    if state != "failed":
+        error_text = str(error) if isinstance(error, Nt2vrError) else f"{type(error).__name__}: {error}"
+        if is_disk_full(error):
+            error_text = FULL_DISK.format(run.path.resolve())
+        logger.error("%s", error_text)
+    last = replace(run.status() or status, state=state, eta_s=None, error=error_text)
+    if has_diverged:
+        last = replace(last, diverged_rate=config.learning_rate)
+    run.write_status(last)
+    if state == "stopped" and last.step:
+        logger.info("The run has stopped after step %d.", last.step)
+    elif state != "failed":
         logger.info("The run has %s.", state)
     return int(state == "failed")
+
+
+def _resume(
+    run: RunFolder, config: TrainConfig, status: RunStatus, lower_rate: float | None
+) -> tuple[TrainConfig, RunStatus]:
+    """Return the config and the status from which a run goes on, which is where it was saved; record a lower rate."""
+    from trainer.runs.resume import change_learning_rate, read_state, resumed_config  # noqa: PLC0415
+
+    if lower_rate is not None:
+        change_learning_rate(run, config, lower_rate)
+        status = replace(status, diverged_rate=None)
+    saved = read_state(run)
+    if saved is None:
+        return config, replace(status, step=0, epoch=0)
+    if not saved.position.finished:
+        status = replace(status, step=saved.steps, epoch=saved.last_epoch)
+    return resumed_config(run, config, saved), status
 
 
 def _log_to(log: Path) -> None:
@@ -223,11 +295,8 @@ def _train(
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner, Start  # noqa: PLC0415
     from trainer.loop import train as train_loop  # noqa: PLC0415
-    from trainer.runs.resume import read_state  # noqa: PLC0415
 
     join()
-    progress(0, 0, "loading the model")
-    read_state(run)  # refuses what cannot be resumed
     if config.train == "fusion":
         from trainer.fusion import train_run  # noqa: PLC0415
 

@@ -72,6 +72,8 @@ def union(flags: Tensor) -> Tensor:
 
 def agree(flag: bool) -> bool:
     """Return True if the flag is set in any process."""
+    if world_size() == 1:
+        return flag  # a tensor would make a lone process wait for its GPU
     return bool(union(torch.tensor(int(flag), device="cuda" if torch.cuda.is_available() else "cpu")))
 
 

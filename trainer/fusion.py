@@ -43,7 +43,7 @@ from trainer.data.clips import frame_cache
 from trainer.distributed import world_size
 from trainer.loop import go_on
 from trainer.optimizer import Steps, build_optimizer
-from trainer.runs.resume import read_saved
+from trainer.runs.resume import Change, read_saved
 from trainer.runs.run_folder import RunFolder, State, check_tensorboard
 
 logger = logging.getLogger(__name__)
@@ -223,7 +223,7 @@ def train_run(run: RunFolder, config: TrainConfig, cache: Path, should_stop: Sho
     learner = FusionLearner(replace(config, num_clips=count), data, covr.choose_weights(validation))
     saved = read_saved(run, learner.config)
     logger.info("Training %s on %s.", config.name, name)
-    validator = partial(FusionValidator, learner, validation, name)
+    validator = partial(FusionValidator, learner, validation, name, saved.changes)
     return go_on(learner, run, saved, validator, learner.draw, should_stop)
 
 
@@ -259,8 +259,13 @@ class FusionLearner(Steps):
 class FusionValidator:
     """Measures the fusion on held-out queries, and writes its checkpoints, see `Validates`; `parts` once."""
 
-    def __init__(self, learner: FusionLearner, validation: EmbeddedQueries, data: str) -> None:
-        self._learner, self._validation, self._data = learner, validation, data
+    def __init__(
+        self, learner: FusionLearner, validation: EmbeddedQueries, data: str, changes: Sequence[Change] = ()
+    ) -> None:
+        self._learner = learner
+        self._validation = validation
+        self._data = data
+        self._changes = tuple(changes)
         self.held_out = counted(len(validation.queries), "held-out query", "held-out queries")
         self.controls = {f"parts/{name}": value for name, value in self.measure("parts").items()}
 
@@ -274,7 +279,7 @@ class FusionValidator:
         learner, config = self._learner, self._learner.config
         assert config.base_folder, "guaranteed by the config"
         card, created = read_card(config.base_folder), datetime.now(UTC).isoformat(timespec="seconds")
-        card = replace(card, name=config.name, base=card.name, epoch=epoch, created=created)
+        card = replace(card, name=config.name, base=card.name, epoch=epoch, created=created, changes=self._changes)
         with atomic_folder(folder) as unfinished:
             for file in config.base_folder.iterdir():
                 if file.is_file() and file.name not in (CARD, FUSION):

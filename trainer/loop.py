@@ -43,7 +43,7 @@ from trainer.learner import FrozenTexts, Learner, Miner, Teacher, TextEncoder
 from trainer.losses.distill import DistillLoss
 from trainer.losses.embedded import given
 from trainer.optimizer import Steps
-from trainer.runs.resume import Losses, Saved, Saver, read_saved, rewind
+from trainer.runs.resume import Change, Losses, Saved, Saver, read_saved, rewind
 from trainer.runs.run_folder import MetricsWriter, RunFolder, RunStatus, State
 
 logger = logging.getLogger(__name__)
@@ -71,7 +71,8 @@ def train(
     if saved.position.finished:
         return "finished"
     prepare(learner, clips, should_stop, progress)
-    validator = partial(Validator, learner, validation, progress, clips.verbs.shifts if clips.verbs else {})
+    shifts = clips.verbs.shifts if clips.verbs else {}
+    validator = partial(Validator, learner, validation, progress, shifts, saved.changes)
     draw = partial(epoch_batches, clips, learner.config, needs=learner.losses.needs)
     return go_on(learner, run, saved, validator, draw, should_stop)
 
@@ -107,6 +108,11 @@ def go_on(
                 f"{run.resume} was saved by another version of nT2VR ({reason_of(error)}). "
                 "The run's curves and checkpoints stay; start a new run."
             ) from error
+        if not learner.is_finite:
+            raise CheckpointError(
+                f"{run.resume} has weights that are not finite, as an earlier version of nT2VR saved them. "
+                "The run's curves and checkpoints stay; start a new run with a lower learning_rate."
+            )
         logger.info("Resuming after step %d.", learner.steps)
     with closing(Books(run, learner, saved, validator)) if rank() == 0 else nullcontext() as books:
         if saved.learner:
@@ -210,15 +216,19 @@ class Books:
 
     def __init__(self, run: RunFolder, learner: Steps, saved: Saved, validator: Callable[[], Validates]) -> None:
         config = learner.config
-        self._run, self._learner, self._position = run, learner, saved.position
+        self._run = run
+        self._learner = learner
+        self._position = saved.position
         rewind(run, saved.metrics_bytes)
         self._metrics = MetricsWriter(run, config, learner.steps)
         self._validator = validator()
-        if config.base_folder and not saved.metrics_bytes:
+        if config.base_folder and not saved.learner:
             self._metrics.append({"epoch": 0, "step": 0, **self._validator.controls})
-        self._saver = Saver(run, learner)
+        self._saver = Saver(run, learner, saved)
         self._recent = Losses(saved.recent)  # of the steps since the last line of metrics
-        self._total, self._first = config.epochs * config.steps_per_epoch, learner.steps
+        self._total = config.epochs * config.steps_per_epoch
+        self._first = learner.steps
+        self._reported = -1  # the step of the status; none yet
         self._bar = tqdm(desc="training", total=self._total, initial=self._first, unit="step", disable=None)
         self._started = time.monotonic()
 
@@ -233,23 +243,37 @@ class Books:
             self._recent.clear()
             self._bar.set_postfix(means, epoch=epoch)
             self._metrics.append({"epoch": epoch, "step": learner.steps, **means, **learner.state})
-        taken = learner.steps - self._first
-        if due or taken == 1 or learner.steps == self._total:  # with the first, the preparation is over
-            step_s = (time.monotonic() - self._started) / taken
-            left_s = round((self._total - learner.steps) * step_s)
-            self._run.write_status(RunStatus("running", os.getpid(), epoch, learner.steps, left_s, total=self._total))
+        is_first = learner.steps == self._first + 1  # the preparation is over
+        if due or is_first or learner.steps == self._total:
+            self._write_status()
         if self._saver.due:
             self.save()
 
     def save(self) -> None:
+        """Save the state to resume from, unless it is not finite: a DivergedError then leaves the last one."""
+        self._learner.check_finite()
         self._saver.save(self._position, self._recent)
 
     def close(self) -> None:
+        """Write the very step at which the run ends, whatever ends it."""
         self._bar.close()
         self._metrics.close()
+        if self._reported != self._learner.steps:
+            self._write_status()
+
+    def _write_status(self) -> None:
+        learner = self._learner
+        left_s = None
+        if taken := learner.steps - self._first:
+            step_s = (time.monotonic() - self._started) / taken
+            left_s = round((self._total - learner.steps) * step_s)
+        status = RunStatus("running", os.getpid(), learner.epoch, learner.steps, left_s, total=self._total)
+        self._run.write_status(status)
+        self._reported = learner.steps
 
     def finish_epoch(self, epoch: int) -> bool:
         """Validate, write the checkpoint, and return whether the run has ended."""
+        self._learner.check_finite()
         config, controls, measured = self._learner.config, self._validator.controls, self._validator.measure()
         self._metrics.append({"epoch": epoch, "step": self._learner.steps, **measured})
         shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
@@ -271,9 +295,19 @@ class Books:
 class Validator:
     """Measures the model and writes its checkpoints, see `Validates`; the base and its controls are measured once."""
 
-    def __init__(self, learner: Learner, clips: Clips, progress: Progress, shifts: Mapping[str, float]) -> None:
-        """Measure the base, if any, and its controls, on clips of the validation split; `shifts` are for the card."""
-        self._learner, self._clips, self._shifts = learner, clips, shifts
+    def __init__(
+        self,
+        learner: Learner,
+        clips: Clips,
+        progress: Progress,
+        shifts: Mapping[str, float],
+        changes: Sequence[Change] = (),
+    ) -> None:
+        """Measure the base, if any, and its controls, on clips of the validation split; the rest is for the card."""
+        self._learner = learner
+        self._clips = clips
+        self._shifts = shifts
+        self._changes = tuple(changes)
         config, has_videos = learner.config, clips.has_videos
         self.held_out = counted(len(clips), f"held-out {clips.unit.removesuffix('s')}")
         self._videos: NDArray[np.float32] | None = None
@@ -309,6 +343,7 @@ class Validator:
         card = Card(config.name, base=base, frames=frames, data=data, epoch=epoch, metrics=metrics)
         card = replace(card, objective=" + ".join(config.losses), losses=config.losses, features=config.features)
         card = replace(card, pooling=learner.card.pooling, positions=learner.card.positions, shifts=self._shifts)
+        card = replace(card, changes=self._changes)
         parts = {"tokenizer": learner.tokenizer, "pooling": learner.pooling, "words": learner.words}
         configs = config.model_cfg, learner.preprocess
         write_checkpoint(folder, learner.model, *configs, card, base=config.base_folder, **parts)

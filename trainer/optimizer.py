@@ -1,16 +1,16 @@
 """Optimizer steps: gradients, clipping, learning rate, and the state to resume from."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, DivergedError
 from nt2vr.models.open_clip_encoder import token_embeddings
 from trainer.config import TrainConfig
-from trainer.distributed import average_gradients
+from trainer.distributed import agree, average_gradients
 
 
 class Steps:
@@ -38,27 +38,66 @@ class Steps:
         for module in self.modules.values():
             module.train()
 
+    @property
+    def epoch(self) -> int:
+        """The epoch of the last step, counted from 1."""
+        return max(1, math.ceil(self.steps / self.config.steps_per_epoch))
+
     def step(self, batches: Iterable[Any]) -> dict[str, float]:
-        """Take one optimizer step on `accumulate` batches; return the mean of each unweighted loss."""
-        config, values = self.config, list[dict[str, float]]()
+        """Take one optimizer step on `accumulate` batches; return the mean of each unweighted loss.
+
+        Raises:
+            ConfigError: if no loss trains the chosen towers.
+            DivergedError: in all processes, if a loss or the gradients are not finite in any; no weight changes then.
+        """
+        config = self.config
+        reports: list[dict[str, float]] = []
+        is_finite = True
         self.optimizer.zero_grad()
         for batch in batches:
-            loss, parts = self.loss(batch)
+            loss, values = self.loss(batch)
             if not loss.requires_grad:  # bnl alone, for example, passes no gradient to the visual tower
                 raise ConfigError(f"No loss trains the chosen towers ({config.train}). Add contrastive or retrieval.")
+            # The weighted sum may overflow although no single loss does.
+            is_finite = is_finite and all(map(math.isfinite, [loss.item(), *values.values()]))
             (loss * config.loss_scale / config.accumulate).backward()  # type: ignore[no-untyped-call]
-            values.append(parts)
+            reports.append(values)
         average_gradients(self.parameters)
         # nT2VR's code clips before it divides the scale out, so its steps are shorter than its learning rate suggests:
         # per weight, a norm of max_grad_norm / scale is close to RMSProp's epsilon
-        nn.utils.clip_grad_norm_(self.parameters, config.max_grad_norm)
+        gradient_norm = nn.utils.clip_grad_norm_(self.parameters, config.max_grad_norm)
+
+        self.steps += 1
+        what = "gradient" if is_finite else "loss"
+        if agree(not (is_finite and math.isfinite(gradient_norm.item()))):
+            raise self._diverged(what)
+
         for parameter in self.parameters if config.loss_scale != 1 else ():
             if parameter.grad is not None:
                 parameter.grad /= config.loss_scale
         self.optimizer.step()
         self.schedule.step()
-        self.steps += 1
-        return {name: sum(losses[name] for losses in values) / len(values) for name in values[0]}
+        return {name: sum(losses[name] for losses in reports) / len(reports) for name in reports[0]}
+
+    def check_finite(self) -> None:
+        """Raise a DivergedError if a number that training changes is not finite; on a GPU, wait for the last step."""
+        if not self.is_finite:
+            raise self._diverged("weights")
+
+    @property
+    def is_finite(self) -> bool:
+        """True if all weights that learn, the optimizer's averages and the running statistics are finite."""
+        changing: list[Tensor] = [parameter for parameter in self.parameters if parameter.requires_grad]
+        for averages in self.optimizer.state.values():
+            changing += [average for average in averages.values() if isinstance(average, Tensor)]
+        for module in self.modules.values():
+            weights = {name for name, _ in module.named_parameters()}
+            changing += [tensor for name, tensor in module.state_dict().items() if name not in weights]
+        return all(bool(tensor.isfinite().all()) for tensor in changing)
+
+    def _diverged(self, what: str) -> DivergedError:
+        where = f"at step {self.steps} of epoch {self.epoch}"
+        return DivergedError(f"The {what} became non-finite {where}. Try a lower learning_rate.")
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything the next steps depend on, as tensors and plain values."""
@@ -76,12 +115,25 @@ class Steps:
         self.steps = state["steps"]
         for name, module in self.modules.items():
             module.load_state_dict(state.get(name, {}))  # 0.2.0 stored only what learns
+        # A run that diverged goes on at another rate than it was saved with: the config decides.
+        rates = [group["initial_lr"] for group in self.optimizer.param_groups]
         self.optimizer.load_state_dict(state["optimizer"])  # which checks no shapes
         for parameter in (each for group in self.optimizer.param_groups for each in group["params"]):
             averages = self.optimizer.state[parameter].values()
             if any(average.ndim and average.shape != parameter.shape for average in averages):
                 raise ValueError("the optimizer's parameters were in another order")
         self.schedule.load_state_dict(state["schedule"])
+        if rates != self.schedule.base_lrs:
+            self._use_rates(rates)
+
+    def _use_rates(self, rates: Sequence[float]) -> None:
+        """Set the peak learning rate of each group of parameters; warm-up and decay go on from where they are."""
+        factor = rate_at(self.schedule.last_epoch, self.config)
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            group["initial_lr"] = rate
+            group["lr"] = rate * factor
+        self.schedule.base_lrs = list(rates)
+        self.schedule._last_lr = [group["lr"] for group in self.optimizer.param_groups]
 
     def load_random_state(self, state: Mapping[str, Any]) -> None:
         """Go on with the random numbers that followed a `state_dict`; called last, as building a model draws some."""

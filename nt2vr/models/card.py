@@ -58,6 +58,8 @@ class Card:
             empty where WEIGHTS has all.
         shifts: of a training with the loss `vfc`: how often each verb phrase (lemmas of verb and noun) was a negative,
             changed captions included, for each time that it was a positive; 1 in a batch of captions as they are.
+        changes: of a run whose loss became non-finite: from which "epoch" and "step" on it was resumed at which lower
+            "learning_rate".
         created: ISO 8601, UTC.
         visual_fingerprint: hash of the visual tower's weights.
         text_fingerprint: hash of the text tower's weights, and of a tokenizer of its own.
@@ -86,6 +88,7 @@ class Card:
     fusion: Mapping[str, Any] = field(default_factory=dict)
     difference: Mapping[str, str] = field(default_factory=dict)
     shifts: Mapping[str, FiniteFloat] = field(default_factory=dict)
+    changes: tuple[Mapping[str, FiniteFloat | int], ...] = ()
     notes: str = ""
     created: str = ""
     visual_fingerprint: str = ""

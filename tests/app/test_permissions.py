@@ -48,6 +48,7 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
     ("train-start", "click"): ("train models", None),
     ("train-stop", "click"): ("train models", "none"),
     ("train-resume", "click"): ("train models", "none"),
+    ("train-resume-lower", "click"): ("train models", "none"),
     ("train-delete-now", "click"): ("delete runs, reports and libraries", "none"),
     ("teach", "click"): ("train models", None),
     ("library-teach", "click"): ("train models", None),

@@ -16,7 +16,7 @@ from tests.conftest import STRANGER, RunningApp, free_port, run_app
 from tests.tiny import TINY
 from trainer.config import TrainConfig, save_config
 from trainer.runs.manager import RunManager
-from trainer.runs.run_folder import RunFolder, RunStatus
+from trainer.runs.run_folder import RunFolder, RunStatus, read_metrics
 
 pytestmark = pytest.mark.browser
 
@@ -202,3 +202,30 @@ def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(chromium: Browser
         )
         for button in ("#download", "#import"):
             expect(page.locator(button)).to_be_disabled()
+
+
+@pytest.mark.slow
+def test_a_run_whose_loss_became_non_finite_is_resumed_at_the_lower_rate_that_is_offered(
+    chromium: Browser, gallery_data: Path, tmp_path: Path
+) -> None:
+    runs = tmp_path / "data" / "runs"
+    run = RunFolder(runs / "steep")
+    run.path.mkdir(parents=True)
+    sizes: dict[str, int] = {"num_clips": 16, "num_frames": 1, "validation_clips": 8, "batch_size": 4, "epochs": 1}
+    config = TrainConfig(name="Steep", model=TINY, learning_rate=1e-3, warmup_steps=2, **sizes)  # type: ignore[arg-type]
+    save_config(config, run.config)
+    error = "The loss became non-finite at step 2 of epoch 1. Try a lower learning_rate."
+    run.write_status(RunStatus("failed", 1, 1, 2, error=error, total=4, diverged_rate=1e-3))
+    with (
+        trainings(runs),
+        run_app(tmp_path, gallery_data / "cache", free_port()) as app,
+        fresh_page(chromium, app.url) as page,
+    ):
+        open_tab(page, app.url)
+        watch = page.locator(".nt-watch")
+        expect(watch).to_contain_text(error)
+        expect(watch).to_contain_text("step 2 of 4")
+        page.get_by_role("button", name="Resume at learning rate 0.0001").click()
+        expect(watch.get_by_role("status")).to_have_text("finished", timeout=WAIT_MS)
+        expect(page.locator("#train-resume-lower")).to_be_hidden()
+    assert read_metrics(run.metrics)[0] == {"epoch": 1, "step": 0, "learning_rate": 1e-4}

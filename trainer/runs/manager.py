@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -66,6 +66,11 @@ class Run:
         return self.status.state in ("stopped", "interrupted", "failed") and self.config is not None
 
     @property
+    def lower_rate(self) -> float | None:
+        """The learning rate to resume the run at if its loss became non-finite; None for other runs."""
+        return self.status.lower_rate if self.can_resume else None
+
+    @property
     def num_steps(self) -> int:
         """Number of steps: known once some are taken, as data may have less than the config asks for."""
         if self.status.total and (not self.status.doing or self.status.state == "finished"):
@@ -109,13 +114,16 @@ class RunManager:
             raise
         return path.name
 
-    def resume(self, run_id: str) -> None:
-        run, folder = self.get(run_id), self._run_folder(run_id)
+    def resume(self, run_id: str, learning_rate: float | None = None) -> None:
+        """Let a run go on from where it was saved, after its loss became non-finite perhaps at a lower rate."""
+        run = self.get(run_id)
+        folder = self._run_folder(run_id)
         load_config(folder.config)
         folder.status()
         if not run.can_resume:
             raise RunError(f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run.")
-        _launch(folder, self.free_device())
+        changes = [] if learning_rate is None else ["--set", f"learning_rate={learning_rate!r}"]
+        _launch(folder, self.free_device(), changes)
 
     def free_device(self) -> dict[str, str]:
         """Return the environment of a process that trains; a RunError if one already does on its devices."""
@@ -221,17 +229,20 @@ class RunManager:
         return Run(run_id, status, self._configs.get(run_id), late)
 
 
-def start_process(run: RunFolder, environment: Mapping[str, str], outlives: bool = False) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "trainer", str(run.path.resolve())]
+def start_process(
+    run: RunFolder, environment: Mapping[str, str], outlives: bool = False, options: Sequence[str] = ()
+) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "trainer", str(run.path.resolve()), *options]
     with run.log.open("ab") as log, open(os.devnull, "rb") as nothing:
         return subprocess.Popen(
             command, cwd=ROOT, env=environment, stdin=nothing, stdout=log, stderr=log, start_new_session=outlives
         )
 
 
-def _launch(run: RunFolder, environment: Mapping[str, str]) -> None:
+def _launch(run: RunFolder, environment: Mapping[str, str], options: Sequence[str] = ()) -> None:
     """Start a run's process and return once it has taken over the run; a RunError has its last line if it has not."""
-    process, has_ended = start_process(run, environment, outlives=True), False
+    process = start_process(run, environment, outlives=True, options=options)
+    has_ended = False
     threading.Thread(target=process.wait, daemon=True).start()  # otherwise it would stay a zombie
     while not has_ended:
         has_ended = process.poll() is not None

@@ -4,11 +4,13 @@ On a CPU, a run killed at any moment reaches the same numbers as an uninterrupte
 are deterministic.
 """
 
+import logging
 import math
 import os
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -20,11 +22,15 @@ from nt2vr.world import WORLD
 from nt2vr.world.drawn.clips import LOOK
 from trainer.config import TrainConfig
 from trainer.optimizer import Steps
-from trainer.runs.run_folder import RunFolder
+from trainer.runs.run_folder import MetricsWriter, RunFolder
 
+logger = logging.getLogger(__name__)
 SAVE_EVERY_S = 30.0  # minimum interval between saves
 SAVE_SHARE = 0.05  # maximum share of the time spent on saving
+# of a learner's config: as many as the data has, and at most as many as config.json asks for
+OF_DATA = frozenset({"num_clips", "num_captions"})
 Losses = list[dict[str, float]]  # one dict per step, in order
+Change = Mapping[str, float | int]  # the "epoch" and "step" from which on another "learning_rate" is used
 
 
 @dataclass(frozen=True)
@@ -48,21 +54,71 @@ class Saved:
     position: Position = Position()
     metrics_bytes: int = 0  # length of metrics.jsonl; a resumed run rewrites everything beyond it
     recent: Losses | tuple[()] = ()  # losses of the steps since the last line of metrics
-    learner: Mapping[str, Any] | None = None  # `Learner.state_dict`; None once the run has finished
+    learner: Mapping[str, Any] | None = None  # `Learner.state_dict`; None at the start, and once the run has finished
     look: int = 1  # version of the built-in world's drawings; runs of 0.2.0 saw the first one
+    changes: tuple[Change, ...] = ()  # of a run that diverged; `config` has the last one's learning rate
+
+    @property
+    def steps(self) -> int:
+        """Steps taken so far."""
+        return int(self.learner["steps"]) if self.learner else 0
+
+    @property
+    def last_epoch(self) -> int:
+        """Epoch of the last step; 0 before the first."""
+        return math.ceil(self.steps / TrainConfig(**self.config).steps_per_epoch)
 
 
 def read_saved(run: RunFolder, config: TrainConfig) -> Saved:
     """Read a run's saved state; before the first save, return that of the start."""
-    if (saved := read_state(run)) is None:
+    saved = read_state(run)
+    if saved is None:
         return Saved(asdict(config), look=LOOK)
+
     before = asdict(TrainConfig(**saved.config))
-    if other := [name for name, value in asdict(config).items() if before[name] != value]:
+    different = [name for name, value in asdict(config).items() if before[name] != value]
+    if saved.learner is None and not saved.position.finished:
+        # Nothing has been trained yet, so the clips had not been counted.
+        different = [name for name in different if name not in OF_DATA]
+        saved = replace(saved, config=asdict(config))
+    if different:
         raise ConfigError(
-            f"{run.resume} belongs to a run whose config differs in {', '.join(other)}. "
+            f"{run.resume} belongs to a run whose config differs in {', '.join(different)}. "
             "Restore that config, or name another folder."
         )
     return saved
+
+
+def resumed_config(run: RunFolder, config: TrainConfig, saved: Saved | None) -> TrainConfig:
+    """Return a run's config with the learning rate that it was last resumed at, if that was another one."""
+    if saved is None or not saved.changes:
+        return config
+    return replace(config, learning_rate=saved.changes[-1]["learning_rate"])
+
+
+def change_learning_rate(run: RunFolder, config: TrainConfig, learning_rate: float) -> None:
+    """Let a run that diverged go on from its last save at another learning rate.
+
+    The change is recorded at once, in the metrics and in resume.pt, so that it holds however the run is resumed from
+    here on. What was written after the save is undone.
+    """
+    saved = read_state(run) or Saved(asdict(config), look=LOOK)
+    rewind(run, saved.metrics_bytes)
+    for folder in run.path.glob("checkpoints/epoch_*"):
+        if int(folder.name.removeprefix("epoch_")) >= saved.position.epoch:
+            shutil.rmtree(folder)
+
+    change = {"epoch": saved.position.epoch, "step": saved.steps, "learning_rate": learning_rate}
+    with closing(MetricsWriter(run, config, saved.steps)) as metrics:
+        metrics.append(change)
+    saved = replace(
+        saved,
+        config={**saved.config, "learning_rate": learning_rate},
+        changes=(*saved.changes, change),
+        metrics_bytes=run.metrics.stat().st_size,
+    )
+    write_saved(run, saved)
+    logger.info("From step %d on, the learning_rate is %g.", saved.steps, learning_rate)
 
 
 def read_state(run: RunFolder) -> Saved | None:
@@ -99,11 +155,21 @@ def rewind(run: RunFolder, metrics_bytes: int) -> None:
         leftover.unlink()
 
 
+def write_saved(run: RunFolder, saved: Saved) -> None:
+    """Replace resume.pt."""
+    data = {**vars(saved), "position": asdict(saved.position)}
+    with atomic_write(run.resume) as partial:
+        torch.save(with_schema(data), partial)
+
+
 class Saver:
     """Saves a run, spending at most `SAVE_SHARE` of its time on it."""
 
-    def __init__(self, run: RunFolder, learner: Steps) -> None:
-        self._run, self._learner, self._due = run, learner, time.monotonic() + SAVE_EVERY_S
+    def __init__(self, run: RunFolder, learner: Steps, saved: Saved) -> None:
+        self._run = run
+        self._learner = learner
+        self._start = replace(saved, config=asdict(learner.config), learner=None, recent=(), look=LOOK)
+        self._due = time.monotonic() + SAVE_EVERY_S
 
     @property
     def due(self) -> bool:
@@ -111,12 +177,12 @@ class Saver:
 
     def save(self, position: Position, recent: Losses) -> None:
         """Replace resume.pt; a finished run is saved without the learner's state, since it cannot be resumed."""
-        began, metrics = time.monotonic(), self._run.metrics
+        began = time.monotonic()
+        metrics = self._run.metrics
         num_bytes = metrics.stat().st_size if metrics.exists() else 0
-        saved = Saved(asdict(self._learner.config), position, num_bytes, look=LOOK)
+        saved = replace(self._start, position=position, metrics_bytes=num_bytes)
         if not position.finished:
             saved = replace(saved, recent=recent, learner=self._learner.state_dict())
-        with atomic_write(self._run.resume) as partial:
-            torch.save(with_schema({**vars(saved), "position": asdict(position)}), partial)
+        write_saved(self._run, saved)
         now = time.monotonic()
         self._due = now + max(SAVE_EVERY_S, (now - began) / SAVE_SHARE)

@@ -2,7 +2,8 @@
 
     runs/<run_id>/config.json     TrainConfig, written once, before the start
                   status.json     RunStatus, replaced atomically
-                  metrics.jsonl   one object per line, appended: {"epoch": 1, "step": 200, "loss": 0.41}
+                  metrics.jsonl   one object per line, appended: {"epoch": 1, "step": 200, "loss": 0.41}; a row with
+                                  "learning_rate" alone says that a run which diverged went on from there at this one
                   train.log       the log
                   checkpoints/    epoch_003/  (a checkpoint folder), and best.json: {"epoch": 3}
                   resume.pt       state to resume from, see trainer/runs/resume.py
@@ -36,6 +37,7 @@ from trainer.config import TrainConfig
 
 # "stopping" and "interrupted" are never written; `RunManager` infers them
 State = Literal["preparing", "running", "stopping", "stopped", "finished", "failed", "interrupted"]
+RATE_DIVISOR = 10  # from a learning rate at which the loss became non-finite to the next one to try
 EVERY_S = 0.5  # between two writes of a preparation's progress
 UNDER_WAY: tuple[State, ...] = ("preparing", "running", "stopping")
 HOLD_S, LOOK_S, POLL_S = 0.2, 0.02, 0.005  # `hold` outwaits `holder`, which briefly takes a free lock
@@ -98,6 +100,15 @@ class RunStatus:
     doing: str = ""  # current step of the preparation, or what came of a finished run
     done: int = 0
     total: int = 0  # all units of that step, or of steps once they are taken; 0 if unknown
+    # the learning rate at which the loss became non-finite; None unless the run has ended so
+    diverged_rate: float | None = None
+
+    @property
+    def lower_rate(self) -> float | None:
+        """The learning rate to try after the loss became non-finite, in three digits; None for other runs."""
+        if self.diverged_rate is None:
+            return None
+        return float(f"{self.diverged_rate / RATE_DIVISOR:.3g}")
 
 
 class RunFolder:

@@ -56,9 +56,17 @@ class SweepRun:
         return (status := self.folder.status()) is not None and status.state == "finished"
 
     @property
+    def has_changed(self) -> bool:
+        """True if the run diverged and was resumed at another learning rate, which is not that of its point."""
+        return any(row.keys() == {"epoch", "step", "learning_rate"} for row in read_metrics(self.folder.metrics))
+
+    @property
     def best_epoch(self) -> Mapping[str, float] | None:
-        """Metrics of a finished run's best epoch; the newest where the watched metric is not measured."""
-        rows = read_metrics(self.folder.metrics) if self.is_finished else []
+        """Metrics of a finished run's best epoch; the newest where the watched metric is not measured.
+
+        None for a run that has not finished as its config says.
+        """
+        rows = read_metrics(self.folder.metrics) if self.is_finished and not self.has_changed else []
         epochs = [row for row in rows if row["epoch"] > 0 and "learning_rate" not in row]
         return max(epochs, key=lambda row: row.get(self.config.monitor, row["epoch"]), default=None)
 
@@ -101,7 +109,11 @@ def sweep(
         with atomic_write(table) as partial:
             partial.write_text(markdown(keys, runs), encoding="utf-8")
     sys.stdout.write(table.read_text(encoding="utf-8"))
-    sys.stderr.writelines(f"{line}\n" for line in (f"The table is in {table}.", *failed))
+    notes = [f"The table is in {table}."]
+    for each in runs:
+        if each.has_changed:
+            notes.append(f"The table leaves out {each.folder.path.name}, resumed at another learning_rate.")
+    sys.stderr.writelines(f"{note}\n" for note in (*notes, *failed))
     return 1 if failed else 0
 
 

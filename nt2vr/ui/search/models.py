@@ -65,6 +65,8 @@ class Teaching:
         else:
             steps = f"{run.status.step:,} of {run.num_steps:,} steps"
             told, do = f"{config.name}: {steps} are done, and it goes on from there.", "Go on teaching"
+            if run.lower_rate is not None:
+                told += f" As the loss became non-finite, its learning rate will be {run.lower_rate:g}."
         start = gr.Button(f"{do} {name} “not”", visible=True)
         return {self._note: gr.Markdown(told, visible=True), self._start: start, self._name: name}
 
@@ -74,7 +76,7 @@ class Teaching:
         if run is None:
             self._runs.start(config)
         else:
-            self._runs.resume(run.run_id)
+            self._runs.resume(run.run_id, run.lower_rate)
         said = f"{name} is being taught: the Train tab shows how far it is, stops it and resumes it."
         return {self._note: gr.Markdown(said, visible=True), self._start: gr.Button(visible=False)}
 

@@ -25,7 +25,7 @@ from nt2vr.ui.train.form import (
     presets_view,
     read_form,
 )
-from nt2vr.ui.train.view import Curve, comparable, curves, run_view, runs_view, trash_text
+from nt2vr.ui.train.view import Curve, comparable, curves, lower_rate_label, run_view, runs_view, trash_text
 from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -66,7 +66,8 @@ class TrainTab:
             with gr.Column(scale=5, min_width=500):
                 self._form = form = FormParts(self._fields, self._presets, self._bases(None))
                 self._parts = parts = RunParts()
-        watched = [self._seen, runs, parts.run, *parts.curves, parts.log, parts.stop, parts.resume, parts.delete]
+        buttons = [parts.stop, parts.resume, parts.resume_lower, parts.delete]
+        watched = [self._seen, runs, parts.run, *parts.curves, parts.log, *buttons]
         everything = [chosen, form.column, parts.column, self._trash, self._trash_size, parts.beside, *watched]
         filled, polled = [*form.values, form.losses], [chosen, self._seen, parts.beside]
         preset = [form.presets, form.preset, *filled]
@@ -83,7 +84,12 @@ class TrainTab:
         new.click(self.on_new, None, everything, **QUIET)
         runs.pick(self.on_pick, None, everything, **QUIET)
         empty.click(self.on_empty_trash, chosen, everything, **QUIET)
-        for button, handler in ((parts.stop, self.on_stop), (parts.resume, self.on_resume)):
+        clicked = (
+            (parts.stop, self.on_stop),
+            (parts.resume, self.on_resume),
+            (parts.resume_lower, self.on_resume_lower),
+        )
+        for button, handler in clicked:
             button.click(told_at(parts.problem, handler), chosen, [*everything, parts.problem], **QUIET)
         chosen.change(None, None, parts.problem, js="() => ''")
         parts.beside.input(self.on_poll, polled, watched, trigger_mode="always_last", **QUIET)
@@ -156,6 +162,12 @@ class TrainTab:
         self._manager.resume(run_id)
         return self._show(run_id, request)
 
+    def on_resume_lower(self, run_id: str, request: gr.Request) -> Updates:
+        """Resume a run whose loss became non-finite at a lower learning rate."""
+        self._permissions.check("train", request)
+        self._manager.resume(run_id, self._manager.get(run_id).lower_rate)
+        return self._show(run_id, request)
+
     def on_delete(self, run_id: str, request: gr.Request) -> Updates:
         self._permissions.check("delete", request)
         self._manager.delete(run_id)
@@ -200,6 +212,9 @@ class TrainTab:
             parts.log: {"text": self._manager.log_tail(run.run_id) if may_train else ""},  # it names files
             parts.stop: gr.Button(stop, interactive=may_train and can_stop),
             parts.resume: gr.Button(interactive=may_train and run.can_resume),
+            parts.resume_lower: gr.Button(
+                lower_rate_label(run), interactive=may_train, visible=run.lower_rate is not None
+            ),
             parts.delete: gr.Button(interactive=may_delete and not run.is_under_way),
         }
 
@@ -288,6 +303,8 @@ class RunParts:
             self.confirm = Confirmation("train", "delete", question, "Move to trash")
             self.problem = problem_place("run-problem")
             self.run = template("train-run", {})
+            look: dict[str, Any] = {"visible": False, "variant": "primary", "size": "sm"}
+            self.resume_lower = gr.Button("Resume", elem_id="train-resume-lower", **look)
             some: dict[str, Any] = {"value": [], "multiselect": True, "max_choices": MAX_BESIDE, "visible": False}
             self.beside = menu("train-beside", "Compare its curves with", [], **some)
             with gr.Row(elem_id="train-curves"):

@@ -62,6 +62,11 @@ def _summary(run: Run) -> dict[str, Any]:
     return {"id": run.run_id, "name": run.name, "state": status.state, "word": word, "share": share}
 
 
+def lower_rate_label(run: Run) -> str:
+    """Return what the button says that resumes a run at a lower learning rate."""
+    return "Resume" if run.lower_rate is None else f"Resume at learning rate {run.lower_rate:g}"
+
+
 @dataclass(frozen=True, eq=False)
 class Curve:
     """One plot: the columns `x`, "value" and "line" of its points, with the full extent of its x axis."""

@@ -1,6 +1,17 @@
 """Curves and progress on the Train tab."""
 
-from nt2vr.ui.train.view import MAX_POINTS, comparable, curves, run_view, runs_view, series, trash_text
+import pytest
+
+from nt2vr.ui.train.view import (
+    MAX_POINTS,
+    comparable,
+    curves,
+    lower_rate_label,
+    run_view,
+    runs_view,
+    series,
+    trash_text,
+)
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
 from trainer.runs.run_folder import RunStatus
@@ -56,6 +67,21 @@ def test_a_run_is_told_with_its_progress_and_why_it_failed() -> None:
     status = RunStatus("preparing", 1, 2, 1200, doing="drawing clips", done=250, total=1000)
     view = run_view(Run("a", status, CONFIG))
     assert (view["done"], view["share"]) == ("drawing clips: 250 of 1,000 · resumes after step 1,200", "25.0")
+
+
+@pytest.mark.parametrize(
+    ("status", "label"),
+    [
+        (RunStatus("failed", 1, step=2, diverged_rate=1e-3), "Resume at learning rate 0.0001"),
+        (RunStatus("stopped", 1, step=2, diverged_rate=3e-6), "Resume at learning rate 3e-07"),
+        (RunStatus("preparing", 1, step=2, diverged_rate=1e-3), "Resume"),
+        (RunStatus("failed", 1, step=2), "Resume"),
+    ],
+)
+def test_a_tenth_of_the_rate_is_offered_only_where_the_loss_became_non_finite(status: RunStatus, label: str) -> None:
+    run = Run("a-1", status, CONFIG)
+    assert lower_rate_label(run) == label
+    assert (run.lower_rate is not None) == (label != "Resume")
 
 
 def test_the_size_of_the_trash_is_rounded_and_an_empty_one_is_not_mentioned() -> None:

@@ -1,0 +1,291 @@
+"""Runs whose loss, gradients or weights become non-finite: where they stop, and how they go on."""
+
+import json
+import math
+import os
+import signal
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from nt2vr.errors import CheckpointError, DivergedError
+from nt2vr.models.card import read_card
+from nt2vr.models.checkpoint import read_checkpoint
+from tests.tiny import TINY, write_tiny
+from tests.training import SMALL, go_on, run_training
+from tests.unit.trainer.fusion.triplets import write_triplets
+from trainer.__main__ import main
+from trainer.config import TrainConfig, save_config
+from trainer.fusion import FusionLearner
+from trainer.learner import Learner
+from trainer.optimizer import Steps, rate_at
+from trainer.runs import resume
+from trainer.runs.resume import read_state, write_saved
+from trainer.runs.run_folder import RunFolder, read_metrics
+from trainer.runs.sweep import sweep
+
+CONFIG = replace(SMALL, num_clips=16, epochs=3, learning_rate=2e-3)  # 4 steps an epoch
+
+
+@pytest.fixture(autouse=True)
+def _signal_handlers() -> Any:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def spoil(monkeypatch: pytest.MonkeyPatch, step: int, rate: float = CONFIG.learning_rate, kind: Any = Learner) -> None:
+    """Make the loss of a step NaN in runs that still have this learning rate."""
+    loss_of = kind.loss
+
+    def loss(self: Any, batch: Any) -> tuple[Tensor, dict[str, float]]:
+        loss, values = loss_of(self, batch)
+        if self.steps + 1 == step and self.config.learning_rate == rate:
+            return loss * math.nan, dict.fromkeys(values, math.nan)
+        return loss, values
+
+    monkeypatch.setattr(kind, "loss", loss)
+
+
+def save_after_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resume, "SAVE_EVERY_S", 0.0)
+    monkeypatch.setattr(resume, "SAVE_SHARE", math.inf)
+
+
+def stop_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    take_step = Steps.step
+
+    def interrupted(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
+        values = take_step(self, batches)
+        if self.steps == step:
+            os.kill(os.getpid(), signal.SIGINT)
+        return values
+
+    monkeypatch.setattr(Steps, "step", interrupted)
+
+
+def text_alone(folder: Path) -> dict[str, Any]:
+    return {"base": str(folder / "base"), "model": {}, "train": "text", "losses": {"distill": {}}}
+
+
+def fusion(folder: Path) -> dict[str, Any]:
+    write_triplets(folder / "triplets")
+    settings = {"iterate": "triplets", "random_clips": 3}
+    changes = {"base": str(folder / "base"), "model": {}, "data": str(folder / "triplets"), "losses": {}}
+    return {**changes, "train": "fusion", "fusion": settings, "monitor": "fusion/R@1", "num_clips": 80}
+
+
+KINDS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "both towers": lambda _: {"accumulate": 2, "passes": 2},
+    "sentences alone": text_alone,
+    "fusion": fusion,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_whose_loss_becomes_nan_stops_at_that_step_and_goes_on_from_its_last_save(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tiny(tmp_path / "base", "Tiny base")
+    save_after_each_step(monkeypatch)
+    spoil(monkeypatch, step=3, kind=FusionLearner if kind == "fusion" else Learner)
+    config = replace(CONFIG, **KINDS[kind](tmp_path))
+    run = run_training(config, tmp_path / "runs" / "one", "failed")
+
+    status = run.status()
+    assert status and (status.epoch, status.step, status.diverged_rate) == (1, 3, config.learning_rate)
+    assert status.error == "The loss became non-finite at step 3 of epoch 1. Try a lower learning_rate."
+    assert run.log.read_text().splitlines()[-1].endswith(status.error)
+    assert [row["step"] for row in read_metrics(run.metrics) if row["step"]] == [1, 2]
+    saved = read_state(run)
+    assert saved and saved.learner and saved.steps == 2
+    assert not list(run.path.glob("checkpoints/*"))
+
+    written = run.config.read_bytes()
+    assert main([str(run.path), "--set", "learning_rate=1e-3"]) == 0
+    assert run.config.read_bytes() == written
+    change = {"epoch": 1, "step": 2, "learning_rate": 1e-3}
+    rows = read_metrics(run.metrics)
+    assert rows.count(change) == 1 and [row["step"] for row in rows] == sorted(row["step"] for row in rows)
+    expected_rate = 1e-3 * rate_at(3, TrainConfig(**saved.config))
+    assert rows[rows.index(change) + 1]["learning_rate"] == pytest.approx(expected_rate)
+    assert read_card(run.checkpoint(3)).changes == (change,)
+    finished = run.status()
+    assert finished and (finished.state, finished.diverged_rate) == ("finished", None)
+
+
+def test_a_lower_rate_holds_for_all_later_resumes_to_the_same_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The changed run, stopped twice, ends as one that was not stopped after the change."""
+    runs = [RunFolder(tmp_path / "runs" / name) for name in ("whole", "stopped")]
+    with monkeypatch.context() as patch:
+        save_after_each_step(patch)
+        spoil(patch, step=7)
+        for run in runs:
+            run_training(CONFIG, run.path, "failed")
+    whole, stopped = runs
+    assert main([str(whole.path), "--set", "learning_rate=5e-4"]) == 0
+    for step in (8, 10):
+        with monkeypatch.context() as patch:
+            stop_at(patch, step)
+            changes = ["--set", "learning_rate=5e-4"] if step == 8 else []
+            assert main([str(stopped.path), *changes]) == 0
+        status = stopped.status()
+        assert status and (status.state, status.step, status.epoch) == ("stopped", step, math.ceil(step / 4))
+        assert stopped.log.read_text().splitlines()[-1].endswith(f"stopped after step {step}.")
+    go_on(stopped)
+    assert stopped.metrics.read_text() == whole.metrics.read_text()
+    one, two = (read_checkpoint(run.checkpoint(3), verify=True).card for run in runs)
+    assert replace(one, created="") == replace(two, created="")
+    rates = [row["learning_rate"] for row in read_metrics(whole.metrics) if row["step"] == 8 and "contrastive" in row]
+    assert rates == [pytest.approx(5e-4 * rate_at(8, CONFIG))]
+
+
+def test_a_lower_rate_that_was_set_before_the_first_save_survives_a_stop_before_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tiny(tmp_path / "base", "Tiny base")
+    config = replace(CONFIG, base=str(tmp_path / "base"), model={})
+    spoil(monkeypatch, step=2)
+    run = run_training(config, tmp_path / "runs" / "one", "failed")
+    assert not run.resume.exists()
+    with monkeypatch.context() as patch:
+        patch.setattr("trainer.__main__._train", lambda *_: (_ for _ in ()).throw(InterruptedError))
+        assert main([str(run.path), "--set", "learning_rate=1e-4"]) == 0
+    status = run.status()
+    assert status and (status.state, status.step, status.error) == ("stopped", 0, None)
+    go_on(run)
+    rows = read_metrics(run.metrics)
+    assert rows[0] == {"epoch": 1, "step": 0, "learning_rate": 1e-4}
+    assert "base/original/MIR" in rows[1]  # measured before the first step
+    assert [row["step"] for row in rows if "contrastive" in row] == [*range(1, 13)]
+    assert max(row["learning_rate"] for row in rows if "contrastive" in row) <= 1e-4
+
+
+@pytest.mark.parametrize("which", ["gradient", "sum of the losses", "weights"])
+def test_what_is_not_finite_is_noticed_though_each_loss_is(
+    which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_after_each_step(monkeypatch)
+    loss_of, take_step = Learner.loss, Steps.step
+
+    def loss(self: Learner, batch: Any) -> tuple[Tensor, dict[str, float]]:
+        loss, values = loss_of(self, batch)
+        if which == "gradient" and self.steps == 2:
+            loss.register_hook(lambda gradient: gradient * math.inf)  # type: ignore[no-untyped-call]
+        return (loss * math.inf, values) if which == "sum of the losses" and self.steps == 2 else (loss, values)
+
+    def step(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
+        values = take_step(self, batches)
+        if which == "weights" and self.steps == 3:
+            self.optimizer.state[self.parameters[0]]["exp_avg"].view(-1)[0] = math.inf
+        return values
+
+    monkeypatch.setattr(Learner, "loss", loss)
+    monkeypatch.setattr(Steps, "step", step)
+    run = run_training(CONFIG, tmp_path / "runs" / "one", "failed")
+    status = run.status()
+    assert status and (status.step, status.epoch) == (3, 1)
+    assert "non-finite at step 3 of epoch 1" in str(status.error)
+    assert status.diverged_rate == CONFIG.learning_rate
+    saved = read_state(run)
+    assert saved and saved.learner and saved.steps == 2
+    assert all(bool(tensor.isfinite().all()) for tensor in saved.learner["model"].values())
+
+
+def test_no_checkpoint_is_written_of_weights_that_the_last_step_of_an_epoch_has_spoilt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_step = Steps.step
+
+    def step(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
+        values = take_step(self, batches)
+        if self.steps == 8:
+            with torch.no_grad():
+                self.parameters[0].view(-1)[0] = math.nan
+        return values
+
+    monkeypatch.setattr(Steps, "step", step)
+    run = run_training(CONFIG, tmp_path / "runs" / "one", "failed")
+    assert [path.name for path in run.path.glob("checkpoints/epoch_*")] == ["epoch_001"]
+    saved = read_state(run)
+    assert saved and saved.steps == 4
+
+
+def test_only_a_lower_learning_rate_can_be_set_and_only_after_the_loss_became_non_finite(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        stop_at(patch, 2)
+        run = run_training(CONFIG, tmp_path / "runs" / "one", "stopped")
+    saved = run.resume.read_bytes()
+    assert main([str(run.path), "--set", "learning_rate=1e-5"]) == 2
+    assert "to one whose loss became non-finite" in capsys.readouterr().err
+    spoil(monkeypatch, step=3)
+    go_on(run, "failed")
+    capsys.readouterr()
+    refused = {
+        "epochs=2": "epochs",
+        "losses.contrastive.weight=.5": "losses.contrastive.weight",
+        "learning_rate=0.002": "0.002",
+        "learning_rate=0": "learning_rate must be above 0",
+        "learning_rate=fast": "'fast'",
+    }
+    for change, named in refused.items():
+        assert main([str(run.path), "--set", change]) == 2
+        assert named in capsys.readouterr().err
+    assert main([str(run.path), "--set", "learning_rate=1e-4", "--set", "seed=3"]) == 2
+    assert run.resume.read_bytes() == saved
+
+
+def test_a_state_with_weights_that_an_earlier_version_saved_as_nan_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        stop_at(patch, 2)
+        run = run_training(CONFIG, tmp_path / "runs" / "one", "stopped")
+    saved = read_state(run)
+    assert saved and saved.learner
+    next(iter(saved.learner["model"].values())).fill_(math.nan)
+    write_saved(run, saved)
+    go_on(run, "failed")
+    status = run.status()
+    assert status and "not finite" in str(status.error) and "start a new run" in str(status.error)
+
+
+def test_a_learner_that_diverged_keeps_its_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = Learner(TrainConfig(model=TINY, num_clips=8, batch_size=4))
+    before = [parameter.clone() for parameter in learner.parameters]
+    nothing = learner.model.logit_scale * math.nan
+    monkeypatch.setattr(Learner, "loss", lambda self, batch: (nothing, {"contrastive": math.nan}))
+    with pytest.raises(DivergedError):
+        learner.step([None])  # type: ignore[list-item]
+    assert all(torch.equal(*pair) for pair in zip(before, learner.parameters, strict=True))
+    assert not issubclass(DivergedError, CheckpointError)
+
+
+@pytest.mark.slow
+def test_a_sweep_goes_on_after_a_run_that_diverged_and_leaves_one_out_whose_rate_was_changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_config(replace(CONFIG, epochs=1, max_grad_norm=math.inf), tmp_path / "tiny.json")
+    arguments: dict[str, Any] = {"grid": ["learning_rate=1e30,1e-3"], "out": tmp_path / "runs"}
+    assert sweep(tmp_path / "tiny.json", **arguments, data_dir=tmp_path, device="cpu") == 1
+    shown = capsys.readouterr()
+    assert "0 of 1" in shown.out and shown.err.count("failed:") == 1 and "became non-finite" in shown.err
+    (failed,) = (
+        RunFolder(path.parent)
+        for path in tmp_path.glob("runs/*/status.json")
+        if json.loads(path.read_text())["state"] == "failed"
+    )
+    assert main([str(failed.path), "--set", "learning_rate=1e-3"]) == 0
+    assert sweep(tmp_path / "tiny.json", **arguments, data_dir=tmp_path, device="cpu") == 0
+    shown = capsys.readouterr()
+    assert "0 of 1" in shown.out and failed.path.name in shown.err
