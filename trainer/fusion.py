@@ -6,7 +6,7 @@ import os
 import random
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -25,6 +25,7 @@ from nt2vr.evaluation import covr
 from nt2vr.evaluation.covr import EmbeddedQueries
 from nt2vr.files import atomic_folder
 from nt2vr.media.decode import Decoder
+from nt2vr.media.store import Cache
 from nt2vr.models.card import CARD, FUSION, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
@@ -40,6 +41,7 @@ from nt2vr.world.edits import Family, WishTable, ask_for, copies, training_famil
 from nt2vr.world.scenes import Scene
 from trainer.config import FusionSettings, TrainConfig
 from trainer.data.clips import frame_cache
+from trainer.data.digests import Digests, digest
 from trainer.distributed import world_size
 from trainer.loop import go_on
 from trainer.optimizer import Steps, build_optimizer
@@ -76,25 +78,44 @@ class FusionData:
 
 def load(
     encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress = silent
-) -> tuple[FusionData, EmbeddedQueries, str]:
-    """Embed what a fusion is trained on, and the queries that it is validated with; also name the data, with its size.
+) -> tuple[FusionData, EmbeddedQueries, str, Digests]:
+    """Embed what a fusion is trained on, and the queries that it is validated with.
 
     Of a dataset, whose splits must be "train" and "val", at most `num_clips` triplets are taken, a random choice.
+
+    Returns:
+        The triplets, the queries, the name of the data with its size, and digests of a dataset's triplets.
     """
     assert config.fusion_settings, "a fusion is trained"
     deep = config.fusion_settings.blocks > 0
     if config.data == WORLD:
         validation = covr.embed_queries(covr.covr_world(cache, "validation"), encoder, progress, deep)
         families = load_families(encoder, config, cache, progress=progress)
-        return families, validation, f"{NAME}, {config.num_clips} families"
+        return families, validation, f"{NAME}, {config.num_clips} families", {}
+
     training, held_out = (load_covr(resolve_path(config.data), split) for split in ("train", "val"))
     if config.num_clips < (count := len(training.samples)):
         training = _chosen(training, random.Random(config.seed).sample(range(count), config.num_clips))
     with Decoder() as decoder, frame_cache(cache) as store:
         files = (covr.covr_files(some, decoder, store) for some in (training, held_out))
         asked, validation = (covr.embed_queries(some, encoder, progress, deep) for some in files)
+        digests = {
+            "train": _digests(training, _complete(asked), store),
+            "validation": _digests(held_out, _complete(validation), store),
+        }
     triplets = triplets_of(training, asked)
-    return triplets, validation, f"{training.name}, {len(triplets.targets)} triplets"
+    return triplets, validation, f"{training.name}, {len(triplets.targets)} triplets", digests
+
+
+def _digests(dataset: CovrSet, rows: Iterable[int], store: Cache) -> tuple[int, ...]:
+    """Hash the triplets in some rows, with the contents of their files."""
+    hashes = []
+    for row in rows:
+        sample = dataset.samples[row]
+        names = [sample.reference, *sample.targets]
+        contents = [store.content_hash(dataset.media[name]) for name in names if name in dataset.media]
+        hashes.append(digest(names, contents, sample.text, sample.caption, sample.before))
+    return tuple(hashes)
 
 
 def load_families(encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress = silent) -> FusionData:
@@ -215,13 +236,13 @@ def train_run(run: RunFolder, config: TrainConfig, cache: Path, should_stop: Sho
     if world_size() > 1:
         raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
     encoder = read_checkpoint(config.base_folder, "auto")
-    data, validation, name = load(encoder, config, cache, stoppable(progress, should_stop))
+    data, validation, name, digests = load(encoder, config, cache, stoppable(progress, should_stop))
     count = groups_of(data, config.fusion_settings)[1]
     if count < config.batch_size:
         what = {"targets": "distinct targets"}.get(iterate := config.fusion_settings.iterate, iterate)
         raise ConfigError(f"{name} has {count} {what}, fewer than batch_size ({config.batch_size}). Lower it.")
     learner = FusionLearner(replace(config, num_clips=count), data, covr.choose_weights(validation))
-    saved = read_saved(run, learner.config)
+    saved = read_saved(run, learner.config, digests)
     logger.info("Training %s on %s.", config.name, name)
     validator = partial(FusionValidator, learner, validation, name, saved.changes)
     return go_on(learner, run, saved, validator, learner.draw, should_stop)

@@ -37,6 +37,7 @@ from nt2vr.world import WORLD
 from trainer.config import METRICS
 from trainer.data.batches import Batch, draw_sentence, epoch_batches
 from trainer.data.clips import Clips
+from trainer.data.digests import digests_of
 from trainer.data.sentences import captions_of
 from trainer.distributed import agree, in_turn, rank, world_size
 from trainer.learner import FrozenTexts, Learner, Miner, Teacher, TextEncoder
@@ -67,7 +68,7 @@ def train(
 
     It is saved and stops once `should_stop`, polled after each step, returns True. Only the leading process writes.
     """
-    saved = read_saved(run, learner.config)
+    saved = read_saved(run, learner.config, digests_of(clips, validation))
     if saved.position.finished:
         return "finished"
     prepare(learner, clips, should_stop, progress)

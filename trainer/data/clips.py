@@ -145,6 +145,7 @@ class Clips:
     name: str = "unnamed"
     verbs: Verbs | None = None  # captions with another verb; None where no loss needs them
     features: NDArray[np.float32] | None = None  # (N, W), computed by other code; None for clips that are seen
+    ids: Sequence[str] = ()  # N names of clips with what their files contain; none where only captions are read
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -243,7 +244,8 @@ class ClipLoader:
             with progress_bar(self.progress) as shown, frame_cache(self.cache) as store:
                 sizes, chosen = (config.num_frames, config.framing), sample(dataset.videos, count)
                 videos, frames, name = decode_videos(chosen, *sizes, store, shown, decodes)
-            return Clips(frames, self._sentences(videos), self.cache / name, dataset.name)
+            ids = [f"{video.video_id} {video.key}" for video in videos]
+            return Clips(frames, self._sentences(videos), self.cache / name, dataset.name, ids=ids)
         features = read_features(config.data, config.features, [video.video_id for video in dataset.videos])
         there = [video for video in dataset.videos if video.video_id in features.of_video]
         if missing := len(dataset.videos) - len(there):
@@ -252,7 +254,8 @@ class ClipLoader:
         videos = sample(there, count)
         rows = np.stack([features.of_video[video.video_id] for video in videos])
         no_frames = np.empty((len(rows), 1, 0, 0, 3), np.uint8)
-        return Clips(no_frames, self._sentences(videos), name=dataset.name, features=rows)
+        ids = [video.video_id for video in videos]
+        return Clips(no_frames, self._sentences(videos), name=dataset.name, features=rows, ids=ids)
 
     def _sentences(self, videos: Sequence[Video]) -> CaptionSentences:
         captions = [video.captions for video in videos]

@@ -9,9 +9,10 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -21,6 +22,7 @@ from nt2vr.files import atomic_write, with_schema, without_schema
 from nt2vr.world import WORLD
 from nt2vr.world.drawn.clips import LOOK
 from trainer.config import TrainConfig
+from trainer.data.digests import Digests, difference
 from trainer.optimizer import Steps
 from trainer.runs.run_folder import MetricsWriter, RunFolder
 
@@ -57,6 +59,7 @@ class Saved:
     learner: Mapping[str, Any] | None = None  # `Learner.state_dict`; None at the start, and once the run has finished
     look: int = 1  # version of the built-in world's drawings; runs of 0.2.0 saw the first one
     changes: tuple[Change, ...] = ()  # of a run that diverged; `config` has the last one's learning rate
+    data: Digests = field(default_factory=dict)  # none of the built-in world, nor of runs until 0.2.0
 
     @property
     def steps(self) -> int:
@@ -69,29 +72,74 @@ class Saved:
         return math.ceil(self.steps / TrainConfig(**self.config).steps_per_epoch)
 
 
-def read_saved(run: RunFolder, config: TrainConfig) -> Saved:
-    """Read a run's saved state; before the first save, return that of the start."""
+def read_saved(run: RunFolder, config: TrainConfig, data: Digests = MappingProxyType({})) -> Saved:
+    """Read a run's saved state; before the first save, return that of the start.
+
+    Args:
+        run: the run's folder.
+        config: as the learner has it, with the number of clips that there are.
+        data: digests of the clips.
+
+    Raises:
+        ConfigError: if the state is one of another config, or of other data.
+    """
     saved = read_state(run)
     if saved is None:
-        return Saved(asdict(config), look=LOOK)
+        return Saved(asdict(config), look=LOOK, data=dict(data))
 
-    before = asdict(TrainConfig(**saved.config))
-    different = [name for name, value in asdict(config).items() if before[name] != value]
+    different = _different(saved, config)
     if saved.learner is None and not saved.position.finished:
         # Nothing has been trained yet, so the clips had not been counted.
         different = [name for name in different if name not in OF_DATA]
-        saved = replace(saved, config=asdict(config))
+        saved = replace(saved, config=asdict(config), data=dict(data))
+
+    if config.data != WORLD and OF_DATA.issuperset(different):
+        _check_data(run, saved, config, data)
     if different:
+        raise _other_config(run, different)
+    return saved if saved.data else replace(saved, data=dict(data))
+
+
+def _different(saved: Saved, config: TrainConfig) -> list[str]:
+    before = asdict(TrainConfig(**saved.config))
+    return [name for name, value in asdict(config).items() if before[name] != value]
+
+
+def _other_config(run: RunFolder, names: Sequence[str]) -> ConfigError:
+    return ConfigError(
+        f"{run.resume} belongs to a run whose config differs in {', '.join(names)}. "
+        "Restore that config, or name another folder."
+    )
+
+
+def _check_data(run: RunFolder, saved: Saved, config: TrainConfig, data: Digests) -> None:
+    """Raise a ConfigError if the clips are not those that the run was started with."""
+    reason = ""
+    if saved.data:
+        reason = difference(saved.data, data)
+    else:  # a run until 0.2.0
+        for name in _different(saved, config):
+            unit = name.removeprefix("num_")
+            reason = f"it had {saved.config[name]:,} {unit} and now has {getattr(config, name):,}"
+    if reason:
         raise ConfigError(
-            f"{run.resume} belongs to a run whose config differs in {', '.join(different)}. "
-            "Restore that config, or name another folder."
+            f"The data of {run.path.name} has changed since the run was started: {reason}. "
+            f"Restore {config.data}, or delete the run and start it again."
         )
-    return saved
 
 
 def resumed_config(run: RunFolder, config: TrainConfig, saved: Saved | None) -> TrainConfig:
-    """Return a run's config with the learning rate that it was last resumed at, if that was another one."""
-    if saved is None or not saved.changes:
+    """Return a run's config with the learning rate that it was last resumed at, if that was another one.
+
+    A ConfigError refuses a config.json that asks for fewer clips than the run was started with.
+    """
+    if saved is None:
+        return config
+    if saved.learner:
+        fewer = [name for name in OF_DATA if getattr(config, name) < saved.config.get(name, 0)]
+        if fewer:
+            raise _other_config(run, fewer)
+    if not saved.changes:
         return config
     return replace(config, learning_rate=saved.changes[-1]["learning_rate"])
 

@@ -1,0 +1,53 @@
+"""Digests of training data, by which a resumed run notices that its clips or captions are others than before."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from hashlib import blake2b
+
+from trainer.data.clips import Clips
+
+# by split, a hash per clip of all that batches and measures take from it
+Digests = Mapping[str, tuple[int, ...]]
+
+
+def digests_of(training: Clips, validation: Clips) -> dict[str, tuple[int, ...]]:
+    """Hash the clips of both splits, with their captions; captions that are generated as they are drawn have none."""
+    splits = {"train": training, "validation": validation}
+    return {split: _digests(clips) for split, clips in splits.items() if clips.num_captions}
+
+
+def _digests(clips: Clips) -> tuple[int, ...]:
+    verbs: dict[int, list[str]] = defaultdict(list)
+    if clips.verbs:
+        for stored in (clips.verbs.changed, clips.verbs.phrases):
+            for (row, caption), texts in stored.items():
+                verbs[row] += [caption, *texts]
+
+    hashes = []
+    for row in range(len(clips)):
+        clip_id = clips.ids[row] if clips.ids else ""
+        features = b"" if clips.features is None else clips.features[row].tobytes()
+        features_hash = blake2b(features, digest_size=8).hexdigest()
+        hashes.append(digest(clip_id, features_hash, clips.all_captions([row]), verbs[row]))
+    return tuple(hashes)
+
+
+def digest(*contents: object) -> int:
+    """Hash texts, or lists of texts, in 63 bits."""
+    text = json.dumps(contents, ensure_ascii=False)
+    hashed = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(hashed) >> 1
+
+
+def difference(before: Digests, now: Digests) -> str:
+    """Say in how many clips two versions of some data differ; "" if they are the same."""
+    if dict(before) == dict(now):
+        return ""
+    old = Counter((split, clip) for split, hashes in before.items() for clip in hashes)
+    new = Counter((split, clip) for split, hashes in now.items() for clip in hashes)
+    num_different = max((old - new).total(), (new - old).total())
+    if not num_different:
+        return "its clips are in another order"
+    num_clips = max(old.total(), new.total())
+    return f"{num_different:,} of {num_clips:,} clips or their captions differ"
