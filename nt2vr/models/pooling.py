@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from open_clip.transformer import QuickGELU, ResidualAttentionBlock
 from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.functional import dropout, normalize
 
 from nt2vr.errors import CheckpointError, quoted
 from nt2vr.models.card import ATTENTION, FIXED, HEAD, INTO_SPACES, SEQUENCE, UNIT_PROJECTED, Card
+from nt2vr.models.quick_import import without_compiler
 from nt2vr.models.weights import filled, hash_into, loading, shapes_of
+
+with without_compiler():  # here, since every use of a model imports this module first
+    from open_clip.transformer import QuickGELU, ResidualAttentionBlock
 
 MAX_LAYERS = 48  # of a head: each layer that a file lists is built before its shapes are compared
 EPSILON = 1e-12  # of layer norms, as in CLIP4Clip's code; torch's is 1e-5
