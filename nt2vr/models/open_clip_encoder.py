@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 32  # of a text that cross-attention sees
 BATCH_SIZE = 64  # texts or frames in one forward pass: larger is no faster on a CPU and takes more memory
+MAX_KNOWN_WORDS = 20_000  # of which an encoder remembers whether it has seen them
 WORD = re.compile(rf"\w+(?:['\u2019]\w+)*|{EMOJI}")  # with its apostrophes
 
 
@@ -95,6 +96,7 @@ class OpenClipEncoder:
         self._device = model.logit_scale.device
         self._preprocess: dict[str, Any] = model.visual.preprocess_cfg
         self.cached_texts: dict[str, NDArray[np.float32]] = {}
+        self._known_words: dict[str, bool] = {}
         self.card = replace(card.framed(Framing.of(self._preprocess)), precision=precision_of(self._device.type))
         self.fusion: Fusion | None = None
         self.name, self.num_frames, self.image_size = card.name, card.frames, self.card.image_size
@@ -202,10 +204,22 @@ class OpenClipEncoder:
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
         """List the words with a token that training never touched (its row is all zero), or that `words` lacks."""
-        table, words = token_embeddings(self._model), dict.fromkeys(WORD.findall(text.lower()))
-        if self.words is not None:
-            return tuple(word for word in words if not self.words.knows(word))
-        return tuple(word for word in words if not table[self._tokenizer.encode(word)].any(dim=1).all())
+        words = dict.fromkeys(WORD.findall(text.lower()))
+        return tuple(word for word in words if not self._knows(word))
+
+    def _knows(self, word: str) -> bool:
+        """Whether training touched all tokens of a word; the answer is kept, since a tokenizer takes .1 ms a word."""
+        is_known = self._known_words.get(word)
+        if is_known is None:
+            if self.words is not None:
+                is_known = bool(self.words.knows(word))
+            else:
+                rows = token_embeddings(self._model)[self._tokenizer.encode(word)]
+                is_known = bool(rows.any(dim=1).all())
+            if len(self._known_words) >= MAX_KNOWN_WORDS:
+                self._known_words = {}
+            self._known_words[word] = is_known
+        return is_known
 
     def reads(self, text: str) -> str:
         """Return the words that a text side reads of a text; empty for a text tower, which reads all."""

@@ -20,7 +20,18 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query, check_query, understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
-from nt2vr.search.answers import Answer, Judge, Match, Ranking, Scored, hits_of, judge_beside, merge_windows, ranks_of
+from nt2vr.search.answers import (
+    Answer,
+    Judge,
+    Match,
+    Ranking,
+    Scored,
+    Verdict,
+    hits_of,
+    judge_beside,
+    merge_windows,
+    ranks_of,
+)
 from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import embed_gallery, open_indexed
 from nt2vr.search.embed_query import embed_query, embed_reference, substitutes, texts_of, unseen_words, with_words
@@ -338,10 +349,15 @@ class Searcher:
 
     def answer(self, query: Asked, panel: Panel) -> Answer:
         """Rank the clips with each system."""
-        parts = self.parts(query, panel)
-        ranked = (self._rank(query, system, panel, each) for system, each in zip(panel.systems, parts, strict=True))
+        all_parts = self.parts(query, panel)
+        unseen: dict[str, tuple[str, ...]] = {}
+        if isinstance(query, Query):
+            unseen = {name: unseen_words(query, encoder) for name, encoder in panel.encoders.items()}
+        rankings = []
+        for system, parts in zip(panel.systems, all_parts, strict=True):
+            rankings.append(self._rank(query, system, panel, parts, unseen.get(system.model, ())))
         judged_by = "captions" if self.judge is judge_by_captions else ""
-        return Answer(query if isinstance(query, Query) else Query(""), tuple(ranked), judged_by, self.key)
+        return Answer(query if isinstance(query, Query) else Query(""), tuple(rankings), judged_by, self.key)
 
     def _load(self, models: Iterable[str]) -> dict[str, LoadedModel]:
         """Return models with their views of the gallery; a single error names all that it is not indexed by."""
@@ -358,31 +374,62 @@ class Searcher:
             raise NotIndexedError(" ".join(map(str, refused.values())), *names)
         return loaded
 
-    def _rank(self, typed: Asked, system: System, panel: Panel, parts: Parts) -> Ranking:
-        model, query = panel.loaded[system.model], parts.query
-        encoder, gallery = model.encoder, model.view(self)
+    def _rank(self, typed: Asked, system: System, panel: Panel, parts: Parts, unseen: Collection[str]) -> Ranking:
+        """Rank the clips with one system; `unseen` are the words of the query that its model has never seen."""
+        model = panel.loaded[system.model]
+        gallery = model.view(self)
         vector, exclusion = searched(system.strategy, parts, gallery.embeddings)
-        unseen = unseen_words(typed, encoder) if isinstance(typed, Query) else ()
-        unseen = tuple(word for word in unseen if word not in parts.read_as)
-        reads = getattr(encoder, "reads", None) if system.strategy == "plain" else None  # not every `Encoder` has it
-        read, missing = str(reads(query.text)) if reads and query else "", len(gallery.skipped) * self.is_library
-        ranking = Ranking(system, (), unseen, parts.read_as, read, strength=parts.strength, gallery=gallery)
-        ranking = replace(ranking, epoch=model.epoch, notice=model.notice, missing=missing)
+        ranking = Ranking(
+            system,
+            hits=(),
+            unseen=tuple(word for word in unseen if word not in parts.read_as),
+            read_as=parts.read_as,
+            reads=_words_read(model.encoder, system, parts.query),
+            strength=parts.strength,
+            gallery=gallery,
+            epoch=model.epoch,
+            notice=model.notice,
+            missing=len(gallery.skipped) if self.is_library else 0,
+        )
         if vector is None:
             return ranking
-        left_out = {each.video_id for each in panel.references}
+
+        left_out = {reference.video_id for reference in panel.references}
         k = len(gallery.gallery.videos) if panel.k is None else panel.k
         scores, rows = gallery.search(vector, max(k + len(left_out), RANKED), exclusion)
-        pairs = ((gallery.gallery.videos[row], float(score)) for row, score in zip(rows, scores, strict=True))
-        found = [(video, score) for video, score in pairs if video.video_id not in left_out]
-        groups = merge_windows(found, k)
+        videos = gallery.gallery.videos
+        ranked = [(videos[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+        if left_out:
+            ranked = [(video, score) for video, score in ranked if video.video_id not in left_out]
+        groups = merge_windows(ranked, k)
+
+        hits = hits_of(groups, self._judge_of(typed, panel, parts))
+        is_low = bool(hits) and hits[0].score < _low_score(system, model.encoder, parts)
+        return replace(
+            ranking,
+            hits=hits,
+            low=is_low,
+            notice=ranking.notice or gallery.notice,
+            vector=vector,
+            exclusion=exclusion,
+            ranks=ranks_of(groups, ranked),
+        )
+
+    def _judge_of(self, typed: Asked, panel: Panel, parts: Parts) -> Callable[[Video], Verdict | None]:
+        """Return what gives clips their verdicts, for a query by text."""
         # by the query as typed, since captions and the world may have words that the model lacks
-        asked = typed if isinstance(typed, Query) else query
-        judge = judge_beside(self.judge, asked, panel.references, self.video) if query and asked else lambda _: None
-        hits = hits_of(groups, judge)
-        low = bool(hits) and hits[0].score < _low_score(system, encoder, parts)
-        ranking = replace(ranking, hits=hits, low=low, notice=ranking.notice or gallery.notice)
-        return replace(ranking, vector=vector, exclusion=exclusion, ranks=ranks_of(groups, found))
+        query = typed if isinstance(typed, Query) else parts.query
+        if not (query and parts.query):
+            return lambda _: None
+        return judge_beside(self.judge, query, panel.references, self.video)
+
+
+def _words_read(encoder: Encoder, system: System, query: Query | None) -> str:
+    """Return the words that a model reads of a query, where it does not read all; not every `Encoder` says so."""
+    reads = getattr(encoder, "reads", None)
+    if system.strategy != "plain" or reads is None or query is None:
+        return ""
+    return str(reads(query.text))
 
 
 def _low_score(system: System, encoder: Encoder, parts: Parts) -> float:
