@@ -18,7 +18,7 @@ from torch.nn.functional import normalize
 from nt2vr.files import atomic_write
 from nt2vr.models.card import FUSION
 from nt2vr.models.pooling import MAX_LAYERS
-from nt2vr.models.weights import filled, loading
+from nt2vr.models.weights import filled, loading, unfilled
 
 Vectors = NDArray[np.float32]
 LAYERS, CROSS = "layers.", "cross."  # before the names of tensors; in the file, those of layers are without
@@ -170,7 +170,7 @@ def read_fusion(folder: Path, width: int) -> Fusion | None:
         weights = {name if name.startswith(CROSS) else LAYERS + name: tensor for name, tensor in tensors.items()}
         hidden = len(tensors["0.weight"]) if "1.weight" in tensors else 0
         blocks = len({name.split(".")[2] for name in weights if name.startswith(f"{CROSS}blocks.")})
-        with torch.device("meta"):
+        with torch.device("meta"), unfilled():
             fusion = Fusion(width, wanted, unwanted, hidden, min(blocks, MAX_LAYERS))
         if not fusion.parts.isfinite().all():
             raise ValueError("a weight is not finite")

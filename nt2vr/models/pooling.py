@@ -19,7 +19,7 @@ from torch.nn.functional import dropout, normalize
 from nt2vr.errors import CheckpointError, quoted
 from nt2vr.models.card import ATTENTION, FIXED, HEAD, INTO_SPACES, SEQUENCE, UNIT_PROJECTED, Card
 from nt2vr.models.quick_import import without_compiler
-from nt2vr.models.weights import filled, hash_into, loading, shapes_of
+from nt2vr.models.weights import filled, hash_into, loading, shapes_of, unfilled
 
 with without_compiler():  # here, since every use of a model imports this module first
     from open_clip.transformer import QuickGELU, ResidualAttentionBlock
@@ -54,7 +54,10 @@ class SequenceTransformer(nn.Module):
         """Start as the mean: the blocks' output projections are zero. Without `heads`, one per 64 of the width."""
         super().__init__()
         self.heads = heads or max(1, width // 64)
-        self.positions = nn.Parameter(NEW_STD * torch.randn(max_frames, width))
+        positions = torch.empty(max_frames, width)
+        if not positions.is_meta:
+            positions = NEW_STD * torch.randn(max_frames, width)
+        self.positions = nn.Parameter(positions)
         new = partial(ResidualAttentionBlock, act_layer=QuickGELU, norm_layer=partial(nn.LayerNorm, eps=EPSILON))
         self.resblocks = nn.ModuleList(new(width, self.heads) for _ in range(layers))
         for block in self.resblocks:
@@ -232,7 +235,7 @@ def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> 
 
 
 def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
-    with torch.device("meta"):
+    with torch.device("meta"), unfilled():  # random numbers on it would import PyTorch's compiler, 1.4 s and 170 MB
         if card.pooling == ATTENTION:
             pooling: nn.Module = AttentionPooling(width, len(weights["hidden.weight"]))
         elif card.pooling in INTO_SPACES:

@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 from nt2vr.errors import CheckpointError
 from nt2vr.models.card import WORDS, Card
 from nt2vr.models.pooling import Space, joined
-from nt2vr.models.weights import filled, hash_into, loading
+from nt2vr.models.weights import filled, hash_into, loading, unfilled
 from nt2vr.negation.parse.wordlists import listed
 
 START, END, UNKNOWN = 1, 2, 3  # rows of the GRU's embedding; 0 is padding, and words follow
@@ -161,7 +161,7 @@ def read_words(folder: Path, card: Card) -> Words | None:
         bow, gru, vectors = (tuple(map(str, stored[key])) for key in ("bow", "gru", "vectors"))
         known = Vocabulary(bow, gru, vectors, str(stored["source"]))
         states, size = weights["gru.weight_hh_l0"].shape[1], len(weights["spaces.0.weight"])
-        with torch.device("meta"):
+        with torch.device("meta"), unfilled():
             table = torch.empty(len(vectors), weights["embedding.weight"].shape[1])
             words = Words(known, table, states, size, 3 if "spaces.1.weight" in weights else 1)
         words = filled(words, weights, "the vocabulary")
