@@ -336,6 +336,9 @@ class TrainConfig:
     tensorboard: bool = option(
         False, "also write metrics for TensorBoard, into RUN/tensorboard; needs the package tensorboard"
     )
+    logger: Literal["", "trackio", "wandb"] = option(
+        "", "also send metrics to Trackio or Weights & Biases, wherever that is set up to; needs its package"
+    )
 
     def __post_init__(self) -> None:
         check_values(TrainConfig, vars(self))

@@ -45,8 +45,9 @@ from trainer.data.digests import Digests, digest
 from trainer.distributed import world_size
 from trainer.loop import go_on
 from trainer.optimizer import Steps, build_optimizer
+from trainer.runs.loggers import check_loggers
 from trainer.runs.resume import Change, read_saved
-from trainer.runs.run_folder import RunFolder, State, check_tensorboard
+from trainer.runs.run_folder import RunFolder, State
 
 logger = logging.getLogger(__name__)
 TRACKED = ("R@1", "R@5", "R@10", "violations@5")
@@ -232,7 +233,7 @@ def _embedded_parts(parts: Sequence[Modification], encoder: Encoder) -> tuple[Te
 def train_run(run: RunFolder, config: TrainConfig, cache: Path, should_stop: ShouldStop, progress: Progress) -> State:
     """Train the fusion that a config describes, to the end of the run, with a checkpoint per epoch."""
     assert config.base_folder and config.fusion_settings, "guaranteed by the config"
-    check_tensorboard(config)
+    check_loggers(config)
     if world_size() > 1:
         raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
     encoder = read_checkpoint(config.base_folder, "auto")

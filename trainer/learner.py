@@ -39,7 +39,7 @@ from trainer.losses.embedded import (
     PartVectors,
 )
 from trainer.optimizer import Steps, build_optimizer
-from trainer.runs.run_folder import check_tensorboard
+from trainer.runs.loggers import check_loggers
 
 logger = logging.getLogger(__name__)
 NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip
@@ -66,7 +66,7 @@ class Start:
         """Seed torch's generator, build the losses, and build or load the model."""
         torch.manual_seed(config.seed)
         device, losses, base = "cuda" if torch.cuda.is_available() else "cpu", losses_of(config), config.base_folder
-        check_tensorboard(config)
+        check_loggers(config)
         if config.batch_size % (count := distributed.world_size()):
             raise ConfigError(f"batch_size ({config.batch_size}) must be a multiple of the processes ({count}).")
         if base is None:

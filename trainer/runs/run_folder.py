@@ -22,18 +22,18 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from filelock import FileLock, Timeout
 
-from nt2vr.errors import ConfigError, RunError
+from nt2vr.errors import RunError
 from nt2vr.files import is_disk_full, parse_json, with_schema, without_schema, write_json
 from nt2vr.models.catalog import BEST
 from nt2vr.progress import Progress
 from nt2vr.settings import training_devices
 from trainer.config import TrainConfig
+from trainer.runs.loggers import loggers_of
 
 # "stopping" and "interrupted" are never written; `RunManager` infers them
 State = Literal["preparing", "running", "stopping", "stopped", "finished", "failed", "interrupted"]
@@ -194,31 +194,24 @@ def refuse_second_training(runs: Path, devices: Sequence[str] = ()) -> None:
             )
 
 
-def check_tensorboard(config: TrainConfig) -> None:
-    if config.tensorboard and find_spec("tensorboard") is None:
-        raise ConfigError("Event files need the package tensorboard. Install it, or set tensorboard to false.")
-
-
 class MetricsWriter:
-    """Appends to metrics.jsonl and, if asked for, to event files, which replace what earlier ones say after a step."""
+    """Appends to metrics.jsonl, and passes the metrics on to the loggers that the config names."""
 
     def __init__(self, run: RunFolder, config: TrainConfig, steps: int) -> None:
         self._path = run.metrics
-        self._events: Any = None
-        if config.tensorboard:
-            from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415  needs an optional package
-
-            self._events = SummaryWriter(run.path / "tensorboard", purge_step=steps + 1)
+        self._loggers = loggers_of(run.path, config, steps)
 
     def append(self, values: Mapping[str, float]) -> None:
+        """Append a row with "epoch" and "step"."""
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(dict(values)) + "\n")
-        for name in values.keys() - {"epoch", "step"} if self._events else ():
-            self._events.add_scalar(name, values[name], values["step"])
+        measures = {name: value for name, value in values.items() if name not in ("epoch", "step")}
+        for logger in self._loggers:
+            logger.log(int(values["step"]), measures)
 
     def close(self) -> None:
-        if self._events:
-            self._events.close()
+        for logger in self._loggers:
+            logger.close()
 
 
 def read_metrics(path: Path) -> list[dict[str, float]]:

@@ -1,0 +1,79 @@
+"""Where a run's metrics go besides metrics.jsonl: TensorBoard's event files, Trackio, or Weights & Biases."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+from nt2vr.errors import ConfigError
+from trainer.config import TrainConfig
+
+PROJECT = "nt2vr"  # the name under which Trackio and Weights & Biases list runs
+PACKAGES = {"trackio": "Trackio", "wandb": "Weights & Biases"}  # by the config's `logger`
+
+
+class Logger(Protocol):
+    """Takes the metrics of a run, step by step."""
+
+    def log(self, step: int, values: Mapping[str, float]) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class EventFiles:
+    """TensorBoard's event files, in which a resumed run replaces what it had written after its last save."""
+
+    def __init__(self, folder: Path, steps: int) -> None:
+        from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415  needs an optional package
+
+        self._writer: Any = SummaryWriter(folder, purge_step=steps + 1)
+
+    def log(self, step: int, values: Mapping[str, float]) -> None:
+        for name, value in values.items():
+            self._writer.add_scalar(name, value, step)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class Tracker:
+    """Trackio or Weights & Biases, whose calls are the same; both contact the hosts that they are set up for."""
+
+    def __init__(self, package: str, folder: Path, config: TrainConfig) -> None:
+        self._package: Any = import_module(package)
+        options: dict[str, Any] = {
+            "project": PROJECT,
+            "name": folder.name,
+            "config": asdict(config),
+            "resume": "allow",
+        }
+        if package == "wandb":  # which otherwise starts another run on a resume, and writes into the current folder
+            options |= {"id": folder.name, "dir": str(folder)}
+        self._package.init(**options)
+
+    def log(self, step: int, values: Mapping[str, float]) -> None:
+        self._package.log(dict(values), step=step)
+
+    def close(self) -> None:
+        self._package.finish()
+
+
+def check_loggers(config: TrainConfig) -> None:
+    """Refuse a config that names a logger whose package is not installed."""
+    if config.tensorboard and find_spec("tensorboard") is None:
+        raise ConfigError("Event files need the package tensorboard. Install it, or set tensorboard to false.")
+    if config.logger and find_spec(config.logger) is None:
+        name = PACKAGES[config.logger]
+        raise ConfigError(f"{name} needs the package {config.logger}. Install it, or leave logger empty.")
+
+
+def loggers_of(folder: Path, config: TrainConfig, steps: int) -> list[Logger]:
+    """Open the loggers that a config names, for a run that has taken so many steps."""
+    loggers: list[Logger] = []
+    if config.tensorboard:
+        loggers.append(EventFiles(folder / "tensorboard", steps))
+    if config.logger:
+        loggers.append(Tracker(config.logger, folder, config))
+    return loggers
