@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Card", "CovrData", "Data", "Encoder", "Evaluation", "GallerySearcher", "Match", "Model"]
 __all__ += ["Parts", "Query", "Reference", "System", "__version__"]
-__all__ += ["evaluate", "evaluate_covr", "load_model", "open_searcher", "register_strategy", "submit_covr"]
+__all__ += ["evaluate", "evaluate_covr", "load_model", "open_searcher"]
+__all__ += ["register_dataset", "register_loss", "register_strategy", "submit_covr"]
 __all__ += ["understand"]
 
 

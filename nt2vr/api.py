@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.datasets.load import register_dataset as register_dataset
 from nt2vr.errors import ConfigError, MediaError, Nt2vrError, QueryError, counted, quoted
 from nt2vr.evaluation.covr import CovrData as CovrData
 from nt2vr.evaluation.protocol import with_controls
@@ -391,6 +392,19 @@ def register_strategy(name: str, function: Callable[[Parts], Vector | None]) -> 
         function: turns a query's `Parts` (unit vectors) into one vector, or None if there is nothing to search for.
     """
     STRATEGIES.register(name, function)
+
+
+def register_loss(name: str, loss: type) -> None:
+    """Add a loss for this process: configs then take "losses": {"NAME": {"weight": 1.0}}, as `train` does.
+
+    Args:
+        name: lower-case; a built-in loss's name is refused, an own one's is replaced.
+        loss: a dataclass whose fields, its hyperparameters, have defaults; `needs` says which fields of an
+            `EmbeddedBatch` (trainer/losses/embedded.py) it reads, and `__call__` turns one into a scalar.
+    """
+    from trainer.losses import LOSSES  # noqa: PLC0415  imports torch
+
+    LOSSES.register(name, loss)
 
 
 def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, device: str | None = None) -> Model:

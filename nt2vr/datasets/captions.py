@@ -4,7 +4,7 @@ import csv
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from io import StringIO
 from pathlib import Path
@@ -33,6 +33,7 @@ HEAD_BYTES = 16_384  # that hold the first entry of a JSON array
 REPORT_EVERY = 5_000  # rows
 ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://|/data/local-files/\?d=")  # the latter of Label Studio
 ABSOLUTE = re.compile(r"/|[a-zA-Z]:/")
+ReadRows = Callable[[Path], Iterable[Row]]
 
 
 def _load(files: Files) -> Annotations:
@@ -144,12 +145,17 @@ def read_captions_file(files: Files, path: Path, needs_captions: bool = True) ->
 
 
 def _own_rows(files: Files, path: Path, needs_captions: bool) -> list[Listing]:
-    """Describe the rows of a table, of JSON lines or of a JSON array."""
+    """Describe the rows of a captions file."""
     file_name = files.relative(path)
-    folder = file_name.rpartition("/")[0]
-    root = f"{path.parent.as_posix()}/"
+    rows = _reported(read_rows(path), file_name, files.progress)
+    return _listings(rows, f"{path.parent.as_posix()}/", file_name, needs_captions)
+
+
+def _listings(rows: Iterable[tuple[str, Row]], root: str, source: str, needs_captions: bool = True) -> list[Listing]:
+    """Describe rows, each with its place in the `source`; `root` is the folder of their paths, with a final "/"."""
+    folder = source.rpartition("/")[0]
     listings = []
-    for where, row in _reported(read_rows(path), file_name, files.progress):
+    for where, row in rows:
         video_id = first_value(row, NAME)
         file = first_value(row, PATH)
         if not (video_id or file):
@@ -158,10 +164,21 @@ def _own_rows(files: Files, path: Path, needs_captions: bool) -> list[Listing]:
         # an address is an id with single slashes, as in the indexes and reports of 0.2.0
         video_id = _checked_name(video_id, where) if video_id else file_path.replace("//", "/")
         captions = captions_of(row, where, needs_captions)
-        split = _split_of(row)
-        place = f"{file_name}, {where}"
-        listings.append(Listing(video_id, captions, split, place, file_path, folder))
+        place = f"{source}, {where}"
+        listings.append(Listing(video_id, captions, _split_of(row), place, file_path, folder))
     return listings
+
+
+def loader_of(name: str, read: ReadRows) -> Loader:
+    """Return a loader for rows that a function reads from the path of a dataset, with keys as in JSON lines."""
+
+    def load(files: Files) -> Annotations:
+        rows = [(f"row {number}", row) for number, row in enumerate(read(files.path), 1)]
+        with expecting(files.path, f"rows of the dataset {name} with keys as in a captions file"):
+            listings = _listings(rows, f"{files.folder.as_posix()}/", name)
+        return Annotations(files.folder.name, with_unique_ids(listings))
+
+    return Loader((), f"what the registered dataset {name} reads", load)
 
 
 def _split_of(row: Row) -> Split:

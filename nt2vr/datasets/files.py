@@ -34,6 +34,7 @@ class Files:
             raise DatasetError(f"{path} is not there. Name the folder of a dataset, or its captions file.")
         progress(0, 0, "listing files")
         self.progress = progress
+        self.path = path.absolute()
         self.folder = path.absolute() if path.is_dir() else path.absolute().parent
         relative_paths = relative_files(self.folder)
         self.media = MediaLookup(self.folder, relative_paths)

@@ -14,7 +14,7 @@ from nt2vr.datasets import captions, flickr, msrvtt, vatex
 from nt2vr.datasets.base import Captions, Dataset, Listing, Loader, Split, split_of_folders, such_as
 from nt2vr.datasets.files import Files
 from nt2vr.datasets.lookup import Located, MediaName, suffix_of
-from nt2vr.errors import ConfigError, DatasetError, counted
+from nt2vr.errors import ConfigError, DatasetError, counted, quoted
 from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
 from nt2vr.progress import Progress, silent
@@ -24,7 +24,7 @@ from nt2vr.registry import Registry, check_word, pick
 def _checked(name: str, loader: Any) -> Loader:
     check_word("kind of dataset", name)
     if not isinstance(loader, Loader):
-        raise ConfigError(f"the kind of dataset {name} is no Loader of nt2vr.datasets.base")
+        raise ConfigError(f"The kind of dataset {name} must be a Loader of nt2vr.datasets.base.")
     return loader
 
 
@@ -48,6 +48,19 @@ HELD_OUT_SHARE = 0.1  # of the training videos, for datasets without a validatio
 HELD_OUT = 1_000  # at most; the same in every training and evaluation, so that none takes trained videos as unseen
 UNREAD = ("*.parquet", "*.arrow", "*.feather", "*.xlsx", "*.xls", "*.ods", "*.xml", "*.tar", "*.zip", "*.gz", "*.7z")
 NAMED_UNCLEAR = 3  # videos whose reason is told
+
+
+def register_dataset(name: str, read: captions.ReadRows) -> None:
+    """Add a kind of dataset, "NAME:PATH", for this process.
+
+    Args:
+        name: lower-case; a built-in kind's name is refused, an own one's is replaced.
+        read: takes the PATH, a folder or a file, and yields a mapping per row with the keys of a captions file:
+            "path" or "video_id", "caption" or "captions", and perhaps "split".
+    """
+    if not callable(read):
+        raise ConfigError(f"The dataset {quoted(name)} must be a function that takes a path and yields rows.")
+    DATASETS.register(name, captions.loader_of(name, read))
 
 
 @dataclass
@@ -191,8 +204,9 @@ def held_out_of(video_ids: Collection[str]) -> list[str]:
 
 
 def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
+    is_named = len(loaders) == 1
     for _, loader in sorted(loaders.items(), key=lambda item: item[0] in GENERAL):
-        if files.named(*loader.marks):
+        if files.named(*loader.marks) or (is_named and not loader.marks):
             return loader
     if not any(files.folder.iterdir()):
         raise DatasetError(f"{files.folder} is empty. Name the folder of a dataset, or its captions file.")
@@ -200,7 +214,8 @@ def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
     if unread:
         advice = "Save its table as CSV or JSON lines, or unpack it."
         raise DatasetError(f"{files.folder} has no captions that can be read, but {unread[0].name}. {advice}")
-    sought = "; ".join(f"{' or '.join(loader.marks)} ({name})" for name, loader in loaders.items())
+    marked = {name: loader for name, loader in loaders.items() if loader.marks}
+    sought = "; ".join(f"{' or '.join(loader.marks)} ({name})" for name, loader in marked.items())
     more = f" Expected {next(iter(loaders.values())).source}." if len(loaders) == 1 else ""
     raise DatasetError(f"{files.folder} has no captions or annotations. Looked for {sought}.{more}")
 

@@ -1,13 +1,13 @@
 """Losses by name, and their weighted sum. To add a loss, write its class and add one line here."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any, Protocol
 
 from torch import Tensor
 
-from nt2vr.errors import ConfigError
-from nt2vr.registry import pick
+from nt2vr.errors import ConfigError, quoted, reason_of
+from nt2vr.registry import Registry, check_word, pick
 from trainer.config import AnySize, TrainConfig, option, read_settings
 from trainer.losses.contrastive import ConClipLoss, ContrastiveLoss, NegClipLoss, VfcLoss
 from trainer.losses.distill import DistillLoss
@@ -25,7 +25,10 @@ class Loss(Protocol):
         """Return the loss of the batch, a scalar; 0 with a gradient where nothing in it can be used."""
 
 
-LOSSES: dict[str, type[Any]] = {  # frozen dataclasses with `needs` and `__call__`, every field with a default
+NEEDS = frozenset(  # see `WeightedLosses.needs`
+    "video negated denied truth parts kept distractors verbs labels ordered".split()
+)
+BUILT_IN: dict[str, type[Any]] = {  # frozen dataclasses with `needs` and `__call__`, every field with a default
     "contrastive": ContrastiveLoss,
     "labels": LabelsLoss,
     "retrieval": RetrievalLoss,
@@ -38,6 +41,29 @@ LOSSES: dict[str, type[Any]] = {  # frozen dataclasses with `needs` and `__call_
     "vfc": VfcLoss,
     "order": OrderLoss,
 }
+
+
+def _checked(name: str, loss: Any) -> type[Any]:
+    """Refuse a loss from outside that a config could not name, fill with its defaults, or call."""
+    check_word("loss", name)
+    described = f"The loss {quoted(name)} must be a dataclass with `needs` and `__call__`."
+    if not (isinstance(loss, type) and is_dataclass(loss)):
+        raise ConfigError(described)
+    try:
+        built: Any = loss()
+        needs = set(built.needs)
+    except (TypeError, AttributeError) as error:
+        reason = reason_of(error)
+        raise ConfigError(f"The loss {quoted(name)} cannot be built ({reason}). Give its fields defaults.") from error
+    if not callable(built):
+        raise ConfigError(described)
+    unknown = sorted(needs - NEEDS)
+    if unknown:
+        raise ConfigError(f"The loss {quoted(name)} needs {unknown[0]!r}. Choose from: {', '.join(sorted(NEEDS))}.")
+    return loss
+
+
+LOSSES = Registry("loss", BUILT_IN, _checked)
 
 
 @dataclass(frozen=True)

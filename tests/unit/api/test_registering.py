@@ -1,0 +1,105 @@
+"""Losses and datasets of one's own, known in this process by their names."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+import nt2vr
+from nt2vr.datasets.load import DATASETS, load_dataset
+from nt2vr.errors import ConfigError, DatasetError
+from trainer.losses import LOSSES, build_losses
+from trainer.losses.embedded import EmbeddedBatch
+
+
+@dataclass(frozen=True)
+class Pull:
+    """Pull captions towards their videos."""
+
+    strength: float = 2.0
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset({"video"})
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        assert batch.video is not None
+        return self.strength * (1 - (batch.video * batch.caption).sum(dim=-1)).mean()
+
+
+@pytest.fixture(autouse=True)
+def unregistered() -> Iterator[None]:
+    yield
+    for registry in (LOSSES, DATASETS):
+        for name in registry.added:
+            del registry[name]
+
+
+def test_a_loss_of_ones_own_is_built_from_settings_and_summed() -> None:
+    nt2vr.register_loss("pull", Pull)
+    losses = build_losses({"pull": {"weight": 0.5, "strength": 4.0}})
+    assert losses.needs == {"video"}
+    videos = torch.eye(2)
+    batch = EmbeddedBatch(video=videos, caption=videos.flip(0), logit_scale=torch.tensor(1.0))
+    total, values = losses(batch)
+    assert values == {"pull": 4.0}
+    assert total.item() == 2.0
+
+
+@dataclass(frozen=True)
+class WithoutDefault:
+    size: int
+    needs = frozenset({"video"})
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        return batch.caption.sum()
+
+
+@dataclass(frozen=True)
+class NeedsSound(Pull):
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset({"sound"})
+
+
+@pytest.mark.parametrize(
+    ("name", "loss"),
+    [("contrastive", Pull), ("Two Words", Pull), ("mine", Pull()), ("mine", WithoutDefault), ("mine", NeedsSound)],
+)
+def test_a_loss_that_a_config_could_not_use_is_refused(name: str, loss: Any) -> None:
+    with pytest.raises(ConfigError):
+        nt2vr.register_loss(name, loss)
+
+
+def rows(path: Path) -> Iterator[dict[str, str]]:
+    for line in path.read_text().splitlines():
+        name, _, caption = line.partition(" = ")
+        yield {"path": name, "caption": caption, "split": "test" if name == "b.png" else "train"}
+
+
+def test_a_dataset_of_ones_own_is_read_by_its_name(tmp_path: Path) -> None:
+    for name in ("a.png", "b.png", "c.png"):
+        (tmp_path / name).touch()
+    file = tmp_path / "captions.own"
+    file.write_text("a.png = a dog\nb.png = a cat\nc.png = a cow\n")
+    nt2vr.register_dataset("own", rows)
+    (video,) = load_dataset(f"own:{file}", "test").videos
+    assert (video.path, video.captions) == (tmp_path / "b.png", ("a cat",))
+    assert len(load_dataset(f"own:{file}", "all").videos) == 3
+    (tmp_path / "captions.json").write_text(json.dumps([{"path": "a.png", "caption": "x"}]))
+    assert len(load_dataset(tmp_path).videos) == 1  # known only by its name
+
+
+def test_rows_that_name_no_video_are_refused(tmp_path: Path) -> None:
+    nt2vr.register_dataset("own", lambda path: [{"caption": "a dog"}])
+    with pytest.raises(DatasetError, match="row 1"):
+        load_dataset(f"own:{tmp_path}")
+    with pytest.raises(ConfigError):
+        nt2vr.register_dataset("own", "a path")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError):
+        nt2vr.register_dataset("vatex", rows)
