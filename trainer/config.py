@@ -274,8 +274,8 @@ class TrainConfig:
     )
     num_captions: Whole = option(
         0,
-        "most captions per epoch of a dataset, each taken once, as in the paper; validation then searches with "
-        "all captions too. 0 draws one caption per clip and pass, and validates with one per clip",
+        "most captions per epoch of a dataset, each taken once, as in the paper. 0 draws one caption per clip and "
+        "pass. Validation searches with all captions of the held-out clips",
     )
     num_frames: Count = option(4, "frames stored per clip; the trained model also expects as many per video")
     positions: Literal["base", "centres", "ends"] = option(

@@ -38,7 +38,7 @@ from trainer.config import METRICS
 from trainer.data.batches import Batch, draw_sentence, epoch_batches
 from trainer.data.clips import Clips
 from trainer.data.digests import digests_of
-from trainer.data.sentences import captions_of
+from trainer.data.sentences import WorldSentences, captions_of
 from trainer.distributed import agree, in_turn, rank, world_size
 from trainer.learner import FrozenTexts, Learner, Miner, Teacher, TextEncoder
 from trainer.losses.distill import DistillLoss
@@ -71,6 +71,8 @@ def train(
     saved = read_saved(run, learner.config, digests_of(clips, validation))
     if saved.position.finished:
         return "finished"
+    if not saved.asks_as_evaluation:
+        validation = replace(validation, queries=with_former_queries(validation))
     prepare(learner, clips, should_stop, progress)
     shifts = clips.verbs.shifts if clips.verbs else {}
     validator = partial(Validator, learner, validation, progress, shifts, saved.changes)
@@ -351,10 +353,10 @@ class Validator:
 
 
 def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None = None) -> dict[str, float]:
-    """Search the clips with one caption per clip and with denying sentences; return measures of `summarise`.
+    """Search the clips with captions and with denying sentences; return measures of `summarise`.
 
-    These are every "original/" one, and for denying sentences those TRACKED; for datasets only "negated/delta_MIR".
-    `videos` are as of `Benchmark.embed`, and computed if None.
+    These are every "original/" one, and for denying sentences those TRACKED; for datasets those of negated and
+    composed queries. `videos` are as of `Benchmark.embed`, and computed if None.
     """
     videos = clips.embeddings(as_scored(encoder)) if videos is None else videos
     return _measured(encoder, clips, videos, ["plain"])[0]
@@ -389,7 +391,18 @@ def _measured(
 
 @lru_cache(maxsize=1)  # a run validates on the same clips after every epoch
 def _queries(clips: Clips) -> tuple[JudgedQuery, ...]:
-    return clips.sentences.queries()
+    return clips.queries or clips.sentences.queries()
+
+
+def with_former_queries(clips: Clips) -> tuple[JudgedQuery, ...]:
+    """Return the queries of a dataset's clips for a run until 0.2.0: its own, and the composed ones that it lacked.
+
+    What it has measured so far, on which its best epoch depends, goes on as it was.
+    """
+    if isinstance(clips.sentences, WorldSentences):
+        return ()
+    composed = (query for query in clips.queries if query.kind == "composed")
+    return (*clips.sentences.queries(), *composed)
 
 
 class TextMeasures:

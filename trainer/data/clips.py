@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from nt2vr.datasets.features import BigFile, read_features
 from nt2vr.datasets.load import held_out_of, load_dataset, sample, sample_ids
 from nt2vr.errors import ConfigError, DatasetError, quoted, reason_of
+from nt2vr.evaluation.benchmark import JudgedQuery
 from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache, StoredClips
@@ -45,6 +46,7 @@ from nt2vr.world.drawn.shipped import embed_undrawn
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import SceneSplit
 from trainer.config import TrainConfig, is_captions_file
+from trainer.data.queries import evaluation_queries, query_folder
 from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSentences, captions_of
 
 TrainingSplit = Literal["train", "validation"]
@@ -146,6 +148,7 @@ class Clips:
     verbs: Verbs | None = None  # captions with another verb; None where no loss needs them
     features: NDArray[np.float32] | None = None  # (N, W), computed by other code; None for clips that are seen
     ids: Sequence[str] = ()  # N names of clips with what their files contain; none where only captions are read
+    queries: tuple[JudgedQuery, ...] = ()  # of held-out clips of a dataset; none where `sentences` make them
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -241,11 +244,13 @@ class ClipLoader:
                 logger.warning(remark)
         if has_files:
             decodes = process_rank() == 0  # the others take what the first has stored
+            chosen = sample(dataset.videos, count)
             with progress_bar(self.progress) as shown, frame_cache(self.cache) as store:
-                sizes, chosen = (config.num_frames, config.framing), sample(dataset.videos, count)
+                sizes = (config.num_frames, config.framing)
                 videos, frames, name = decode_videos(chosen, *sizes, store, shown, decodes)
             ids = [f"{video.video_id} {video.key}" for video in videos]
-            return Clips(frames, self._sentences(videos), self.cache / name, dataset.name, ids=ids)
+            clips = Clips(frames, self._sentences(videos), self.cache / name, dataset.name, ids=ids)
+            return self._with_queries(clips, split, dataset.videos, chosen, videos)
         features = read_features(config.data, config.features, [video.video_id for video in dataset.videos])
         there = [video for video in dataset.videos if video.video_id in features.of_video]
         if missing := len(dataset.videos) - len(there):
@@ -255,7 +260,25 @@ class ClipLoader:
         rows = np.stack([features.of_video[video.video_id] for video in videos])
         no_frames = np.empty((len(rows), 1, 0, 0, 3), np.uint8)
         ids = [video.video_id for video in videos]
-        return Clips(no_frames, self._sentences(videos), name=dataset.name, features=rows, ids=ids)
+        clips = Clips(no_frames, self._sentences(videos), name=dataset.name, features=rows, ids=ids)
+        return self._with_queries(clips, split, there, videos, videos)
+
+    def _with_queries(
+        self,
+        clips: Clips,
+        split: TrainingSplit,
+        dataset: Sequence[Video],
+        chosen: Sequence[Video],
+        readable: Sequence[Video],
+    ) -> Clips:
+        """Add the queries of held-out clips, of which the leading process alone has any use."""
+        if split == "train" or process_rank() > 0:
+            return clips
+        chosen_ids = {video.video_id for video in chosen}
+        in_order = [video for video in dataset if video.video_id in chosen_ids]
+        with progress_bar(self.progress) as shown:
+            queries = evaluation_queries(in_order, readable, query_folder(self.cache), shown)
+        return replace(clips, queries=queries)
 
     def _sentences(self, videos: Sequence[Video]) -> CaptionSentences:
         captions = [video.captions for video in videos]

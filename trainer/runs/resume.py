@@ -60,6 +60,7 @@ class Saved:
     look: int = 1  # version of the built-in world's drawings; runs of 0.2.0 saw the first one
     changes: tuple[Change, ...] = ()  # of a run that diverged; `config` has the last one's learning rate
     data: Digests = field(default_factory=dict)  # none of the built-in world, nor of runs until 0.2.0
+    asks_as_evaluation: bool = False  # whether a dataset is searched with evaluation's queries; not until 0.2.0
 
     @property
     def steps(self) -> int:
@@ -85,7 +86,7 @@ def read_saved(run: RunFolder, config: TrainConfig, data: Digests = MappingProxy
     """
     saved = read_state(run)
     if saved is None:
-        return Saved(asdict(config), look=LOOK, data=dict(data))
+        return Saved(asdict(config), look=LOOK, data=dict(data), asks_as_evaluation=True)
 
     different = _different(saved, config)
     if saved.learner is None and not saved.position.finished:
@@ -150,7 +151,7 @@ def change_learning_rate(run: RunFolder, config: TrainConfig, learning_rate: flo
     The change is recorded at once, in the metrics and in resume.pt, so that it holds however the run is resumed from
     here on. What was written after the save is undone.
     """
-    saved = read_state(run) or Saved(asdict(config), look=LOOK)
+    saved = read_state(run) or Saved(asdict(config), look=LOOK, asks_as_evaluation=True)
     rewind(run, saved.metrics_bytes)
     for folder in run.path.glob("checkpoints/epoch_*"):
         if int(folder.name.removeprefix("epoch_")) >= saved.position.epoch:

@@ -1,0 +1,81 @@
+"""Validation on a dataset measures what `nt2vr evaluate` does of the same videos, negation included."""
+
+import json
+import os
+import signal
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import nt2vr
+from nt2vr.evaluation.sources import Data
+from tests.tiny import write_tiny
+from tests.training import SMALL, go_on, run_training
+from tests.unit.trainer.captioned import write_captioned_pictures
+from trainer.config import TrainConfig
+from trainer.optimizer import Steps
+from trainer.runs.run_folder import RunFolder, read_metrics
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> TrainConfig:
+    write_tiny(tmp_path / "models" / "tiny", "Tiny base")
+    write_captioned_pictures(tmp_path / "set", count=80)
+    common: dict[str, Any] = {"base": str(tmp_path / "models" / "tiny"), "model": {}, "train": "text"}
+    return replace(SMALL, **common, data=str(tmp_path / "set"), num_clips=100, num_frames=1, validation_clips=100)
+
+
+def epochs_of(run: RunFolder) -> list[dict[str, float]]:
+    return [row for row in read_metrics(run.metrics) if "original/MIR" in row]
+
+
+def losses_of(run: RunFolder) -> list[float]:
+    return [row["contrastive"] for row in read_metrics(run.metrics) if "contrastive" in row]
+
+
+def test_the_last_epoch_is_measured_as_evaluation_measures_it_with_its_control(
+    config: TrainConfig, tmp_path: Path
+) -> None:
+    run = run_training(replace(config, monitor="composed/hard_pairs"), tmp_path / "runs" / "mine")
+    last = epochs_of(run)[-1]
+    data = Data(config.data, split="validation")
+    metrics = nt2vr.evaluate(data, ["mine", "Tiny base drop"], data_dir=tmp_path).metrics
+    of_run = metrics["mine"]
+    of_control = metrics["Tiny base drop"]
+    measures = ["original/MIR", "original/R@1", "negated/delta_MIR", "composed/MIR", "composed/hard_pairs"]
+    assert {name: last[name] for name in measures} == pytest.approx({name: of_run[name] for name in measures}, abs=0.1)
+    first = read_metrics(run.metrics)[0]
+    for name in ("composed/MIR", "composed/hard_pairs"):
+        assert first[f"drop/{name}"] == pytest.approx(of_control[name], abs=1e-3)
+    assert len(list((tmp_path / "evaluation").glob("queries-*.json"))) == 1  # both share them
+    best = json.loads((run.path / "checkpoints" / "best.json").read_text())
+    assert best == {"epoch": max(epochs_of(run), key=lambda row: row["composed/hard_pairs"])["epoch"]}
+
+
+def test_a_run_saved_before_composed_queries_goes_on_and_gains_columns(
+    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run_training(config, tmp_path / "runs" / "whole")
+    take_step = Steps.step
+
+    def interrupted(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
+        values = take_step(self, batches)
+        if self.steps == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+        return values
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Steps, "step", interrupted)
+        run = run_training(config, tmp_path / "runs" / "stopped", "stopped")
+    state = torch.load(run.resume, weights_only=True)
+    del state["asks_as_evaluation"]
+    torch.save(state, run.resume)
+    go_on(run)
+    assert losses_of(run) == losses_of(whole)
+    last = epochs_of(run)[-1]
+    assert last["composed/MIR"] == epochs_of(whole)[-1]["composed/MIR"]
+    assert last["original/MIR"] != epochs_of(whole)[-1]["original/MIR"]  # still one caption per clip

@@ -1,0 +1,40 @@
+"""Queries that a dataset's videos are validated with: those that `nt2vr evaluate` generates of the same videos."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from nt2vr.evaluation.benchmark import JudgedQuery
+from nt2vr.evaluation.built_in import SEED
+from nt2vr.evaluation.sources import judged_queries
+from nt2vr.media.gallery import Video
+from nt2vr.negation.generate.build import build_query_sets, cached_query_sets
+from nt2vr.negation.generate.query_sets import CaptionedVideos
+from nt2vr.progress import Progress, silent
+
+
+def evaluation_queries(
+    videos: Sequence[Video], clips: Sequence[Video], folder: Path | None = None, progress: Progress = silent
+) -> tuple[JudgedQuery, ...]:
+    """Generate original, negated and composed queries of videos, and judge them for the clips in their order.
+
+    Args:
+        videos: all that are searched, in the order of their dataset, on which wordings of composed queries depend.
+        clips: those of them that could be read; queries without any other relevant video are left out.
+        folder: keeps the queries for the next time; None generates them anew.
+        progress: gets the number of captions that have been parsed.
+    """
+    captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in videos})
+    if folder is None:
+        sets = build_query_sets(captions, SEED, progress)
+    else:
+        sets = cached_query_sets(captions, SEED, folder, progress)
+    row_of = {clip.video_id: row for row, clip in enumerate(clips)}
+    queries, _ = judged_queries(sets, row_of)
+    return queries
+
+
+def query_folder(cache: Path) -> Path:
+    """Return the folder that keeps queries: evaluation's own for runs in a data folder, so that both share them."""
+    if cache.parts[-2:] == ("runs", ".frames"):
+        return cache.parents[1] / "evaluation"
+    return cache
