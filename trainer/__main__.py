@@ -6,12 +6,13 @@ An unfinished run resumes from its last save. The Train tab starts and resumes r
 import json
 import logging
 import os
+import shutil
 import signal
 import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +20,7 @@ from cyclopts import Parameter
 from tqdm import tqdm
 
 from nt2vr.errors import ConfigError, DivergedError, LineFormatter, Nt2vrError, RunError
-from nt2vr.files import is_disk_full
+from nt2vr.files import check_writable, is_disk_full
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.progress import Progress, silent, stoppable
@@ -36,7 +37,7 @@ from trainer.config import (
     resolved,
     save_config,
 )
-from trainer.runs.run_folder import RunFolder, RunStatus, State
+from trainer.runs.run_folder import RunFolder, RunStatus, State, refuse_second_training
 from trainer.teaching import PRESET, add_model, estimate_s, run_of, teaching, told_s
 
 logger = logging.getLogger("trainer")
@@ -79,9 +80,11 @@ def train(
         _use(device)
         if process_rank() > 0:  # only the leading process prepares the run, writes files and reports the outcome
             return _follow(run, cache)
-        described, lower_rate = _prepare(run, config, dict(map(parse_change, changes or ())))
+        plan = _plan(run, config, dict(map(parse_change, changes or ())))
         with run.training():
-            status = _lead(run, described, cache, lower_rate)
+            if plan.is_new:
+                _write_new(run, plan.config)
+            status = _lead(run, plan.config, cache, plan.lower_rate)
             if as_json:
                 sys.stdout.write(f"{json.dumps(_outcome(run), ensure_ascii=False)}\n")
             return status
@@ -121,6 +124,7 @@ def teach(model: str, /, *, captions: Path | None = None, data_dir: Path | None 
         sys.stdout.flush()
         return train(run, changes=[f"learning_rate={status.lower_rate!r}"], device=device)
     _use(device)
+    _check_start(config, run.parent)
     sys.stdout.write(f"{told_s(config, estimate_s(config))} Ctrl+C stops; the same command goes on.\n")
     sys.stdout.flush()
     changes = [f"{key}={getattr(config, key)}" for key in ("name", "base", "data")]
@@ -137,21 +141,53 @@ def _use(device: str) -> None:
             raise ConfigError(f"There is no {device} here. Leave --device out, or choose another.")
 
 
-def _prepare(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any]) -> tuple[TrainConfig, float | None]:
-    """Return the config of a run, new or not, and the lower learning rate that it is to be resumed at, if any."""
+@dataclass(frozen=True)
+class Plan:
+    """What a command is to train."""
+
+    config: TrainConfig
+    is_new: bool
+    lower_rate: float | None = None  # the learning rate to resume at, if another one
+
+
+def _plan(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any]) -> Plan:
+    """Plan a new run or the rest of one, without writing anything; an Nt2vrError says why it cannot start."""
     if config_file is None:
-        if not run.config.exists():
-            raise ConfigError(f"{run.path} has no run. Name the --config of a new one: {', '.join(preset_names())}.")
-        config = load_config(run.config)
-        return config, _lower_rate(run, config, changes) if changes else None
+        return _plan_rest(run, changes)
     if run.config.exists():
         raise ConfigError(f"{run.config} already exists. Leave --config out, or name another folder.")
     folder = run.path.resolve()
+    check_writable(folder)
     config = load_config(preset_or_file(config_file), changes)
     config = resolved(config, folder.parents[1] if folder.parent.name == RUNS else None)
-    run.path.mkdir(parents=True, exist_ok=True)
-    save_config(config, run.config)
-    return config, None
+    _check_start(config, folder.parent)
+    return Plan(config, is_new=True)
+
+
+def _plan_rest(run: RunFolder, changes: Mapping[str, Any]) -> Plan:
+    if not run.config.exists():
+        raise ConfigError(f"{run.path} has no run. Name the --config of a new one: {', '.join(preset_names())}.")
+    config = load_config(run.config)
+    if not changes:
+        return Plan(config, is_new=False)
+    return Plan(config, is_new=False, lower_rate=_lower_rate(run, config, changes))
+
+
+def _write_new(run: RunFolder, config: TrainConfig) -> None:
+    """Write the config of a new run, whose folder has only its lock; a full disk leaves no folder."""
+    try:
+        save_config(config, run.config)
+    except OSError:
+        shutil.rmtree(run.path, ignore_errors=True)
+        raise
+
+
+def _check_start(config: TrainConfig, runs: Path) -> None:
+    """Raise an Nt2vrError if no run with this config can start in a folder of runs."""
+    from trainer.checks import check_start  # noqa: PLC0415  imports torch
+
+    refuse_second_training(runs)
+    check_start(config)
 
 
 def _lower_rate(run: RunFolder, config: TrainConfig, changes: Mapping[str, Any]) -> float:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from nt2vr.datasets.features import features_size
 from nt2vr.errors import ConfigError
-from nt2vr.models.card import Card, configured
+from nt2vr.models.card import Card, configured, read_card
 from nt2vr.models.checkpoint import build_model, identified, read_configs, read_model
 from nt2vr.models.open_clip_encoder import OpenClipEncoder, embed_dim_of, normalise_frames, token_embeddings
 from nt2vr.models.pooling import SequenceTransformer, head_of, new_pooling, read_pooling
@@ -26,7 +26,7 @@ from nt2vr.models.words import Words, words_card
 from nt2vr.negation.generate.denials import Denial
 from nt2vr.settings import resolve_path
 from trainer import distributed
-from trainer.config import TrainConfig, deeper
+from trainer.config import Learnt, TrainConfig, deeper
 from trainer.data.batches import Batch, Sought
 from trainer.losses import WeightedLosses, losses_of
 from trainer.losses.embedded import (
@@ -45,6 +45,7 @@ logger = logging.getLogger(__name__)
 NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip
 MAX_LOGIT_SCALE = math.log(100)  # as in CLIP: keeps the softmax from saturating
 PREPROCESS: dict[str, Any] = {}  # open_clip's defaults: CLIP's mean and standard deviation
+KNOW_ORDER = ("seqTransf", "unit_seqTransf")  # poolings that are a `SequenceTransformer`
 LAYER = re.compile(r"((?:text\.)?transformer\.resblocks\.)(\d+)(\..+)")  # parameter names in open_clip's text towers
 OUTPUTS = (".attn.out_proj.", ".mlp.c_proj.")  # the last weights of both residual branches
 
@@ -63,22 +64,19 @@ class Start:
 
     @classmethod
     def of(cls, config: TrainConfig) -> "Start":
-        """Seed torch's generator, build the losses, and build or load the model."""
-        torch.manual_seed(config.seed)
-        device, losses, base = "cuda" if torch.cuda.is_available() else "cpu", losses_of(config), config.base_folder
-        check_loggers(config)
+        """Check the config, seed torch's generator, and build or load the model."""
+        losses = check_model(config)
         if config.batch_size % (count := distributed.world_size()):
             raise ConfigError(f"batch_size ({config.batch_size}) must be a multiple of the processes ({count}).")
+        torch.manual_seed(config.seed)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        base = config.base_folder
         if base is None:
             tokenizer, preprocess, card = load_tokenizer(None, config.model_cfg["text_cfg"]), PREPROCESS, None
             model = build_model(config.model_cfg, preprocess, device)
         else:
             model, tokenizer, card = read_model(base, device)
-            if card.words:
-                raise ConfigError(f"{base} reads words, and no training starts from that. Name what it was made of.")
-            model_cfg, preprocess = read_configs(base)
-            if deeper(model_cfg, config.added_layers) != config.model_cfg:
-                raise ConfigError(f"{base} does not match the config's model. Leave model out to use the base's own.")
+            preprocess = read_configs(base)[1]
             if config.added_layers:
                 weights = model.state_dict()
                 model = build_model(config.model_cfg, preprocess, device)
@@ -87,29 +85,35 @@ class Start:
         return cls(losses, device, model, tokenizer, preprocess, card, pooling)
 
 
-def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Module:
-    """Return the pooling to start from: the base's if it has the same, otherwise a new one."""
-    card = replace(base or Card(config.name), frames=config.num_frames)
-    if config.pooling not in ("base", card.pooling):
-        card = replace(card, pooling=config.pooling, head={})
+def check_model(config: TrainConfig) -> WeightedLosses:
+    """Build a config's losses; raise an Nt2vrError for what they, its base or its pooling rule out. Load no tower."""
+    losses = losses_of(config)
+    check_loggers(config)
+    base = config.base_folder
+    if base is None:
+        check_pooling(config, None)
+        return losses
+    card = read_card(base)
+    if card.words:
+        raise ConfigError(f"{base} reads words, and no training starts from that. Name what it was made of.")
+    if deeper(read_configs(base)[0], config.added_layers) != config.model_cfg:
+        raise ConfigError(f"{base} does not match the config's model. Leave model out to use the base's own.")
+    check_pooling(config, card)
+    return losses
+
+
+def check_pooling(config: TrainConfig, base: Card | None) -> None:
+    """Raise a ConfigError if a config's pooling, perhaps its base's, cannot do what its other fields ask for."""
+    card = pooling_card(config, base)
+    knows_order = card.pooling in KNOW_ORDER
     if base and card.head:
-        pooling = read_pooling(resolve_path(config.base), base, embed_dim_of(model)).train()
+        pooling = read_pooling(resolve_path(config.base), base, config.model_cfg["embed_dim"])
         if isinstance(pooling, SequenceTransformer) and len(pooling.positions) < config.num_frames:
             most = f"{len(pooling.positions)} frames, the most that {config.base} knows the order of"
             raise ConfigError(f"num_frames is {config.num_frames}, more than {most}. Lower it.")
     elif config.keep_head:
         raise ConfigError(f"keep_head is true, but {config.base} has no {card.pooling} that has learned. Turn it off.")
-    else:
-        spaces = (config.word_settings.size, config.word_settings.number) if config.word_settings else ()
-        width = features_size(config.data, config.features) if config.features else embed_dim_of(model)
-        pooling = new_pooling(card, model, width, *spaces)
-    check_pooling(config, pooling)
-    return pooling
-
-
-def check_pooling(config: TrainConfig, pooling: nn.Module) -> None:
-    knows_order = isinstance(pooling, SequenceTransformer)
-    if config.train == "head" and not list(pooling.parameters()):
+    if config.train == "head" and card.pooling not in get_args(Learnt):
         raise ConfigError("train is head, but the pooling has nothing to learn. Set pooling to seqTransf.")
     if knows_order and config.trains_visual and config.frames_per_step != config.num_frames:
         raise ConfigError(f"This pooling needs all frames. Set frames_per_step to num_frames ({config.num_frames}).")
@@ -118,6 +122,24 @@ def check_pooling(config: TrainConfig, pooling: nn.Module) -> None:
             "The loss order needs a frozen visual tower and a pooling that learns the order of frames. Set train to "
             "text and pooling to unit_seqTransf."
         )
+
+
+def pooling_card(config: TrainConfig, base: Card | None) -> Card:
+    """Return a card with the pooling to train; its head is the base's, if that has the same pooling."""
+    card = replace(base or Card(config.name), frames=config.num_frames)
+    if config.pooling in ("base", card.pooling):
+        return card
+    return replace(card, pooling=config.pooling, head={})
+
+
+def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Module:
+    """Return the pooling to start from: the base's if it has the same, otherwise a new one."""
+    card = pooling_card(config, base)
+    if base and card.head:
+        return read_pooling(resolve_path(config.base), base, embed_dim_of(model)).train()
+    spaces = (config.word_settings.size, config.word_settings.number) if config.word_settings else ()
+    width = features_size(config.data, config.features) if config.features else embed_dim_of(model)
+    return new_pooling(card, model, width, *spaces)
 
 
 def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -90,21 +90,14 @@ class RunManager:
         self._evict()
 
     def start(self, config: TrainConfig) -> str:
-        config, environment = resolved(config, self.folder.parent), self.free_device()
-        # its checkpoints, its saved state twice while it is replaced, and frames
-        size = SMALL_BYTES
-        if (base := config.base_folder) and config.train != "fusion":  # which links to its base's
-            with suppress(OSError, CheckpointError):
-                size = (whole_folder(base, read_card(base)) / WEIGHTS).stat().st_size
-        kept = min(config.epochs, config.keep_checkpoints + 2) if config.keep_checkpoints else config.epochs
-        needed = size * (kept + 2 * STATE_FACTOR) + FRAMES_BYTES
-        check_free(self.folder, needed, f"Training {config.epochs} epochs of {config.name}")
+        """Start a run and return its id; one that is refused, for whatever reason, leaves no folder."""
+        config = self.check(config)
         path = self.folder
         try:
             run = self._new_folder(config.name)
             path = run.path
             save_config(config, run.config)
-            _launch(run, environment)
+            _launch(run, self.free_device())
         except (OSError, Nt2vrError) as error:
             if path != self.folder:
                 shutil.rmtree(path)
@@ -113,6 +106,16 @@ class RunManager:
                 raise RunError(f"{path} cannot be written to ({error.strerror}). {advice}") from error
             raise
         return path.name
+
+    def check(self, config: TrainConfig) -> TrainConfig:
+        """Return a config with absolute paths; raise an Nt2vrError if no run with it could start now."""
+        from trainer.checks import check_start  # noqa: PLC0415  imports torch
+
+        config = resolved(config, self.folder.parent)
+        self.free_device()
+        check_free(self.folder, _space_needed(config), f"Training {config.epochs} epochs of {config.name}")
+        check_start(config)
+        return config
 
     def resume(self, run_id: str, learning_rate: float | None = None) -> None:
         """Let a run go on from where it was saved, after its loss became non-finite perhaps at a lower rate."""
@@ -227,6 +230,19 @@ class RunManager:
             with suppress(ConfigError):
                 self._configs[run_id] = load_config(run.config)
         return Run(run_id, status, self._configs.get(run_id), late)
+
+
+def _space_needed(config: TrainConfig) -> int:
+    """Return the bytes of a run's checkpoints, of its saved state twice while it is replaced, and of frames."""
+    checkpoint_bytes = SMALL_BYTES
+    base = config.base_folder
+    if base and config.train != "fusion":  # a fusion's checkpoints link to the base's weights
+        with suppress(OSError, CheckpointError):
+            checkpoint_bytes = (whole_folder(base, read_card(base)) / WEIGHTS).stat().st_size
+    kept = config.epochs
+    if config.keep_checkpoints:
+        kept = min(config.epochs, config.keep_checkpoints + 2)
+    return checkpoint_bytes * (kept + 2 * STATE_FACTOR) + FRAMES_BYTES
 
 
 def start_process(

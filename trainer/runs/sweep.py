@@ -6,10 +6,11 @@ what was stopped and skips what has finished.
 
 import json
 import re
+import shutil
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from itertools import product
 from pathlib import Path
@@ -20,7 +21,7 @@ from cyclopts import Parameter
 
 from nt2vr.errors import ConfigError, RunError, quoted
 from nt2vr.files import atomic_write, check_writable, parse_json
-from nt2vr.settings import Settings, training_environment
+from nt2vr.settings import Settings, training_devices, training_environment
 from trainer.config import (
     METRICS,
     PRESETS,
@@ -35,7 +36,7 @@ from trainer.config import (
     save_config,
 )
 from trainer.runs.manager import log_tail, start_process
-from trainer.runs.run_folder import RunFolder, read_metrics
+from trainer.runs.run_folder import RunFolder, read_metrics, refuse_second_training
 
 SWEEPS = PRESETS / "sweeps"  # of the papers' tables, each with its config, and a grid or points
 MAX_RUNS = 1000
@@ -100,6 +101,7 @@ def sweep(
     keys, points, file, before = planned(config, dict(map(parse_choices, grid or ())))
     base = load_config(preset_or_file(file), {**before, **dict(map(parse_change, changes or ()))})
     runs = runs_at(base, points, seeds, out, settings.data_dir)
+    check_runs(runs, settings.device)
     table = out / f"sweep-{_digest([each.folder.path.name for each in runs])}.md"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     failed = []
@@ -143,8 +145,6 @@ def runs_at(
     config: TrainConfig, points: Sequence[Point], seeds: int, out: Path, data_dir: Path | None = None
 ) -> list[SweepRun]:
     """List the runs of a sweep, one seed of all points after the other."""
-    from trainer.losses import losses_of  # noqa: PLC0415  imports torch
-
     if seeds > 1 and any("seed" in changes for _, changes in points):
         raise ConfigError(f"The grid has seeds, so --seeds {seeds} cannot choose them. Leave one of the two out.")
     if not 1 <= seeds * len(points) <= MAX_RUNS:
@@ -152,18 +152,33 @@ def runs_at(
     runs = dict[Path, SweepRun]()
     for seed, (label, changes) in product(range(config.seed, config.seed + seeds), points):
         each = resolved(build_config(changed(asdict(config), {"seed": seed, **changes})), data_dir)
-        if each.losses:
-            losses_of(each)
         words = re.sub(r"[^a-z0-9.=]+", "-", " ".join([each.name, *label, f"seed={each.seed}"]).lower())
         folder = RunFolder(out / f"{words.strip('-.')[:56]}-{_digest(asdict(each))}")
         runs[folder.path] = SweepRun(label, each, folder)
     return list(runs.values())
 
 
+def check_runs(runs: Sequence[SweepRun], device: str) -> None:
+    """Raise an Nt2vrError if a run that is still to be started would be refused; other seeds are refused alike."""
+    from trainer.checks import check_start  # noqa: PLC0415  imports torch
+
+    unfinished = [run for run in runs if not run.is_finished]
+    if not unfinished:
+        return
+    refuse_second_training(runs[0].folder.path.parent, training_devices(training_environment(device)))
+    checked: list[TrainConfig] = []
+    for run in unfinished:
+        of_any_seed = replace(run.config, seed=0)
+        if not run.folder.config.exists() and of_any_seed not in checked:
+            check_start(run.config)
+            checked.append(of_any_seed)
+
+
 def train(each: SweepRun, device: str) -> str:
     """Train a run in a process of its own; return why it failed, "" if it did not. Stopped, it is saved first."""
     folder = each.folder
-    if not folder.config.exists():
+    is_new = not folder.config.exists()
+    if is_new:
         folder.path.mkdir(parents=True, exist_ok=True)
         save_config(each.config, folder.config)
     process = start_process(folder, training_environment(device))
@@ -174,7 +189,10 @@ def train(each: SweepRun, device: str) -> str:
         process.wait()
         raise
     if process.returncode == 2:
-        raise RunError(log_tail(folder, 1) or f"{folder.path.name} could not start.")
+        reason = log_tail(folder, 1) or f"{folder.path.name} could not start."
+        if is_new:
+            shutil.rmtree(folder.path)
+        raise RunError(reason)
     status = folder.status()
     if status and status.state == "stopped":
         raise KeyboardInterrupt

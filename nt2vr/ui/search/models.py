@@ -59,6 +59,7 @@ class Teaching:
         name = event_value(event, "name", str)
         config, run = self._begun(name)
         if run is None:
+            self._runs.check(config)
             progress(0, desc="measuring ten steps")
             seconds = estimate_s(config, lambda done, total, doing: progress((done, total), desc=doing))
             told, do = told_s(config, seconds), "Teach"

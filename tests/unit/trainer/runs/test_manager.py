@@ -4,7 +4,6 @@ import ctypes
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import pytest
 from nt2vr.errors import ConfigError, RunError
 from nt2vr.media.store import bytes_in
 from tests.paths import ROOT
+from trainer import __main__ as command_line
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
 from trainer.runs import manager as manager_module
@@ -84,7 +84,7 @@ def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_sta
     save_config(CONFIG, tmp_path / "config.json")
     assert main([str(manager.folder / "by-hand"), "--config", str(tmp_path / "config.json")]) == 2
     assert re.search(refusal, capsys.readouterr().err)
-    shutil.rmtree(manager.folder / "by-hand")
+    assert not (manager.folder / "by-hand").exists()
     with pytest.raises(RunError, match="Stop it before you delete it"):
         manager.delete(run_id)
 
@@ -116,7 +116,9 @@ def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_sta
 def test_a_run_that_fails_says_why_and_one_that_cannot_start_leaves_nothing(
     manager: RunManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run_id = manager.start(replace(CONFIG, losses={"triplet": {}}))
+    run_id = put(manager.folder, "by-hand", "stopped").path.name
+    save_config(replace(CONFIG, losses={"triplet": {}}), manager.folder / run_id / "config.json")
+    manager.resume(run_id)
     failed = wait_for_end(manager, run_id, "failed")
     assert "Unknown loss 'triplet'" in str(failed.status.error)
     assert failed.can_resume
@@ -282,7 +284,9 @@ def test_runs_of_two_folders_do_not_wait_for_each_other_and_two_devices_neither(
                 pass
 
 
-def test_values_of_a_new_run_can_be_set_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_values_of_a_new_run_can_be_set_by_hand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     save_config(CONFIG, tmp_path / "config.json")
     config = ("--config", str(tmp_path / "config.json"))
     for wrong, sentence in (
@@ -296,6 +300,9 @@ def test_values_of_a_new_run_can_be_set_by_hand(tmp_path: Path, capsys: pytest.C
     (device,) = device_locks(tmp_path).values()
     with device.hold(Holder("other", "runs/other", 1)):
         assert main([str(tmp_path / "run"), *config, *SET]) == 2
+    assert not (tmp_path / "run").exists()
+    monkeypatch.setattr(command_line, "_lead", lambda *_: 0)  # trains nothing
+    assert main([str(tmp_path / "run"), *config, *SET]) == 0
     written = json.loads((tmp_path / "run" / "config.json").read_text())
     assert (written["epochs"], written["name"]) == (7, "A=b")
     assert written["losses"]["contrastive"]["weight"] == 0.5
