@@ -40,6 +40,9 @@ from trainer.runs.run_folder import RunFolder, read_metrics, refuse_second_train
 
 SWEEPS = PRESETS / "sweeps"  # of the papers' tables, each with its config, and a grid or points
 MAX_RUNS = 1000
+MODEL_CHARS, POINT_CHARS = 24, 60  # of a model's and a point's name in that of a folder
+# prefixes of the metrics of what a model is compared with -> what the table calls it
+CONTROLS = {"base": "base", "drop": "base drop", "parts": "parts"}
 Label = tuple[str, ...]  # what the table says of a combination of settings, for each key that is varied
 Point = tuple[Label, Mapping[str, Any]]  # with the changes of the config
 
@@ -152,10 +155,33 @@ def runs_at(
     runs = dict[Path, SweepRun]()
     for seed, (label, changes) in product(range(config.seed, config.seed + seeds), points):
         each = resolved(build_config(changed(asdict(config), {"seed": seed, **changes})), data_dir)
-        words = re.sub(r"[^a-z0-9.=]+", "-", " ".join([each.name, *label, f"seed={each.seed}"]).lower())
-        folder = RunFolder(out / f"{words.strip('-.')[:56]}-{_digest(asdict(each))}")
-        runs[folder.path] = SweepRun(label, each, folder)
+        path = _folder_of(each, _point_name(label, changes), out)
+        runs[path] = SweepRun(label, each, RunFolder(path))
     return list(runs.values())
+
+
+def _point_name(label: Label, changes: Mapping[str, Any]) -> str:
+    """Name a point by its label; of a grid, each value with the last part of its key: "m4=-0.1"."""
+    if label != tuple(map(str, changes.values())):
+        return " ".join(label)
+    return " ".join(f"{key.rpartition('.')[2]}={value}" for key, value in zip(changes, label, strict=True))
+
+
+def _folder_of(config: TrainConfig, point: str, out: Path) -> Path:
+    """Return the folder of a run: that of an earlier version, which named runs otherwise, if it is there."""
+    digest = _digest(asdict(config))
+    for folder in sorted(out.glob(f"*-{digest}")):
+        if (folder / "config.json").is_file():
+            return folder
+    words = [_slug(config.name, MODEL_CHARS), _slug(point, POINT_CHARS), f"seed={config.seed}", digest]
+    return out / "-".join(filter(None, words))
+
+
+def _slug(text: str, max_chars: int) -> str:
+    """Return a text as part of a file's name, with the signs of its numbers: "m4=-0.1"."""
+    words = re.sub(r"[^a-z0-9.=-]+", "-", text.lower())
+    words = re.sub(r"(?<!=)-+", "-", words)
+    return words[:max_chars].strip("-.")
 
 
 def check_runs(runs: Sequence[SweepRun], device: str) -> None:
@@ -200,25 +226,77 @@ def train(each: SweepRun, device: str) -> str:
 
 
 def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
-    """Return the table of the results so far: mean ± standard deviation over seeds of each point's best epochs."""
+    """Return the table of the results so far: mean ± standard deviation over seeds of each point's best epochs.
+
+    Below the points, if all start from the same base, are the base itself and `drop`, the control that leaves out
+    what a sentence denies; below the table, a note if the points do not differ.
+    """
     points: dict[Label, list[Mapping[str, float] | None]] = {}
-    for each in runs:
-        points.setdefault(each.label, []).append(each.best_epoch)
+    for run in runs:
+        points.setdefault(run.label, []).append(run.best_epoch)
     measured = {name for rows in points.values() for row in rows for name in row or ()}
     columns = [name for name in METRICS if name in measured]
+
     lines = [[*keys, "runs", "best epoch", *columns], [":--"] * len(keys) + ["--:"] * (2 + len(columns))]
-    for label, every in points.items():
-        rows = list(filter(None, every))
-        done = str(len(every)) if len(rows) == len(every) else f"{len(rows)} of {len(every)}"
-        epochs = ", ".join(f"{row['epoch']:.0f}" for row in rows) or "–"
-        lines.append([*label, done, epochs, *(_mean(rows, name) for name in columns)])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    for label, rows in points.items():
+        finished = [row for row in rows if row]
+        done = str(len(rows)) if len(finished) == len(rows) else f"{len(finished)} of {len(rows)}"
+        epochs = ", ".join(f"{row['epoch']:.0f}" for row in finished) or "–"
+        lines.append([*label, done, epochs, *(_mean(finished, name) for name in columns)])
+    for name, controls in _controls(runs).items():
+        cells = [f"{controls[column]:.3f}" if column in controls else "–" for column in columns]
+        others = ["–"] * (len(keys) + 1)
+        lines.append([name, *others, *cells])
+
+    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    note = difference_note({label: [row for row in rows if row] for label, rows in points.items()}, columns)
+    return f"{table}\n{note}\n" if note else table
+
+
+def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:
+    """Return what the runs measured of their base and of `drop` before training, if they have one base and data."""
+    if len({(run.config.base, run.config.data, run.config.validation_clips) for run in runs}) > 1:
+        return {}
+    first_rows = [rows[0] for run in runs if (rows := read_metrics(run.folder.metrics))]
+    controls: dict[str, dict[str, float]] = {}
+    for prefix, name in CONTROLS.items():
+        for key, value in first_rows[0].items() if first_rows else ():
+            if key.startswith(f"{prefix}/"):
+                controls.setdefault(name, {})[key.removeprefix(f"{prefix}/")] = value
+    return controls
+
+
+def difference_note(points: Mapping[Label, Sequence[Mapping[str, float]]], columns: Sequence[str]) -> str:
+    """Say so if the points of a sweep do not differ, or by no more than their seeds; "" if they do."""
+    finished = [rows for rows in points.values() if rows]
+    if len(finished) < 2 or not columns:
+        return ""
+    cells = {tuple(_mean(rows, name) for name in columns) for rows in finished}
+    if len(cells) == 1:
+        return "The points do not differ in any measure: what is varied has no effect here."
+    if any(len(rows) < 2 for rows in finished):
+        return ""
+    if any(_gap(finished, name) > _largest_deviation(finished, name) for name in columns):
+        return ""
+    return "The points differ by no more than the seeds of one point do, in every measure."
+
+
+def _gap(points: Sequence[Sequence[Mapping[str, float]]], name: str) -> float:
+    """Return how far the highest mean of a measure is above the lowest."""
+    means = [mean(row[name] for row in rows) for rows in points if all(name in row for row in rows)]
+    return max(means, default=0.0) - min(means, default=0.0)
+
+
+def _largest_deviation(points: Sequence[Sequence[Mapping[str, float]]], name: str) -> float:
+    return max((stdev(row[name] for row in rows) for rows in points if all(name in row for row in rows)), default=0.0)
 
 
 def _mean(rows: Sequence[Mapping[str, float]], name: str) -> str:
     values = [row[name] for row in rows if name in row]
+    if not values:
+        return "–"
     spread = f" ± {stdev(values):.3f}" if len(values) > 1 else ""
-    return f"{mean(values):.3f}{spread}" if values else "–"
+    return f"{mean(values):.3f}{spread}"
 
 
 def _digest(data: Any) -> str:

@@ -11,8 +11,12 @@ import pytest
 
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
+from tests.tiny import write_tiny
+from tests.training import SMALL
+from tests.unit.trainer.captioned import write_captioned_pictures
 from trainer.config import PRESETS, TrainConfig, load_config, preset_or_file, save_config
-from trainer.runs.sweep import SweepRun, planned, runs_at
+from trainer.runs.run_folder import read_metrics
+from trainer.runs.sweep import Label, SweepRun, difference_note, planned, runs_at
 
 CONFIG = TrainConfig(name="CLIP-bnl", losses={"retrieval": {}, "bnl": {"weight": 1e-3}})
 TRAINER = """
@@ -26,6 +30,8 @@ with open(run / "metrics.jsonl", "w") as metrics:
     metrics.write(json.dumps({"epoch": 1, "step": 1, "retrieval": 1.0, "learning_rate": 1e-3}) + "\\n")
     for epoch, mir in ((1, 0.5), (2, 0.6 + config["seed"] / 10), (3, 0.55)):
         row = {"epoch": epoch, "step": epoch, "original/MIR": mir, "composed/MIR": mir + m4}
+        if os.environ.get("MARGIN_HAS_NO_EFFECT"):
+            row["composed/MIR"] = mir
         metrics.write(json.dumps(row) + "\\n")
 state = {0.3: "finished", 0.4: "failed", 0.5: "stopped", 0.6: "finished"}[m4]
 error = "It is broken." if state == "failed" else None
@@ -144,11 +150,67 @@ def test_the_table_has_the_mean_and_deviation_of_each_point_s_best_epochs(
     assert all(load_config(run / "config.json").patience == 2 for run in (tmp_path / "runs").glob("clip-bnl-*"))
 
 
+def test_names_of_folders_tell_signs_and_keys_and_those_of_an_earlier_version_go_on(tmp_path: Path) -> None:
+    grid = {"losses.bnl.m4": [-0.1, 0.1], "learning_rate": [1e-5]}
+    points = planned(Path("config"), grid)[1]
+    runs = runs_at(CONFIG, points, 1, tmp_path)
+    names = [run.folder.path.name.rpartition("-")[0] for run in runs]
+    assert names == [f"clip-bnl-m4={m4}-learning-rate=1e-05-seed=0" for m4 in (-0.1, 0.1)]
+    digest = runs[0].folder.path.name.rpartition("-")[2]
+    before = tmp_path / f"clip-bnl-0.1-1e-05-seed=0-{digest}"
+    before.mkdir()
+    save_config(runs[0].config, before / "config.json")
+    again = runs_at(CONFIG, points, 1, tmp_path)
+    assert [run.folder.path for run in again] == [before, runs[1].folder.path]
+    long = replace(CONFIG, name="A long name " * 5)
+    assert "-seed=0-" in runs_at(long, points, 1, tmp_path)[0].folder.path.name
+
+
+def test_a_note_says_that_points_do_not_differ(
+    tmp_path: Path, started: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert trained(tmp_path, "--grid", "losses.bnl.m4=.3,.6") == 0
+    assert "differ" not in capsys.readouterr().out
+    monkeypatch.setenv("MARGIN_HAS_NO_EFFECT", "1")
+    assert trained(tmp_path, "--grid", "losses.bnl.m4=.3,.6", "--set", "epochs=5") == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("The points do not differ in any measure")
+
+
+def test_points_may_differ_by_less_than_their_seeds() -> None:
+    def rows(*values: float) -> list[Mapping[str, float]]:
+        return [{"epoch": 1, "composed/MIR": value} for value in values]
+
+    columns = ["composed/MIR"]
+    near: dict[Label, list[Mapping[str, float]]] = {("a",): rows(0.5, 0.6), ("b",): rows(0.52, 0.6)}
+    assert "no more than the seeds" in difference_note(near, columns)
+    assert difference_note({**near, ("c",): rows(0.8, 0.81)}, columns) == ""
+    assert difference_note({("a",): rows(0.5), ("b",): rows(0.51)}, columns) == ""  # one seed tells nothing
+    assert difference_note({("a",): rows(0.5), ("b",): []}, columns) == ""
+
+
+def test_the_table_has_composed_queries_beside_the_base_and_its_control(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_tiny(tmp_path / "base", "Tiny base")
+    write_captioned_pictures(tmp_path / "set", count=40)
+    sizes: dict[str, Any] = {"num_frames": 1, "num_clips": 100, "validation_clips": 100, "epochs": 1}
+    base: dict[str, Any] = {"base": str(tmp_path / "base"), "model": {}, "train": "text"}
+    save_config(replace(SMALL, **base, **sizes, data=str(tmp_path / "set")), tmp_path / "tiny.json")
+    command = ["sweep", str(tmp_path / "tiny.json"), "--out", str(tmp_path / "runs"), "--device", "cpu"]
+    assert main([*command, "--grid", "learning_rate=.01"]) == 0
+    header, _, point, of_base, of_drop = (line.split(" | ") for line in capsys.readouterr().out.splitlines())
+    assert {"composed/MIR", "composed/hard_pairs"} <= {name.strip(" |") for name in header}
+    assert [row[0] for row in (point, of_base, of_drop)] == ["| 0.01", "| base", "| base drop"]
+    place = header.index("composed/MIR")
+    metrics = read_metrics(next((tmp_path / "runs").glob("tiny-*/metrics.jsonl")))
+    assert of_drop[place] == f"{metrics[0]['drop/composed/MIR']:.3f}"
+
+
 def test_the_same_sweep_again_trains_only_what_has_not_finished(tmp_path: Path, started: Path) -> None:
     for grid in (".3", ".3,.6", ".3,.6"):
         assert trained(tmp_path, "--grid", f"losses.bnl.m4={grid}") == 0
     first, second = started.read_text().splitlines()
-    assert first.startswith("clip-bnl-0.3-seed=0-") and second.startswith("clip-bnl-0.6-seed=0-")
+    assert first.startswith("clip-bnl-m4=0.3-seed=0-") and second.startswith("clip-bnl-m4=0.6-seed=0-")
 
 
 def test_a_run_that_fails_leaves_a_gap_and_one_that_is_stopped_stops_the_sweep(
