@@ -13,14 +13,20 @@ from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, PngImagePlugin
 
 from nt2vr.errors import MediaError
 from nt2vr.models.framing import BICUBIC, BILINEAR, LONGEST, SQUASH, Framing
 
 PICTURE_SUFFIXES = frozenset(".apng .avif .bmp .heic .heif .hif .jfif .jpe .jpeg .jpg .png .tif .tiff .webp".split())
-STARTS = (b"\xff\xd8\xff", b"\x89PNG", b"II*\0", b"MM\0*", b"BM")  # of JPEG, PNG, TIFF and BMP files
-HEIF, AVIF = frozenset(b"heic heix heim heis hevc hevx mif1 msf1".split()), frozenset((b"avif", b"avis"))  # brands
+STARTS = (  # of JPEG, PNG, TIFF, BigTIFF and BMP files
+    *(b"\xff\xd8\xff", b"\x89PNG", b"BM"),
+    *(b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
+)
+HEIC = frozenset(b"heic heix heim heis hevc hevx".split())  # brands: of HEVC's pictures,
+AVIF = frozenset((b"avif", b"avis"))  # of AV1's,
+EITHER = frozenset((b"mif1", b"msf1"))  # and of both, which name the codec's among the compatible brands
+MAX_BRANDS = 256  # bytes that brands are looked for in
 MARKER = re.compile(rb"\xff[\xc0-\xcf\xd9-\xfe]")  # of a JPEG's parts; none is within its pixels
 MAX_PIXELS = Image.MAX_IMAGE_PIXELS or 89_478_485  # Pillow's own limit against decompression bombs: 0.27 GB of RGB
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")  # no EPS: Pillow would start Ghostscript on it
@@ -34,6 +40,9 @@ ENOUGH = 1_000_000  # pixels to which larger pictures are reduced, by a whole nu
 SHORTEST = 448  # side that reducing keeps, at least
 STRIP = 64  # rows of the reduced picture
 ORIENTATION = 0x0112  # EXIF tag
+# bytes of a PNG's text or colour profile, unpacked; at Pillow's limit of 1 MB, pictures that hold the workflow by
+# which they were made, or a printer's profile, were refused
+PngImagePlugin.MAX_TEXT_CHUNK = 16_000_000
 UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -52,7 +61,9 @@ def is_picture(path: Path) -> bool:
     """Whether a file is a picture by its content: phones and programs name many HEIC files .jpg, and the reverse."""
     with _regular(path) as file:
         head = file.read(12)
-    return head.startswith(STARTS) or head[8:] == b"WEBP" or (head[4:8] == b"ftyp" and head[8:] in HEIF | AVIF)
+    if head.startswith(STARTS) or head[8:] == b"WEBP":
+        return True
+    return head[4:8] == b"ftyp" and head[8:] in HEIC | AVIF | EITHER
 
 
 def fit(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
@@ -126,7 +137,7 @@ def to_rgb(image: Image.Image) -> NDArray[np.uint8]:
     image.load()
 
     # Pillow turns a TIFF while it loads it, and libheif a HEIC file. The tag is gone then, so it is read afterwards.
-    orientation = image.getexif().get(ORIENTATION)
+    orientation = _orientation(image)
     rgb = _reduced_rgb(image, _factor(image))
     if orientation in UPRIGHT:
         rgb = rgb.transpose(UPRIGHT[orientation])
@@ -152,6 +163,14 @@ def _reduced_rgb(image: Image.Image, factor: int) -> Image.Image:
     return rgb
 
 
+def _orientation(image: Image.Image) -> int | None:
+    """Return the number by which a picture says how it is to be turned, if it does."""
+    try:
+        return image.getexif().get(ORIENTATION)
+    except Exception:  # as many types as for damaged pictures; without its metadata, a picture is whole
+        return None
+
+
 @contextmanager
 def opened_picture(path: Path) -> Iterator[Image.Image]:
     """Open a picture file of an acceptable size, and turn Pillow's errors into MediaErrors of one sentence."""
@@ -161,7 +180,7 @@ def opened_picture(path: Path) -> Iterator[Image.Image]:
         with warnings.catch_warnings(), _regular(path) as file:
             warnings.simplefilter("ignore")  # of damaged metadata
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            if file.read(12)[8:] in HEIF:
+            if _is_heic(file.read(MAX_BRANDS)):
                 from pillow_heif import register_heif_opener  # noqa: PLC0415  it takes half a second
 
                 register_heif_opener()
@@ -192,6 +211,18 @@ def _regular(path: Path) -> BinaryIO:
         file.close()
         raise MediaError(f"{path.name} is not a file. Choose a picture.")
     return file
+
+
+def _is_heic(head: bytes) -> bool:
+    """Whether a file that starts with `head` has pictures of HEVC, which Pillow alone does not read."""
+    if head[4:8] != b"ftyp":
+        return False
+    major = head[8:12]
+    if major in EITHER:
+        size = int.from_bytes(head[:4])
+        compatible = {head[start : start + 4] for start in range(16, min(size, len(head)), 4)}
+        return not compatible & AVIF
+    return major in HEIC
 
 
 def _checked(file: BinaryIO, path: Path) -> BinaryIO:

@@ -12,7 +12,7 @@ import pillow_heif
 import pytest
 from numpy.typing import NDArray
 from open_clip.transform import image_transform
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, PngImagePlugin
 from torchvision.transforms import Compose, PILToTensor  # type: ignore[import-untyped]
 
 from nt2vr.errors import MediaError
@@ -215,3 +215,51 @@ def test_a_picture_of_too_many_parts_or_too_long_a_side_is_refused_before_it_is_
             read_picture(path)
     scans.write_bytes(jpeg)
     assert read_picture(scans).shape == (64, 64, 3)
+
+
+TWO_COLOURS = Image.fromarray(np.concatenate([np.full((32, 64, 3), 200, np.uint8), np.zeros((32, 64, 3), np.uint8)]))
+
+
+def is_two_colours(path: Path) -> bool:
+    """Whether a file is read as a picture that is light above and dark below."""
+    assert probe(path).kind == "picture"
+    picture = read_picture(path).astype(int)
+    return bool(np.abs(picture - np.asarray(TWO_COLOURS)).max() <= 4)
+
+
+def test_a_png_with_megabytes_of_text_or_colour_profile_is_read(tmp_path: Path) -> None:
+    long = "x" * 3_000_000
+    for name in ("zTXt", "iTXt"):
+        text = PngImagePlugin.PngInfo()
+        add = text.add_text if name == "zTXt" else text.add_itxt
+        add("workflow", long, zip=True)
+        TWO_COLOURS.save(tmp_path / f"{name}.png", pnginfo=text)
+    TWO_COLOURS.save(tmp_path / "profile.png", icc_profile=os.urandom(3_000_000))
+
+    for path in tmp_path.iterdir():
+        assert is_two_colours(path), path.name
+
+
+@pytest.mark.parametrize("ending", ["png", "webp", "jpg"])
+def test_damaged_metadata_leaves_a_picture_as_it_is(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a.{ending}"
+    TWO_COLOURS.save(path, exif=b"Exif\0\0MM\0\x08\0\x02\x01\x12")
+    assert is_two_colours(path)
+
+
+@pytest.mark.parametrize("brand", [b"mif1", b"msf1"])
+def test_the_codec_of_a_picture_is_told_by_all_its_brands(tmp_path: Path, brand: bytes) -> None:
+    pillow_heif.register_heif_opener()
+    for ending in ("avif", "heic"):
+        path = tmp_path / f"a.{ending}"
+        TWO_COLOURS.save(path, quality=95)
+        content = bytearray(path.read_bytes())
+        content[8:12] = brand
+        path.write_bytes(content)
+        assert is_two_colours(path), ending
+
+
+def test_a_big_tiff_is_a_picture(tmp_path: Path) -> None:
+    path = tmp_path / "scan.tif"
+    TWO_COLOURS.save(path, big_tiff=True)
+    assert is_two_colours(path)
