@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from math import ceil, isqrt
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ ENOUGH = 1_000_000  # pixels to which larger pictures are reduced, by a whole nu
 SHORTEST = 448  # side that reducing keeps, at least
 STRIP = 64  # rows of the reduced picture
 ORIENTATION = 0x0112  # EXIF tag
+NO_VALUE = 1e38  # of a float, from which on it stands for none
 # bytes of a PNG's text or colour profile, unpacked; at Pillow's limit of 1 MB, pictures that hold the workflow by
 # which they were made, or a printer's profile, were refused
 PngImagePlugin.MAX_TEXT_CHUNK = 16_000_000
@@ -269,11 +270,26 @@ def _factor(image: Image.Image) -> int:
 
 
 def _rgb(image: Image.Image) -> Image.Image:
-    if image.mode.startswith(("I", "F")):  # 16-bit grey has its full range, 32-bit grey that of its values
-        values = np.asarray(image).astype(np.float64)
-        low, high = (0.0, 65535.0) if image.mode.startswith("I;16") else (values.min(), values.max())
-        image = Image.fromarray(((values - low) * (255 / max(high - low, 1e-9))).round().astype(np.uint8))
+    if image.mode.startswith(("I", "F")):
+        image = Image.fromarray(_in_8_bits(np.asarray(image), has_16_bits=image.mode.startswith("I;16")))
     if image.has_transparency_data:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
     return image.convert("RGB")
+
+
+def _in_8_bits(grey: NDArray[Any], has_16_bits: bool) -> NDArray[np.uint8]:
+    """Scale grey (H, W) to 0 to 255: from its full range if it has 16 bits, otherwise from that of its values."""
+    values = grey.astype(np.float64)
+    low, high = 0.0, 65535.0
+    if not has_16_bits:
+        # Maps and depths mark pixels without a value: as not a number, infinite, or as the largest negative number.
+        is_value = np.abs(values) < NO_VALUE
+        measured = values[is_value]
+        low = measured.min(initial=np.inf)
+        high = measured.max(initial=-np.inf)
+        values = np.where(is_value, values, low)
+    if not low < high:  # all of one value, or without any
+        return np.zeros(values.shape, np.uint8)
+    scaled = (values - low) * (255 / (high - low))
+    return scaled.round().astype(np.uint8)

@@ -263,3 +263,22 @@ def test_a_big_tiff_is_a_picture(tmp_path: Path) -> None:
     path = tmp_path / "scan.tif"
     TWO_COLOURS.save(path, big_tiff=True)
     assert is_two_colours(path)
+
+
+@pytest.mark.parametrize("missing", [np.nan, np.inf, -np.inf, np.finfo(np.float32).min])
+def test_pixels_without_a_value_leave_the_others_visible(tmp_path: Path, missing: float) -> None:
+    depth = np.linspace(2, 7, 64 * 64, dtype=np.float32).reshape(64, 64)
+    depth[0, :8] = missing
+    path = tmp_path / "depth.tif"
+    Image.fromarray(depth).save(path)
+
+    picture = read_picture(path)[..., 0]
+    assert picture[0, 0] == 0
+    assert picture[-1, -1] == 255
+    assert abs(int(picture[32, 0]) - 128) <= 1
+
+
+def test_a_picture_without_any_value_is_black(tmp_path: Path) -> None:
+    path = tmp_path / "depth.tif"
+    Image.fromarray(np.full((4, 4), np.nan, np.float32)).save(path)
+    assert read_picture(path).max() == 0
