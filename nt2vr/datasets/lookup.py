@@ -17,7 +17,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from nt2vr.errors import listed
 from nt2vr.media.picture import PICTURE_SUFFIXES
 
-VIDEO_SUFFIXES = frozenset(".3gp .avi .flv .gif .m4v .mkv .mov .mp4 .mpeg .mpg .ogv .ts .webm .wmv".split())
+VIDEO_SUFFIXES = frozenset(
+    ".3g2 .3gp .3gpp .asf .avi .divx .f4v .flv .gif .m2t .m2ts .m4v .mk3d .mkv .mov .mp4 .mpe .mpeg .mpg .mts .ogm "
+    ".ogv .qt .ts .vob .webm .wmv".split()
+)
 MEDIA_SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES
 # what Label Studio adds to the names of uploaded files: "0a1b2c3d-red.png", formerly "red_ZoqW18z.png"
 UPLOADED = re.compile(r"[0-9a-f]{8}-(?P<new>.+)|(?P<old>.+)_[A-Za-z0-9]{7}(?P<suffix>\.\w+)")

@@ -15,15 +15,16 @@ from nt2vr.library.inventory import CLOSED_FOLDER, NOTE, LibraryFile, Source, mt
 from nt2vr.media.picture import PICTURE_SUFFIXES
 from nt2vr.progress import Progress, silent
 
-SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES | {".m2ts", ".mp", ".mts", ".vob"}  # .mp: of a phone's moving picture
+SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES | {".mp"}  # of a phone's moving picture
 OUTSIDE = "It is a link that leads out of the library's folder. Copy the file into the folder."
 BROKEN = "It is a broken link: the file that it names is not there."
 SYSTEM_FOLDERS = {"system volume information"} | set(  # of NAS systems and computers: thumbnails, what was deleted
     "@eadir @recycle @recently-snapshot @sharebin #recycle #snapshot $recycle.bin lost+found recycler".split()
 )
 UNREAD = frozenset(  # pictures and videos in formats that are not read
-    ".3fr .arw .bpg .cr2 .cr3 .dng .erf .exr .f4v .fits .hdr .jp2 .jxl .mxf .nef .nrw .orf .pef .psd .raf .raw "
-    ".rm .rmvb .rw2 .sr2 .srw .svg .tga .x3f .xcf .insp .insv .livp .pic".split()
+    ".3fr .264 .265 .arw .bpg .cr2 .cr3 .dng .dv .erf .exr .fits .h264 .h265 .hdr .heics .hevc .insp .insv .j2k .jp2 "
+    ".jpf .jxl .livp .m2v .mjpeg .mjpg .mxf .nef .nrw .nut .orf .pef .pic .psd .raf .raw .rm .rmvb .rw2 .sr2 .srw "
+    ".svg .tga .wtv .x3f .xcf .y4m".split()
 )
 NOT_A_FILE = "It is not a file, but a folder, pipe or device."
 

@@ -18,7 +18,9 @@ from PIL import Image, PngImagePlugin
 from nt2vr.errors import MediaError
 from nt2vr.models.framing import BICUBIC, BILINEAR, LONGEST, SQUASH, Framing
 
-PICTURE_SUFFIXES = frozenset(".apng .avif .bmp .heic .heif .hif .jfif .jpe .jpeg .jpg .png .tif .tiff .webp".split())
+PICTURE_SUFFIXES = frozenset(  # .mpo, .jps: JPEGs of two views, of which the first is read
+    ".apng .avif .bmp .heic .heif .hif .jfif .jpe .jpeg .jpg .jps .mpo .png .tif .tiff .webp".split()
+)
 STARTS = (  # of JPEG, PNG, TIFF, BigTIFF and BMP files
     *(b"\xff\xd8\xff", b"\x89PNG", b"BM"),
     *(b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),

@@ -5,17 +5,20 @@ import os
 from pathlib import Path
 from typing import Literal
 
+import av
+import numpy as np
 import pytest
 from PIL import Image
 
 from nt2vr.errors import DatasetError, LineFormatter, MediaError, printable
 from nt2vr.library.inventory import Source
 from nt2vr.library.libraries import Libraries
-from nt2vr.library.sources import is_available, list_files
+from nt2vr.library.sources import SUFFIXES, UNREAD, is_available, list_files
 from nt2vr.library.update import update_library
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from tests.colours import ColourModel
+from nt2vr.media.video import probe
 
 
 @pytest.fixture
@@ -121,3 +124,42 @@ def test_a_file_of_any_date_is_indexed_and_noticed_when_it_changes(
         os.utime(picture, (1_700_000_000, 1_700_000_000))
         assert libraries.check(library).changed == ("a.png",)
         assert update_library(libraries, library, None, decoder, cache, previews=False).changes.changed == ("a.png",)
+@pytest.mark.parametrize(
+    ("suffix", "container"),
+    [
+        (".3g2", "3g2"),
+        (".3gpp", "3gp"),
+        (".asf", "asf"),
+        (".divx", "avi"),
+        (".f4v", "f4v"),
+        (".m2t", "mpegts"),
+        (".mk3d", "matroska"),
+        (".mpe", "mpeg"),
+        (".qt", "mov"),
+    ],
+)
+def test_a_video_is_found_under_every_name_of_a_format_that_is_read(folder: Path, suffix: str, container: str) -> None:
+    film = folder / f"b{suffix.upper()}"
+    with av.open(str(film), "w", format=container) as output:
+        stream = output.add_stream("libx264" if suffix in (".f4v", ".m2t") else "mpeg4", rate=25)
+        stream.width, stream.height = 64, 48
+        for _ in range(25):
+            frame = av.VideoFrame.from_ndarray(np.zeros((48, 64, 3), np.uint8), format="rgb24")
+            output.mux(stream.encode(frame))
+        output.mux(stream.encode())
+
+    assert reasons(folder) == {"a.png": "", film.name: ""}
+    assert probe(film).num_frames == 25
+
+
+def test_a_stereo_photo_is_found_and_videos_that_are_not_read_are_named(folder: Path) -> None:
+    picture = Image.open(folder / "a.png").convert("RGB")
+    picture.save(folder / "b.mpo", save_all=True, append_images=[picture])
+    for name in ("camera.h264", "tape.dv", "raw.y4m"):
+        (folder / name).touch()
+
+    found = reasons(folder)
+    assert found["b.mpo"] == ""
+    assert probe(folder / "b.mpo").kind == "picture"
+    assert {"*.h264", "*.dv", "*.y4m"} <= found.keys()
+    assert UNREAD.isdisjoint(SUFFIXES)
