@@ -5,10 +5,12 @@ fail once a release of Gradio makes the fix unnecessary: delete it then.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
-from gradio import processing_utils, route_utils
+from gradio import processing_utils, route_utils, routes
 from gradio.blocks import BlockContext
 from gradio.mcp import GradioMCPServer
 from gradio.route_utils import GradioMultiPartParser
@@ -45,6 +47,17 @@ def limit_files(most: int) -> None:
             super().__init__(*args, **{**options, "max_files": most})
 
     route_utils.GradioMultiPartParser = Limited  # type: ignore[misc]
+
+
+def keep_temporary_files(folder: Path) -> None:
+    """Have Gradio's routes make their folder in this one; where it is read-only, they keep their default.
+
+    That was chosen as they were imported: one folder for all users of the machine. No page can be built where it
+    belongs to another user.
+    """
+    with suppress(OSError):
+        (folder / "vibe_edit_history").mkdir(exist_ok=True)
+        routes.DEFAULT_TEMP_DIR = str(folder)  # type: ignore[attr-defined]
 
 
 def offer_tools(endpoints: Mapping[str, str]) -> None:

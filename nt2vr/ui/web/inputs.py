@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 import gradio as gr
 from gradio.utils import get_upload_folder
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, reason_of
 from nt2vr.media.store import DAY_S, LIMITS, evict
 from nt2vr.settings import prepare_environment
+from nt2vr.ui.web.gradio_fixes import keep_temporary_files
 
 MB = 1_000_000
 MAX_PICTURE_MB = 50
@@ -36,11 +37,18 @@ def event_value(event: gr.EventData, name: str, kind: type[T]) -> T:
 def store_uploads(folder: Path) -> None:
     """Store uploads in this app's own folder, unless the environment names one; call it before the page is built.
 
-    Gradio's default is one folder for all apps and users of the machine.
+    Gradio's default is one folder for all apps and users of the machine. A ConfigError says that there is none.
     """
     with suppress(OSError):  # a read-only data folder: Gradio's default will do
         folder.mkdir(parents=True, exist_ok=True)
         prepare_environment({"GRADIO_TEMP_DIR": str(folder.absolute())})
+    try:
+        uploads = Path(get_upload_folder())
+        uploads.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"No folder for uploads can be made ({reason_of(error)})"
+        raise ConfigError(f"{problem}. Set GRADIO_TEMP_DIR to a folder that can be written to.") from error
+    keep_temporary_files(uploads)
 
 
 def sweep_uploads(folder: Path, interval_s: float = HOUR_S) -> None:

@@ -20,6 +20,7 @@ from nt2vr.ui import quickly_imported
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
     is_odd_mcp_request,
+    keep_temporary_files,
     limit_files,
     offer_tools,
     refuse_downloads,
@@ -175,3 +176,15 @@ def test_progress_is_kept_off_hidden_events_and_off_layout_but_not_where_it_was_
     show_progress_where_seen(page)
     shown = [event["show_progress_on"] for event in page.get_config_file()["dependencies"]]
     assert shown == [[], [text._id], [other._id]]
+
+
+def test_a_page_is_built_where_gradios_folder_is_another_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gradio").touch()
+    monkeypatch.setattr(routes, "DEFAULT_TEMP_DIR", str(tmp_path / "gradio"))
+    with pytest.raises(OSError, match="vibe_edit_history"):  # otherwise, keep_temporary_files is not needed
+        client()
+    (tmp_path / "uploads").mkdir()
+    keep_temporary_files(tmp_path / "uploads")
+    assert client()
