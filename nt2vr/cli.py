@@ -24,7 +24,16 @@ from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, counted, printa
 from nt2vr.files import check_writable, expanded
 from nt2vr.models.framing import ClipOptions
 from nt2vr.progress import progress_bar, tracked
-from nt2vr.settings import ASSETS, Settings, is_loopback, prepare_environment, project_version
+from nt2vr.settings import (
+    ASSETS,
+    Settings,
+    is_loopback,
+    leave_address_to_app,
+    prepare_environment,
+    project_version,
+    reach_directly,
+    without_proxies,
+)
 
 if TYPE_CHECKING:
     from nt2vr.api import GallerySearcher
@@ -168,7 +177,7 @@ def serve(
         allow_host: name by which the app is reached, besides this machine's addresses (repeatable; * is any)
         allow_root: folder in which libraries may be named on the page (repeatable); default: the home folder while
             only this machine can reach the app, otherwise none
-        port: port to listen on; default: the first free one from 7860
+        port: port to listen on; default: GRADIO_SERVER_PORT, or the first free one from 7860
         mcp: let agents search, at /gradio_api/mcp/
     """
     import socket
@@ -189,7 +198,10 @@ def serve(
     try:
         from nt2vr.ui import quickly_imported
 
-        with quickly_imported():
+        leave_address_to_app()
+        reach_directly(host)
+        # Gradio prepares clients as it is imported, which fails at a SOCKS proxy without a further package.
+        with quickly_imported(), without_proxies():
             from nt2vr.ui.page import serve as serve_page
         serve_page(settings, mcp)  # enables it
     finally:

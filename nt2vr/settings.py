@@ -22,6 +22,9 @@ DOCS = ASSETS.parent / "docs"
 ENVIRONMENT = {"GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_DISABLE_TELEMETRY": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 ACTIONS = ("train", "import", "download", "delete", "paths", "review")  # not for every visitor
 RULES = ("nobody", "owner", "everyone")  # who may
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")  # each also in lower case, which counts first
+NO_PROXY = ("NO_PROXY", "no_proxy")
+OWN_NAMES = ("localhost", "127.0.0.1", "::1")
 MIN_TOKEN = 16  # characters of an owner's token: 96 random bits as base64
 MAX_UPLOAD_GB = 8.0
 ROOT_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*")
@@ -94,8 +97,8 @@ class Settings:
         return cls(
             folder,
             chosen(device, "NT2VR_DEVICE", "auto"),
-            chosen(host, "GRADIO_SERVER_NAME", "0.0.0.0" if on_space else "127.0.0.1"),
-            port,
+            chosen(host, "GRADIO_SERVER_NAME", "0.0.0.0" if on_space else "127.0.0.1").strip("[]"),  # of IPv6
+            _port(environment) if port is None else port,
             index=chosen(index, "NT2VR_INDEX"),
             index_token=chosen(None, "NT2VR_INDEX_TOKEN"),
             models=_listed(chosen(None, "NT2VR_MODELS")),
@@ -196,6 +199,16 @@ def _project() -> tuple[str, dict[str, str]]:
     return project["version"], project.get("urls", {})
 
 
+def _port(environment: Mapping[str, str]) -> int | None:
+    named = environment.get("GRADIO_SERVER_PORT")
+    if not named:
+        return None
+    try:
+        return int(named)
+    except ValueError:
+        raise ConfigError(f"GRADIO_SERVER_PORT is {quoted(named)}, which is not a number.") from None
+
+
 def _listed(text: str, separator: str = ",") -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(separator) if part.strip())
 
@@ -221,6 +234,36 @@ def prepare_environment(variables: Mapping[str, str] = ENVIRONMENT) -> None:
     """Set environment variables of libraries, except those that the user has set."""
     for name, value in variables.items():
         os.environ.setdefault(name, value)
+
+
+@contextmanager
+def without_proxies(environment: MutableMapping[str, str] = os.environ) -> Iterator[None]:
+    """Use no proxy within the block, whichever the environment or the system names."""
+    before = {name: environment.get(name) for name in NO_PROXY}
+    environment.update(dict.fromkeys(NO_PROXY, "*"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                environment.pop(name, None)
+            else:
+                environment[name] = value
+
+
+def reach_directly(host: str, environment: MutableMapping[str, str] = os.environ) -> None:
+    """Have requests to an address of this machine go past the proxies that the environment names, if it names any."""
+    if not any(environment.get(name) or environment.get(name.lower()) for name in PROXIES):
+        return
+    exempt = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
+    names = [*_listed(exempt), *OWN_NAMES, host]
+    environment.update(dict.fromkeys(NO_PROXY, ",".join(dict.fromkeys(names))))
+
+
+def leave_address_to_app(environment: MutableMapping[str, str] = os.environ) -> None:
+    """Remove an IPv6 address that Gradio would read from the environment: it looks for free ports of IPv4 alone."""
+    if ":" in environment.get("GRADIO_SERVER_NAME", ""):
+        del environment["GRADIO_SERVER_NAME"]
 
 
 def on_zero_gpu(environment: Mapping[str, str] = os.environ) -> bool:

@@ -23,7 +23,7 @@ from starlette.types import Scope
 
 from nt2vr.models.download import download_all
 from nt2vr.services import Services
-from nt2vr.settings import ASSETS, Settings, code_address, is_loopback
+from nt2vr.settings import ASSETS, Settings, code_address, is_loopback, without_proxies
 from nt2vr.ui.evaluate.tab import EvaluateTab
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import FOREVER, Media
@@ -150,8 +150,11 @@ def serve(settings: Settings, mcp: bool = False) -> None:
         max_upload_bytes = round(settings.max_upload_gb * 1e9)
         checks = Middleware(RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes)
         page._queue.sleep_when_free = QUEUE_PAUSE_S
-        page.launch(
-            server_name=settings.host,
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host  # IPv6, as it stands in addresses
+        # Gradio asks its own page for an answer, and no proxy may stand between them.
+        launch = without_proxies()(page.launch)
+        launch(
+            server_name=host,
             server_port=settings.port,
             root_path=settings.root_path,  # not None, with which Gradio would read the environment
             theme=build_theme(),
@@ -182,8 +185,8 @@ def serve(settings: Settings, mcp: bool = False) -> None:
         gc.freeze()  # the page stays: searches for garbage need not look at it
         gc.enable()
         if not permissions.space_owner and (page.root_path or not is_loopback(settings.host)):
-            host = socket.gethostname() if settings.host in ("0.0.0.0", "::") else settings.host
-            address = f"http://{host}:{page.server_port}{page.root_path}/?token={permissions.token}"
+            name = socket.gethostname() if settings.host in ("0.0.0.0", "::") else host
+            address = f"http://{name}:{page.server_port}{page.root_path}/?token={permissions.token}"
             logger.info("The owner's link: %s", address)
         works: list[tuple[Callable[..., object], tuple[Any, ...]]] = [
             (galleries.built_in.warm_up, ("CLIP",)),

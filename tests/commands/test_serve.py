@@ -2,12 +2,16 @@
 
 import socket
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from gradio import processing_utils, route_utils
 from gradio.mcp import GradioMCPServer
 
 from nt2vr.cli import main
+from tests.conftest import run_app
 
 
 @pytest.mark.parametrize(
@@ -35,3 +39,31 @@ def test_agents_need_a_package_and_the_command_says_which(
     monkeypatch.delattr(GradioMCPServer, "StreamableHTTPSessionManager", raising=False)
     assert main(["serve", "--mcp", "--data-dir", str(tmp_path)]) == 1
     assert "pip install 'nt2vr[mcp]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["GRADIO_SERVER_PORT", "GRADIO_TEMP_DIR"])
+def test_a_variable_that_cannot_be_used_is_one_sentence(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for module, kept in ((processing_utils, "async_ssrf_protected_download"), (route_utils, "GradioMultiPartParser")):
+        monkeypatch.setattr(module, kept, getattr(module, kept))
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(name, str(tmp_path / "file" / "folder"))
+    assert main(["serve", "--data-dir", str(tmp_path)]) == 1
+    error = capsys.readouterr().err
+    assert name in error
+    assert error.count("\n") == 1
+
+
+def test_an_app_starts_on_ipv6_behind_any_proxy_and_beside_another_user(tmp_path: Path) -> None:
+    (tmp_path / "gradio").touch()  # in place of Gradio's folder, which another user made
+    environment: dict[str, Any] = {
+        "GRADIO_SERVER_NAME": "[::]",
+        "HTTP_PROXY": "http://127.0.0.1:9",
+        "ALL_PROXY": "socks5://127.0.0.1:9",
+        "TMPDIR": str(tmp_path),
+    }
+    with run_app(tmp_path, **environment) as app:
+        port = urlsplit(app.url).port
+        answer = httpx.get(f"http://[::1]:{port}/api/galleries", trust_env=False, timeout=60)
+        assert answer.status_code == 200

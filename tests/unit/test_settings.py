@@ -13,10 +13,12 @@ from nt2vr.settings import (
     Settings,
     has_home,
     is_loopback,
+    reach_directly,
     resolve_path,
     some_home,
     training_devices,
     use_device,
+    without_proxies,
 )
 
 
@@ -274,3 +276,28 @@ def test_a_device_that_cannot_be_trained_on_is_refused(device: str, visible: str
     with pytest.raises(ConfigError, match="Choose"):
         use_device(device, environment)
     assert environment == {"CUDA_VISIBLE_DEVICES": visible}
+
+
+def test_an_address_may_have_brackets_and_the_port_may_come_from_the_environment() -> None:
+    environment = {"GRADIO_SERVER_NAME": "[::1]", "GRADIO_SERVER_PORT": "7000"}
+    settings = Settings.read(environment=environment)
+    assert settings.host == "::1"
+    assert settings.port == 7000
+    assert Settings.read(port=8000, environment=environment).port == 8000
+    with pytest.raises(ConfigError, match="GRADIO_SERVER_PORT"):
+        Settings.read(environment={"GRADIO_SERVER_PORT": "tcp://10.0.0.1:80"})
+
+
+def test_proxies_are_left_out_for_a_while_or_for_this_machine() -> None:
+    environment = {"HTTP_PROXY": "http://proxy:3128", "no_proxy": "intranet"}
+    before = dict(environment)
+    with without_proxies(environment):
+        assert environment["no_proxy"] == environment["NO_PROXY"] == "*"
+    assert environment == before
+
+    reach_directly("10.0.0.1", environment)
+    assert environment["no_proxy"] == environment["NO_PROXY"] == "intranet,localhost,127.0.0.1,::1,10.0.0.1"
+
+    untouched: dict[str, str] = {}
+    reach_directly("10.0.0.1", untouched)
+    assert untouched == {}

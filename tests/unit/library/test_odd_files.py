@@ -17,8 +17,8 @@ from nt2vr.library.sources import SUFFIXES, UNREAD, is_available, list_files
 from nt2vr.library.update import update_library
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
-from tests.colours import ColourModel
 from nt2vr.media.video import probe
+from tests.colours import ColourModel
 
 
 @pytest.fixture
@@ -124,6 +124,8 @@ def test_a_file_of_any_date_is_indexed_and_noticed_when_it_changes(
         os.utime(picture, (1_700_000_000, 1_700_000_000))
         assert libraries.check(library).changed == ("a.png",)
         assert update_library(libraries, library, None, decoder, cache, previews=False).changes.changed == ("a.png",)
+
+
 @pytest.mark.parametrize(
     ("suffix", "container"),
     [
