@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nt2vr.api import *
+    from nt2vr.training import *
 
     __version__: str
 
@@ -16,7 +17,8 @@ __all__ = ["Answer", "Card", "CovrData", "Data", "Encoder", "Evaluation", "Galle
 __all__ += ["Parts", "Query", "Reference", "System", "__version__"]
 __all__ += ["evaluate", "evaluate_covr", "load_model", "open_searcher"]
 __all__ += ["register_dataset", "register_loss", "register_strategy", "submit_covr"]
-__all__ += ["understand"]
+TRAINING = ["Training", "teach", "train"]
+__all__ += [*TRAINING, "understand"]
 
 
 def __getattr__(name: str) -> Any:
@@ -24,6 +26,10 @@ def __getattr__(name: str) -> Any:
         from nt2vr.settings import project_version  # noqa: PLC0415
 
         return project_version()
+    if name in TRAINING:
+        from nt2vr import training  # noqa: PLC0415
+
+        return getattr(training, name)
     if name in __all__:
         from nt2vr import api  # noqa: PLC0415
 

@@ -12,6 +12,8 @@ SHOWN = 12  # hits per system
 MAX_PICTURES = 48  # of an answer
 MAX_PICTURE_BYTES = 30_000  # of one thumbnail; a larger one is left out
 _CELL = "padding:2px 10px;text-align:left;vertical-align:top"
+Points = Sequence[tuple[float, float]]  # x and y
+CURVE_WIDTH, CURVE_HEIGHT, CURVE_MARGIN = 320, 120, 6  # pixels
 
 
 def data_frame(rows: list[Any], columns: Sequence[str]) -> Any:
@@ -66,3 +68,24 @@ def hits_html(
 def side_by_side(head: Markup, columns: Iterable[Markup]) -> Markup:
     cells = joined(Markup('<td style="vertical-align:top">{}</td>').format(each) for each in columns)
     return Markup("<div>{}<table><tbody><tr>{}</tr></tbody></table></div>").format(head, cells)
+
+
+def curve(title: str, along: str, points: Points) -> Markup:
+    """Draw a line through points, with its last value in the title."""
+    xs = [x for x, _ in points]
+    ys = [y for _, y in points]
+    x_range = max(max(xs) - min(xs), 1e-9)
+    y_range = max(max(ys) - min(ys), 1e-9)
+    drawn = []
+    for x, y in points:
+        across = CURVE_MARGIN + (x - min(xs)) / x_range * (CURVE_WIDTH - 2 * CURVE_MARGIN)
+        down = CURVE_HEIGHT - CURVE_MARGIN - (y - min(ys)) / y_range * (CURVE_HEIGHT - 2 * CURVE_MARGIN)
+        drawn.append(f"{across:.1f},{down:.1f}")
+    svg = Markup(
+        '<svg width="{0}" height="{1}" role="img" aria-label="{2}" style="border:1px solid #8884">'
+        '<polyline points="{3}" fill="none" stroke="#4f46e5" stroke-width="2"/></svg>'
+    ).format(CURVE_WIDTH, CURVE_HEIGHT, title, " ".join(drawn))
+    head = f"{title}: {ys[-1]:.3g}"
+    ends = f"{along} {xs[0]:g} to {xs[-1]:g}, {min(ys):.3g} to {max(ys):.3g}"
+    frame = '<figure style="display:inline-block;margin:4px"><figcaption>{}</figcaption>{}<div>{}</div></figure>'
+    return Markup(frame).format(head, svg, ends)

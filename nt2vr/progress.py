@@ -1,6 +1,7 @@
 """Progress and cancellation, and background jobs for the page; light, since the decoder's children import it."""
 
 import logging
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
@@ -56,12 +57,17 @@ def tracked(items: Iterable[T], total: int, doing: str, progress: Progress = sil
         progress(done, total, doing)
 
 
+def hides_bars() -> bool | None:
+    """Return the `disable` of tqdm: bars are shown in notebooks, elsewhere only on a terminal."""
+    return False if "ipykernel" in sys.modules else None
+
+
 @contextmanager
 def progress_bar(also: Progress = silent) -> Iterator[Progress]:
     """Yield a callable that passes progress on to `also`, and shows it on one bar where stderr is a terminal."""
     from tqdm import tqdm  # noqa: PLC0415  the decoder's children import this module, and need no bar
 
-    with tqdm(disable=None) as bar:
+    with tqdm(disable=hides_bars()) as bar:
 
         def show(done: int, total: int, doing: str) -> None:
             bar.set_description(printable(doing), refresh=False)

@@ -31,7 +31,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import as_scored
 from nt2vr.models.pooling import Mean
 from nt2vr.negation.generate.denials import CaptionDenials, Denial
-from nt2vr.progress import Progress, ShouldStop, silent, stoppable, tracked
+from nt2vr.progress import Progress, ShouldStop, hides_bars, silent, stoppable, tracked
 from nt2vr.search.strategies import System
 from nt2vr.world import WORLD
 from trainer.config import METRICS
@@ -232,7 +232,7 @@ class Books:
         self._total = config.epochs * config.steps_per_epoch
         self._first = learner.steps
         self._reported = -1  # the step of the status; none yet
-        self._bar = tqdm(desc="training", total=self._total, initial=self._first, unit="step", disable=None)
+        self._bar = tqdm(desc="training", total=self._total, initial=self._first, unit="step", disable=hides_bars())
         self._started = time.monotonic()
 
     def step(self, epoch: int, losses: dict[str, float]) -> None:

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from tests.paths import ROOT
 
@@ -18,9 +19,15 @@ def test_the_notebook_example_runs_as_documented(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "assets").mkdir()
     shutil.copy(ROOT / "assets" / "screenshot.png", tmp_path / "assets")
+    (tmp_path / "pictures").mkdir()
+    rows = ["path,caption"]
+    for number in range(24):
+        Image.new("RGB", (48, 48), (9 * number, 90, 200)).save(tmp_path / "pictures" / f"{number}.png")
+        rows.append(f"{number}.png,a dog of shade {number} without a hat")
+    (tmp_path / "pictures" / "captions.csv").write_text("\n".join(rows))
     # "```py" marks what needs data that is not here
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.M | re.S)
-    assert len(blocks) == 8
+    assert len(blocks) == 11
     notebook: dict[str, object] = {}
     for block in blocks:
         exec(block, notebook)

@@ -28,7 +28,7 @@ ONLY_IN = {  # what may be imported -> the rooms that may
 }
 LAYERS = (  # a layer imports those after it, never one before it
     ("app.py", "nt2vr/__init__.py", "nt2vr/__main__.py", "nt2vr/cli.py", "trainer/__main__.py"),
-    ("nt2vr/api.py",),
+    ("nt2vr/api.py", "nt2vr/training.py"),
     ("nt2vr/ui/",),
     ("trainer/",),
     ("nt2vr/services.py",),

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -42,6 +42,7 @@ LOG_TAIL_BYTES = 8_192
 LEAST_FREE_BYTES = 64 << 10
 SMALL_BYTES = 25_000_000  # of the built-in model, in half precision
 STATE_FACTOR = 6  # size of a saved state (weights and two moments in float32) by that of a checkpoint
+MOST_ALIKE = 1000  # runs started in one second under one name
 FRAMES_BYTES = 300_000_000  # of the built-in world's clips
 
 
@@ -206,13 +207,11 @@ class RunManager:
         return pick("run", run_id, self._folders())
 
     def _new_folder(self, name: str) -> RunFolder:
-        base = f"{slug(name) or 'run'}-{datetime.now():%Y%m%d-%H%M%S}"
-        for number in range(1, 1000):
-            path = self.folder / (base if number == 1 else f"{base}-{number}")
+        for path in folders_for(self.folder, name):
             with suppress(FileExistsError):
                 path.mkdir(parents=True)
                 return RunFolder(path)
-        raise RunError(f"{self.folder} has too many runs named {base}. Delete some.")
+        raise RunError(f"{self.folder} has too many runs named {name}. Delete some.")
 
     def _look(self, run: RunFolder) -> Run:
         run_id, late = run.path.name, False
@@ -243,6 +242,14 @@ def _space_needed(config: TrainConfig) -> int:
     if config.keep_checkpoints:
         kept = min(config.epochs, config.keep_checkpoints + 2)
     return checkpoint_bytes * (kept + 2 * STATE_FACTOR) + FRAMES_BYTES
+
+
+def folders_for(runs: Path, name: str) -> Iterator[Path]:
+    """Yield the folders that a new run of this name may have, the first of which does not exist most often."""
+    base = f"{slug(name) or 'run'}-{datetime.now():%Y%m%d-%H%M%S}"
+    yield runs / base
+    for number in range(2, MOST_ALIKE):
+        yield runs / f"{base}-{number}"
 
 
 def start_process(

@@ -157,7 +157,7 @@ def test_a_lower_rate_that_was_set_before_the_first_save_survives_a_stop_before_
     run = run_training(config, tmp_path / "runs" / "one", "failed")
     assert not run.resume.exists()
     with monkeypatch.context() as patch:
-        patch.setattr("trainer.__main__._train", lambda *_: (_ for _ in ()).throw(InterruptedError))
+        patch.setattr("trainer.session._train", lambda *_: (_ for _ in ()).throw(InterruptedError))
         assert main([str(run.path), "--set", "learning_rate=1e-4"]) == 0
     status = run.status()
     assert status and (status.state, status.step, status.error) == ("stopped", 0, None)

@@ -17,7 +17,7 @@ import pytest
 from nt2vr.errors import ConfigError, RunError
 from nt2vr.media.store import bytes_in
 from tests.paths import ROOT
-from trainer import __main__ as command_line
+from trainer import session
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
 from trainer.runs import manager as manager_module
@@ -133,6 +133,7 @@ def test_a_run_that_fails_says_why_and_one_that_cannot_start_leaves_nothing(
 
 
 def test_runs_train_on_the_device_that_the_app_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")  # which `start` imports, with the loader that is patched here
     monkeypatch.setattr(ctypes, "CDLL", lambda name: None)  # as with a CUDA driver
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
     for device in ("cuda:1", "cpu"):
@@ -301,7 +302,7 @@ def test_values_of_a_new_run_can_be_set_by_hand(
     with device.hold(Holder("other", "runs/other", 1)):
         assert main([str(tmp_path / "run"), *config, *SET]) == 2
     assert not (tmp_path / "run").exists()
-    monkeypatch.setattr(command_line, "_lead", lambda *_: 0)  # trains nothing
+    monkeypatch.setattr(session, "_lead", lambda *_: "stopped")  # trains nothing
     assert main([str(tmp_path / "run"), *config, *SET]) == 0
     written = json.loads((tmp_path / "run" / "config.json").read_text())
     assert (written["epochs"], written["name"]) == (7, "A=b")

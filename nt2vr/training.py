@@ -1,0 +1,175 @@
+"""Training from Python: runs that this process trains, as `import nt2vr` offers them."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from nt2vr.errors import ConfigError, RunError
+from nt2vr.files import expanded
+from nt2vr.models.catalog import Catalog
+from nt2vr.notebook import Points, curve, data_frame, joined, table
+from nt2vr.settings import Settings, prepare_environment
+from nt2vr.world import WORLD
+from trainer.config import TrainConfig, build_config, changed, load_config, preset_or_file, resolved
+from trainer.runs.manager import folders_for
+from trainer.runs.run_folder import RunFolder, read_metrics
+from trainer.session import RUNS, Plan, plan_new, plan_rest, train_here, use_only
+from trainer.teaching import run_of, teaching
+
+__all__ = ["Training", "teach", "train"]
+FRAMES = ".frames"  # folder of drawn clips, beside the runs
+NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """A run that has ended; notebooks show its curves.
+
+    Attributes:
+        folder: the run's folder, which `train` resumes and the page lists.
+        state: "finished", or "stopped" by Ctrl+C.
+    """
+
+    folder: Path
+    state: str
+
+    @property
+    def config(self) -> TrainConfig:
+        return load_config(RunFolder(self.folder).config)
+
+    @property
+    def metrics(self) -> list[dict[str, float]]:
+        """The rows of metrics.jsonl: losses by step, validation by epoch."""
+        return read_metrics(RunFolder(self.folder).metrics)
+
+    @property
+    def checkpoint(self) -> Path | None:
+        """The folder of the newest epoch's checkpoint, which `load_model` takes."""
+        epochs = sorted((self.folder / "checkpoints").glob("epoch_*"))
+        return epochs[-1] if epochs else None
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` with one row per measurement: epoch, step, measure, value."""
+        rows = []
+        for row in self.metrics:
+            for name, value in row.items():
+                if name not in ("epoch", "step"):
+                    rows.append((row.get("epoch"), row.get("step"), name, value))
+        return data_frame(rows, ("epoch", "step", "measure", "value"))
+
+    def __repr__(self) -> str:
+        last = self.metrics[-1] if self.metrics else {}
+        values = ", ".join(f"{name} {value:.3g}" for name, value in last.items() if name not in ("epoch", "step"))
+        return f"<Training of {self.config.name}, {self.state} in {self.folder}: {values or 'nothing measured yet'}>"
+
+    def _repr_html_(self) -> str:
+        rows = self.metrics
+        loss_names = list(self.config.losses)
+        parts = [table((), (), f"{self.config.name}: {self.state} ({self.folder})")]
+        for name in [self.config.monitor, *loss_names]:
+            along = "step" if name in loss_names else "epoch"
+            points: Points = [(row[along], row[name]) for row in rows if name in row and along in row]
+            if points:
+                parts.append(curve(name, along, points))
+        return joined(parts)
+
+
+def train(
+    config: str | Path | Mapping[str, Any] | TrainConfig | None = None,
+    run: str | Path = "",
+    changes: Mapping[str, Any] = NO_CHANGES,
+    data_dir: str | Path | None = None,
+    device: str = "auto",
+) -> Training:
+    """Train a new run, or resume one, in this process, as `nt2vr train` does; losses registered here are known.
+
+    Ctrl+C stops it cleanly; `train(run=...)` goes on. Progress goes to standard error, and the page shows the run.
+
+    Args:
+        config: a preset ("clip-neg"), a file, values by field, or a config; None resumes `run`.
+        run: name of the run's folder in the data folder, or a path; by default a new name.
+        changes: values by key, which may be dotted: {"epochs": 3, "losses.bnl.m4": -0.1}.
+        data_dir: the app's data folder; default NT2VR_DATA, or ~/.cache/nt2vr.
+        device: "auto", "cpu", "cuda" or "cuda:1"; it counts before torch has looked for a GPU.
+
+    Raises:
+        ConfigError: if the config, its data or its base cannot be used; nothing has been written then.
+        RunError: if another run trains on the device, the run has finished, or the training failed.
+    """
+    prepare_environment()
+    use_only(device)
+    runs = Settings.read(data_dir).data_dir / RUNS
+    if config is None:
+        if not str(run):
+            raise ConfigError("Name a config to train, or the run to resume.")
+        return _trained(_plan_rest_of(_folder(run, runs), changes), _folder(run, runs))
+    described = _config_of(config, changes)
+    folder = _folder(run, runs) if str(run) else _free_folder(runs, described.name)
+    return _trained(plan_new(RunFolder(folder), described), folder)
+
+
+def teach(
+    model: str,
+    captions: str | Path | None = None,
+    changes: Mapping[str, Any] = NO_CHANGES,
+    data_dir: str | Path | None = None,
+    device: str = "auto",
+) -> Training:
+    """Teach a model negation by sentences alone, in this process; "MODEL taught" joins the models.
+
+    A teaching that was stopped goes on. Arguments and errors as of `train`.
+
+    Args:
+        model: its name in the app.
+        captions: file of captions to learn from, besides those of the built-in world.
+        changes: values by key, such as {"epochs": 6}.
+    """
+    prepare_environment()
+    use_only(device)
+    settings = Settings.read(data_dir)
+    models = Catalog.of(settings)
+    data = str(expanded(captions)) if captions else WORLD
+    config = resolved(teaching(models, model, data), settings.data_dir)
+    if models.named(config.name):
+        raise ConfigError(f"{config.name} is here already. To teach it again, remove it: nt2vr models remove.")
+    folder, is_new = run_of(settings.data_dir / RUNS, config)
+    if not is_new:
+        return _trained(_plan_rest_of(folder, NO_CHANGES), folder)
+    return _trained(plan_new(RunFolder(folder), _config_of(config, changes)), folder)
+
+
+def _config_of(config: str | Path | Mapping[str, Any] | TrainConfig, changes: Mapping[str, Any]) -> TrainConfig:
+    if isinstance(config, str | Path):
+        return load_config(preset_or_file(expanded(config)), changes)
+    data = asdict(config) if isinstance(config, TrainConfig) else dict(config)
+    return build_config(changed(data, changes))
+
+
+def _folder(run: str | Path, runs: Path) -> Path:
+    """Return the folder of a run: a name is one in the data folder, anything else a path."""
+    path = expanded(run)
+    return runs / path if len(path.parts) == 1 and not path.is_absolute() else path
+
+
+def _free_folder(runs: Path, name: str) -> Path:
+    return next(path for path in folders_for(runs, name) if not path.exists())
+
+
+def _plan_rest_of(folder: Path, changes: Mapping[str, Any]) -> Plan:
+    """Plan the rest of a run, at the lower rate that is proposed for one whose loss became non-finite."""
+    run = RunFolder(folder)
+    status = run.status()
+    if not changes and status is not None and status.lower_rate is not None:
+        changes = {"learning_rate": status.lower_rate}
+    return plan_rest(run, changes)
+
+
+def _trained(plan: Plan, folder: Path) -> Training:
+    run = RunFolder(folder)
+    state = train_here(run, plan, folder.parent / FRAMES)
+    if state == "failed":
+        status = run.status()
+        raise RunError(status.error if status and status.error else f"The training in {folder} failed.")
+    return Training(folder, state)
