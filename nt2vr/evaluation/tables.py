@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, product
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nt2vr.errors import counted
 from nt2vr.evaluation.covr import ALL, CIRR_MEAN, FIRST, FULL_CAPTION, KS, SEEN, UNSEEN
 from nt2vr.evaluation.measures import BOTH_WAYS, EMPTY, HONEST, OTHERS, PAPER, Column, Group, Interval
 from nt2vr.evaluation.report import Report
 from nt2vr.files import SafeCsv
+from nt2vr.models.card import IMPORTED
 from nt2vr.world.edits import EDIT_KINDS
 
 REMOVALS = "removals"  # mean over the kinds of change that remove something
@@ -74,18 +75,33 @@ def tables_of(report: Report) -> list[Table]:
 def lines_of(report: Report) -> list[Line]:
     """Return a line per reference, then per system; values for captions only of plain ones, as in the paper.
 
-    Only a model that was trained from no other is zero-shot, whether or not the report has its base.
+    Only a model that was trained from no other is zero-shot, whether or not the report has its base. What an imported
+    model was trained from is unknown unless its card says so.
     """
     lines = [Line(name, dict(metrics)) for name, metrics in report.references.items()]
     for result in report.results:
         strategy, metrics = result.spec["strategy"], report.metrics[result.system]
         shown = {key: v for key, v in metrics.items() if strategy == "plain" or not key.startswith(OF_CAPTIONS)}
         shown |= _mean_of_removals(metrics)
-        role, label = ROLES.get(strategy, ("", "" if report.is_covr else "zero-shot"))
-        if result.spec.get("base") and not report.is_covr:
-            role, label = "", "fine-tuned"
+        role, label = _role_of(result.spec, report.is_covr)
         lines.append(Line(result.system, shown, role, label))
     return lines
+
+
+def _role_of(spec: Mapping[str, Any], is_covr: bool) -> tuple[str, str]:
+    """Return a system's role in the comparison, and the label that says what it is."""
+    strategy = spec["strategy"]
+    if is_covr:
+        return ROLES.get(strategy, ("", ""))
+    if strategy == "drop":  # a control, whatever its model is
+        return ROLES[strategy]
+
+    base = str(spec.get("base", ""))
+    if base.startswith(IMPORTED):
+        return "", "imported"
+    if base:
+        return "", "fine-tuned"
+    return ROLES.get(strategy, ("", "zero-shot"))
 
 
 def _mean_of_removals(metrics: Mapping[str, float]) -> dict[str, float]:

@@ -31,6 +31,7 @@ MAX_FRAMES = 64  # per video, of a model from elsewhere
 MAX_HEAD = 1 << 30  # bytes: 0.2 GB for four layers at 1,024 dimensions in float32
 DRAWINGS = "built-in world"  # in `data` of models trained on drawings
 CARD, CONFIG = "nt2vr.json", "open_clip_config.json"
+IMPORTED = "imported from "  # begins the `base` of a model of which nothing else is known
 DERIVED = ("resize_mode", "interpolation", "fill_color", "visual_settings", "text_settings", "precision")
 
 
@@ -39,7 +40,8 @@ class Card:
     """Metadata of a model, stored in nt2vr.json; DERIVED follow from open_clip_config.json, and from the device.
 
     Attributes:
-        base: name of the model that training started from; empty for random weights.
+        base: name of the model that training started from; empty for random weights. Of an imported model whose files
+            do not say it, IMPORTED and the name of the file.
         image_size: side of a frame in pixels; stored, so that frames can be decoded before torch is imported.
         pooling: name in `POOLINGS`: how frame embeddings become a video's embedding.
         head: about the file HEAD of a pooling that learns: "fingerprint", and "heads" of attention.

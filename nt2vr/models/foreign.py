@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted, reason_of
 from nt2vr.files import check_free
-from nt2vr.models.card import CONFIG, MAX_FRAMES, SEQUENCE, Card
+from nt2vr.models.card import CARD, CONFIG, IMPORTED, MAX_FRAMES, SEQUENCE, Card, read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import build_model, check_towers, read_checkpoint, read_configs, write_checkpoint
 from nt2vr.models.download import preprocessing
@@ -131,7 +131,7 @@ def _import(files: list[Path], models: Catalog, hidden: Path, options: ImportOpt
     card = Card(
         name,
         objective="contrastive",
-        base=f"imported from {file.name}",
+        base=_base_of(file),
         frames=options.frames or form.frames,
         pooling=options.pooling or form.pooling,
         positions=options.positions or form.positions,
@@ -153,6 +153,16 @@ def _import(files: list[Path], models: Catalog, hidden: Path, options: ImportOpt
     try_out(read_checkpoint(hidden), file.name)
     hidden.rename(folder)
     return Imported(name, _remark(architecture, found, card, options))
+
+
+def _base_of(file: Path) -> str:
+    """Return what a checkpoint was trained from as the card beside it says, or that it is imported."""
+    if (file.parent / CARD).is_file():
+        with suppress(CheckpointError):
+            card = read_card(file.parent)
+            if card.base:
+                return card.base
+    return f"{IMPORTED}{file.name}"
 
 
 def _remark(architecture: _Architecture, found: Found, card: Card, options: ImportOptions) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import CheckpointError, ConfigError, QueryError, quoted, reason_of
 from nt2vr.files import atomic_folder
-from nt2vr.models.card import Card, read_card, write_card
+from nt2vr.models.card import IMPORTED, Card, read_card, write_card
 
 EMBEDDINGS = "embeddings.npz"
 KEYS = (("video_ids", "videos"), ("queries", "texts"))
@@ -75,7 +75,7 @@ def write_embeddings(file: Path, folder: Path, name: str) -> Card:
     size = file.stat().st_size if file.is_file() else 0
     arrays = read_embeddings(file, min(MAX_BYTES, SMALL_BYTES + UNPACKED * size))
     videos, texts = (_digest(arrays[ids], arrays[rows]) for ids, rows in KEYS)
-    card = Card(name, objective="embeddings from a file", base=f"imported from {file.name}", frames=1)
+    card = Card(name, objective="embeddings from a file", base=f"{IMPORTED}{file.name}", frames=1)
     card = replace(card, visual_fingerprint=videos, text_fingerprint=texts, queries=len(arrays["queries"]))
     try:
         with atomic_folder(folder) as partial:

@@ -6,6 +6,7 @@ import os
 import time
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from timm.models import VisionTransformer
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
 from nt2vr.models import foreign, untrusted
+from nt2vr.models.card import read_card, write_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import build_model, read_configs
 from nt2vr.models.encoder import Encoder
@@ -172,6 +174,21 @@ def test_a_clip_in_any_form_embeds_as_its_plain_weights_do(tmp_path: Path, form:
     card, encoder = models.card("mine"), models.load("mine")
     assert (card.base, card.frames, card.image_size) == ("imported from mine.ckpt", 3, 224)
     assert_alike(encoder, OpenClipEncoder(model, LONGER_TOKENIZER, card))
+
+
+def test_a_checkpoint_folder_keeps_what_its_card_says_it_was_trained_from(tmp_path: Path) -> None:
+    models = Catalog([tmp_path / "models"])
+    folder = tmp_path / "tuned"
+    write_tiny(folder, "tuned")
+    write_card(folder, replace(read_card(folder), base="ViT-B-32"))
+    import_checkpoint(folder, models, name="from a folder")
+    import_checkpoint(folder / "open_clip_model.safetensors", models, name="from a file")
+    assert models.card("from a folder").base == "ViT-B-32"
+    assert models.card("from a file").base == "ViT-B-32"
+
+    write_card(folder, replace(read_card(folder), base=""))
+    import_checkpoint(folder, models, name="unknown")
+    assert models.card("unknown").base == "imported from open_clip_model.safetensors"
 
 
 @pytest.mark.parametrize("file", ["mine.safetensors", "old.pth", "half.bin"])

@@ -5,13 +5,15 @@ from typing import Any
 import pytest
 
 from nt2vr.evaluation.archive import Entry
+from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.tables import lines_of
+from nt2vr.models.card import Card
 from nt2vr.progress import Job
 from nt2vr.search.strategies import System
 from nt2vr.ui.evaluate.report_view import breakdown_view, measure_choices, points_of, report_view, reports_view
 from nt2vr.ui.web.permissions import Permissions
-from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
+from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, WordModels, report_of, word_benchmark
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +41,29 @@ def test_controls_and_systems_have_different_roles(report: Report) -> None:
     }
     (alone,) = lines_of(report_of(System("words-bnl")))  # no zero-shot model, though its base is not here
     assert (alone.role, alone.label) == ("", "fine-tuned")
+
+
+def labels_with(base: str) -> dict[str, tuple[str, str]]:
+    """Return roles and labels of a model that has this base, under three strategies."""
+    models: Any = WordModels()
+    models.cards["mine"] = Card("mine", base=base, visual_fingerprint="v", text_fingerprint="t3")
+    systems = (System("mine"), System("mine", "drop"), System("mine", "boolean", 1))
+    lines = lines_of(evaluate(word_benchmark(), systems, models))
+    return {line.name: (line.role, line.label) for line in lines}
+
+
+def test_an_imported_model_is_not_called_fine_tuned() -> None:
+    assert labels_with("imported from mine.pt") == {
+        "mine": ("", "imported"),
+        "mine drop": ("drop", "control"),
+        "mine boolean α 1": ("", "imported"),
+    }
+
+
+def test_drop_is_a_control_of_fine_tuned_models_too() -> None:
+    labels = labels_with("words")
+    assert labels["mine"] == ("", "fine-tuned")
+    assert labels["mine drop"] == ("drop", "control")
 
 
 def test_the_table_has_the_reports_values_and_marks_the_best_of_each_column(report: Report) -> None:
