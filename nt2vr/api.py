@@ -15,6 +15,7 @@ from nt2vr.datasets.load import register_dataset as register_dataset
 from nt2vr.errors import ConfigError, MediaError, Nt2vrError, QueryError, counted, quoted
 from nt2vr.evaluation.covr import CovrData as CovrData
 from nt2vr.evaluation.protocol import with_controls
+from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.sources import Data as Data
 from nt2vr.evaluation.tables import markdown, tables_of, write_tables
@@ -353,8 +354,8 @@ class Evaluation:
 
     @property
     def remarks(self) -> list[str]:
-        """What is to be known of the data: videos left out, the split that was taken."""
-        return list(self.report.source.get("remarks", []))
+        """What is to be known of the data: videos left out, the split that was taken, kinds without queries."""
+        return remarks_of(self.report)
 
     @property
     def table(self) -> str:

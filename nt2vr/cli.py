@@ -48,10 +48,6 @@ NONE = "–"
 LISTED = 20  # names per line of `library check`
 HIT = "  {:>4}  {:>7}  {:9}  {:10}  {}"
 LIBRARY = "{:30} {:>8} {:>8} {:>8}  {}"
-NO_COMPOSED = (
-    "composed.jsonl is empty: a composed query needs a video whose captions tell two deeds of one subject, such as “a "
-    "man sings” and “a man plays the guitar”, and another that shows only the first. Give more captions per video."
-)
 SPACE_WRITTEN = (
     "To publish it: git init, git lfs install, git add --all, git commit, then git push to the Space's repository, "
     "https://huggingface.co/spaces/OWNER/NAME."
@@ -577,14 +573,14 @@ def build_queries(*, captions: Path, out: Path, seed: int = 0) -> None:
         out: folder for original.txt, negated.txt and composed.jsonl
         seed: draws negations and templates
     """
-    from nt2vr.negation.generate.build import build
+    from nt2vr.negation.generate.build import build, missing_kinds
 
     check_writable(out)
     with progress_bar() as progress:
         sizes = build(captions, out, seed, progress)
     _json(sizes, indent=None)
-    if not sizes["composed"]:
-        _say(NO_COMPOSED, to=sys.stderr)
+    made = [kind for kind, count in sizes.items() if count]
+    _say(*missing_kinds(("negated", "composed"), made), to=sys.stderr)
 
 
 @queries.command(name="split")

@@ -391,7 +391,10 @@ def _measured(
 
 @lru_cache(maxsize=1)  # a run validates on the same clips after every epoch
 def _queries(clips: Clips) -> tuple[JudgedQuery, ...]:
-    return clips.queries or clips.sentences.queries()
+    queries = clips.queries or clips.sentences.queries()
+    if queries and not any(query.kind != "original" for query in queries):
+        logger.warning("No validation caption can be negated, so negation is not measured after each epoch.")
+    return queries
 
 
 def with_former_queries(clips: Clips) -> tuple[JudgedQuery, ...]:

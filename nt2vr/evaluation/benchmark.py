@@ -20,6 +20,19 @@ from nt2vr.progress import Progress, silent, tracked
 from nt2vr.search.embed_clips import embed_gallery
 
 QUESTIONS = frozenset({"choice", "pair", "class", "negated class"})  # kinds that rank texts for a video
+KIND_NAMES = {  # of queries, for readers
+    "original": "original",
+    "negated": "negated",
+    "composed": "A and not B",
+    "without": "A without N",
+    "not": "not B",
+    "retrieval": "caption that denies",
+    "choice": "multiple choice",
+    "pair": "caption and foil",
+    "picture": "picture and foil",
+    "class": "class",
+    "negated class": "not the class",
+}
 NO_CAPTION = -1
 NAMED = 20  # unreadable videos in a remark
 Rows = NDArray[np.int32]  # (n,), row numbers of a benchmark's videos
@@ -87,6 +100,7 @@ class Benchmark:
     # ids of videos whose files cannot be read, with the reasons; None for videos without files. It is filled when
     # `embed` is called with a model that sees frames, see `without_unreadable`
     unreadable: Mapping[str, str] | None = None
+    gaps: tuple[str, ...] = ()  # sentences that say what could not be measured, and why; not part of the digest
 
     def __post_init__(self) -> None:
         if not self.queries or not self.video_ids:
@@ -127,6 +141,9 @@ class Benchmark:
         queries = renumbered(kept)
         lost = len(self.queries) - len(queries)
         remark = unreadable_remark(self.unreadable, len(self.video_ids), lost, len(self.queries))
+        kinds_left = {query.kind for query in queries}
+        kinds_lost = dict.fromkeys(query.kind for query in self.queries if query.kind not in kinds_left)
+        gaps = [f"No query of the kind “{KIND_NAMES.get(kind, kind)}” is left without these." for kind in kinds_lost]
         return replace(
             self,
             video_ids=tuple(self.video_ids[row] for row in rows),
@@ -134,6 +151,7 @@ class Benchmark:
             embed=lambda encoder, progress: self.embed(encoder, progress)[rows],
             source={**self.source, "remarks": [*self.source.get("remarks", ()), remark]},
             unreadable=None,
+            gaps=(*self.gaps, *gaps),
         )
 
 

@@ -85,10 +85,11 @@ class Report:
     captions: Mapping[str, Sequence[str]] = field(default_factory=dict)
     # per query, its reference: a `scene` of the built-in world, or the `path` of a file; empty for texts alone
     pictures: tuple[Mapping[str, Any], ...] = ()
+    gaps: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, benchmark: Benchmark, results: Sequence[Result], notes: Sequence[str] = ()) -> "Report":
-        same = ("name", "digest", "source", "references", "video_ids", "texts", "queries", "captions")
+        same = ("name", "digest", "source", "references", "video_ids", "texts", "queries", "captions", "gaps")
         known = {name: getattr(benchmark, name) for name in same}
         return cls(**known, results=tuple(results), notes=tuple(notes))
 
@@ -163,6 +164,7 @@ class Report:
         summary |= {"videos": len(self.video_ids), "queries": Counter(query.kind for query in self.queries)}
         systems = [{"system": each.system, **each.spec, "metrics": self.metrics[each.system]} for each in self.results]
         summary |= {"references": dict(self.references), "systems": systems, "notes": list(self.notes)}
+        summary["gaps"] = list(self.gaps)
         return with_schema({**summary, "created": self.created, "versions": dict(self.versions)})
 
 
@@ -198,6 +200,7 @@ def load_report(folder: Path) -> Report:
             notes=tuple(map(str, data["notes"])),
             captions={video_id: tuple(some) for video_id, some in captions.items()},
             pictures=pictures,
+            gaps=tuple(map(str, data.get("gaps", ()))),
             **{name: data[name] for name in SUMMARY},
         )
         report.metrics  # noqa: B018  the arrays fit together

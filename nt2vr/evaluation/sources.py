@@ -42,7 +42,7 @@ from nt2vr.media.gallery import load_gallery
 from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.generate.absences import AbsenceQuery
-from nt2vr.negation.generate.build import cached_absences, cached_query_sets, read_contents
+from nt2vr.negation.generate.build import cached_absences, cached_query_sets, missing_kinds, read_contents
 from nt2vr.negation.generate.composer import ComposedQuery
 from nt2vr.negation.generate.query_sets import CaptionedVideos, QuerySets, read_captioned_videos
 from nt2vr.progress import Progress, silent
@@ -183,8 +183,10 @@ def _dataset_benchmark(
         if absent := [kind for kind in KINDS if not getattr(sets, kind)]:
             lacks = f"{data.queries.name} has no {' and no '.join(absent)} queries"
             remarks.append(f"{lacks}; nothing is measured on them.")
+        gaps = list[str]()
     else:
         sets = cached_query_sets(CaptionedVideos.all_as_queries(captions), data.seed, folder, progress)
+        gaps = missing_kinds(KINDS[1:], [kind for kind in KINDS if getattr(sets, kind)])
     queries, lost = judged_queries(sets, {video_id: row for row, video_id in enumerate(captions)})
     source: dict[str, Any] = {"data": dataset.name, "split": dataset.split}
     if has_files:
@@ -194,7 +196,7 @@ def _dataset_benchmark(
     source["remarks"], unreadable = [*remarks, *lost], dict[str, str]()
     embed = embed_features(videos, features, embed_files(videos, decoder, cache, key, unreadable=unreadable))
     found = unreadable if has_files else None
-    return Benchmark(dataset.name, tuple(captions), queries, embed, source, unreadable=found)
+    return Benchmark(dataset.name, tuple(captions), queries, embed, source, unreadable=found, gaps=tuple(gaps))
 
 
 def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[JudgedQuery, ...], list[str]]:
@@ -284,6 +286,7 @@ def words_benchmark(
         if others.get(int(query.relevant[0])) != NO_CAPTION:
             kept[place] = replace(query, instead=others)
     queries = renumbered(kept)
+    gaps = missing_kinds((*KINDS[1:], "without", "not"), {query.kind for query in judged})
     if lost := len(judged) - len(queries):
         remarks.append(f"{lost} queries are their video's only caption, or deny it; they are left out.")
 
@@ -298,7 +301,15 @@ def words_benchmark(
 
     content = blake2b(json.dumps(list(captions.items())).encode(), digest_size=12).hexdigest()
     source = {"data": "captions", "content": content, "captions": "all", "seed": seed, "remarks": [REMARK, *remarks]}
-    return Benchmark(f"{name} in words", tuple(captions), queries, embed, source, captions=captions)
+    return Benchmark(
+        name=f"{name} in words",
+        video_ids=tuple(captions),
+        queries=queries,
+        embed=embed,
+        source=source,
+        captions=captions,
+        gaps=tuple(gaps),
+    )
 
 
 def key_of(caption: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from nt2vr.errors import counted
 from nt2vr.evaluation.covr import ALL, CIRR_MEAN, FIRST, FULL_CAPTION, KS, SEEN, UNSEEN
 from nt2vr.evaluation.measures import BOTH_WAYS, EMPTY, HONEST, OTHERS, PAPER, Column, Group, Interval
+from nt2vr.evaluation.remarks import kind_counts
 from nt2vr.evaluation.report import Report
 from nt2vr.files import SafeCsv
 from nt2vr.models.card import IMPORTED
@@ -168,7 +169,13 @@ def interval_of(report: Report, line: Line, key: str) -> Interval | None:
 
 
 def size_of(report: Report) -> str:
-    return f"{counted(len(report.queries), 'query', 'queries')}, {counted(len(report.video_ids), 'video')}."
+    """Count queries and videos, and the queries of each kind if there are several."""
+    queries = counted(len(report.queries), "query", "queries")
+    counts = kind_counts(report)
+    if len(counts) > 1:
+        kinds = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+        queries = f"{queries} ({kinds})"
+    return f"{queries}, {counted(len(report.video_ids), 'video')}."
 
 
 def markdown(report: Report) -> str:

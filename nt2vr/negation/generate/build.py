@@ -7,7 +7,7 @@ import json
 import logging
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from hashlib import blake2b
@@ -32,6 +32,25 @@ from nt2vr.progress import Progress, silent, tracked
 
 logger = logging.getLogger(__name__)
 
+WHY_NONE = {  # by kind of query: what it needs, where captions give none
+    "negated": (
+        "No caption can be negated: that takes a sentence with a verb or “with”, such as “a man sings”. Write "
+        "captions as sentences."
+    ),
+    "composed": (
+        "No composed query (“A and not B”) can be made: it needs a video whose captions tell two deeds of one "
+        "subject, such as “a man sings” and “a man plays the guitar”, and another that shows only the first. Give "
+        "more captions per video."
+    ),
+    "without": (
+        "No query of the kind “A without N” can be made: it needs a thing that the captions of two videos name, and a "
+        "video of the same deed without it. Give more captions per video."
+    ),
+    "not": (
+        "No query of the kind “not B” can be made: it needs a thing or deed of three videos, and another video "
+        "without it. Give more captions per video."
+    ),
+}
 GENERATOR = 6  # cache version: raise it when the same captions give other queries
 ReadContents = Callable[[], Mapping[str, VideoContent]]
 
@@ -70,6 +89,11 @@ def cached_query_sets(
     found = _cached(folder, "queries", source, lambda: asdict(build_query_sets(videos, seed, progress, contents)))
     original, negated = (tuple(Caption(*caption) for caption in found[name]) for name in ("original", "negated"))
     return QuerySets(original, negated, tuple(ComposedQuery(**_with_tuples(query)) for query in found["composed"]))
+
+
+def missing_kinds(kinds: Iterable[str], made: Collection[str]) -> list[str]:
+    """Return a sentence for each of these kinds of queries of which captions gave none, see WHY_NONE."""
+    return [WHY_NONE[kind] for kind in kinds if kind not in made]
 
 
 def cached_absences(videos: CaptionedVideos, seed: int, folder: Path, contents: ReadContents) -> list[AbsenceQuery]:

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from nt2vr.errors import counted
 from nt2vr.evaluation.archive import MAX_NOTE, MAX_TAG, Remark, Remarks
+from nt2vr.evaluation.benchmark import KIND_NAMES
 from nt2vr.evaluation.comparison import IMPROVED, WORSENED, first_videos, places_by_difference
 from nt2vr.evaluation.covr import ALL
 from nt2vr.evaluation.report import Report, Row
@@ -25,19 +26,6 @@ HARD_PAIRS = "composed/hard_pairs"  # compared first, where it was measured
 NOTED = "*"  # any tag or note
 FILTERS = ("first", "second", "order", "kind", "cue", "tag", "find", "fails")  # as on the page
 
-KINDS = {  # kind of query -> its name on the page
-    "original": "original",
-    "negated": "negated",
-    "composed": "A and not B",
-    "without": "A without N",
-    "not": "not B",
-    "retrieval": "caption that denies",
-    "choice": "multiple choice",
-    "pair": "caption and foil",
-    "picture": "picture and foil",
-    "class": "class",
-    "negated class": "not the class",
-}
 ANY = ""  # no filter
 FIRST_KIND = "composed"  # where negation is what the query is about
 PER_PAGE = 20
@@ -197,8 +185,8 @@ def _most_telling(report: Report, names: Sequence[str]) -> tuple[str, str]:
 def kinds_of(report: Report) -> list[tuple[str, str]]:
     """Return the report's kinds of queries as choices (label, kind)."""
     there = dict.fromkeys(query.kind for query in report.queries)
-    kinds = by_definition(there) if report.is_covr else [kind for kind in KINDS if kind in there]
-    return [("all kinds", ANY), *((KINDS.get(kind, kind), kind) for kind in kinds)]
+    kinds = by_definition(there) if report.is_covr else [kind for kind in KIND_NAMES if kind in there]
+    return [("all kinds", ANY), *((KIND_NAMES.get(kind, kind), kind) for kind in kinds)]
 
 
 def menus_of(listing: Listing) -> dict[str, list[tuple[str, str]]]:
@@ -274,7 +262,7 @@ def _query(listing: Listing, place: int, row: Row) -> dict[str, Any]:
     return {
         "place": place,
         "text": query.text,
-        "kind": KINDS.get(query.kind, query.kind),
+        "kind": KIND_NAMES.get(query.kind, query.kind),
         "wanted": query.wanted or "",
         "unwanted": list(query.unwanted),
         "move": f"▲{better:,}" if better > 0 else f"▼{-better:,}" if better < 0 else "=",

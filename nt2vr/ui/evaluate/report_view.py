@@ -9,6 +9,7 @@ import pandas as pd
 from nt2vr.evaluation.archive import Entry
 from nt2vr.evaluation.comparison import Group, break_down
 from nt2vr.evaluation.measures import GROUPS, LEVEL, Column
+from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.tables import REFERENCE, REMOVALS, Line, Table, interval_of, size_of, tables_of
 from nt2vr.progress import Job
@@ -65,7 +66,7 @@ def report_view(report: Report, report_id: str, files: Sequence[str], name: str 
         "name": name or report.name,
         "created": day_text(report.created),
         "about": size_of(report),
-        "remarks": list(report.source.get("remarks", ())),
+        "remarks": remarks_of(report),
         "margins": "" if report.is_covr else MARGINS,
         "meanings": [*dict.fromkeys(_meanings(report, tables)), *report.notes],
         "tables": [_table_view(report, report_id, table) for table in tables],

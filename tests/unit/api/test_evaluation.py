@@ -50,6 +50,7 @@ def test_a_folder_without_splits_is_evaluated_as_a_whole(tmp_path: Path, monkeyp
         assert calls  # its results are not stored, since its code may have changed
     assert evaluation.metrics["Colours"]["original/R@1"] == 100
     assert evaluation.remarks[0].startswith("own has no splits, so all of its 3 videos are taken.")
+    assert any("A and not B" in remark for remark in evaluation.remarks)
     html = evaluation._repr_html_()
     assert evaluation.remarks[0] in html and "<td" in html and "Colours backwards" in html and "100.0" in html
     frame = evaluation.to_pandas()

@@ -1,6 +1,7 @@
 """Captioned datasets as benchmarks, from files to judged queries."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,28 @@ def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_coun
         "2 of 4 negated queries have no text, or no original query that they deny; they are left out.",
         "1 of 2 composed queries have no relevant video here; they are left out.",
     ]
+
+
+def test_kinds_of_queries_that_the_captions_do_not_give_are_named(
+    load: Callable[..., Benchmark], tmp_path: Path
+) -> None:
+    assert load().gaps == ()
+
+    rows = "".join(f"{name},{name}\n" for name in CAPTIONS)  # nouns alone
+    (tmp_path / "data" / "captions.csv").write_text(f"video_id,caption\n{rows}", encoding="utf-8")
+    nouns = load()
+    assert [gap.partition(":")[0] for gap in nouns.gaps] == [
+        "No caption can be negated",
+        "No composed query (“A and not B”) can be made",
+    ]
+    assert nouns.digest == replace(nouns, gaps=()).digest  # results that are stored are found again
+
+
+def test_a_kind_that_unreadable_files_take_away_is_named(load: Callable[..., Benchmark]) -> None:
+    benchmark = replace(load(), unreadable=dict.fromkeys(("guitar", "stool", "both"), "damaged"))
+    left = benchmark.without_unreadable()
+    assert {query.kind for query in left.queries} == {"original", "negated"}
+    assert len(left.gaps) == 1 and "A and not B" in left.gaps[0]
 
 
 @pytest.mark.parametrize("name", ["world", "gallery", "classes:world", "library:Films"])

@@ -12,6 +12,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.protocol import evaluate, system_spec
+from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report, load_report
 from nt2vr.evaluation.tables import csv_table, escaped, latex, markdown
 from nt2vr.models.card import Card
@@ -40,6 +41,19 @@ def test_a_report_survives_saving_and_loading(report: Report, tmp_path: Path) ->
         assert (mine.system, mine.spec) == (theirs.system, theirs.spec)
         np.testing.assert_array_equal(mine.measured.violations, theirs.measured.violations)
         np.testing.assert_array_equal(mine.measured.first, theirs.measured.first)
+
+
+def test_what_was_not_measured_is_stored_with_a_report(report: Report, tmp_path: Path) -> None:
+    replace(report, gaps=("No caption can be negated.",)).save(tmp_path)
+    read = load_report(tmp_path)
+    assert read.gaps == ("No caption can be negated.",)
+    few = "Few queries (original: 2, negated: 1, A and not B: 1, not B: 1)."
+    assert [remark.startswith(few) for remark in remarks_of(read)] == [False, True]
+
+    data = json.loads((tmp_path / "report.json").read_text())
+    del data["gaps"]  # as 0.2.0 wrote it
+    (tmp_path / "report.json").write_text(json.dumps(data))
+    assert load_report(tmp_path).gaps == ()
 
 
 def test_the_file_records_the_provenance_of_the_numbers(report: Report, tmp_path: Path) -> None:
@@ -86,7 +100,7 @@ def test_an_incomplete_report_folder_is_refused(report: Report, tmp_path: Path, 
 
 def test_markdown_has_the_columns_of_the_paper_without_empty_groups(report: Report) -> None:
     paper, honest, ways, size = (table.splitlines() for table in markdown(report).split("\n\n"))
-    assert size == ["5 queries, 4 videos."]
+    assert size == ["5 queries (2 original, 1 negated, 1 A and not B, 1 not B), 4 videos."]
     assert paper[0].startswith("|  | Original R@1 | Original R@5 | Original R@10 | Original MIR | Negated ΔR@1 |")
     assert paper[2] == "| oracle (reads the scenes) | – | – | – | 0.875 |" + " – |" * 8
     # both captions tie with nothing but "a man sings dancing"

@@ -135,6 +135,16 @@ def test_rows_of_a_saved_report_have_the_captions_of_their_videos(file: Path, tm
     assert report.metrics == again.metrics
 
 
+def test_kinds_of_queries_that_words_do_not_give_are_named(tmp_path: Path) -> None:
+    (tmp_path / "two.txt").write_text("a#enc#0 a dog runs\na#enc#1 a dog\nb#enc#0 a cat sits\nb#enc#1 a cat\n")
+    gaps = read(f"words:{tmp_path / 'two.txt'}", tmp_path).gaps
+    assert [kind for kind in ("A and not B", "A without N", "not B") if any(kind in gap for gap in gaps)] == [
+        "A and not B",
+        "A without N",
+        "not B",
+    ]
+
+
 def test_captions_of_a_dataset_need_no_videos(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     lines = [f"{name},{text},test" for name, some in CAPTIONS.items() for text in some]

@@ -80,7 +80,7 @@ def test_the_table_has_the_reports_values_and_marks_the_best_of_each_column(repo
 
 def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
     view = report_view(report, "words-1", ["report.json", "queries.csv"])
-    assert view["about"] == "5 queries, 4 videos."
+    assert view["about"] == "5 queries (2 original, 1 negated, 1 A and not B, 1 not B), 4 videos."
     assert {"href": "reports/words-1/queries.csv", "name": "queries.csv"} in view["files"]
     assert [text.split(":")[0] for text in view["meanings"]] == ["Δ", "Hard pairs", "Violations@10"]
     assert points_of(report)["system"].tolist() == ["words", "words drop", SECOND, "words-bnl"]
