@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["Answer", "Card", "CovrData", "Data", "Encoder", "Evaluation", "GallerySearcher", "Match", "Model"]
+__all__ = ["Answer", "Card", "Comparison", "CovrData", "Data", "Difference", "Encoder", "Evaluation"]
+__all__ += ["GallerySearcher", "Match", "Model"]
 __all__ += ["Parts", "Query", "Reference", "System", "__version__"]
-__all__ += ["evaluate", "evaluate_covr", "load_model", "open_searcher"]
+__all__ += ["evaluate", "evaluate_covr", "load_model", "load_report", "open_searcher"]
 __all__ += ["register_dataset", "register_loss", "register_strategy", "submit_covr"]
 TRAINING = ["Training", "teach", "train"]
 __all__ += [*TRAINING, "understand"]

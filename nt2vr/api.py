@@ -9,16 +9,27 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from nt2vr.datasets.load import register_dataset as register_dataset
 from nt2vr.errors import ConfigError, MediaError, Nt2vrError, QueryError, counted, quoted
 from nt2vr.evaluation.covr import CovrData as CovrData
-from nt2vr.evaluation.protocol import with_controls
+from nt2vr.evaluation.differences import Difference as Difference
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.report import load_report as read_report
 from nt2vr.evaluation.sources import Data as Data
-from nt2vr.evaluation.tables import markdown, tables_of, write_tables
+from nt2vr.evaluation.tables import (
+    DIFFERENCE_HEADS,
+    aligned,
+    difference_markdown,
+    difference_rows,
+    markdown,
+    size_of,
+    tables_of,
+    write_tables,
+)
 from nt2vr.files import expanded
 from nt2vr.media.decode import Decoder, ahead
 from nt2vr.media.gallery import Video
@@ -341,9 +352,54 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         self.close()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Two systems of an evaluation compared query by query; notebooks display it as a table.
+
+    Attributes:
+        first, second: names of the systems.
+        differences: one per measure, with `measure`, `num_queries`, the means `first` and `second`, their `difference`
+            (second minus first), its 95 % `interval` (`low`, `high`; None where all queries differ by as much), `p` of
+            a sign-flip test, and `is_noise`.
+    """
+
+    first: str
+    second: str
+    differences: tuple[Difference, ...]
+    report: Report
+
+    def __getitem__(self, measure: str) -> Difference:
+        """Return the difference by one measure, such as "composed/hard_pairs"."""
+        for difference in self.differences:
+            if difference.measure == measure:
+                return difference
+        known = ", ".join(difference.measure for difference in self.differences) or "none"
+        raise ConfigError(f"{self.first} and {self.second} have no {quoted(measure)}. Choose one of: {known}.")
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` with a row per measure; low and high are the ends of the interval, or NaN."""
+        rows = []
+        for each in self.differences:
+            low, high = each.interval or (None, None)
+            figures = (each.measure, each.num_queries, each.first, each.second, each.difference)
+            rows.append((*figures, low, high, each.p, each.is_noise))
+        columns = ("measure", "queries", "first", "second", "difference", "low", "high", "p", "within_noise")
+        return data_frame(rows, columns)
+
+    def __str__(self) -> str:
+        return aligned(difference_markdown(self.report, self.first, self.second))
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self.first} and {self.second}, {counted(len(self.differences), 'measure')}>"
+
+    def _repr_html_(self) -> str:
+        rows = [row for _, *row in difference_rows(self.report, self.differences)]
+        return str(table(("", self.first, self.second, *DIFFERENCE_HEADS), rows))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """A finished evaluation; notebooks display its tables."""
+    """A finished evaluation; `print` and notebooks show its tables."""
 
     report: Report
 
@@ -359,22 +415,66 @@ class Evaluation:
 
     @property
     def table(self) -> str:
-        """The paper's table and the further measures, as Markdown."""
+        """The paper's table, the further measures and the differences of systems, as Markdown."""
         return markdown(self.report)
 
+    def compare(self, first: str | System = "", second: str | System = "") -> Comparison:
+        """Compare two systems by every measure, query by query, with intervals and tests.
+
+        Args:
+            first: name of a system of this evaluation, in any letter case; default, with `second`: the two that were
+                named, or the best one and its base.
+            second: likewise.
+
+        Raises:
+            ConfigError: if a system is unknown, or the measures are not means over queries (pictures plus texts).
+        """
+        pair = tuple(self._system(each) for each in (first, second) if each) or self.report.telling_pair
+        if len(pair) != 2:
+            raise ConfigError("Name two systems to compare, or none.")
+        return Comparison(*pair, self.report.compare(*pair), self.report)
+
+    def _system(self, system: str | System) -> str:
+        name = system.name if isinstance(system, System) else str(system)
+        matches = [known for known in self.metrics if known.casefold() == name.casefold()]
+        return matches[0] if matches else name
+
     def to_pandas(self) -> Any:
-        """Return a `pandas.DataFrame` with one row per system and measure: system, measure, value."""
-        rows = [(system, name, value) for system, found in self.metrics.items() for name, value in found.items()]
-        return data_frame(rows, ("system", "measure", "value"))
+        """Return a `pandas.DataFrame` with one row per system and measure: system, measure, value, low, high.
+
+        The last two are the ends of the 95 % interval; NaN where all queries agree.
+        """
+        rows = []
+        for system, metrics in self.metrics.items():
+            intervals = self.report.intervals[system]
+            for measure, value in metrics.items():
+                low, high = intervals.get(measure, (None, None))
+                rows.append((system, measure, value, low, high))
+        return data_frame(rows, ("system", "measure", "value", "low", "high"))
 
     def save(self, folder: str | Path) -> None:
         """Write the report folder, with the tables as Markdown, CSV and LaTeX."""
         self.report.save(expanded(folder))
         write_tables(self.report, expanded(folder))
 
+    def __str__(self) -> str:
+        return "\n".join([aligned(self.table), *self.remarks])
+
+    def __repr__(self) -> str:
+        systems = counted(len(self.metrics), "system")
+        return f"<Evaluation of {systems} on {self.report.name}: {size_of(self.report).rstrip('.')}>"
+
     def _repr_html_(self) -> str:
-        parts = [table(heads, rows) for heads, *rows in (each.texts() for each in tables_of(self.report))]
-        return joined([table((), (), self.report.name), *parts, *(table((), (), each) for each in self.remarks)])
+        parts = [table((), (), self.report.name)]
+        if not self.report.is_covr:
+            parts.append(table((), (), size_of(self.report)))
+        for shown in tables_of(self.report):
+            heads, *rows = shown.texts(self.report)
+            parts.append(table(heads, rows))
+        for first, second in self.report.differences:
+            parts.append(Markup(self.compare(first, second)._repr_html_()))
+        parts += [table((), (), remark) for remark in self.remarks]
+        return str(joined(parts))
 
 
 def understand(text: str, editing: bool = False) -> Query:
@@ -458,9 +558,18 @@ def evaluate(
     with closing(Services(_settings(data_dir, device))) as services:
         listed = _named_systems(systems, services.models)
         names = services.models.names()
-        controlled = with_controls([System.named(each, names) for each in listed], services.models)
+        named = [System.named(name, names) for name in listed]
         data = data if isinstance(data, Data) else Data(str(data))
-        return Evaluation(services.evaluations.evaluate(data, controlled, stoppable(progress, should_stop)))
+        return Evaluation(services.evaluations.evaluate(data, named, stoppable(progress, should_stop)))
+
+
+def load_report(folder: str | Path) -> Evaluation:
+    """Read a report folder, as `Evaluation.save`, `nt2vr evaluate --out` and the page write it.
+
+    Raises:
+        ConfigError: if the folder has no report, a damaged one, or one of a newer version.
+    """
+    return Evaluation(read_report(expanded(folder)))
 
 
 def evaluate_covr(

@@ -519,6 +519,7 @@ def evaluate(
         raise ConfigError(f"Cannot evaluate on {clips} clips. Choose at least 1.")
     from nt2vr import api
     from nt2vr.evaluation.sources import Data
+    from nt2vr.evaluation.tables import aligned
 
     given: dict[str, Any] = {"clips": clips, "seed": seed, "split": split, "queries": queries, "prompts": prompts}
     chosen = Data(data, **{name: value for name, value in given.items() if value is not None})
@@ -527,7 +528,7 @@ def evaluate(
     if out:
         evaluation.save(out)
     _say(*evaluation.remarks, *evaluation.report.notes, to=sys.stderr)
-    sys.stdout.write(f"{json.dumps(evaluation.metrics, indent=2)}\n" if as_json else evaluation.table)
+    sys.stdout.write(f"{json.dumps(evaluation.metrics, indent=2)}\n" if as_json else aligned(evaluation.table))
 
 
 @app.command
@@ -553,6 +554,7 @@ def covr(
     """
     from nt2vr import api
     from nt2vr.evaluation.covr import CovrData
+    from nt2vr.evaluation.tables import aligned
 
     chosen, where = CovrData(data, split, queries), (machine.data_dir, machine.device)
     with progress_bar() as progress:
@@ -561,7 +563,7 @@ def covr(
             return
         evaluation = api.evaluate_covr(model, chosen, *where, progress)
     _say(*evaluation.remarks, to=sys.stderr)
-    sys.stdout.write(evaluation.table)
+    sys.stdout.write(aligned(evaluation.table))
 
 
 @queries.command(name="build")

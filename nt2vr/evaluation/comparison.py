@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import JudgedQuery
+from nt2vr.evaluation.differences import is_noise
 from nt2vr.evaluation.measures import FIRST_PAGE, Interval, intervals_of_means, sign_flip_p
 from nt2vr.evaluation.report import Report
 from nt2vr.search.answers import Verdict
 
 IMPROVED, WORSENED = "improved", "worsened"
-SIGNIFICANT = 0.05
 SMALLEST = 10  # queries of a group that is shown on its own
 
 
@@ -45,7 +45,7 @@ def places_by_difference(
     """
     ranks = {result.system: result.measured.ranks for result in report.results}
     for name in (first, second):
-        _check_system(report, name)
+        report.check_system(name)
     negated = np.array([query.kind == "negated" for query in report.queries])
     gains = np.log(ranks[first]) - np.log(ranks[second])
     gains[negated] *= -1
@@ -62,11 +62,6 @@ def places_by_difference(
 def _fits(query: JudgedQuery, kind: str, cue: str, words: Sequence[str]) -> bool:
     is_asked = kind in ("", query.kind) and cue in ("", query.cue)
     return is_asked and all(word in query.text.lower() for word in words)
-
-
-def _check_system(report: Report, name: str) -> None:
-    if name not in (names := [result.system for result in report.results]):
-        raise ConfigError(f"The report has no system {quoted(name)}. Choose one of: {', '.join(names)}.")
 
 
 def first_videos(report: Report, place: int, system: str) -> list[tuple[str, Verdict | None]]:
@@ -95,9 +90,7 @@ class Group(NamedTuple):
 
     @property
     def is_noise(self) -> bool:
-        """Whether chance may explain the difference: by its interval, or by the test, which also holds for few."""
-        interval = self.intervals[2]
-        return self.p >= SIGNIFICANT or (interval is not None and interval.low <= 0 <= interval.high)
+        return is_noise(self.intervals[2], self.p)
 
 
 @lru_cache(16)
@@ -108,7 +101,7 @@ def break_down(report: Report, first: str, second: str, key: str) -> tuple[Group
     metrics that the report does not have.
     """
     for name in (first, second):
-        _check_system(report, name)
+        report.check_system(name)
         if key not in report.values[name]:
             raise ConfigError(f"{name} has no {quoted(key)}. Choose one of: {', '.join(report.values[name])}.")
     one, two = (report.values[name][key] for name in (first, second))

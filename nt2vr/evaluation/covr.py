@@ -22,6 +22,7 @@ from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
 from nt2vr.errors import ConfigError, DatasetError, reason_of
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, embed_files, mask, row_array, unreadable_remark
 from nt2vr.evaluation.report import PICTURE_PLUS_TEXT, Report, covr_result
+from nt2vr.evaluation.roles import FULL_CAPTION
 from nt2vr.evaluation.scoring import first_ranks, first_rows, score_table, shares_among_first
 from nt2vr.files import expanded, write_json
 from nt2vr.media.decode import Decoder
@@ -49,7 +50,6 @@ MAP_KS = (5, 10, 25, 50)
 SUBSET_KS = (1, 2, 3)
 CIRR_MEAN = "mean of R@5 and subset R@1"
 FIRST = 5  # clips checked for violations
-FULL_CAPTION = "caption"
 TAKEN, TAKEN_OF_SUBSET = 50, 3  # predictions per query that CIRR's test server takes
 GIVEN = "as given"  # embeddings from elsewhere
 ROUNDS = 2  # of the search for the weights of `parts`

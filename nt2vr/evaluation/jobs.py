@@ -114,10 +114,11 @@ class Evaluations:
         if (count := len(set(systems))) > MAX_SYSTEMS:
             raise ConfigError(f"Cannot evaluate {count:,} systems at once: choose at most {MAX_SYSTEMS}.")
         names = self._models.names()
-        chosen = with_controls([System.named(name, names) for name in systems], self._models)
+        named = [System.named(name, names) for name in systems]
+        chosen = with_controls(named, self._models)
 
         def work(progress: Progress) -> str:
-            report = self.evaluate(data, chosen, progress)
+            report = self.evaluate(data, named, progress)
             progress(0, 0, "writing the report")
             return self.archive.add(report)
 
@@ -138,11 +139,13 @@ class Evaluations:
 
         self._runner.run(work, "The report that comes with the app")
 
-    def evaluate(self, data: Data, systems: Sequence[System], progress: Progress) -> Report:
-        """Evaluate systems in this thread, and return the report without archiving it."""
+    def evaluate(self, data: Data, named: Sequence[System], progress: Progress) -> Report:
+        """Evaluate systems and their controls in this thread, and return the report without archiving it."""
+        systems = with_controls(named, self._models)
         reads = frozenset(self._models.card(system.model).features for system in systems)
         benchmark = self._benchmark(data, reads, progress)
-        return evaluate(benchmark, systems, self._models, ResultStore(self._folder), progress)
+        store = ResultStore(self._folder)
+        return evaluate(benchmark, systems, self._models, store, progress, named=list(dict.fromkeys(named)))
 
     def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress) -> Benchmark:
         if reads == FRAMES and data in self._built:

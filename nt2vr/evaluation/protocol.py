@@ -195,8 +195,11 @@ def evaluate(
     models: Catalog,
     store: ResultStore | None = None,
     progress: Progress = silent,
+    named: Sequence[System] = (),
 ) -> Report:
     """Evaluate systems on a benchmark, one model at a time; errors as of `Catalog.load`.
+
+    A person has `named` some of the systems; the others are controls.
 
     Results in the `store` are used again; new ones are added after each model, and stay if `progress` stops the work.
     """
@@ -232,7 +235,7 @@ def evaluate(
             if store is not None:
                 store.put(benchmark.digest, specs[system], found)
     results = [Result(each.name, specs[each], measured[each]) for each in dict.fromkeys(systems)]
-    return Report.of(benchmark, results, list(notes))
+    return Report.of(benchmark, results, list(notes), [system.name for system in named])
 
 
 def system_spec(system: System, card: Card) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """Evaluation reports: per-query results of several systems with their provenance, one folder each.
 
 report.json    metrics, systems, benchmark and versions
-queries.jsonl  one query per line: kind, text, parts, cue, each system's rank, and the reference picture if it has one
+queries.jsonl  one query per line: query_id, kind, text, parts, cue, each system's rank; `video_id` of its caption
+               (null where several may be right), and the ids of all `relevant` videos (null if more than MAX_LISTED);
+               or its reference picture
 arrays.npz     all per-query values and relevant videos as arrays
 captions.json  of videos in words, the captions of each
 """
@@ -23,6 +25,7 @@ from numpy.typing import ArrayLike
 
 from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.differences import Difference, Pair, paired_differences
 from nt2vr.evaluation.measures import (
     Interval,
     Measured,
@@ -33,6 +36,7 @@ from nt2vr.evaluation.measures import (
     metric_values,
     units_of,
 )
+from nt2vr.evaluation.roles import pairs_to_compare, telling_pair
 from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
 from nt2vr.settings import project_version
 
@@ -41,6 +45,8 @@ REPORT, QUERIES, ARRAYS, CAPTIONS = "report.json", "queries.jsonl", "arrays.npz"
 UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, BadZipFile)
 SUMMARY = {"name": str, "digest": str, "source": dict, "references": dict, "created": str, "versions": dict}
 JUDGED = ("relevant", "hard", "violating", "others")  # fields of queries that list rows
+OF_ONE_VIDEO = frozenset({"original", "negated", "retrieval", "choice", "pair", "picture", "class", "negated class"})
+MAX_LISTED = 1000  # relevant ids per line of QUERIES: all of them took 68 MB for the built-in world, these take 5
 PICTURE_PLUS_TEXT = "picture plus text"  # after the name of the data
 
 
@@ -86,12 +92,15 @@ class Report:
     # per query, its reference: a `scene` of the built-in world, or the `path` of a file; empty for texts alone
     pictures: tuple[Mapping[str, Any], ...] = ()
     gaps: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()  # systems that a person named; the others are controls. Empty if unknown
 
     @classmethod
-    def of(cls, benchmark: Benchmark, results: Sequence[Result], notes: Sequence[str] = ()) -> "Report":
+    def of(
+        cls, benchmark: Benchmark, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()
+    ) -> "Report":
         same = ("name", "digest", "source", "references", "video_ids", "texts", "queries", "captions", "gaps")
         known = {name: getattr(benchmark, name) for name in same}
-        return cls(**known, results=tuple(results), notes=tuple(notes))
+        return cls(**known, results=tuple(results), notes=tuple(notes), named=tuple(named))
 
     @property
     def is_covr(self) -> bool:
@@ -123,6 +132,41 @@ class Report:
         """Intervals of the metrics, per system; none where all values of a metric are equal."""
         return intervals_of(self.values, self.units)
 
+    @cached_property
+    def specs(self) -> dict[str, Mapping[str, Any]]:
+        """What each system is, by its name."""
+        return {result.system: result.spec for result in self.results}
+
+    @cached_property
+    def telling_pair(self) -> tuple[str, str]:
+        """The two systems that one would compare first, see `roles.telling_pair`."""
+        return telling_pair(self.specs, self.named, self.metrics)
+
+    @cached_property
+    def differences(self) -> dict[Pair, tuple[Difference, ...]]:
+        """The telling pair, and each system that competes with its base, compared by every measure."""
+        if self.is_covr:  # its measures are means over kinds of change, not over queries
+            return {}
+        pairs = pairs_to_compare(self.specs, self.named, self.metrics)
+        return paired_differences(self.values, pairs, self.units)
+
+    def compare(self, first: str, second: str) -> tuple[Difference, ...]:
+        """Compare two systems by every measure that both have per query; a ConfigError refuses unknown ones."""
+        for name in (first, second):
+            self.check_system(name)
+        pair = (first, second)
+        if self.is_covr:
+            raise ConfigError(
+                "The measures of pictures plus texts are means over kinds of change, which are not compared query by "
+                "query. Read the ranks in queries.jsonl."
+            )
+        known = self.differences.get(pair)
+        return known or paired_differences(self.values, [pair], self.units)[pair]
+
+    def check_system(self, name: str) -> None:
+        if name not in self.specs:
+            raise ConfigError(f"The report has no system {quoted(name)}. Choose one of: {', '.join(self.specs)}.")
+
     def row(self, place: int) -> Row:
         query = self.queries[place]
         relevant = tuple(self.video_ids[video] for video in query.relevant)
@@ -138,13 +182,7 @@ class Report:
             arrays |= {name: np.concatenate(lists), f"num_{name}": np.array(list(map(len, lists)), np.int32)}
         for name in Measured.__dataclass_fields__:
             arrays[f"measured_{name}"] = np.stack([getattr(result.measured, name) for result in self.results])
-        lines = []
-        for place, query in enumerate(self.queries):
-            line = {name: getattr(query, name) for name in ("kind", "text", "cue", "wanted", "unwanted")}
-            line |= {"ranks": self.row(place).ranks, "original": query.original}
-            line |= {"group": query.group, "num_relevant": len(query.relevant)}
-            line |= {"picture": self.pictures[place]} if self.is_covr else {}
-            lines.append(json.dumps(line) + "\n")
+        lines = [json.dumps(self._query_line(place)) + "\n" for place in range(len(self.queries))]
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(folder / ARRAYS) as partial:
@@ -159,13 +197,47 @@ class Report:
                 f"The report cannot be written to {folder} ({error.strerror}). Choose another folder."
             ) from error
 
+    def _query_line(self, place: int) -> dict[str, Any]:
+        """Describe a query in QUERIES: what is asked, of which videos, and each system's rank."""
+        query = self.queries[place]
+        row = self.row(place)
+        line: dict[str, Any] = {"query_id": query.query_id}
+        if not self.is_covr:  # whose videos are numbers
+            line["video_id"] = row.relevant[0] if query.kind in OF_ONE_VIDEO else None
+        line |= {name: getattr(query, name) for name in ("kind", "text", "cue", "wanted", "unwanted")}
+        line |= {"ranks": row.ranks, "original": query.original}
+        line |= {"group": query.group, "num_relevant": len(query.relevant)}
+        if self.is_covr:
+            line["picture"] = self.pictures[place]
+        else:
+            is_short = len(row.relevant) <= MAX_LISTED
+            line["relevant"] = list(row.relevant) if is_short else None
+        return line
+
     def summary(self) -> dict[str, Any]:
         summary: dict[str, Any] = {"name": self.name, "digest": self.digest, "source": dict(self.source)}
         summary |= {"videos": len(self.video_ids), "queries": Counter(query.kind for query in self.queries)}
-        systems = [{"system": each.system, **each.spec, "metrics": self.metrics[each.system]} for each in self.results]
-        summary |= {"references": dict(self.references), "systems": systems, "notes": list(self.notes)}
-        summary["gaps"] = list(self.gaps)
+        summary |= {"references": dict(self.references), "systems": self._systems(), "notes": list(self.notes)}
+        summary |= {"gaps": list(self.gaps), "named": list(self.named), "differences": self._differences()}
         return with_schema({**summary, "created": self.created, "versions": dict(self.versions)})
+
+    def _systems(self) -> list[dict[str, Any]]:
+        systems = []
+        for result in self.results:
+            metrics = self.metrics[result.system]
+            intervals = {key: list(interval) for key, interval in self.intervals[result.system].items()}
+            systems.append({"system": result.system, **result.spec, "metrics": metrics, "intervals": intervals})
+        return systems
+
+    def _differences(self) -> list[dict[str, Any]]:
+        compared = []
+        for (first, second), differences in self.differences.items():
+            measures = {}
+            for each in differences:
+                figures = each._asdict() | {"within_noise": each.is_noise}
+                measures[figures.pop("measure")] = figures
+            compared.append({"first": first, "second": second, "measures": measures})
+        return compared
 
 
 def load_report(folder: Path) -> Report:
@@ -180,13 +252,15 @@ def load_report(folder: Path) -> Report:
         known, queries = ("kind", "text", "wanted", "original", "cue", "group"), []
         judged = (np.split(arrays[name], np.cumsum(arrays[f"num_{name}"])[:-1]) for name in JUDGED)
         for line, *rows in zip(lines, *judged, strict=True):
+            known_id = str(line.get("query_id", ""))
             said, truth = {name: line[name] for name in known}, dict(zip(JUDGED, rows, strict=True))
-            queries.append(JudgedQuery(**said, unwanted=tuple(line["unwanted"]), **truth))
+            queries.append(JudgedQuery(**said, unwanted=tuple(line["unwanted"]), query_id=known_id, **truth))
         pictures = tuple(line["picture"] for line in lines if "picture" in line)
         fields = [name for name in Measured.__dataclass_fields__ if f"measured_{name}" in arrays]  # old ones lack some
         results = []
         for place, spec in enumerate(data["systems"]):
             system, metrics = spec.pop("system"), spec.pop("metrics")
+            spec.pop("intervals", None)  # they are computed again
             _check(spec, {"model": str, "strategy": str})
             measured = Measured(**{name: arrays[f"measured_{name}"][place] for name in fields})
             results.append(Result(str(system), spec, measured, metrics if pictures else None))
@@ -201,6 +275,7 @@ def load_report(folder: Path) -> Report:
             captions={video_id: tuple(some) for video_id, some in captions.items()},
             pictures=pictures,
             gaps=tuple(map(str, data.get("gaps", ()))),
+            named=tuple(map(str, data.get("named", ()))),
             **{name: data[name] for name in SUMMARY},
         )
         report.metrics  # noqa: B018  the arrays fit together

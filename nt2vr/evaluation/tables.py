@@ -5,15 +5,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, product
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nt2vr.errors import counted
-from nt2vr.evaluation.covr import ALL, CIRR_MEAN, FIRST, FULL_CAPTION, KS, SEEN, UNSEEN
+from nt2vr.evaluation.covr import ALL, CIRR_MEAN, FIRST, KS, SEEN, UNSEEN
+from nt2vr.evaluation.differences import Difference, verdict_text
 from nt2vr.evaluation.measures import BOTH_WAYS, EMPTY, HONEST, OTHERS, PAPER, Column, Group, Interval
 from nt2vr.evaluation.remarks import kind_counts
 from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.roles import REFERENCE, role_of
 from nt2vr.files import SafeCsv
-from nt2vr.models.card import IMPORTED
 from nt2vr.world.edits import EDIT_KINDS
 
 REMOVALS = "removals"  # mean over the kinds of change that remove something
@@ -21,15 +22,6 @@ MAP = "mAP@10"
 VIOLATIONS = f"violations@{FIRST}"  # of pictures plus texts
 FURTHER = ("subset R@1", CIRR_MEAN, MAP)
 OF_CAPTIONS = ("original/", "video/")
-BASE, CONTROL, REFERENCE = "base", "drop", "reference"  # roles, which systems that compete have not
-ROLES = {  # by strategy
-    "plain": (BASE, "zero-shot"),
-    "drop": (CONTROL, "control"),
-    "picture": (BASE, "control: no text"),
-    "text": (BASE, "control: no picture"),
-    "fusion": ("", "trained"),
-    FULL_CAPTION: (REFERENCE, "for comparison: the full caption"),
-}
 
 
 class Line(NamedTuple):
@@ -55,11 +47,14 @@ class Table(NamedTuple):
     def columns(self) -> list[Column]:
         return [column for group in self.groups for column in group.columns]
 
-    def texts(self) -> list[list[str]]:
-        """Return the heads of the columns, then a row per system."""
-        rows = [["", *(f"{group.head} {column.head}".strip() for group in self.groups for column in group.columns)]]
+    def texts(self, report: Report) -> list[list[str]]:
+        """Return the heads of the columns, then a row per system; after ± is half of a figure's 95 % interval."""
+        heads = [""]
+        for group in self.groups:
+            heads += [f"{group.head} {column.head}".strip() for column in group.columns]
+        rows = [heads]
         for line in self.lines:
-            rows.append([line.labelled, *(column.text(line.metrics.get(column.key)) for column in self.columns)])
+            rows.append([line.labelled, *(_cell(report, line, column) for column in self.columns)])
         return rows
 
 
@@ -74,35 +69,15 @@ def tables_of(report: Report) -> list[Table]:
 
 
 def lines_of(report: Report) -> list[Line]:
-    """Return a line per reference, then per system; values for captions only of plain ones, as in the paper.
-
-    Only a model that was trained from no other is zero-shot, whether or not the report has its base. What an imported
-    model was trained from is unknown unless its card says so.
-    """
+    """Return a line per reference, then per system; values for captions only of plain ones, as in the paper."""
     lines = [Line(name, dict(metrics)) for name, metrics in report.references.items()]
     for result in report.results:
         strategy, metrics = result.spec["strategy"], report.metrics[result.system]
         shown = {key: v for key, v in metrics.items() if strategy == "plain" or not key.startswith(OF_CAPTIONS)}
         shown |= _mean_of_removals(metrics)
-        role, label = _role_of(result.spec, report.is_covr)
+        role, label = role_of(result.spec, report.is_covr)
         lines.append(Line(result.system, shown, role, label))
     return lines
-
-
-def _role_of(spec: Mapping[str, Any], is_covr: bool) -> tuple[str, str]:
-    """Return a system's role in the comparison, and the label that says what it is."""
-    strategy = spec["strategy"]
-    if is_covr:
-        return ROLES.get(strategy, ("", ""))
-    if strategy == "drop":  # a control, whatever its model is
-        return ROLES[strategy]
-
-    base = str(spec.get("base", ""))
-    if base.startswith(IMPORTED):
-        return "", "imported"
-    if base:
-        return "", "fine-tuned"
-    return ROLES.get(strategy, ("", "zero-shot"))
 
 
 def _mean_of_removals(metrics: Mapping[str, float]) -> dict[str, float]:
@@ -168,6 +143,60 @@ def interval_of(report: Report, line: Line, key: str) -> Interval | None:
     return report.intervals.get(line.name, {}).get(key) if key in line.metrics else None
 
 
+def _cell(report: Report, line: Line, column: Column) -> str:
+    """Return a figure, and half of its interval after ± where it has one: "79.1 ±2.0"."""
+    figure = column.text(line.metrics.get(column.key))
+    interval = interval_of(report, line, column.key)
+    return figure if interval is None else f"{figure} ±{column.text(interval.half)}"
+
+
+def named_columns(report: Report) -> dict[str, tuple[str, Column]]:
+    """Return each measure of the tables once, by its key: its name, such as "Composed R@1", and its column."""
+    columns: dict[str, tuple[str, Column]] = {}
+    for groups in groups_of(report):
+        for group in groups:
+            for column in group.columns:
+                columns.setdefault(column.key, (f"{group.head} {column.head}".strip(), column))
+    return columns
+
+
+DIFFERENCE_HEADS = ("difference", "95 % interval", "")
+
+
+def difference_rows(report: Report, differences: Sequence[Difference]) -> list[list[str]]:
+    """Return a row per measure: key, name, both systems, their difference, its interval, and whether it is noise."""
+    columns = named_columns(report)
+    rows = []
+    for found in sorted(differences, key=lambda each: _position(columns, each.measure)):
+        name, column = columns.get(found.measure, (found.measure, Column(found.measure, found.measure)))
+        ends = EMPTY
+        if found.interval is not None:
+            ends = f"{column.text(found.interval.low)} to {column.text(found.interval.high)}"
+        verdict = verdict_text(found.difference, found.interval, found.p, column.lower_is_better)
+        figures = [column.text(value) for value in (found.first, found.second)]
+        rows.append([found.measure, name, *figures, _signed(column.text(found.difference)), ends, verdict])
+    return rows
+
+
+def _position(columns: Mapping[str, object], measure: str) -> int:
+    """Return where a measure stands in the tables; those of no table come last."""
+    keys = list(columns)
+    return keys.index(measure) if measure in columns else len(keys)
+
+
+def _signed(text: str) -> str:
+    """Write a difference with its sign; none for one that rounds to zero."""
+    if not text.strip("-0."):
+        return text.removeprefix("-")
+    return text if text.startswith("-") else f"+{text}"
+
+
+def difference_markdown(report: Report, first: str, second: str) -> str:
+    """Return a table of the differences of two systems, query by query."""
+    rows = [row for _, *row in difference_rows(report, report.compare(first, second))]
+    return _markdown([["", first, second, *DIFFERENCE_HEADS], *rows], 1)
+
+
 def size_of(report: Report) -> str:
     """Count queries and videos, and the queries of each kind if there are several."""
     queries = counted(len(report.queries), "query", "queries")
@@ -179,9 +208,11 @@ def size_of(report: Report) -> str:
 
 
 def markdown(report: Report) -> str:
-    """Return each table; of pictures plus texts one, with a line per kind of change and system."""
+    """Return each table, then those of differences; of pictures plus texts one, by kind of change and system."""
     if not report.is_covr:
-        return "\n".join([*(_markdown(table.texts(), 1) for table in tables_of(report)), f"{size_of(report)}\n"])
+        parts = [_markdown(table.texts(report), 1) for table in tables_of(report)]
+        parts += [difference_markdown(report, first, second) for first, second in report.differences]
+        return "\n".join([*parts, f"{size_of(report)}\n"])
     of_system = {result.spec["strategy"]: report.metrics[result.system] for result in report.results}
     keys = [key.rpartition("/") for metrics in of_system.values() for key in metrics]
     found = {name for _, _, name in keys}
@@ -199,16 +230,59 @@ def _markdown(rows: Sequence[Sequence[str]], num_left: int) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in (rows[0], rule, *rows[1:]))
 
 
+def aligned(text: str) -> str:
+    """Pad the cells of Markdown tables, so that their columns line up in a terminal."""
+    lines: list[str] = []
+    table: list[list[str]] = []
+    for line in [*text.split("\n"), ""]:
+        if line.startswith("| "):
+            table.append(line.removeprefix("| ").removesuffix(" |").split(" | "))
+            continue
+        lines += _padded(table)
+        table = []
+        lines.append(line)
+    return "\n".join(lines[:-1])
+
+
+def _padded(table: Sequence[Sequence[str]]) -> list[str]:
+    """Return a table's lines, given its cells; the second row says on which side each column is aligned."""
+    lengths = {len(row) for row in table}
+    if len(table) < 2 or len(lengths) > 1:  # a name has the separator itself
+        return [f"| {' | '.join(row)} |" for row in table]
+    widths = [max(3, *(len(row[place]) for row in table)) for place in range(len(table[0]))]
+    lines = []
+    for row in table:
+        cells = []
+        for text, width, rule in zip(row, widths, table[1], strict=True):
+            fill = "-" if row is table[1] else " "
+            if rule.startswith(":"):
+                cells.append(text.ljust(width, fill))
+            else:
+                cells.append(text.rjust(width, fill))
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
 def csv_table(report: Report) -> str:
-    """Return all metrics of all systems, unrounded, with their keys as headers; then the ends of their intervals."""
-    file, lines = io.StringIO(), lines_of(report)
-    groups = chain.from_iterable(groups_of(report))
-    every = dict.fromkeys(column.key for group in groups for column in group.columns)
-    keys, writer = keys_of(lines) if report.is_covr else every, SafeCsv(file, lineterminator="\n")
-    writer.writerow(["system", "role", *keys, *map(" ".join, product(keys, ("low", "high")))])
+    """Return all measures of all systems, unrounded, with their keys as headers; then the ends of their intervals.
+
+    What no system has is left out.
+    """
+    lines = lines_of(report)
+    measured = keys_of(lines)
+    keys = list(measured)
+    if not report.is_covr:
+        keys = [key for key in named_columns(report) if key in measured]
+    with_interval = [key for key in keys if any(interval_of(report, line, key) for line in lines)]
+
+    file = io.StringIO()
+    writer = SafeCsv(file, lineterminator="\n")
+    writer.writerow(["system", "role", *keys, *map(" ".join, product(with_interval, ("low", "high")))])
     for line in lines:
-        ends = chain.from_iterable(interval_of(report, line, key) or ("", "") for key in keys)
-        writer.writerow([line.name, line.label, *(line.metrics.get(key, "") for key in keys), *ends])
+        row = [line.name, line.label, *(line.metrics.get(key, "") for key in keys)]
+        for key in with_interval:
+            row += interval_of(report, line, key) or ("", "")
+        writer.writerow(row)
     return file.getvalue()
 
 

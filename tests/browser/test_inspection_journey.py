@@ -87,6 +87,8 @@ def test_a_report_shows_how_sure_its_figures_are_and_where_systems_differ(
     expect(page.locator(".nt-table td small").first).to_have_text(re.compile(r"^±\d"))
     page.get_by_text("Breakdown:").click()
     rows = page.locator("#evaluate-groups").get_by_role("row")
+    expect(rows.filter(has_text="A and not B hard pairs").first).to_contain_text("better")  # all measures at first
+    choose(page, "evaluate-measure", "A and not B: hard pairs")
     expect(rows.filter(has_text="not").first).to_contain_text("95.0")
     expect(rows.filter(has_text="not").first).to_contain_text("better")
     expect(rows.filter(has_text="without").first).to_contain_text("within noise")

@@ -8,6 +8,7 @@ import pytest
 
 from nt2vr.cli import main
 from nt2vr.evaluation.report import load_report
+from nt2vr.evaluation.tables import aligned
 from tests.tiny import write_tiny
 
 
@@ -30,7 +31,7 @@ def test_the_command_writes_a_report_and_its_tables_and_shows_the_table(
     assert list(report.metrics) == ["tiny", "tiny drop", "tiny boolean α 0.25"]
     assert len(report.video_ids) == 30 and report.source["seed"] == 7
     table = (tmp_path / "out" / "table.md").read_text()
-    assert capsys.readouterr().out == table
+    assert capsys.readouterr().out == aligned(table)
     assert "| tiny boolean α 0.25 (zero-shot) | – |" in table and "| oracle (reads the scenes) |" in table
     assert {path.name for path in (tmp_path / "out").iterdir()} >= {"table.csv", "table.tex", "report.json"}
 
@@ -57,7 +58,7 @@ def test_a_task_is_evaluated_on_its_files(
     shown = capsys.readouterr()
     assert shown.err.startswith("1 of 3 videos cannot be read: damaged.avi (")
     assert "They are left out, and 1 of 3 queries with them.\n" in shown.err
-    assert shown.out.startswith("|  | NegBench retrieval R@1 |") and shown.out.endswith("\n2 queries, 2 videos.\n")
+    assert "NegBench retrieval R@1 |" in shown.out.splitlines()[0] and shown.out.endswith("\n2 queries, 2 videos.\n")
 
 
 def test_an_output_folder_that_cannot_be_made_is_refused_before_anything_is_measured(

@@ -12,7 +12,7 @@ from nt2vr.evaluation.benchmark import KIND_NAMES
 from nt2vr.evaluation.comparison import IMPROVED, WORSENED, first_videos, places_by_difference
 from nt2vr.evaluation.covr import ALL
 from nt2vr.evaluation.report import Report, Row
-from nt2vr.evaluation.tables import by_definition, lines_of
+from nt2vr.evaluation.tables import by_definition
 from nt2vr.search.answers import Verdict
 from nt2vr.search.references import TRAINING_FREE
 from nt2vr.ui.search.results import MARKS, Marked
@@ -22,7 +22,6 @@ PAGE = "p"  # in links; Gradio takes "page" for one of its own
 MAX_CHARS = 200  # of a value
 ONLY_IMPROVED, ONLY_WORSENED = "only improved", "only worsened"
 ORDERS = (IMPROVED, WORSENED, ONLY_IMPROVED, ONLY_WORSENED)
-HARD_PAIRS = "composed/hard_pairs"  # compared first, where it was measured
 NOTED = "*"  # any tag or note
 FILTERS = ("first", "second", "order", "kind", "cue", "tag", "find", "fails")  # as on the page
 
@@ -158,7 +157,7 @@ class Listing:
 def resolved(link: ReportLink, report: Report) -> ReportLink:
     """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
     names, kinds = [result.system for result in report.results], [kind for _, kind in kinds_of(report)]
-    first, second = _most_telling(report, names)
+    first, second = _most_telling(report)
     return replace(
         link,
         first=link.first if link.first in names else first,
@@ -168,16 +167,16 @@ def resolved(link: ReportLink, report: Report) -> ReportLink:
     )
 
 
-def _most_telling(report: Report, names: Sequence[str]) -> tuple[str, str]:
-    """Return the first system and the one that is best at hard pairs, controls aside.
+def _most_telling(report: Report) -> tuple[str, str]:
+    """Return the two systems to compare first.
 
-    Of pictures plus texts, it is the best way without training, and the fusion or the full caption.
+    Of pictures plus texts, they are the best way without training, and the fusion or the full caption.
     """
     if not report.is_covr:
-        competing = [line.name for line in lines_of(report) if line.name in names and not line.role]
-        return names[0], max(competing or names, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
-    of_strategy = {result.spec["strategy"]: result.system for result in report.results}
-    free = [of_strategy[each] for each in TRAINING_FREE if each in of_strategy] or names[:1]
+        return report.telling_pair
+    names = list(report.specs)
+    of_strategy = {spec["strategy"]: name for name, spec in report.specs.items()}
+    free = [of_strategy[strategy] for strategy in TRAINING_FREE if strategy in of_strategy] or names[:1]
     first = max(free, key=lambda name: report.metrics[name].get(f"{ALL}/R@1", 0))
     return first, of_strategy.get("fusion", names[-1])
 

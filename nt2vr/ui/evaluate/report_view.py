@@ -8,15 +8,18 @@ import pandas as pd
 
 from nt2vr.evaluation.archive import Entry
 from nt2vr.evaluation.comparison import Group, break_down
-from nt2vr.evaluation.measures import GROUPS, LEVEL, Column
+from nt2vr.evaluation.differences import verdict_text
+from nt2vr.evaluation.measures import EMPTY, GROUPS, LEVEL, Column
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.tables import REFERENCE, REMOVALS, Line, Table, interval_of, size_of, tables_of
+from nt2vr.evaluation.roles import REFERENCE
+from nt2vr.evaluation.tables import REMOVALS, Line, Table, difference_rows, interval_of, size_of, tables_of
 from nt2vr.progress import Job
 from nt2vr.ui.evaluate.query_views import ReportLink, kinds_of
 from nt2vr.ui.job_view import job_view
 
 WORD = "evaluating"
+ALL_MEASURES = "all measures"
 X, Y = "Composed MIR", "Hard pairs, %"  # how well the wanted part is found, and the negated part respected
 MARGINS = (
     "± is half of a figure's 95 % interval over queries. To see whether two systems differ, use the breakdown below, "
@@ -133,24 +136,46 @@ def points_of(report: Report) -> pd.DataFrame:
 
 
 def measure_choices(report: Report, first: str, second: str) -> list[tuple[str, str]]:
-    """Return the metrics that both systems have per query, as choices (label, key)."""
+    """Return the metrics that both systems have per query, as choices (label, key); first all of them together."""
     both = [report.values.get(name, {}) for name in (first, second)]
-    return [
+    choices = [
         (f"{group.head}: {column.head}", column.key)
         for group in GROUPS
         for column in group.columns
         if all(column.key in values and values[column.key].statistic is None for values in both)
     ]
+    return [(ALL_MEASURES, ALL_MEASURES), *choices] if choices else []
 
 
 def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.DataFrame:
-    """Compare two systems per negation word, with what is more than noise; errors as of `break_down`."""
+    """Compare two systems per negation word, or by all measures, with what is more than noise.
+
+    Errors are those of `break_down` and `Report.compare`.
+    """
+    if key == ALL_MEASURES:
+        return _differences_view(report, first, second)
     column = next((one for group in GROUPS for one in group.columns if one.key == key), Column(key, key))
     everything, *groups = break_down(report, first, second, key)
     rows = [("all", everything)]
     rows += [(f"{group.num_joined} others" if group.num_joined else group.name or "none", group) for group in groups]
-    columns = ["word", "queries", first, second if second != first else f"{second} ", "difference", ""]
+    columns = ["word", "queries", *_two_heads(first, second), "difference", ""]
     return pd.DataFrame([_group_row(name, group, column) for name, group in rows], columns=columns)
+
+
+def _differences_view(report: Report, first: str, second: str) -> pd.DataFrame:
+    """Compare two systems by every measure that both have per query."""
+    differences = report.compare(first, second)
+    num_queries = {each.measure: each.num_queries for each in differences}
+    rows = []
+    for measure, name, *figures, difference, ends, verdict in difference_rows(report, differences):
+        span = f" ({ends})" if ends != EMPTY else ""
+        rows.append([name, num_queries[measure], *figures, f"{difference}{span}", verdict])
+    return pd.DataFrame(rows, columns=["measure", "queries", *_two_heads(first, second), "difference", ""])
+
+
+def _two_heads(first: str, second: str) -> tuple[str, str]:
+    """Return the heads of two columns, which must differ."""
+    return (first, second) if second != first else (first, f"{second} ")
 
 
 def _group_row(name: str, group: Group, column: Column) -> list[Any]:
@@ -158,6 +183,5 @@ def _group_row(name: str, group: Group, column: Column) -> list[Any]:
     for value, interval in zip(group.means, group.intervals, strict=True):
         ends = f" ({column.text(interval.low)} to {column.text(interval.high)})" if interval else ""
         figures.append(f"{column.text(value)}{ends}")
-    verdict = "better" if (group.means[2] > 0) != column.lower_is_better else "worse"
-    p = "p < .001" if group.p < 0.001 else f"p = {group.p:.3f}".replace("0.", ".")
-    return [name, group.num_queries, *figures, f"{'within noise' if group.is_noise else verdict}, {p}"]
+    verdict = verdict_text(group.means[2], group.intervals[2], group.p, column.lower_is_better)
+    return [name, group.num_queries, *figures, verdict]

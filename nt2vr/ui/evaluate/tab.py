@@ -28,7 +28,6 @@ from nt2vr.progress import Job
 from nt2vr.services import Services
 from nt2vr.ui.evaluate.query_views import (
     FILTERS,
-    HARD_PAIRS,
     ORDERS,
     PAGE,
     Home,
@@ -42,6 +41,7 @@ from nt2vr.ui.evaluate.query_views import (
     review_view,
 )
 from nt2vr.ui.evaluate.report_view import (
+    ALL_MEASURES,
     WORD,
     X,
     Y,
@@ -351,14 +351,14 @@ class EvaluateTab:
         return report_view(self._archive.load(report_id), report_id, self._archive.files(report_id), name)
 
     def on_breakdown(self, shown: dict[str, Any], listed: dict[str, Any], key: str) -> list[Any]:
-        """Break the chosen metric down by negation word, or another one if the two systems have not both."""
+        """Break the chosen metric down by negation word, or compare all if the two systems have not both."""
         report_id, first, second = str(shown.get("id", "")), str(listed.get("first")), str(listed.get("second"))
         report = self._archive.load(report_id) if report_id else None
         choices = measure_choices(report, first, second) if report else []
         keys = [known for _, known in choices]
         if report is None or not keys:
             return [gr.skip(), gr.skip()]
-        key = next(each for each in (key, HARD_PAIRS, keys[0]) if each in keys)
+        key = key if key in keys else ALL_MEASURES
         return [gr.Dropdown(choices, value=key), breakdown_view(report, first, second, key)]
 
     def on_open_picture(self, event: gr.EventData) -> Mapping[str, str]:
@@ -484,7 +484,7 @@ class ReportParts:
                 self.filters |= {"find": find, "fails": fails}
             label = "Breakdown: where the two systems differ by more than noise"
             with fold(label, elem_id="evaluate-breakdowns") as self.breakdown:
-                self.measure = menu("evaluate-measure", "Measure", [HARD_PAIRS], value=HARD_PAIRS)
+                self.measure = menu("evaluate-measure", "Measure", [ALL_MEASURES], value=ALL_MEASURES)
                 self.groups = gr.Dataframe(
                     interactive=False, wrap=True, column_widths=WIDTHS, elem_id="evaluate-groups"
                 )

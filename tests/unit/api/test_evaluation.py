@@ -3,12 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
 import nt2vr
+from nt2vr.errors import ConfigError
 from nt2vr.search.strategies import STRATEGIES
 from tests.colours import ColourModel
+from tests.unit.evaluation.words import SYSTEMS, report_of
 
 CAPTIONS = {"red": "a red car is driving", "blue": "a blue dog is <b>sleeping</b>", "green": "a green bird is singing"}
 
@@ -54,5 +57,63 @@ def test_a_folder_without_splits_is_evaluated_as_a_whole(tmp_path: Path, monkeyp
     html = evaluation._repr_html_()
     assert evaluation.remarks[0] in html and "<td" in html and "Colours backwards" in html and "100.0" in html
     frame = evaluation.to_pandas()
-    assert frame.columns.tolist() == ["system", "measure", "value"]
+    assert frame.columns.tolist() == ["system", "measure", "value", "low", "high"]
     assert len(frame) == sum(map(len, evaluation.metrics.values()))
+
+
+@pytest.fixture
+def evaluation(tmp_path: Path) -> nt2vr.Evaluation:
+    """Evaluate colours under their own names, and with a strategy."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    for name in CAPTIONS:
+        Image.new("RGB", (32, 32), name).save(folder / f"{name}.png")
+    rows = "".join(f'{name}.png,"{caption}"\n' for name, caption in CAPTIONS.items())
+    (folder / "captions.csv").write_text(f"path,caption\n{rows}")
+    return nt2vr.evaluate(folder, [ColourModel(), "Colours boolean α 1"], tmp_path / "data")
+
+
+def test_two_systems_are_compared_with_intervals_and_tests(evaluation: nt2vr.Evaluation) -> None:
+    comparison = evaluation.compare("colours", nt2vr.System("Colours", "boolean", 1))
+    assert (comparison.first, comparison.second) == ("Colours", "Colours boolean α 1")
+    named = evaluation.compare()
+    assert (named.first, named.second) == ("Colours", "Colours boolean α 1")
+
+    difference = comparison["negated/delta_MIR"]
+    assert difference.num_queries == 3
+    assert difference.difference == pytest.approx(difference.second - difference.first)
+    frame = comparison.to_pandas().set_index("measure")
+    assert frame.loc["negated/delta_MIR", "difference"] == difference.difference
+    assert {"low", "high", "p", "within_noise"} <= set(frame.columns)
+    assert "Negated ΔMIR" in str(comparison) and "Negated ΔMIR" in comparison._repr_html_()
+    assert "Negated ΔMIR" in evaluation._repr_html_()
+
+    for wrong in (("Colours", "none"), ("Colours", "")):
+        with pytest.raises(ConfigError):
+            evaluation.compare(*wrong)
+    with pytest.raises(ConfigError, match="composed/MIR"):
+        comparison["composed/MIR"]
+
+
+def test_a_printed_evaluation_is_a_table_and_its_repr_is_short(evaluation: nt2vr.Evaluation) -> None:
+    text = str(evaluation)
+    assert "Colours boolean α 1 (zero-shot)" in text and evaluation.remarks[0] in text
+    assert len(repr(evaluation)) < 200 and "3 systems" in repr(evaluation)
+
+
+def test_intervals_are_in_the_data_frame() -> None:
+    evaluation = nt2vr.Evaluation(report_of(*SYSTEMS))
+    frame = evaluation.to_pandas().set_index(["system", "measure"])
+    captions = frame.loc[("words", "original/MIR")]  # their ranks are 1 and 2
+    assert (captions["low"], captions["value"], captions["high"]) == (0.5, 0.75, 1.0)
+    certain = frame.loc[("words", "composed/MIR")]
+    assert np.isnan(certain["low"]) and np.isnan(certain["high"])
+
+
+def test_a_saved_report_is_read_again(evaluation: nt2vr.Evaluation, tmp_path: Path) -> None:
+    evaluation.save(tmp_path / "report")
+    again = nt2vr.load_report(tmp_path / "report")
+    assert again.metrics == evaluation.metrics and again.table == evaluation.table
+    assert again.compare().differences == evaluation.compare().differences
+    with pytest.raises(ConfigError):
+        nt2vr.load_report(tmp_path)

@@ -106,3 +106,27 @@ def test_queries_are_sorted_by_gain_with_reversed_sign_for_negated_ones() -> Non
 )
 def test_queries_are_filtered(only: dict[str, Any], places: list[int]) -> None:
     assert places_by_difference(five_queries(), "A", "B", **only) == places
+
+
+def test_all_measures_are_compared_as_each_breakdown_compares_one() -> None:
+    report = ordered(A=A, B=B)
+    everything = break_down(report, "A", "B", KEY)[0]
+    difference = next(each for each in report.compare("A", "B") if each.measure == KEY)
+    assert difference.num_queries == everything.num_queries
+    assert [difference.first, difference.second, difference.difference] == pytest.approx(everything.means)
+    assert difference.interval == everything.intervals[2] and difference.p == everything.p
+    assert difference.is_noise == everything.is_noise
+
+    back = next(each for each in report.compare("B", "A") if each.measure == KEY)
+    assert back.difference == -difference.difference and back.p == difference.p
+
+
+def test_only_queries_that_both_systems_have_a_value_for_are_compared() -> None:
+    report = ordered(A=A, B=[float("nan")] * 12 + [1.0] * 17)
+    difference = next(each for each in report.compare("A", "B") if each.measure == KEY)
+    assert (difference.num_queries, difference.first, difference.second) == (17, 50, 100)
+
+
+def test_an_unknown_system_is_not_compared() -> None:
+    with pytest.raises(ConfigError, match="C"):
+        ordered(A=A, B=B).compare("A", "C")

@@ -110,7 +110,7 @@ def test_svo_probes_asks_for_the_right_one_of_two_pictures(read: Read, tmp_path:
         "picture/AP subject": pytest.approx(100 * (1 / 2 + 2 / 4) / 2),
         "picture/AP verb": 100,
     }
-    assert "| words (zero-shot) | 50.0 | 50.0 | 50.0 | 100.0 | 50.0 | 100.0 |" in markdown(report)
+    assert "| words (zero-shot) | 50.0 ±50.0 | 50.0 | 50.0 ±50.0 | 100.0 | 50.0 | 100.0 |" in markdown(report)
     row = next(csv.DictReader(csv_table(report).splitlines()))
     assert (row["picture/accuracy subject"], row["picture/accuracy verb"]) == ("50.0", "100.0")
 

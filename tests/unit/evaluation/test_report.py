@@ -14,7 +14,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation.protocol import evaluate, system_spec
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report, load_report
-from nt2vr.evaluation.tables import csv_table, escaped, latex, markdown
+from nt2vr.evaluation.tables import aligned, csv_table, escaped, latex, markdown
 from nt2vr.models.card import Card
 from nt2vr.search.strategies import System
 from tests.unit.evaluation.words import WordModels, word_benchmark
@@ -69,11 +69,63 @@ def test_the_file_records_the_provenance_of_the_numbers(report: Report, tmp_path
         "strategy": "boolean",
         "alpha": 1,
         "metrics": report.metrics["words boolean α 1"],
+        "intervals": {key: list(ends) for key, ends in report.intervals["words boolean α 1"].items()},
     }
+    assert data["systems"][0]["intervals"]["original/MIR"] == [0.5, 1.0]
     assert data["source"] == {"seed": 1} and {"torch", "numpy", "python", "nt2vr"} <= set(data["versions"])
     assert data["queries"] == {"original": 2, "negated": 1, "composed": 1, "not": 1}
     lines = [json.loads(line) for line in (tmp_path / "queries.jsonl").read_text().splitlines()]
     assert lines[3]["ranks"] == {"words": 3, "words boolean α 1": 1} and len(lines) == 5
+    (compared,) = data["differences"]
+    assert (compared["first"], compared["second"]) == ("words", "words boolean α 1")
+    assert compared["measures"]["composed/R@1"] == {
+        "num_queries": 1,
+        "first": 0.0,
+        "second": 100.0,
+        "difference": 100.0,
+        "interval": None,
+        "p": 1.0,
+        "within_noise": True,
+    }
+
+
+def test_each_query_is_stored_with_its_id_and_its_videos(report: Report, tmp_path: Path) -> None:
+    queries = [replace(query, query_id=f"q{place}") for place, query in enumerate(report.queries)]
+    replace(report, queries=tuple(queries), named=("words",)).save(tmp_path)
+    lines = [json.loads(line) for line in (tmp_path / "queries.jsonl").read_text().splitlines()]
+    assert [line["query_id"] for line in lines] == ["q0", "q1", "q2", "q3", "q4"]
+    assert [line["video_id"] for line in lines] == ["a man sings", "a dog", "a man sings", None, None]
+    assert [line["relevant"] for line in lines[3:]] == [["a man sings"], ["a man sings", "a dog"]]
+    read = load_report(tmp_path)
+    assert [query.query_id for query in read.queries] == ["q0", "q1", "q2", "q3", "q4"]
+    assert read.named == ("words",)
+
+
+def test_a_report_of_an_older_version_has_no_ids_intervals_or_differences(report: Report, tmp_path: Path) -> None:
+    report.save(tmp_path)
+    data = json.loads((tmp_path / "report.json").read_text())
+    for name in ("gaps", "named", "differences"):
+        del data[name]
+    for system in data["systems"]:
+        del system["intervals"]
+    (tmp_path / "report.json").write_text(json.dumps(data))
+    lines = [json.loads(line) for line in (tmp_path / "queries.jsonl").read_text().splitlines()]
+    for line in lines:
+        for name in ("query_id", "video_id", "relevant"):
+            del line[name]
+    (tmp_path / "queries.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    read = load_report(tmp_path)
+    assert read.metrics == report.metrics and read.differences.keys() == report.differences.keys()
+
+
+def test_very_many_relevant_ids_are_left_to_the_arrays(
+    report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nt2vr.evaluation.report.MAX_LISTED", 1)
+    report.save(tmp_path)
+    lines = [json.loads(line) for line in (tmp_path / "queries.jsonl").read_text().splitlines()]
+    assert (lines[4]["relevant"], lines[4]["num_relevant"]) == (None, 2)
+    assert load_report(tmp_path).queries[4].relevant.tolist() == [0, 2]
 
 
 def test_provenance_names_the_strength_and_the_anchor_of_a_strategy() -> None:
@@ -99,18 +151,22 @@ def test_an_incomplete_report_folder_is_refused(report: Report, tmp_path: Path, 
 
 
 def test_markdown_has_the_columns_of_the_paper_without_empty_groups(report: Report) -> None:
-    paper, honest, ways, size = (table.splitlines() for table in markdown(report).split("\n\n"))
+    paper, honest, ways, differences, size = (table.splitlines() for table in markdown(report).split("\n\n"))
     assert size == ["5 queries (2 original, 1 negated, 1 A and not B, 1 not B), 4 videos."]
     assert paper[0].startswith("|  | Original R@1 | Original R@5 | Original R@10 | Original MIR | Negated ΔR@1 |")
     assert paper[2] == "| oracle (reads the scenes) | – | – | – | 0.875 |" + " – |" * 8
     # both captions tie with nothing but "a man sings dancing"
-    assert paper[3].startswith("| words (zero-shot) | 50.0 | 100.0 | 100.0 | 0.750 | 0.0 | 0.0 |")
+    assert paper[3].startswith("| words (zero-shot) | 50.0 ±50.0 | 100.0 | 100.0 | 0.750 ±0.250 | 0.0 | 0.0 |")
     assert paper[4].startswith("| words boolean α 1 (zero-shot) | – | – | – | – | 0.0 |")
     assert honest[0] == "|  | A and not B hard pairs | A and not B violations@10 | not B AUC | not B violations@10 |"
     assert [line.split(" | ")[0] for line in honest[2:]] == ["| words (zero-shot)", "| words boolean α 1 (zero-shot)"]
     assert ways[0].startswith("|  | Text to video R@1 |") and ways[0].endswith("| Video to text MeanR |")
     # the oracle has neither; boolean searches for no caption as it is
-    assert ways[2:] == ["| words (zero-shot) | 50.0 | 100.0 | 100.0 | 1.5 | 1.5 | 100.0 | 100.0 | 100.0 | 1.0 | 1.0 |"]
+    assert ways[2:] == [
+        "| words (zero-shot) | 50.0 ±50.0 | 100.0 | 100.0 | 1.5 | 1.5 ±0.5 |" + " 100.0 |" * 3 + " 1.0 |" * 2
+    ]
+    assert differences[0] == "|  | words | words boolean α 1 | difference | 95 % interval |  |"
+    assert "| Composed R@1 | 0.0 | 100.0 | +100.0 | – | within noise, p = 1.000 |" in differences
     assert {line.count("|") for line in paper} == {14} and {line.count("|") for line in honest} == {6}
 
 
@@ -121,7 +177,24 @@ def test_csv_has_all_metrics_unrounded_and_the_ends_of_intervals_where_queries_d
     assert float(words["composed/MIR"]) == report.metrics["words"]["composed/MIR"]
     # the two captions rank 1 and 2: inverted ranks 1 and 1/2
     assert (words["original/MIR low"], words["original/MIR high"]) == ("0.5", "1.0")
-    assert (oracle["original/MIR low"], words["composed/MIR low"], boolean["original/MIR low"]) == ("", "", "")
+    assert (oracle["original/MIR low"], boolean["original/MIR low"]) == ("", "")
+
+
+def test_csv_has_no_column_that_is_empty(report: Report) -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_table(report))))
+    assert [column for column in rows[0] if not any(row[column] for row in rows)] == []
+    assert "not/auc" in rows[0] and "without/MIR" not in rows[0] and "composed/MIR low" not in rows[0]
+
+
+def test_a_tables_columns_line_up_in_a_terminal(report: Report) -> None:
+    text = markdown(report)
+    lines = aligned(text).split("\n")
+    paper = lines[:5]
+    assert {len(line) for line in paper} == {len(paper[0])}
+    cells = [[cell.strip() for cell in line.split("|")] for line in aligned(text).splitlines()]
+    unpadded = [[cell.strip() for cell in line.split("|")] for line in text.splitlines()]
+    assert [row for row in cells if ":" not in "".join(row)] == [row for row in unpadded if ":" not in "".join(row)]
+    assert aligned("no table\n| a | b |\n") == "no table\n| a | b |\n"
 
 
 def test_every_character_that_latex_reads_as_a_command_is_escaped() -> None:

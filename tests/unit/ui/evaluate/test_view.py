@@ -11,7 +11,14 @@ from nt2vr.evaluation.tables import lines_of
 from nt2vr.models.card import Card
 from nt2vr.progress import Job
 from nt2vr.search.strategies import System
-from nt2vr.ui.evaluate.report_view import breakdown_view, measure_choices, points_of, report_view, reports_view
+from nt2vr.ui.evaluate.report_view import (
+    ALL_MEASURES,
+    breakdown_view,
+    measure_choices,
+    points_of,
+    report_view,
+    reports_view,
+)
 from nt2vr.ui.web.permissions import Permissions
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, WordModels, report_of, word_benchmark
 
@@ -88,6 +95,7 @@ def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
 
 def test_a_breakdown_has_a_line_per_negation_word_with_intervals_and_a_verdict(report: Report) -> None:
     choices = measure_choices(report, FIRST, SECOND)
+    assert choices[0] == (ALL_MEASURES, ALL_MEASURES)
     assert ("A and not B: hard pairs", "composed/hard_pairs") in choices
     assert all(key != "original/MedR" for _, key in choices)  # a median has no value per query
     table = breakdown_view(report, FIRST, SECOND, "composed/hard_pairs")
@@ -96,6 +104,14 @@ def test_a_breakdown_has_a_line_per_negation_word_with_intervals_and_a_verdict(r
         ["all", 1, "0.0", "100.0", "100.0", "within noise, p = 1.000"],
         ["not", 1, "0.0", "100.0", "100.0", "within noise, p = 1.000"],
     ]
+
+
+def test_all_measures_of_two_systems_are_compared(report: Report) -> None:
+    table = breakdown_view(report, FIRST, "words-bnl", ALL_MEASURES)
+    assert table.columns.tolist() == ["measure", "queries", FIRST, "words-bnl", "difference", ""]
+    rows = {row[0]: row[1:] for row in table.values.tolist()}
+    assert rows["Original MIR"] == [2, "0.750", "0.750", "0.000", "within noise, p = 1.000"]
+    assert "Text to video MedR" not in rows  # a median has no value per query
 
 
 def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> None:

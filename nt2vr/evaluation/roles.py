@@ -1,0 +1,109 @@
+"""What each system of a report is: zero-shot, fine-tuned, imported or a control; and which two one would compare."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nt2vr.models.card import IMPORTED
+
+FULL_CAPTION = "caption"  # of pictures plus texts: the target's caption, without picture
+BASE, CONTROL, REFERENCE = "base", "drop", "reference"  # roles, which systems that compete have not
+ROLES = {  # by strategy
+    "plain": (BASE, "zero-shot"),
+    "drop": (CONTROL, "control"),
+    "picture": (BASE, "control: no text"),
+    "text": (BASE, "control: no picture"),
+    "fusion": ("", "trained"),
+    FULL_CAPTION: (REFERENCE, "for comparison: the full caption"),
+}
+TELLING = (  # measures by which the best system is chosen: the first one that was measured
+    *("composed/hard_pairs", "without/hard_pairs", "not/auc", "composed/MIR", "retrieval/MIR"),
+    *("choice/accuracy", "pair/accuracy", "picture/accuracy", "class/accuracy", "original/MIR"),
+)
+Specs = Mapping[str, Mapping[str, Any]]  # of systems, by their names in table order
+Metrics = Mapping[str, Mapping[str, float]]  # by system and measure
+
+
+def role_of(spec: Mapping[str, Any], is_covr: bool) -> tuple[str, str]:
+    """Return a system's role in the comparison, and the label that says what it is.
+
+    Only a model that was trained from no other is zero-shot, whether or not the report has its base. What an imported
+    model was trained from is unknown unless its card says so.
+    """
+    strategy = spec.get("strategy", "")
+    if is_covr:
+        return ROLES.get(strategy, ("", ""))
+    if strategy == "drop":  # a control, whatever its model is
+        return ROLES[strategy]
+
+    base = str(spec.get("base", ""))
+    if base.startswith(IMPORTED):
+        return "", "imported"
+    if base:
+        return "", "fine-tuned"
+    return ROLES.get(strategy, ("", "zero-shot"))
+
+
+def competing(specs: Specs, named: Sequence[str]) -> list[str]:
+    """Return the systems that a person compares: those that were named, or all, without the controls."""
+    names = [name for name in named if name in specs] or list(specs)
+    without_controls = [name for name in names if specs[name].get("strategy") != "drop"]
+    return without_controls or names
+
+
+def baseline_of(system: str, specs: Specs) -> str:
+    """Return the system to compare another one with: the model that its own was trained from, as far back as known.
+
+    Of a strategy it is the model as it is; of a base itself, the base. Where a model was trained from one that the
+    report does not have, it is the first zero-shot model.
+    """
+    plain = {spec.get("model"): name for name, spec in specs.items() if spec.get("strategy") == "plain"}
+    baseline = plain.get(specs[system].get("model"), system)
+    seen = {baseline}
+    while specs[baseline].get("base") in plain:
+        before = plain[specs[baseline]["base"]]
+        if before in seen:
+            break
+        seen.add(before)
+        baseline = before
+
+    is_tuned = role_of(specs[baseline], is_covr=False)[1] == "fine-tuned"
+    zero_shot = [name for name in plain.values() if role_of(specs[name], is_covr=False)[0] == BASE]
+    return zero_shot[0] if is_tuned and zero_shot else baseline
+
+
+def telling_pair(specs: Specs, named: Sequence[str], metrics: Metrics) -> tuple[str, str]:
+    """Return the two systems that one would compare first: the two that were named, or the best and its base.
+
+    Only where there is nothing else, a control is one of them.
+    """
+    candidates = competing(specs, named)
+    if len(candidates) == 2 and named:
+        first, second = candidates
+        is_reversed = baseline_of(first, specs) == second
+        return (second, first) if is_reversed else (first, second)
+
+    measure = next((key for key in TELLING if all(key in metrics[name] for name in candidates)), "")
+    others = [name for name in candidates if baseline_of(name, specs) != name] or candidates
+    best = max(others, key=lambda name: metrics[name].get(measure, 0.0))
+    baseline = baseline_of(best, specs)
+    if baseline != best:
+        return baseline, best
+
+    # All that were named are bases: compare two of them, or the only one with its control.
+    bases = [name for name in candidates if name != best]
+    if bases:
+        return bases[0], best
+    controls = [name for name in specs if name != best]
+    return best, controls[0] if controls else best
+
+
+def pairs_to_compare(specs: Specs, named: Sequence[str], metrics: Metrics) -> list[tuple[str, str]]:
+    """Return the telling pair, then each system that competes with its base."""
+    if not specs:
+        return []
+    pairs = [telling_pair(specs, named, metrics)]
+    for name in competing(specs, named):
+        baseline = baseline_of(name, specs)
+        if baseline != name:
+            pairs.append((baseline, name))
+    return [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]]
