@@ -100,6 +100,7 @@ class Benchmark:
     # ids of videos whose files cannot be read, with the reasons; None for videos without files. It is filled when
     # `embed` is called with a model that sees frames, see `without_unreadable`
     unreadable: Mapping[str, str] | None = None
+    videos: tuple[Video, ...] = ()  # files of one's own, where it has any; not part of the digest
     gaps: tuple[str, ...] = ()  # sentences that say what could not be measured, and why; not part of the digest
 
     def __post_init__(self) -> None:
@@ -151,6 +152,7 @@ class Benchmark:
             embed=lambda encoder, progress: self.embed(encoder, progress)[rows],
             source={**self.source, "remarks": [*self.source.get("remarks", ()), remark]},
             unreadable=None,
+            videos=tuple(video for video in self.videos if video.video_id not in self.unreadable),
             gaps=(*self.gaps, *gaps),
         )
 

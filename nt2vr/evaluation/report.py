@@ -6,6 +6,7 @@ queries.jsonl  one query per line: query_id, kind, text, parts, cue, each system
                or its reference picture
 arrays.npz     all per-query values and relevant videos as arrays
 captions.json  of videos in words, the captions of each
+videos.jsonl   of files of one's own, one per line: video_id, path, and start and end in seconds of a window
 """
 
 import json
@@ -38,9 +39,11 @@ from nt2vr.evaluation.measures import (
 )
 from nt2vr.evaluation.roles import pairs_to_compare, telling_pair
 from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
+from nt2vr.media.gallery import Video
 from nt2vr.settings import project_version
 
 REPORT, QUERIES, ARRAYS, CAPTIONS = "report.json", "queries.jsonl", "arrays.npz", "captions.json"
+VIDEOS = "videos.jsonl"
 # what damaged files raise, numbers that are infinite included
 UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, BadZipFile)
 SUMMARY = {"name": str, "digest": str, "source": dict, "references": dict, "created": str, "versions": dict}
@@ -91,6 +94,7 @@ class Report:
     captions: Mapping[str, Sequence[str]] = field(default_factory=dict)
     # per query, its reference: a `scene` of the built-in world, or the `path` of a file; empty for texts alone
     pictures: tuple[Mapping[str, Any], ...] = ()
+    videos: tuple[Video, ...] = ()  # files of one's own, without captions, where the data has any
     gaps: tuple[str, ...] = ()
     named: tuple[str, ...] = ()  # systems that a person named; the others are controls. Empty if unknown
 
@@ -98,7 +102,18 @@ class Report:
     def of(
         cls, benchmark: Benchmark, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()
     ) -> "Report":
-        same = ("name", "digest", "source", "references", "video_ids", "texts", "queries", "captions", "gaps")
+        same = (
+            "name",
+            "digest",
+            "source",
+            "references",
+            "video_ids",
+            "texts",
+            "queries",
+            "captions",
+            "videos",
+            "gaps",
+        )
         known = {name: getattr(benchmark, name) for name in same}
         return cls(**known, results=tuple(results), notes=tuple(notes), named=tuple(named))
 
@@ -191,6 +206,8 @@ class Report:
                 partial.write_text("".join(lines), encoding="utf-8")
             if self.captions:
                 write_json(folder / CAPTIONS, dict(self.captions))
+            if self.videos:
+                write_videos(folder / VIDEOS, self.videos)
             write_json(folder / REPORT, self.summary(), indent=2)
         except OSError as error:
             raise ConfigError(
@@ -274,6 +291,7 @@ def load_report(folder: Path) -> Report:
             notes=tuple(map(str, data["notes"])),
             captions={video_id: tuple(some) for video_id, some in captions.items()},
             pictures=pictures,
+            videos=read_videos(folder / VIDEOS),
             gaps=tuple(map(str, data.get("gaps", ()))),
             named=tuple(map(str, data.get("named", ()))),
             **{name: data[name] for name in SUMMARY},
@@ -282,6 +300,33 @@ def load_report(folder: Path) -> Report:
     except UNREADABLE as error:
         raise ConfigError(f"{folder.name} has no readable report ({reason_of(error)}). Evaluate again.") from error
     return report
+
+
+def write_videos(path: Path, videos: Sequence[Video]) -> None:
+    """Write where the files of videos are, one per line."""
+    lines = []
+    for video in videos:
+        line: dict[str, Any] = {"video_id": video.video_id, "path": str(video.path.absolute())}
+        if video.start or video.end is not None:
+            line |= {"start": video.start, "end": video.end}
+        lines.append(json.dumps(line) + "\n")
+    with atomic_write(path) as partial:
+        partial.write_text("".join(lines), encoding="utf-8")
+
+
+def read_videos(path: Path) -> tuple[Video, ...]:
+    """Read what `write_videos` wrote; nothing if the file is not there, as in reports of 0.2.0."""
+    if not path.is_file():
+        return ()
+    videos = []
+    for text in path.read_text(encoding="utf-8").split("\n"):
+        if text:
+            line = parse_json(text)
+            start = float(line.get("start", 0.0))
+            end = line.get("end")
+            end_s = None if end is None else float(end)
+            videos.append(Video(str(line["video_id"]), Path(line["path"]), start=start, end=end_s))
+    return tuple(videos)
 
 
 def _check(data: Mapping[str, Any], kinds: Mapping[str, type]) -> None:

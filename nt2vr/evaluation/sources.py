@@ -196,7 +196,16 @@ def _dataset_benchmark(
     source["remarks"], unreadable = [*remarks, *lost], dict[str, str]()
     embed = embed_features(videos, features, embed_files(videos, decoder, cache, key, unreadable=unreadable))
     found = unreadable if has_files else None
-    return Benchmark(dataset.name, tuple(captions), queries, embed, source, unreadable=found, gaps=tuple(gaps))
+    return Benchmark(
+        name=dataset.name,
+        video_ids=tuple(captions),
+        queries=queries,
+        embed=embed,
+        source=source,
+        unreadable=found,
+        videos=tuple(videos) if has_files else (),
+        gaps=tuple(gaps),
+    )
 
 
 def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[JudgedQuery, ...], list[str]]:

@@ -144,7 +144,7 @@ def _benchmark(name: str, path: Path, task: Task, decoder: Decoder, cache: Cache
     embed = embed_files(task.videos, decoder, cache, unreadable=unreadable)
     source = {"data": str(path), "content": content_of(task.videos, cache, progress), "remarks": list(task.remarks)}
     found = Benchmark(name, ids, tuple(task.queries), embed, source, texts=task.texts, averaged=task.averaged)
-    return replace(found, unreadable=unreadable)
+    return replace(found, unreadable=unreadable, videos=tuple(task.videos))
 
 
 def _table(path: Path, prompts: str) -> Task:

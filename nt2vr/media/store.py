@@ -72,6 +72,7 @@ LIMITS = {
     "results": Limit(count=2000),  # 26 kB each on the gallery, 150 kB on the built-in world
     "drawn clips": Limit(num_bytes=16e9),  # 600 MB for 4,000 clips of 4 frames of 112 x 112
     "reports": Limit(count=500, num_bytes=4 << 30),  # never evicted: whoever may delete none adds none beyond this
+    "report previews": Limit(num_bytes=2 << 30),  # of clips in reports on folders, about 40 kB each
     "uploads": Limit(days=1),
     "trash": Limit(days=30),
 }

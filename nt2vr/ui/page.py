@@ -24,6 +24,7 @@ from starlette.types import Scope
 from nt2vr.models.download import download_all
 from nt2vr.services import Services
 from nt2vr.settings import ASSETS, Settings, code_address, is_loopback, without_proxies
+from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.tab import EvaluateTab
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import FOREVER, Media
@@ -90,7 +91,9 @@ class ReportFiles(StaticFiles):
         return PlainTextResponse(WITHHELD, 403) if await to_thread.run_sync(names_path, text) else response
 
 
-def build_page(services: Services, media: Media, permissions: Permissions, requests: Requests, mcp: bool) -> gr.Blocks:
+def build_page(
+    services: Services, media: Media, clips: OwnClips, permissions: Permissions, requests: Requests, mcp: bool
+) -> gr.Blocks:
     """Build the head, the tabs and the API; with `mcp`, agents are offered tools."""
     page: gr.Blocks
     galleries, settings, indexing = services.galleries, services.settings, Indexing(services)
@@ -101,7 +104,7 @@ def build_page(services: Services, media: Media, permissions: Permissions, reque
             gr.HTML(Documentation(code_address(settings)).links(), elem_id="links")
         if permissions.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # only on a Space: elsewhere Gradio asks the Hub for a token
-        evaluate = EvaluateTab(services, requests, media, permissions)
+        evaluate = EvaluateTab(services, requests, media, clips, permissions)
         tab = SearchTab(galleries, media, indexing, services.pictures, permissions, head, evaluate.marked, runs)
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search") as opened:
@@ -145,7 +148,14 @@ def serve(settings: Settings, mcp: bool = False) -> None:
         galleries = services.galleries
         media = Media(galleries, services.libraries, services.decoder, permissions)
         requests = Requests(galleries, services.pictures, services.evaluations, permissions)
-        page = build_page(services, media, permissions, requests, mcp)
+        clips = OwnClips(
+            archive=services.evaluations.archive,
+            decoder=services.decoder,
+            cache=services.cache,
+            permissions=permissions,
+            folder=settings.data_dir / "evaluation" / "previews",
+        )
+        page = build_page(services, media, clips, permissions, requests, mcp)
         metrics = Metrics(galleries, permissions, page._queue.__len__)
         max_upload_bytes = round(settings.max_upload_gb * 1e9)
         checks = Middleware(RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes)
@@ -174,6 +184,7 @@ def serve(settings: Settings, mcp: bool = False) -> None:
                     Mount("/clips", ImmutableFiles(directory=ASSETS / "gallery" / "clips")),
                     Mount("/reports", ReportFiles(services.evaluations.archive.folder, permissions)),
                     media.route(),
+                    clips.route(),
                     Route("/metrics", metrics.answer),
                     Mount("/api", build_routes(requests)),
                     *Documentation(code_address(settings)).routes(),

@@ -36,6 +36,10 @@ OPENS_ELSEWHERE = (
     "Click a query to review it: ← and → step through this list. The built-in gallery does not have these videos. To "
     "see them, add them in the Library tab and evaluate that library. Unfold a row for the ids of the relevant ones."
 )
+OPENS_FILES = (
+    "Click a query to review it: ← and → step through this list. Its clips are read from where they were evaluated. "
+    "To open them in Search, too, add their folder in the Library tab and evaluate that library."
+)
 NUM_CLIPS = 6  # per system: a dozen play at a time
 TAGS = ("wrong truth", "ambiguous", "misread", "wanted part missed", "unwanted part shown", "interesting")
 NOTHING = "It has nothing to search for: without its negated part, the query is empty."
@@ -86,11 +90,15 @@ def _number(text: str) -> int | None:
 
 @dataclass(frozen=True)
 class Home:
-    """The gallery with a report's videos: its key in links, its clips' ids, and each one's `src` and `poster`."""
+    """Where a report's videos are: the key of their gallery in links, their ids, and each one's `src` and `poster`.
+
+    A file that is not there any more has a sentence `gone` instead. Files that are in no gallery have no key.
+    """
 
     key: str
     video_ids: frozenset[str]
     urls: Callable[[str], Mapping[str, str]] = field(compare=False)
+    is_gallery: bool = True  # whether queries open in Search with these clips
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +138,7 @@ class Listing:
         return {
             "src": urls.get("src", ""),
             "poster": urls.get("poster", ""),
+            "gone": urls.get("gone", ""),
             "title": captions or self.report.titles.get(video_id, video_id),
             "verdict": verdict or "",
             "mark": MARKS.get(verdict or "", ""),
@@ -222,12 +231,20 @@ def queries_view(listing: Listing) -> dict[str, Any]:
         "second": link.second,
         "link": alone.address,  # the list is the same for all reviews of its page
         "count": f"{len(places):,} of {counted(len(listing.report.queries), 'query', 'queries')}",
-        "opens": OPENS_PICTURE if listing.report.is_covr else OPENS_HERE if listing.home else OPENS_ELSEWHERE,
+        "opens": _opens_text(listing),
         "where": f"page {link.page + 1:,} of {last + 1:,}",
         "before": replace(alone, page=link.page - 1).address if link.page > 0 else "",
         "after": replace(alone, page=link.page + 1).address if link.page < last else "",
         "rows": [_row_view(listing, place) for place in places[link.page * PER_PAGE : (link.page + 1) * PER_PAGE]],
     }
+
+
+def _opens_text(listing: Listing) -> str:
+    if listing.report.is_covr:
+        return OPENS_PICTURE
+    if listing.home is None:
+        return OPENS_ELSEWHERE
+    return OPENS_HERE if listing.home.is_gallery else OPENS_FILES
 
 
 def _row_view(listing: Listing, place: int) -> dict[str, Any]:
@@ -315,7 +332,8 @@ def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
     if place is None or not 0 <= place < len(listing.report.queries) or listing.report.is_covr:
         return {}
     row, systems = listing.report.row(place), (link.first, link.second)
-    judged = f"{link.report}:{place}" if home and not home.video_ids.isdisjoint(row.relevant) else ""
+    is_in_search = home is not None and home.is_gallery and not home.video_ids.isdisjoint(row.relevant)
+    judged = f"{link.report}:{place}" if is_in_search else ""
     tags = filter(None, (said.tag for said in listing.remarks.values()))
     return {
         **_query(listing, place, row),

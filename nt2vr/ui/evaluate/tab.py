@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
+from uuid import uuid4
 
 import gradio as gr
 from gradio.utils import get_upload_folder
@@ -22,10 +22,12 @@ from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.sources import BUILT_IN, CLASSES, GALLERY, LIBRARY, Data
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
+from nt2vr.media.decode import Decoder
 from nt2vr.media.picture import write_jpeg
 from nt2vr.models.framing import DEFAULT_SIZE
 from nt2vr.progress import Job
 from nt2vr.services import Services
+from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.query_views import (
     FILTERS,
     ORDERS,
@@ -79,6 +81,7 @@ BREAKDOWN = (
     f"chance. Words with fewer than {SMALLEST} queries are joined."
 )
 WIDTHS: list[str | int] = [115, 85, 182, 182, 182, 165]  # pixels: no head and no interval breaks
+WIDTHS_OF_MEASURES: list[str | int] = [178, 80, 100, 100, 228, 225]  # the same, where only differences have intervals
 CONTROLS = "Two controls are added: the zero-shot base model, and the same with the negated part dropped."
 WAYS = "Every way of combining a picture with a text is measured, and each of the two alone as a control."
 SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
@@ -88,10 +91,12 @@ SPLITS = ("test", "validation", "train", "all")
 class EvaluateTab:
     """Evaluate tab over the app's evaluations; libraries with captions are data to evaluate on."""
 
-    def __init__(self, services: Services, requests: Requests, media: Media, permissions: Permissions) -> None:
+    def __init__(
+        self, services: Services, requests: Requests, media: Media, clips: OwnClips, permissions: Permissions
+    ) -> None:
         self._evaluations, self._archive = services.evaluations, services.evaluations.archive
         self._galleries, self._searcher, self._media = services.galleries, services.galleries.built_in, media
-        self._requests, self._permissions = requests, permissions
+        self._requests, self._clips, self._permissions = requests, clips, permissions
 
     def build(self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
         """Lay the tab out and wire it; `returned` is the event of Back and Forward to a place in a report."""
@@ -296,7 +301,7 @@ class EvaluateTab:
         }
 
     def _opened(self, link: ReportLink, visitor: Visitor) -> Updates:
-        report, listing, parts = self._archive.load(link.report), self._listing(link), self._open
+        report, listing, parts = self._archive.load(link.report), self._listing(link, visitor), self._open
         values = {name: getattr(listing.link, name) or "" for name in FILTERS} | {"fails": bool(listing.link.fails)}
         menus = {
             name: gr.Dropdown(choices, value=values[name], visible=name != "tag" or not report.is_covr)
@@ -332,7 +337,7 @@ class EvaluateTab:
         """Show the place in the report that the address names; cues are those of its kind of queries."""
         if not address:  # a note was saved, and the person has left the report
             return gr.skip()
-        listing = self._listing(_read(address))
+        listing = self._listing(_read(address), request)
         return self._moved(listing, request) | {self._open.filters["cue"]: gr.Dropdown(menus_of(listing)["cue"])}
 
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
@@ -343,7 +348,7 @@ class EvaluateTab:
             raise ConfigError("The note names no query. It is not saved.")
         said = Remark(event_value(event, "tag", str).strip(), event_value(event, "note", str).strip())
         self._archive.annotate(link.report, link.query, said)
-        tags = menus_of(self._listing(link))["tag"]
+        tags = menus_of(self._listing(link, request))["tag"]
         return {self._open.report: self._report_view(link.report), self._open.filters["tag"]: gr.Dropdown(tags)}
 
     def _report_view(self, report_id: str) -> dict[str, Any]:
@@ -359,13 +364,16 @@ class EvaluateTab:
         if report is None or not keys:
             return [gr.skip(), gr.skip()]
         key = key if key in keys else ALL_MEASURES
-        return [gr.Dropdown(choices, value=key), breakdown_view(report, first, second, key)]
+        widths = WIDTHS_OF_MEASURES if key == ALL_MEASURES else WIDTHS
+        table = gr.Dataframe(breakdown_view(report, first, second, key), column_widths=widths)
+        return [gr.Dropdown(choices, value=key), table]
 
-    def on_open_picture(self, event: gr.EventData) -> Mapping[str, str]:
+    def on_open_picture(self, event: gr.EventData, visitor: Visitor) -> Mapping[str, str]:
         link = _read(event_value(event, "link", str))
-        return picture_query(self._archive.load(link.report), link.query, self._media.libraries)
+        decoder = self._media.decoder if self._permissions.may("paths", visitor) else None
+        return picture_query(self._archive.load(link.report), link.query, self._media.libraries, decoder)
 
-    def on_open_query(self, event: gr.EventData) -> Mapping[str, str]:
+    def on_open_query(self, event: gr.EventData, _: Visitor) -> Mapping[str, str]:
         return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
 
     def _moved(self, listing: Listing, visitor: Visitor) -> Updates:
@@ -375,16 +383,25 @@ class EvaluateTab:
             self._open.review: review_view(listing, self._permissions.refusal(visitor, "review")),
         }
 
-    def _listing(self, link: ReportLink) -> Listing:
-        """List queries of a report, with the gallery of its videos unless it was removed, or there never was one."""
-        report, remarks, home = self._archive.load(link.report), self._archive.remarks(link.report), None
-        key = str(report.source.get("library", ""))
-        with suppress(Nt2vrError):
-            searcher = self._galleries.searcher(key)
-            ids = frozenset(video.video_id for video in searcher.gallery.videos)
-            if searcher.key or not ids.isdisjoint(report.video_ids):
-                home = Home(searcher.key, ids, lambda video_id: self._media.urls(key, searcher.video(video_id)))
+    def _listing(self, link: ReportLink, visitor: Visitor) -> Listing:
+        """List queries of a report, with the place of its videos as far as the visitor may see them."""
+        report, remarks = self._archive.load(link.report), self._archive.remarks(link.report)
+        home = self._gallery_of(report) or self._clips.home(link.report, report, visitor)
         return Listing.of(report, resolved(link, report), remarks, home)
+
+    def _gallery_of(self, report: Report) -> Home | None:
+        """Return the gallery with a report's videos; None if it was removed, or there never was one."""
+        key = str(report.source.get("library", ""))
+        if report.videos and not key:
+            return None
+        try:
+            searcher = self._galleries.searcher(key)
+        except Nt2vrError:
+            return None
+        ids = frozenset(video.video_id for video in searcher.gallery.videos)
+        if not searcher.key and ids.isdisjoint(report.video_ids):
+            return None
+        return Home(searcher.key, ids, lambda video_id: self._media.urls(key, searcher.video(video_id)))
 
 
 def _is_under_way(job: Job[str] | None) -> bool:
@@ -403,28 +420,49 @@ def _read(address: str) -> ReportLink:
     return link
 
 
-def picture_query(report: Report, place: int | None, libraries: Libraries) -> dict[str, str]:
+def picture_query(
+    report: Report, place: int | None, libraries: Libraries, decoder: Decoder | None = None
+) -> dict[str, str]:
     """Return the values of a query's link in Search; a ConfigError if the report has no such query with a picture.
 
-    Its reference is drawn as an upload, or found among the clips of libraries; other files are not shown.
+    Its reference is drawn as an upload, found among the clips of libraries, or, with a decoder, read from its file:
+    only for those who may name files.
     """
     if place is None or not 0 <= place < len(report.pictures):
         raise ConfigError("The report has no such query. Choose one from the list.")
     values = {"q": report.queries[place].text, "systems": "|".join(picture_systems(report))}
     picture = report.pictures[place]
     if scene := picture.get("scene"):
-        name = sha256(json.dumps(scene).encode()).hexdigest()
-        drawn = Path(get_upload_folder()) / name / "reference.jpg"  # where it is deleted with the uploads
-        drawn.parent.mkdir(parents=True, exist_ok=True)
+        drawn = _upload_path(json.dumps(scene))
         if not drawn.is_file():
             write_jpeg(render(Scene.from_dict(scene), DEFAULT_SIZE, 1)[0], drawn)
         return {**values, "upload": str(drawn)}
+
+    path = Path(picture.get("path", ""))
     for info in libraries.infos():
         for video in libraries.gallery(info.id).videos:
-            if video.path == Path(picture.get("path", "")):
+            if video.path == path:
                 return {**values, "like": video.video_id, "gallery": info.id}
-    gr.Warning("The reference is in no library, so only the text is asked.")
-    return values
+    if decoder is None:
+        gr.Warning("The reference is in no library, so only the text is asked.")
+        return values
+
+    copied = _upload_path(uuid4().hex)  # which no visitor can guess
+    try:
+        frames = decoder.reference(path)
+    except Nt2vrError as error:
+        gr.Warning(f"{error} Only the text is asked.")
+        return values
+    write_jpeg(frames[0], copied)
+    return {**values, "upload": str(copied)}
+
+
+def _upload_path(key: str) -> Path:
+    """Return where a reference picture is put: among the uploads, with which it is deleted."""
+    name = sha256(key.encode()).hexdigest()
+    path = Path(get_upload_folder()) / name / "reference.jpg"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 class FormParts:

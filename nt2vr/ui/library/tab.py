@@ -303,7 +303,7 @@ class LibraryTab:
         self._libraries.retry(chosen)
         return self.on_update(chosen, model, request)
 
-    def on_search(self, event: gr.EventData) -> Mapping[str, str]:
+    def on_search(self, event: gr.EventData, _: Visitor) -> Mapping[str, str]:
         """Return the values of the link to the last search of a library in this browser."""
         return {**dict(parse_qsl(event_value(event, "link", str))), "gallery": event_value(event, "id", str)}
 

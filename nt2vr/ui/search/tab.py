@@ -186,8 +186,8 @@ class SearchTab:
         r.understood.back(None, None, tabs, js=TO_SEARCH, **JS_ONLY)
 
         def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
-            def on_open(data: gr.EventData) -> Updates:
-                link = {**link_of(data), "at": f"{time.monotonic()}"}  # the same one may be opened again
+            def on_open(data: gr.EventData, request: gr.Request) -> Updates:
+                link = {**link_of(data, request), "at": f"{time.monotonic()}"}  # the same one may be opened again
                 return {c.ask: f"?{urlencode(link)}", tabs: gr.Tabs(selected="search")}
 
             event(on_open, None, [c.ask, tabs], **PRIVATE)

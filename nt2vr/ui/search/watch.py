@@ -24,7 +24,7 @@ from nt2vr.ui.search.state import MAX_COLUMNS, QUIET
 from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import run_view
 from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Permissions
+from nt2vr.ui.web.permissions import Permissions, Visitor
 from trainer.config import PRESETS, TrainConfig, load_config
 from trainer.runs.manager import RunManager
 from trainer.teaching import teaching
@@ -254,7 +254,7 @@ class Watch:
             columns.insert(1, replayed(self.recording, rankings, answer, view_of))
         return {**view, "columns": columns, "key": key, "q": answer.sentence}
 
-    def replay_link(self, event: gr.EventData) -> dict[str, str]:
+    def replay_link(self, event: gr.EventData, _: Visitor = None) -> dict[str, str]:
         """Return the link of the recorded run for the query on display, or for the first that was recorded."""
         if self.recording is None:
             raise ConfigError("There is no recorded training of this gallery.")

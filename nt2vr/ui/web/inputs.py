@@ -21,7 +21,7 @@ TOO_LARGE = f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one."
 HOUR_S = 3600  # interval between clean-ups of uploads
 STAY_S = round(LIMITS["uploads"].days * DAY_S)
 
-OpensQueries = Callable[[Any, Callable[..., Mapping[str, str]]], None]  # opens an event's link in the Search tab
+OpensQueries = Callable[[Any, Callable[..., Mapping[str, str]]], None]  # opens in Search what an event asks for
 Updates = dict[Any, Any]  # component -> its new value; the others stay as they are
 T = TypeVar("T", str, int)
 

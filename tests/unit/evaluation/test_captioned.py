@@ -60,6 +60,16 @@ def test_a_dataset_gives_original_negated_and_composed_queries(load: Callable[..
     assert ([ids[row] for row in composed.relevant], [ids[row] for row in composed.hard]) == (["both"], ["guitar"])
 
 
+def test_a_benchmark_of_files_knows_where_they_are(load: Callable[..., Benchmark], tmp_path: Path) -> None:
+    benchmark = load()
+    assert {video.video_id: video.path.name for video in benchmark.videos} == {
+        name: f"{name}.avi" for name in CAPTIONS
+    }
+    left = replace(benchmark, unreadable={"stool": "damaged"}).without_unreadable()
+    assert [video.video_id for video in left.videos] == ["guitar", "both", "dog"]
+    assert benchmark.digest == replace(benchmark, videos=()).digest
+
+
 def test_released_query_sets_are_read(load: Callable[..., Benchmark], tmp_path: Path) -> None:
     """Those that nT2VR released tell no parts, and may speak of videos that are not there."""
     sets = tmp_path / "sets"

@@ -15,6 +15,7 @@ from nt2vr.evaluation.protocol import evaluate, system_spec
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report, load_report
 from nt2vr.evaluation.tables import aligned, csv_table, escaped, latex, markdown
+from nt2vr.media.gallery import Video
 from nt2vr.models.card import Card
 from nt2vr.search.strategies import System
 from tests.unit.evaluation.words import WordModels, word_benchmark
@@ -116,6 +117,16 @@ def test_a_report_of_an_older_version_has_no_ids_intervals_or_differences(report
     (tmp_path / "queries.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     read = load_report(tmp_path)
     assert read.metrics == report.metrics and read.differences.keys() == report.differences.keys()
+
+
+def test_a_report_says_where_its_files_were(report: Report, tmp_path: Path) -> None:
+    videos = (Video("whole", tmp_path / "a.mp4"), Video("window", tmp_path / "a.mp4", start=10.0, end=20.5))
+    replace(report, videos=videos).save(tmp_path)
+    assert load_report(tmp_path).videos == videos
+    lines = [json.loads(line) for line in (tmp_path / "videos.jsonl").read_text().splitlines()]
+    assert lines[0] == {"video_id": "whole", "path": str(tmp_path / "a.mp4")}
+    (tmp_path / "videos.jsonl").unlink()  # as in reports of 0.2.0
+    assert load_report(tmp_path).videos == ()
 
 
 def test_very_many_relevant_ids_are_left_to_the_arrays(

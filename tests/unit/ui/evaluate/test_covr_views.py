@@ -11,6 +11,7 @@ from PIL import Image
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.report import Report, read_single_file
 from nt2vr.library.libraries import Libraries
+from nt2vr.media.decode import Decoder
 from nt2vr.ui.evaluate.query_views import Listing, ReportLink, kinds_of, queries_view, resolved, review_view
 from nt2vr.ui.evaluate.report_view import report_view
 from nt2vr.ui.evaluate.tab import picture_query
@@ -63,6 +64,23 @@ def test_a_query_opens_with_its_reference(report: Report, tmp_path: Path, monkey
     for place in (None, -1, 3):
         with pytest.raises(ConfigError, match="no such query"):
             picture_query(report, place, libraries)
+
+
+def test_a_reference_file_is_opened_for_those_who_may_name_files(
+    report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, decoder: Decoder
+) -> None:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
+    libraries = Libraries(tmp_path / "libraries")
+    Image.new("RGB", (40, 30), "red").save(tmp_path / "red.png")
+    own = replace(report, pictures=({"path": str(tmp_path / "red.png")},) * 3)
+    with Image.open(picture_query(own, 0, libraries, decoder)["upload"]) as picture:
+        assert picture.size == (40, 30)
+    with pytest.warns(UserWarning):
+        assert "upload" not in picture_query(own, 0, libraries)  # of a visitor
+
+    (tmp_path / "red.png").unlink()
+    with pytest.warns(UserWarning, match="red.png"):
+        assert "upload" not in picture_query(own, 0, libraries, decoder)
 
 
 def test_a_reference_is_drawn_as_its_scene(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,93 @@
+"""Clips of reports on a folder of one's own, read from where they were evaluated.
+
+A report names any file of this machine, so only those who may name paths see its clips.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from anyio import CapacityLimiter, to_thread
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+
+from nt2vr.errors import Nt2vrError
+from nt2vr.evaluation.archive import Archive
+from nt2vr.evaluation.report import Report
+from nt2vr.library.libraries import Previews
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Video
+from nt2vr.media.store import LIMITS, Cache, evict
+from nt2vr.ui.evaluate.query_views import Home
+from nt2vr.ui.web.permissions import Permissions, Visitor
+
+KINDS = {"poster.jpg": "image/jpeg", "preview.webm": "video/webm"}
+HEADERS = {"Cache-Control": "private, max-age=60"}  # no proxy may hand them to somebody else
+MAKING = 4  # posters and previews made at a time
+EVICT_EVERY = 100  # files served between two looks at how much is stored
+ROUTE = "evaluated"
+
+
+class OwnClips:
+    """Posters and previews of the clips of reports, which are made when they are looked at."""
+
+    def __init__(
+        self, archive: Archive, decoder: Decoder, cache: Cache, permissions: Permissions, folder: Path
+    ) -> None:
+        self._archive, self._cache, self._permissions = archive, cache, permissions
+        self._previews = Previews(folder, decoder)
+        self._served = 0
+
+    def home(self, report_id: str, report: Report, visitor: Visitor) -> Home | None:
+        """Return where the clips of a report can be seen; None if nowhere, or not by this visitor."""
+        if not report.videos or not self._permissions.may("paths", visitor):
+            return None
+        videos = {video.video_id: video for video in report.videos}
+        rows = {video_id: row for row, video_id in enumerate(videos)}
+
+        def urls(video_id: str) -> Mapping[str, str]:
+            path = videos[video_id].path
+            if not path.is_file():
+                return {"gone": f"The file is gone: {path.name}"}
+            poster, preview = (f"{ROUTE}/{report_id}/{rows[video_id]}/{kind}" for kind in KINDS)
+            return {"src": preview, "poster": poster}
+
+        return Home("", frozenset(videos), urls, is_gallery=False)
+
+    def route(self) -> Route:
+        """Return the route of posters and previews: /evaluated/REPORT/ROW/KIND."""
+        limiter = CapacityLimiter(MAKING)
+
+        async def serve(request: Request) -> Response:
+            if not self._permissions.may("paths", request):
+                raise HTTPException(403)
+            report_id, row, kind = (request.path_params[name] for name in ("report", "row", "kind"))
+            if kind not in KINDS:
+                raise HTTPException(404)
+            try:
+                file = await to_thread.run_sync(self._file, report_id, row, kind, limiter=limiter)
+            except Nt2vrError as error:  # no such report, or a file that is gone or cannot be decoded any more
+                raise HTTPException(404, str(error)) from error
+            return FileResponse(file, media_type=KINDS[kind], headers=HEADERS)
+
+        return Route(f"/{ROUTE}/{{report}}/{{row:int}}/{{kind}}", serve, methods=["GET"])
+
+    def _file(self, report_id: str, row: int, kind: str) -> Path:
+        videos = self._archive.load(report_id).videos
+        if row >= len(videos):
+            raise HTTPException(404)
+        video = self._with_content(videos[row])
+        make = self._previews.poster if kind == "poster.jpg" else self._previews.preview
+        file = make(video)
+
+        self._served += 1
+        if self._served % EVICT_EVERY == 0:
+            others = (path for path in self._previews.folder.glob("??/*") if path != file)
+            evict(others, LIMITS["report previews"])
+        return file
+
+    def _with_content(self, video: Video) -> Video:
+        """Return a video with the hash that its previews are found by; a MediaError if the file cannot be read."""
+        return replace(video, content=self._cache.content_hash(video.path))

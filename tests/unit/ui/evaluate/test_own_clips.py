@@ -1,0 +1,78 @@
+"""Which visitors see clips of a report on a folder of one's own, and where."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nt2vr.evaluation.archive import Archive
+from nt2vr.evaluation.report import Report
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Video
+from nt2vr.media.store import Cache
+from nt2vr.ui.evaluate.own_clips import OwnClips
+from nt2vr.ui.evaluate.query_views import Listing, ReportLink, queries_view, review_view
+from nt2vr.ui.web.permissions import Permissions
+from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, VIDEOS, report_of
+
+TOKEN = "a-token-of-the-owner"
+COMPOSED = 3  # position of a query
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Report:
+    """A report on four files, of which the second is gone."""
+    videos = []
+    for number, video_id in enumerate(VIDEOS):
+        path = tmp_path / f"{number}.jpg"
+        if number != 1:
+            path.touch()
+        videos.append(Video(video_id, path))
+    return replace(report_of(*SYSTEMS), videos=tuple(videos))
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[Cache]:
+    with Cache(tmp_path / "cache") as opened:
+        yield opened
+
+
+def clips_for(rule: str, cache: Cache, decoder: Decoder, folder: Path) -> OwnClips:
+    return OwnClips(
+        archive=Archive(folder / "reports"),
+        decoder=decoder,
+        cache=cache,
+        permissions=Permissions(TOKEN, {"paths": rule}),
+        folder=folder / "previews",
+    )
+
+
+def test_the_review_shows_the_clips_of_a_folder_and_says_which_are_gone(
+    report: Report, cache: Cache, decoder: Decoder, tmp_path: Path
+) -> None:
+    home = clips_for("everyone", cache, decoder, tmp_path).home("r", report, None)
+    listing = Listing.of(report, ReportLink("r", FIRST, SECOND, query=COMPOSED), {}, home)
+    review = review_view(listing)
+    shown: dict[str, dict[str, Any]] = {clip["title"]: clip for clip in review["sides"][0]["clips"]}
+    assert shown["a man sings"]["src"] == "evaluated/r/0/preview.webm"
+    assert shown["a man sings"]["poster"] == "evaluated/r/0/poster.jpg"
+    gone = shown["a man sings dancing"]
+    assert (gone["src"], gone["poster"]) == ("", "") and "1.jpg" in gone["gone"]
+    # Search has no gallery of these clips, so it marks none
+    assert "judged" not in review["search"] and "gallery" not in review["search"]
+    assert "read from where they were evaluated" in queries_view(listing)["opens"]
+
+
+def test_a_visitor_who_may_name_no_paths_gets_no_clips(
+    report: Report, cache: Cache, decoder: Decoder, tmp_path: Path
+) -> None:
+    clips = clips_for("owner", cache, decoder, tmp_path)
+    assert clips.home("r", report, None) is None
+    review = review_view(Listing.of(report, ReportLink("r", FIRST, SECOND, query=COMPOSED), {}, None))
+    assert str(tmp_path) not in str(review)
+
+
+def test_a_report_without_files_has_no_clips(cache: Cache, decoder: Decoder, tmp_path: Path) -> None:
+    assert clips_for("everyone", cache, decoder, tmp_path).home("r", report_of(*SYSTEMS), None) is None
