@@ -331,7 +331,7 @@ def add_library(
     """Add a folder, manifest or dataset, and index it.
 
     Args:
-        path: folder of videos and pictures; a manifest or a dataset with --kind
+        path: folder of videos and pictures, with or without a captions file; a manifest or a dataset with --kind
         name: name of the library
         kind: what the path is
         split: part of a dataset
@@ -398,6 +398,9 @@ def _index(
         )
     _say(*_changes(updated.changes))
     _say(f"{updated.num_embedded:,} of {updated.num_clips:,} clips are indexed by {model}.")
+    clips = services.libraries.gallery(name).videos
+    if num_captioned := sum(bool(clip.captions) for clip in clips):
+        _say(f"{num_captioned:,} of {len(clips):,} clips have captions, which give verdicts.")
     if updated.notice:
         _say(updated.notice)
     if updated.num_skipped:

@@ -391,6 +391,8 @@ def clips_of(file: LibraryFile, source: Source) -> list[Video]:
     known: dict[str, Any] = {"content": file.content, "root": source.root}
     spans = windows(file.seconds, file.num_frames, source.window_s)
     if len(spans) > 1 and file.kind != "picture":
+        if source.kind == "folder":  # its captions are of the whole video, and would give windows wrong verdicts
+            captions = ()
         return [Video(window_id(file.id, span), path, captions, None, *span, film=file.id, **known) for span in spans]
     if file.kind == "picture" or source.kind in ("manifest", "dataset"):
         return [Video(file.id, path, captions, **known)]  # sampled as a whole, as in the papers

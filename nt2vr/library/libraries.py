@@ -334,14 +334,23 @@ def _named(source: Source, path: str | Path, roots: Sequence[Path] | None) -> So
         pick("kind of dataset", loader, DATASETS)
     resolved, root = allowed_path(place, roots)
     if source.kind == "folder" and not resolved.is_dir():
-        raise ConfigError(f"{resolved} is not a folder. Name a folder, or choose another kind of library.")
-    if source.kind == "manifest" and resolved.suffix.lower() not in MANIFESTS:
-        raise ConfigError(f"{resolved.name} is not a manifest. Name a CSV, TSV, JSONL or JSON file.")
+        raise ConfigError(f"{resolved} is not a folder. {_kind_advice(resolved)}")
+    if source.kind == "manifest" and (resolved.is_dir() or resolved.suffix.lower() not in MANIFESTS):
+        raise ConfigError(f"{resolved.name} is not a manifest. {_kind_advice(resolved)}")
     within = {"folder": resolved, "manifest": resolved.parent}.get(source.kind, root)
     source = replace(source, path=resolved, within=within, loader=loader)
     if not is_available(source):
         raise ConfigError(f"{resolved} is empty. Put videos or pictures there, or name another folder.")
     return source
+
+
+def _kind_advice(path: Path) -> str:
+    """Say which kind of library a path can be."""
+    if path.is_dir():
+        return "Use --kind folder, whose captions file is found, or --kind dataset; or name a CSV, TSV or JSON file."
+    if path.suffix.lower() in MANIFESTS:
+        return "Use --kind manifest (on the page: Manifest with captions), or name a folder."
+    return "Name a folder, or with --kind manifest a CSV, TSV, JSONL or JSON file."
 
 
 def _check_path(path: str | Path) -> None:

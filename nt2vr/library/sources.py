@@ -11,6 +11,7 @@ from pathlib import Path
 from nt2vr.datasets.load import ManifestVideo, load_dataset, videos_of
 from nt2vr.datasets.lookup import VIDEO_SUFFIXES
 from nt2vr.errors import AccessError, ConfigError, GalleryError, counted, quoted, reason_of
+from nt2vr.library.folder_captions import with_folder_captions
 from nt2vr.library.inventory import CLOSED_FOLDER, NOTE, LibraryFile, Source, mtime_of
 from nt2vr.media.picture import PICTURE_SUFFIXES
 from nt2vr.progress import Progress, silent
@@ -70,8 +71,11 @@ def list_files(source: Source, progress: Progress = silent) -> Iterator[LibraryF
         stays = f"What was indexed of {source.name} stays searchable."
         moved = "" if source.kind == "uploads" else f" If it was moved: {move_command(source.name)}."
         raise GalleryError(f"{source.path} {state}: is its drive mounted?{moved} {stays}")
-    if source.kind in ("folder", "uploads"):
-        yield from _in_folder(source.path, source.kind == "uploads")
+    if source.kind == "uploads":
+        yield from _in_folder(source.path, every_suffix=True)
+        return
+    if source.kind == "folder":
+        yield from with_folder_captions(_in_folder(source.path, every_suffix=False), source.path, progress)
         return
     videos: Iterable[ManifestVideo]
     if source.kind == "manifest":
