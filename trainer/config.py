@@ -170,8 +170,8 @@ class TrainConfig:
     name: str = option("CLIP", "display name of the model")
     base: str = option(
         "",
-        "model to start from; the folder of an open_clip checkpoint, such as "
-        "~/.cache/nt2vr/models/ViT-B-32--openai; empty for random weights",
+        "model to start from; its name, such as ViT-B-32/openai, or the folder of an open_clip checkpoint; empty for "
+        "random weights",
     )
     train: Towers = option(
         "all",
@@ -620,7 +620,10 @@ def _base_folder(base: str, data_dir: Path | None) -> str:
         return _absolute(base)
     models = Catalog.of(Settings.read(data_dir))
     if not models.named(base):
-        raise ConfigError(f"No model or checkpoint folder is called {quoted(base)}. `nt2vr models list` has names.")
+        raise ConfigError(
+            f"No model or checkpoint folder is called {quoted(base)}. `nt2vr models list` has names, and "
+            f'`nt2vr models get "{base}"` downloads a model of open_clip\'s.'
+        )
     return str(models.folder(base).absolute())
 
 
