@@ -99,7 +99,13 @@ app = App(
 app.command(library := App(name="library", help="Add, update, move and remove libraries of your own videos."))
 app.command(models := App(name="models", help="List, download and remove models."))
 app.command(queries := App(name="queries", help="Build negated and composed queries from captions; split sentences."))
-app.command("trainer.__main__:train", name="train", help="Train a model, or resume a run.")
+PRESETS = ", ".join(sorted(path.stem for path in (Path(__file__).parents[1] / "trainer" / "configs").glob("*.json")))
+app.command(
+    "trainer.__main__:train",
+    name="train",
+    help="Train a model, or resume a run.",
+    help_epilogue=f"Presets: {PRESETS}.",
+)
 app.command("trainer.__main__:teach", name="teach", help="Teach a model negation, by sentences alone.")
 app.command("trainer.runs.sweep:sweep", name="sweep", help="Train a grid of settings with several seeds.")
 app.register_install_completion_command()

@@ -7,10 +7,12 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.files import is_disk_full
@@ -18,7 +20,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.settings import Settings, prepare_environment, process_rank
 from nt2vr.world import WORLD
 from trainer.config import load_config, parse_change, preset_or_file, resolved
-from trainer.runs.run_folder import RunFolder
+from trainer.runs.run_folder import RunFolder, refuse_second_training
 from trainer.session import FULL_DISK, RUNS, check_new, follow, outcome_of, plan_new, plan_rest, train_here, use_only
 from trainer.teaching import PRESET, estimate_s, run_of, teaching, told_s
 
@@ -77,7 +79,15 @@ def train(
     return 2  # it could not start
 
 
-def teach(model: str, /, *, captions: Path | None = None, data_dir: Path | None = None, device: str = "auto") -> int:
+def teach(
+    model: str,
+    /,
+    *,
+    captions: Path | None = None,
+    epochs: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    data_dir: Path | None = None,
+    device: str = "auto",
+) -> int:
     """Teach a model negation by sentences alone; "MODEL taught" joins the models, and searches with the same indexes.
 
     Ctrl+C stops it; the same command goes on.
@@ -85,6 +95,7 @@ def teach(model: str, /, *, captions: Path | None = None, data_dir: Path | None 
     Args:
         model: its name in the app, such as "ViT-B-32 / openai"
         captions: file of captions to learn from, besides those of the built-in world
+        epochs: at most this many; default: 12
         data_dir: caches, runs and models; default: NT2VR_DATA, or ~/.cache/nt2vr
         device: auto, cpu, cuda or cuda:1; auto is the first GPU
     """
@@ -95,19 +106,38 @@ def teach(model: str, /, *, captions: Path | None = None, data_dir: Path | None 
     if models.named(config.name):
         raise ConfigError(f"{config.name} is here already. To teach it again, remove it: nt2vr models remove.")
     run, is_new = run_of(settings.data_dir / RUNS, config)
-    if not is_new:
-        status = RunFolder(run).status()
-        if status is None or status.lower_rate is None:
-            return train(run, device=device)
-        sys.stdout.write(f"The loss became non-finite, so it goes on at learning_rate {status.lower_rate:g}.\n")
-        sys.stdout.flush()
-        return train(run, changes=[f"learning_rate={status.lower_rate!r}"], device=device)
     use_only(device)
+    if not is_new:
+        return _go_on_teaching(RunFolder(run), epochs, device)
+    config = replace(config, epochs=epochs or config.epochs)
     check_new(config, run.parent)
-    sys.stdout.write(f"{told_s(config, estimate_s(config))} Ctrl+C stops; the same command goes on.\n")
-    sys.stdout.flush()
-    changes = [f"{key}={getattr(config, key)}" for key in ("name", "base", "data")]
+    _announce(f"{told_s(config, estimate_s(config))} Ctrl+C stops; the same command goes on.")
+    changes = [f"{key}={getattr(config, key)}" for key in ("name", "base", "data", "epochs")]
     return train(run, config=PRESET, changes=changes, device=device)
+
+
+def _go_on_teaching(run: RunFolder, epochs: int | None, device: str) -> int:
+    """Resume a teaching, at a lower learning rate if its loss became non-finite; say first how long it still takes."""
+    config = load_config(run.config)
+    if epochs not in (None, config.epochs):
+        raise ConfigError(
+            f"{config.name} is being taught for {config.epochs} epochs, which cannot be changed. Leave --epochs out, "
+            f"or delete {run.path} to begin again."
+        )
+    refuse_second_training(run.path.parent)
+    status = run.status()
+    steps_done = status.step if status else 0
+    seconds = estimate_s(config, steps_done=steps_done)
+    _announce(f"{told_s(config, seconds, steps_done)} Ctrl+C stops; the same command goes on.")
+    if status is None or status.lower_rate is None:
+        return train(run.path, device=device)
+    _announce(f"The loss became non-finite, so it goes on at learning_rate {status.lower_rate:g}.")
+    return train(run.path, changes=[f"learning_rate={status.lower_rate!r}"], device=device)
+
+
+def _announce(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -42,13 +42,21 @@ def teachable(models: Catalog) -> list[str]:
     return [name for name, card in here.items() if not (card.words or card.clip) and card.objective != "distill"]
 
 
-def told_s(config: TrainConfig, seconds: float) -> str:
-    steps = f"{config.epochs * config.steps_per_epoch:,} steps, about {duration_text(seconds)} here"
-    return f"{config.name}: {steps}, less if it stops early. Only the text tower learns, so that every index stays."
+def told_s(config: TrainConfig, seconds: float, steps_done: int = 0) -> str:
+    """Return what a person is told before a teaching starts, or goes on after some steps: about how long it takes."""
+    total = config.epochs * config.steps_per_epoch
+    steps = f"{total:,} steps"
+    if steps_done:
+        steps = f"{total - steps_done:,} of {total:,} steps are left"
+    time_here = f"about {duration_text(seconds)} here, less if it stops early"
+    return f"{config.name}: {steps}, {time_here}. Only the text tower learns, so that every index stays."
 
 
-def estimate_s(config: TrainConfig, progress: Progress = silent) -> float:
-    """Estimate the seconds that a teaching takes here, by its first steps on sentences of the built-in world."""
+def estimate_s(config: TrainConfig, progress: Progress = silent, steps_done: int = 0) -> float:
+    """Estimate the seconds that a teaching takes here, by ten steps on sentences of the built-in world.
+
+    Of one that goes on, `steps_done` steps are done, but its captions are parsed again.
+    """
     from trainer.data.batches import epoch_batches  # noqa: PLC0415  imports torch, as the others do
     from trainer.data.clips import caption_clips, world_captions  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
@@ -69,7 +77,9 @@ def estimate_s(config: TrainConfig, progress: Progress = silent) -> float:
             started = time.monotonic()
         learner.step([next(batches)])
     step_s = (time.monotonic() - started) / TIMED
-    return preparing + config.epochs * (config.steps_per_epoch + VALIDATION) * step_s
+    steps_of_all = config.epochs * (config.steps_per_epoch + VALIDATION)
+    share_left = 1 - steps_done / (config.epochs * config.steps_per_epoch)
+    return preparing + steps_of_all * share_left * step_s
 
 
 def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:

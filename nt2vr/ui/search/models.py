@@ -58,14 +58,19 @@ class Teaching:
         self._runs.free_device()
         name = event_value(event, "name", str)
         config, run = self._begun(name)
+
+        def report(done: int, total: int, doing: str) -> None:
+            progress((done, total), desc=doing)
+
+        progress(0, desc="measuring ten steps")
         if run is None:
             self._runs.check(config)
-            progress(0, desc="measuring ten steps")
-            seconds = estimate_s(config, lambda done, total, doing: progress((done, total), desc=doing))
-            told, do = told_s(config, seconds), "Teach"
+            told, do = told_s(config, estimate_s(config, report)), "Teach"
         else:
-            steps = f"{run.status.step:,} of {run.num_steps:,} steps"
-            told, do = f"{config.name}: {steps} are done, and it goes on from there.", "Go on teaching"
+            config = run.config or config
+            steps_done = run.status.step
+            told = told_s(config, estimate_s(config, report, steps_done), steps_done)
+            do = "Go on teaching"
             if run.lower_rate is not None:
                 told += f" As the loss became non-finite, its learning rate will be {run.lower_rate:g}."
         start = gr.Button(f"{do} {name} “not”", visible=True)

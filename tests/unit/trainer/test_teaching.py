@@ -15,7 +15,7 @@ from nt2vr.settings import Settings
 from tests.tiny import write_tiny
 from trainer import __main__ as command_line
 from trainer import teaching
-from trainer.config import TrainConfig, save_config
+from trainer.config import TrainConfig, load_config, save_config
 from trainer.data import clips as clips_module
 from trainer.data.clips import ClipLoader, world_captions
 from trainer.loop import TextMeasures
@@ -56,6 +56,7 @@ def test_a_command_teaches_a_model_without_data_goes_on_when_repeated_and_leaves
     assert "Tiny / random taught: 12 steps, about" in capsys.readouterr().out
     monkeypatch.setattr(TextMeasures, "__call__", lambda self, encoder: {**measured(self, encoder), "text/kept": 1.0})
     assert main(command) == 0
+    assert "Tiny / random taught: 6 of 12 steps are left, about" in capsys.readouterr().out
     catalog = Catalog.of(Settings.read(data_dir))
     folder, base = catalog.folder("Tiny / random taught"), data_dir / "models" / "tiny"
     before, after = read_card(base), read_card(folder)
@@ -67,6 +68,21 @@ def test_a_command_teaches_a_model_without_data_goes_on_when_repeated_and_leaves
     rows = read_metrics(run.metrics)
     assert [row["epoch"] for row in rows if "text/order" in row] == [1, 2]
     assert main(command) == 1 and "is here already" in capsys.readouterr().err
+
+
+def test_the_number_of_epochs_is_chosen_at_the_start_only(
+    data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["teach", "tiny/random", "--data-dir", str(data_dir), "--epochs"]
+    monkeypatch.setattr(command_line, "_lead", lambda *_: 0)  # trains nothing
+    assert main([*command, "0"]) == 2
+    assert main([*command, "3"]) == 0
+    assert "taught: 18 steps, about" in capsys.readouterr().out
+    run = RunFolder(data_dir / "runs" / "tiny-random-taught")
+    assert load_config(run.config).epochs == 3
+    assert main([*command, "4"]) == 1
+    assert "3 epochs" in capsys.readouterr().err
+    assert main([*command, "3"]) == 0
 
 
 def test_a_command_goes_on_only_with_a_run_of_its_model_and_data(data_dir: Path) -> None:
