@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -17,8 +18,9 @@ from tqdm import tqdm
 from nt2vr.errors import ConfigError, DivergedError, LineFormatter, Nt2vrError, RunError
 from nt2vr.files import check_writable, is_disk_full
 from nt2vr.models.card import read_card
+from nt2vr.models.catalog import Catalog, best_checkpoint
 from nt2vr.progress import Progress, silent, stoppable
-from nt2vr.settings import use_device
+from nt2vr.settings import Settings, use_device
 from trainer.config import (
     TrainConfig,
     build_config,
@@ -171,6 +173,7 @@ def _lead(run: RunFolder, plan: Plan, status: RunStatus, cache: Path, stop: thre
     """Train a run to its end, and write what became of it into its status and its log."""
     config = plan.config
     state: State = "failed"
+    model = ""
     error_text: str | None = None
     has_diverged = False
     try:
@@ -179,7 +182,7 @@ def _lead(run: RunFolder, plan: Plan, status: RunStatus, cache: Path, stop: thre
         report(0, 0, "loading the model")
         ended = _train(run, config, cache, stop, report)
         if ended == "finished" and config.add_model and run.path.resolve().parent.name == RUNS:
-            outcome = add_model(run.path)
+            model, outcome = add_model(run.path)
             logger.info("%s", outcome)
             run.write_status(replace(run.status() or status, doing=outcome))
         state = ended
@@ -202,9 +205,30 @@ def _lead(run: RunFolder, plan: Plan, status: RunStatus, cache: Path, stop: thre
     run.write_status(last)
     if state == "stopped" and last.step:
         logger.info("The run has stopped after step %d.", last.step)
+    elif state == "finished":
+        logger.info("The run has finished. %s", _use_of(run, config, model))
     elif state != "failed":
         logger.info("The run has %s.", state)
     return state
+
+
+def _use_of(run: RunFolder, config: TrainConfig, model: str) -> str:
+    """Say what the model of a finished run is called, and the command that uses it.
+
+    `model` is its name if it was added to the models. Outside of a data folder, it has no name.
+    """
+    folder = run.path.resolve()
+    if folder.parent.name != RUNS:
+        checkpoint = best_checkpoint(folder / "checkpoints")
+        return f"Its model is in {checkpoint}: {shlex.join(['nt2vr', 'export', str(checkpoint), 'FOLDER'])}"
+    data_dir = folder.parents[1]
+    name = model or Catalog.of(Settings.read(data_dir)).name_of_run(folder)
+    command = ["nt2vr", "search", "a dog and not a cat", "--systems", name]
+    if config.train == "fusion":
+        command += ["--image", "photo.jpg"]
+    if Settings.read().data_dir.resolve() != data_dir:
+        command += ["--data-dir", str(data_dir)]
+    return f"Its model is “{name}”: {shlex.join(command)}"
 
 
 def _resume(

@@ -10,7 +10,7 @@ from pathlib import Path
 from nt2vr.errors import ConfigError, Nt2vrError, quoted
 from nt2vr.files import atomic_folder, slug
 from nt2vr.models.card import read_card, write_card
-from nt2vr.models.catalog import Catalog, epochs_of
+from nt2vr.models.catalog import Catalog, best_checkpoint
 from nt2vr.models.foreign import new_folder
 from nt2vr.progress import Progress, duration_text, silent
 from nt2vr.settings import Settings
@@ -97,19 +97,22 @@ def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:
     return next(runs / name for name in names if not (runs / name).exists()), True
 
 
-def add_model(run: Path) -> str:
-    """Add a finished run's best epoch to the models of its data folder, and say so, or why not."""
+def add_model(run: Path) -> tuple[str, str]:
+    """Add a finished run's best epoch to the models of its data folder; return its name, and a sentence that says so.
+
+    If captions have changed too much, the name is empty, and the sentence says why.
+    """
     from trainer.loop import KEPT  # noqa: PLC0415  imports torch
 
     models = Catalog.of(Settings.read(run.resolve().parents[1]))
-    found = epochs_of(run / "checkpoints")
-    epoch = found.get(" · best", found[""]).folders[0]
+    epoch = best_checkpoint(run / "checkpoints")
     card = read_card(epoch)
     if (kept := card.metrics.get("validation/text/kept", 1.0)) < KEPT:
-        return f"No model was added: captions have changed (text/kept {kept:.3f}, below {KEPT}). Learn more slowly."
+        reason = f"captions have changed (text/kept {kept:.3f}, below {KEPT}). Learn more slowly."
+        return "", f"No model was added: {reason}"
     names = (taught(card.base) + (f" {number}" if number > 1 else "") for number in count(1))
     name = next(each for each in names if models.named(each) is None)
     with atomic_folder(new_folder(name, models)) as folder:
         shutil.copytree(epoch, folder, dirs_exist_ok=True)
         write_card(folder, replace(card, name=name))
-    return f"{name} is among the models."
+    return name, f"{name} is among the models."

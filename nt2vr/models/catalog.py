@@ -28,6 +28,7 @@ from nt2vr.settings import ASSETS, Settings
 logger = logging.getLogger(__name__)
 
 EPOCH = re.compile(r"epoch_(\d+)")  # folder of a run's checkpoint
+BEST_SUFFIX = " · best"  # of a run's name: its best epoch
 BEST = "best.json"  # next to them: {"epoch": 3}, the best epoch on validation
 
 
@@ -120,6 +121,17 @@ class Catalog:
         if isinstance(name, str) and name not in entries:  # an empty drop-down gives None
             name = self.named(name) or name
         return pick("model", name, entries)
+
+    def name_of_run(self, run: Path) -> str:
+        """Return the name of the best model of a run's folder, otherwise of its newest; "" if it has none here."""
+        checkpoints = (run / "checkpoints").resolve()
+        names = [
+            name
+            for name, entry in self.entries().items()
+            if entry.kind == "run" and entry.folders[0].parent.resolve() == checkpoints
+        ]
+        best = [name for name in names if name.endswith(BEST_SUFFIX)]
+        return next(iter([*best, *names]), "")
 
     def card(self, name: str, entries: Mapping[str, CatalogEntry] | None = None) -> Card:
         """Return the card of a model, without loading it; raises as `find` and `read_card` do."""
@@ -264,8 +276,14 @@ def epochs_of(checkpoints: Path) -> dict[str, CatalogEntry]:
     entries = {"": CatalogEntry(tuple(epochs.values()), "run", fused)}
     with suppress(OSError, ValueError, LookupError, TypeError):
         best = epochs[parse_json((checkpoints / BEST).read_text(encoding="utf-8"))["epoch"]]
-        entries[" · best"] = CatalogEntry((best,), "run", fused)
+        entries[BEST_SUFFIX] = CatalogEntry((best,), "run", fused)
     return entries | {f" · epoch {epoch}": CatalogEntry((folder,), "epoch") for epoch, folder in epochs.items()}
+
+
+def best_checkpoint(checkpoints: Path) -> Path:
+    """Return the folder of a run's best epoch, or of the newest if none is noted; a run that has finished has one."""
+    entries = epochs_of(checkpoints)
+    return entries.get(BEST_SUFFIX, entries[""]).folders[0]
 
 
 def _subfolders(folder: Path | None) -> list[Path]:

@@ -117,7 +117,7 @@ def build_page(
             with gr.Tab("Evaluate", id="evaluate") as opened:
                 evaluate.build(opened, opens_queries, page, all_tabs, tab.results.understood.report)
             with gr.Tab("Train", id="train") as opened:
-                TrainTab(runs, settings, permissions).build(opened)
+                TrainTab(runs, settings, permissions).build(opened, [all_tabs, *evaluate.filled])
             others.append(opened)
             for other in others:
                 other.select(None, js="nt2vr.leaveReport")

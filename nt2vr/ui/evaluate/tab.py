@@ -168,6 +168,11 @@ class EvaluateTab:
         opens(report.review.open, self.on_open_query)
         opens(report.queries.search, self.on_open_picture)
 
+    @property
+    def filled(self) -> list[Any]:
+        """What fills the form of a new evaluation: the open report, which is then "", data, split and systems."""
+        return [self._chosen, self._form.data, self._form.split, self._form.systems]
+
     def _data_choices(self) -> list[tuple[str, str]]:
         """List the built-in data and the libraries with captions; questions of other kinds last."""
         num_shown = len(self._searcher.gallery.videos)

@@ -2,14 +2,18 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
-from itertools import cycle
+from itertools import chain, count, cycle
 from typing import Any
 
 import gradio as gr
 
+from nt2vr.datasets.load import kind_and_path
 from nt2vr.errors import Nt2vrError
+from nt2vr.evaluation.sources import WORDS
 from nt2vr.media.store import bytes_in
+from nt2vr.models.catalog import Catalog
 from nt2vr.registry import pick
 from nt2vr.settings import ASSETS, Settings
 from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, menu, template
@@ -30,7 +34,7 @@ from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.world import WORLD
-from trainer.config import names_files
+from trainer.config import is_captions_file, names_files
 from trainer.runs.manager import Run, RunManager
 
 POLL_S = 1.0
@@ -51,7 +55,12 @@ class TrainTab:
         self._fields = [fields[key] for key in dict.fromkeys([*FIRST, *fields])]
         self._presets = presets()
 
-    def build(self, tab: gr.Tab) -> None:
+    def build(self, tab: gr.Tab, evaluation: Sequence[Any] = ()) -> None:
+        """Lay the tab out and wire it.
+
+        `evaluation` are the tabs, and what the form of a new evaluation is filled by: the open report, data, split
+        and systems.
+        """
         note = gr.Markdown(visible=False, elem_id="train-note")
         # run_id of the open run, "" for the form, None for the default (see `_show`); stored in the browser
         self._chosen = chosen = gr.BrowserState(None, storage_key="nt2vr-run", secret="nt2vr")
@@ -92,6 +101,8 @@ class TrainTab:
         for button, handler in clicked:
             button.click(told_at(parts.problem, handler), chosen, [*everything, parts.problem], **QUIET)
         chosen.change(None, None, parts.problem, js="() => ''")
+        if evaluation:
+            parts.run.pick(self.on_evaluate, chosen, list(evaluation), **QUIET)
         parts.beside.input(self.on_poll, polled, watched, trigger_mode="always_last", **QUIET)
         parts.confirm.asked_by(parts.delete, chosen, (new.click, runs.pick))
         deleted = told_at(parts.problem, self.on_delete)
@@ -141,10 +152,16 @@ class TrainTab:
             config = read_form(by_key, losses)
             if names_files(config):
                 self._permissions.check("paths", request)
-            run_id = self._manager.start(config)
+            run_id = self._manager.start(replace(config, name=self._free_name(config.name)))
         except Nt2vrError as error:
             raise type(error)(in_words(str(error))) from error
         return self._show(run_id, request)
+
+    def _free_name(self, name: str) -> str:
+        """Return a name, with a number if a run of that name is here, so that their models can be told apart."""
+        taken = {run.name for run in self._manager.runs()}
+        names = chain([name], (f"{name} {number}" for number in count(2)))
+        return next(free for free in names if free not in taken)
 
     def on_new(self, request: gr.Request) -> Updates:
         return self._show("", request)
@@ -167,6 +184,24 @@ class TrainTab:
         self._permissions.check("train", request)
         self._manager.resume(run_id, self._manager.get(run_id).lower_rate)
         return self._show(run_id, request)
+
+    def on_evaluate(self, run_id: str, request: gr.Request) -> list[Any]:
+        """Open the form of a new evaluation, of a run's model on what was held out of its data."""
+        config = self._manager.get(run_id).config
+        data = config.data if config else WORLD
+        split = "test"  # of the built-in world, which has no other
+        if data != WORLD:
+            self._permissions.check("paths", request)
+            split = "validation"
+            if is_captions_file(kind_and_path(data)[1]):
+                data = f"{WORDS}{data}"
+        catalog = Catalog.of(self._settings)
+        system = catalog.name_of_run(self._manager.folder / run_id)
+        systems = gr.Dropdown(catalog.names(), value=[system], multiselect=True)
+        return [gr.Tabs(selected="evaluate"), "", data, split, systems]
+
+    def _system_of(self, run_id: str) -> str:
+        return Catalog.of(self._settings).name_of_run(self._manager.folder / run_id)
 
     def on_delete(self, run_id: str, request: gr.Request) -> Updates:
         self._permissions.check("delete", request)
@@ -207,7 +242,7 @@ class TrainTab:
         stop = "End now" if run.may_end_at_once else "Stop"
         return {
             **listed,
-            parts.run: run_view(run, self._permissions.teller(visitor)),
+            parts.run: self._run_view(run, rows[run.run_id], visitor),
             **dict(zip(parts.curves, _plots(curves(run, rows.pop(run.run_id), rows)), strict=True)),
             parts.log: {"text": self._manager.log_tail(run.run_id) if may_train else ""},  # it names files
             parts.stop: gr.Button(stop, interactive=may_train and can_stop),
@@ -217,6 +252,13 @@ class TrainTab:
             ),
             parts.delete: gr.Button(interactive=may_delete and not run.is_under_way),
         }
+
+    def _run_view(self, run: Run, rows: Sequence[Mapping[str, float]], visitor: Visitor) -> dict[str, Any]:
+        is_fusion = run.config is not None and run.config.train == "fusion"
+        is_of_world = run.config is not None and run.config.data == WORLD
+        may_evaluate = not is_fusion and (is_of_world or self._permissions.may("paths", visitor))
+        tell = self._permissions.teller(visitor)
+        return run_view(run, tell, rows, self._system_of(run.run_id), may_evaluate)
 
     def _stamp(self, runs: list[Run], run: Run | None, others: list[Run]) -> str:
         """Hash the displayed state; the page needs no update while the hash stays the same."""

@@ -1,15 +1,22 @@
 """Runs as template data and curves. Independent of Gradio."""
 
 import math
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlencode
 
 import pandas as pd
 
+from nt2vr.errors import CheckpointError
 from nt2vr.media.store import LIMITS
+from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
+from nt2vr.world import NAME, WORLD
+from trainer.config import TrainConfig
 from trainer.runs.manager import Run
 
 Points = list[tuple[float, float]]
@@ -33,10 +40,17 @@ def runs_view(runs: Sequence[Run], chosen: Run | None) -> dict[str, Any]:
     return {"runs": [{**_summary(run), "chosen": run == chosen} for run in runs]}
 
 
-def run_view(run: Run, tell: Callable[[str], str] = str) -> dict[str, Any]:
-    """Return one run's progress: the current epoch and the steps taken, or the current step of its preparation.
+def run_view(
+    run: Run, tell: Callable[[str], str] = str, rows: Rows = (), system: str = "", may_evaluate: bool = False
+) -> dict[str, Any]:
+    """Return one run: its progress, what it is trained on, and where its model is used.
 
-    `tell` is how an error is told to this visitor, who may not learn every path.
+    Args:
+        run: the run.
+        tell: how an error is told to this visitor, who may not learn every path.
+        rows: its metrics, of which the best epoch is taken.
+        system: name of its model in Search and Evaluate; "" before the first checkpoint.
+        may_evaluate: whether this visitor may evaluate on the run's data.
     """
     status, done = run.status, ""
     if status.state == "preparing" and status.doing:
@@ -51,7 +65,51 @@ def run_view(run: Run, tell: Callable[[str], str] = str) -> dict[str, Any]:
         "error": tell(status.error or "") if status.state == "failed" else "",
         "outcome": status.doing if status.state == "finished" else "",
         "under_way": run.is_under_way,
+        "facts": facts(run.config, rows) if run.config else [],
+        "system": system,
+        "search": f"?{urlencode({'systems': system})}",
+        "export": shlex.join(["nt2vr", "export", system, "FOLDER"]),
+        "may_evaluate": may_evaluate,
     }
+
+
+def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
+    """Return what a run is trained on and with, and its best epoch so far, as terms and texts without any path."""
+    named = {
+        "Data": NAME if config.data == WORLD else Path(config.data).name,
+        "Base": base_name(config),
+        "Losses": ", ".join(_loss_text(name, config.losses.get(name, {})) for name in config.loss_names),
+        "Seed": str(config.seed),
+    }
+    measured = [point for point in series(rows, config.monitor, "epoch") if point[0] > 0]
+    if measured:
+        epoch, value = max(measured, key=lambda point: point[1])
+        named["Best epoch"] = f"{epoch:.0f} ({config.monitor} {value:.3g})"
+    return [{"term": term, "text": text} for term, text in named.items()]
+
+
+def base_name(config: TrainConfig) -> str:
+    """Name the model that a run starts from; of another run's epoch, that run and the epoch."""
+    folder = config.base_folder
+    if folder is None:
+        return "random weights"
+    if folder.parent.name == "checkpoints":
+        return f"{folder.parent.parent.name} · {folder.name.replace('epoch_', 'epoch ')}"
+    try:
+        return read_card(folder).name
+    except CheckpointError:
+        return folder.name
+
+
+def _loss_text(name: str, settings: Mapping[str, Any]) -> str:
+    """Return a loss with its weight and its own settings: "distill 5 (alpha 0.8, keep 1)"."""
+    own = ", ".join(f"{key} {_short(value)}" for key, value in settings.items() if key != "weight")
+    weight = f" {_short(settings['weight'])}" if "weight" in settings else ""
+    return f"{name}{weight} ({own})" if own else f"{name}{weight}"
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).lower()
 
 
 def _summary(run: Run) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -121,9 +122,27 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     names = "checkpoints config.json lock metrics.jsonl resume.pt status.json train.log"
     assert sorted(path.name for path in run.path.iterdir()) == names.split()
     assert "epoch 2 of 2: original/R@1" in run.log.read_text()
+    last = shown.err.splitlines()[-1]
+    assert "“first · best”" in last
+    command = shlex.split(last.partition("”: ")[2])
+    assert command[:2] == ["nt2vr", "search"] and command[-4:] == [
+        "--systems",
+        "first · best",
+        "--data-dir",
+        str(tmp_path),
+    ]
     assert read_checkpoint(run.checkpoint(2)).name == "Tiny"
     assert main([str(run.path)]) == 2
     assert "nothing left to train" in capsys.readouterr().err
+
+
+def test_a_run_outside_of_a_data_folder_ends_with_the_folder_of_its_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save_config(replace(CONFIG, epochs=1), tmp_path / "tiny.json")
+    assert main([str(tmp_path / "mine"), "--config", str(tmp_path / "tiny.json")]) == 0
+    command = shlex.split(capsys.readouterr().err.splitlines()[-1].partition(": ")[2])
+    assert command[:2] == ["nt2vr", "export"] and read_card(Path(command[2])).epoch == 1
 
 
 def test_a_run_that_cannot_be_done_says_why_in_one_sentence(

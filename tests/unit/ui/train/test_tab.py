@@ -1,6 +1,7 @@
 """The Train tab, as different visitors see it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import gradio as gr
@@ -12,7 +13,10 @@ from nt2vr.ui.train.form import losses_view, presets
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.permissions import Permissions
 from tests.tiny import write_tiny
+from tests.training import SMALL
+from trainer.config import TrainConfig, save_config
 from trainer.runs.manager import RunManager
+from trainer.runs.run_folder import RunFolder, RunStatus
 
 
 @pytest.mark.parametrize("rule", ["owner", "everyone"])
@@ -47,3 +51,51 @@ def test_who_may_train_but_name_no_files_names_none_in_any_field(tmp_path: Path,
     with pytest.raises(AccessError, match="Only the owner may name files"):
         tab.on_start(None, *values, losses_view(preset["losses"]))  # type: ignore[arg-type]  # None is a stranger
     assert manager.runs() == []
+
+
+def finished(folder: Path, run_id: str, config: TrainConfig) -> RunFolder:
+    run = RunFolder(folder / run_id)
+    for epoch in (1, 2):
+        write_tiny(run.checkpoint(epoch), config.name)
+    save_config(config, run.config)
+    run.keep_checkpoints(2, best=1, count=0)
+    run.write_status(RunStatus("finished", 1, 2, 2))
+    return run
+
+
+@pytest.mark.parametrize(
+    ("data", "filled"), [("world", ("world", "test")), ("captions.txt", ("words:captions.txt", "validation"))]
+)
+def test_a_run_leads_to_an_evaluation_of_its_best_model(
+    tmp_path: Path, data: str, filled: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("captions.txt").write_text("a dog runs")
+    finished(tmp_path / "runs", "mine", replace(SMALL, data=data))
+    tab = TrainTab(
+        RunManager(tmp_path / "runs", "cpu"), Settings.read(tmp_path), Permissions("", {"paths": "everyone"})
+    )
+    tabs, report, *form, systems = tab.on_evaluate("mine", None)  # type: ignore[arg-type]
+    assert (tabs.selected, report, tuple(form)) == ("evaluate", "", filled)
+    assert systems.value == ["mine · best"] and "mine · best" in [name for name, _ in systems.choices]
+
+
+def test_a_visitor_is_led_to_no_data_of_the_owner(tmp_path: Path) -> None:
+    finished(tmp_path / "runs", "mine", replace(SMALL, data=str(tmp_path)))
+    permissions = Permissions("a-token-of-the-owner", {"paths": "owner"})
+    tab = TrainTab(RunManager(tmp_path / "runs", "cpu"), Settings.read(tmp_path), permissions)
+    with pytest.raises(AccessError):
+        tab.on_evaluate("mine", None)  # type: ignore[arg-type]  # None is a stranger
+
+
+def test_runs_of_one_preset_get_names_that_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manager = RunManager(tmp_path / "runs", "cpu")
+    tab = TrainTab(manager, Settings.read(tmp_path), Permissions("", {"train": "everyone"}))
+    monkeypatch.setattr(tab, "_show", lambda *_: {})
+    monkeypatch.setattr("trainer.runs.manager._launch", lambda *_: None)
+    preset = presets()["CLIP"]
+    as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
+    values = [(preset | as_text)[field.key] for field in tab._fields]
+    for _ in range(3):
+        tab.on_start(None, *values, losses_view(preset["losses"]))  # type: ignore[arg-type]
+    assert sorted(run.name for run in manager.runs()) == ["CLIP", "CLIP 2", "CLIP 3"]

@@ -1,9 +1,16 @@
 """Curves and progress on the Train tab."""
 
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
 import pytest
 
 from nt2vr.ui.train.view import (
     MAX_POINTS,
+    base_name,
     comparable,
     curves,
     lower_rate_label,
@@ -12,6 +19,7 @@ from nt2vr.ui.train.view import (
     series,
     trash_text,
 )
+from tests.tiny import write_tiny
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
 from trainer.runs.run_folder import RunStatus
@@ -67,6 +75,37 @@ def test_a_run_is_told_with_its_progress_and_why_it_failed() -> None:
     status = RunStatus("preparing", 1, 2, 1200, doing="drawing clips", done=250, total=1000)
     view = run_view(Run("a", status, CONFIG))
     assert (view["done"], view["share"]) == ("drawing clips: 250 of 1,000 · resumes after step 1,200", "25.0")
+
+
+def test_a_run_s_page_tells_what_it_is_trained_on_and_where_its_model_is_used(tmp_path: Path) -> None:
+    write_tiny(tmp_path / "base", "Tiny / random")
+    losses = {"contrastive": {"weight": 1.0}, "distill": {"weight": 5.0, "alpha": 0.65}}
+    changes: dict[str, Any] = {"base": str(tmp_path / "base"), "train": "text", "losses": losses, "seed": 3}
+    config = replace(CONFIG, **changes, data=str(tmp_path / "clips"), monitor="composed/hard_pairs")
+    rows: list[dict[str, float]] = [{"epoch": 0, "step": 0}]
+    rows += [
+        {"epoch": epoch, "step": 10 * epoch, "composed/hard_pairs": value}
+        for epoch, value in ((1, 60.0), (2, 72.5), (3, 72.5))
+    ]
+    view = run_view(Run("a-1", RunStatus("finished", 1), config), rows=rows, system="a-1 · best")
+    assert {fact["term"]: fact["text"] for fact in view["facts"]} == {
+        "Data": "clips",
+        "Base": "Tiny / random",
+        "Losses": "contrastive 1, distill 5 (alpha 0.65)",
+        "Seed": "3",
+        "Best epoch": "2 (composed/hard_pairs 72.5)",
+    }
+    assert str(tmp_path) not in str(view)
+    assert parse_qs(view["search"].removeprefix("?")) == {"systems": ["a-1 · best"]}
+    assert shlex.split(view["export"]) == ["nt2vr", "export", "a-1 · best", "FOLDER"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [("", "random weights"), ("runs/b/checkpoints/epoch_003", "b · epoch 003"), ("gone", "gone")],
+)
+def test_a_base_is_named_also_if_it_is_a_run_s_epoch_or_gone(folder: str, name: str) -> None:
+    assert base_name(replace(CONFIG, base=folder)) == name
 
 
 @pytest.mark.parametrize(
