@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nt2vr.api import *
-    from nt2vr.training import *
 
     __version__: str
 
 __all__ = ["Answer", "Card", "Comparison", "CovrData", "Data", "Difference", "Encoder", "Evaluation"]
-__all__ += ["GallerySearcher", "Match", "Model"]
-__all__ += ["Parts", "Query", "Reference", "System", "__version__"]
-__all__ += ["evaluate", "evaluate_covr", "load_model", "load_report", "open_searcher"]
-__all__ += ["register_dataset", "register_loss", "register_strategy", "submit_covr"]
-TRAINING = ["Training", "teach", "train"]
-__all__ += [*TRAINING, "understand"]
+__all__ += ["GallerySearcher", "Match", "Model", "Parts", "Query", "Reference", "System", "Training"]
+__all__ += ["__version__", "evaluate", "evaluate_covr", "load_model", "load_report", "open_searcher"]
+__all__ += ["register_dataset", "register_loss", "register_strategy", "submit_covr", "teach", "train", "understand"]
 
 
 def __getattr__(name: str) -> Any:
@@ -27,10 +23,6 @@ def __getattr__(name: str) -> Any:
         from nt2vr.settings import project_version  # noqa: PLC0415
 
         return project_version()
-    if name in TRAINING:
-        from nt2vr import training  # noqa: PLC0415
-
-        return getattr(training, name)
     if name in __all__:
         from nt2vr import api  # noqa: PLC0415
 

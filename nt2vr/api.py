@@ -56,6 +56,9 @@ from nt2vr.search.strategies import System as System
 from nt2vr.search.why import Why, explain
 from nt2vr.services import Services
 from nt2vr.settings import Settings, prepare_environment
+from nt2vr.training import Training as Training
+from nt2vr.training import teach as teach
+from nt2vr.training import train as train
 
 Form = Literal["numpy", "torch"]
 AHEAD = 16  # files that are decoded while one is encoded

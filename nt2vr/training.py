@@ -18,7 +18,6 @@ from trainer.runs.run_folder import RunFolder, read_metrics
 from trainer.session import RUNS, Plan, plan_new, plan_rest, train_here, use_only
 from trainer.teaching import run_of, teaching
 
-__all__ = ["Training", "teach", "train"]
 FRAMES = ".frames"  # folder of drawn clips, beside the runs
 NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
 

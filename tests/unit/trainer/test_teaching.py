@@ -14,7 +14,7 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.settings import Settings
 from tests.tiny import write_tiny
 from trainer import __main__ as command_line
-from trainer import teaching
+from trainer import session, teaching
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.data import clips as clips_module
 from trainer.data.clips import ClipLoader, world_captions
@@ -74,7 +74,7 @@ def test_the_number_of_epochs_is_chosen_at_the_start_only(
     data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = ["teach", "tiny/random", "--data-dir", str(data_dir), "--epochs"]
-    monkeypatch.setattr(command_line, "_lead", lambda *_: 0)  # trains nothing
+    monkeypatch.setattr(session, "_lead", lambda *_: "stopped")  # trains nothing
     assert main([*command, "0"]) == 2
     assert main([*command, "3"]) == 0
     assert "taught: 18 steps, about" in capsys.readouterr().out
