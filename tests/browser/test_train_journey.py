@@ -204,6 +204,20 @@ def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(chromium: Browser
             expect(page.locator(button)).to_be_disabled()
 
 
+def use_its_model(page: Page) -> None:
+    """Follow a run's page to an evaluation and a search with its model."""
+    watch = page.locator(".nt-watch")
+    expect(watch.locator(".nt-facts")).to_contain_text("built-in world")
+    expect(watch).to_contain_text("nt2vr export 'steep · best' FOLDER")
+    page.get_by_role("button", name="Evaluate it").click()
+    expect(page.locator("#evaluate-systems")).to_contain_text("steep · best")
+    expect(page.locator("#evaluate-form")).to_be_visible()
+    page.get_by_role("tab", name="Train").click()
+    page.get_by_role("link", name="Search with it").click()
+    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
+    expect(columns(page).first).to_contain_text("steep · best")
+
+
 @pytest.mark.slow
 def test_a_run_whose_loss_became_non_finite_is_resumed_at_the_lower_rate_that_is_offered(
     chromium: Browser, gallery_data: Path, tmp_path: Path
@@ -228,4 +242,5 @@ def test_a_run_whose_loss_became_non_finite_is_resumed_at_the_lower_rate_that_is
         page.get_by_role("button", name="Resume at learning rate 0.0001").click()
         expect(watch.get_by_role("status")).to_have_text("finished", timeout=WAIT_MS)
         expect(page.locator("#train-resume-lower")).to_be_hidden()
+        use_its_model(page)
     assert read_metrics(run.metrics)[0] == {"epoch": 1, "step": 0, "learning_rate": 1e-4}

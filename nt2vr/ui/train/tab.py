@@ -344,7 +344,7 @@ class RunParts:
             question = "Move this run, with all its checkpoints, to the trash?"
             self.confirm = Confirmation("train", "delete", question, "Move to trash")
             self.problem = problem_place("run-problem")
-            self.run = template("train-run", {})
+            self.run = template("train-run", {}, "pick")
             look: dict[str, Any] = {"visible": False, "variant": "primary", "size": "sm"}
             self.resume_lower = gr.Button("Resume", elem_id="train-resume-lower", **look)
             some: dict[str, Any] = {"value": [], "multiselect": True, "max_choices": MAX_BESIDE, "visible": False}
