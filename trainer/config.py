@@ -159,7 +159,8 @@ SENTENCES: dict[SentenceKind, float] = {"composed": 0.4, "without": 0.3, "not": 
 # losses that must know what each clip shows, as only the built-in world tells; those that videos are not needed for
 OF_WORLD, OF_CAPTIONS = frozenset({"composed", "labels", "order"}), frozenset({"distill"})
 # presets that fit data of one's own
-FOR_VIDEOS, FOR_CAPTIONS = ("clip-star", "clip-bnl", "paper-bnl"), ("teach-text",)
+FOR_VIDEOS = ("own-videos", "clip-star", "clip-bnl", "paper-bnl")
+FOR_CAPTIONS = ("teach-text",)
 CAPTION_SUFFIXES = (".csv", ".json")  # of dataset files, which locate their videos
 
 
@@ -621,8 +622,8 @@ def _base_folder(base: str, data_dir: Path | None) -> str:
     models = Catalog.of(Settings.read(data_dir))
     if not models.named(base):
         raise ConfigError(
-            f"No model or checkpoint folder is called {quoted(base)}. `nt2vr models list` has names, and "
-            f'`nt2vr models get "{base}"` downloads a model of open_clip\'s.'
+            f"No model or checkpoint folder is called {quoted(base)}. `nt2vr models list` has names; "
+            f'`nt2vr models get "{base}"`, or “More models” in Search, downloads a model of open_clip\'s.'
         )
     return str(models.folder(base).absolute())
 

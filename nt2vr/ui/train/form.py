@@ -17,11 +17,18 @@ from nt2vr.settings import ASSETS
 from trainer.config import CHOICES, PRESETS, TrainConfig, build_config, help_of
 
 BENCHMARKED = 70.0  # GFLOP per second of the two cores on which steps were timed
+OWN_DATA = "path/to"  # begins the data of presets that need one's own
 FIRST = {  # presets to begin with -> title, what they do, and seconds per step on two cores and on a GPU
     "teach-text": (
         "Teach my CLIP “not”",
         "Any CLIP learns negation from sentences alone; ViT-B/32 takes up to 2.5 hours on two cores.",
         0.4,
+        0.1,
+    ),
+    "own-videos": (
+        "Your own videos",
+        "A CLIP learns what captioned videos or pictures show, and “not”. Enter their folder as data.",
+        0.5,
         0.1,
     ),
     "clip-bnl": ("The paper's CLIP-bnl", "The loss of the paper, on the built-in world.", 0.7, 0.1),
@@ -64,7 +71,7 @@ def label_of(key: str) -> str:
 def presets() -> dict[str, dict[str, Any]]:
     """Return the shipped configs by model name, as form values: `FIRST`, then those that need no data of one's own."""
     configs = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(PRESETS.glob("*.json"))}
-    rest = sorted(configs.keys() - FIRST.keys(), key=lambda stem: ("path/to" in configs[stem].get("data", ""), stem))
+    rest = sorted(configs.keys() - FIRST.keys(), key=lambda stem: (OWN_DATA in configs[stem].get("data", ""), stem))
     order = [*(stem for stem in FIRST if stem in configs), *rest]
     return {configs[stem]["name"]: asdict(TrainConfig()) | configs[stem] for stem in order}
 
@@ -76,9 +83,12 @@ def presets_view(known: Mapping[str, Mapping[str, Any]], chosen: str, device: st
     """
     cards = []
     for (name, config), (title, about, on_cpu_s, on_gpu_s) in zip(known.items(), FIRST.values(), strict=False):
+        card = {"name": name, "title": title, "about": about, "chosen": name == chosen}
         steps = config["epochs"] * config["passes"] * (config["num_clips"] // config["batch_size"])
-        card = {"name": name, "title": title, "about": about, "chosen": name == chosen, "time": f"{steps:,} steps"}
-        if device:
+        card["time"] = f"{steps:,} steps"
+        if OWN_DATA in config["data"]:
+            card["time"] = "depends on your data"
+        elif device:
             is_cpu = resolve_device(device) == "cpu"
             step_s = on_cpu_s * BENCHMARKED / gflops_per_second(device) if is_cpu else on_gpu_s
             card["time"] = f"about {duration_text(steps * step_s)} here"

@@ -155,7 +155,7 @@ assert "torch" not in sys.modules
     said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     clip, neg, *others = said.splitlines()
     for sentence in (clip, neg):
-        assert "as only the built-in world tells. For data, choose the preset clip-star or clip-bnl" in sentence
+        assert "as only the built-in world tells. For data, choose the preset own-videos or clip-star" in sentence
     assert others == ["fits"] * len(FOR_VIDEOS)
 
 

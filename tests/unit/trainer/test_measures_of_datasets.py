@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import nt2vr
+from nt2vr.cli import main
 from nt2vr.evaluation.sources import Data
 from tests.tiny import write_tiny
 from tests.training import SMALL, go_on, run_training
@@ -79,3 +80,26 @@ def test_a_run_saved_before_composed_queries_goes_on_and_gains_columns(
     last = epochs_of(run)[-1]
     assert last["composed/MIR"] == epochs_of(whole)[-1]["composed/MIR"]
     assert last["original/MIR"] != epochs_of(whole)[-1]["original/MIR"]  # still one caption per clip
+
+
+def test_the_preset_for_own_videos_trains_on_captioned_pictures_and_keeps_the_epoch_with_most_hard_pairs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_tiny(tmp_path / "models" / "tiny", "Tiny base")
+    write_captioned_pictures(tmp_path / "set", count=80)
+    command = ["train", str(tmp_path / "runs" / "mine"), "--config", "own-videos"]
+    changes = ("base=Tiny base", f"data={tmp_path / 'set'}", "epochs=2", "passes=1", "num_frames=1", "batch_size=8")
+    for change in (*changes, "log_every=1"):
+        command += ["--set", change]
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        assert main(command) == 0
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    run = RunFolder(tmp_path / "runs" / "mine")
+    epochs = epochs_of(run)
+    best = max(epochs, key=lambda row: row["composed/hard_pairs"])["epoch"]
+    assert json.loads((run.path / "checkpoints" / "best.json").read_text()) == {"epoch": best}
+    assert {"contrastive", "distill"} <= {name for row in read_metrics(run.metrics) for name in row}
+    assert "“mine · best”" in capsys.readouterr().err.splitlines()[-1]

@@ -96,8 +96,8 @@ def test_models_to_start_from_are_named_as_configs_name_them_those_of_runs_with_
 
 def test_presets_to_begin_with_come_first_and_those_that_need_data_of_ones_own_last() -> None:
     names = [card["name"] for card in presets_view(presets(), "CLIP-bnl")["presets"]]
-    assert len(names) == 3 and names[1:] == ["CLIP-bnl", "CLIP-neg"] and list(presets())[:3] == names
-    needs = ["path/to" in config["data"] for config in list(presets().values())[3:]]
+    assert names == ["Teach my CLIP not", "Own videos", "CLIP-bnl", "CLIP-neg"] == list(presets())[:4]
+    needs = ["path/to" in config["data"] for config in list(presets().values())[4:]]
     assert needs == sorted(needs) and any(needs)
 
 
