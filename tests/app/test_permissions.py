@@ -62,7 +62,16 @@ OPEN_TARGETS = (
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
     *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
     *("evaluate-report", "evaluate-measure", "review"),
-    *("train-preset", "train-presets", "train-new", "train-runs", "train-delete", "train-keep", "train-beside"),
+    *(
+        "train-preset",
+        "train-presets",
+        "train-new",
+        "train-run",
+        "train-runs",
+        "train-delete",
+        "train-keep",
+        "train-beside",
+    ),
 )
 OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API
     *("on_load", "on_visit", "on_search", "on_open", "on_opened", "on_poll", "on_indexing", "on_tick", "lambda"),
