@@ -16,10 +16,10 @@ def test_the_table_has_every_kind_and_system(tmp_path: Path, capsys: pytest.Capt
     arguments = ["--model", str(tmp_path / "model"), "--queries", "1", "--data-dir", str(tmp_path / "data")]
     assert main(["covr", *arguments, "--device", "cpu"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "| kind | system | R@1 | R@5 | R@10 | R@50 | violations@5 | mAP@10 |"
-    rows = [line.split(" | ") for line in lines[2:] if line.startswith("| ")]
+    heads, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
+    assert heads == ["kind", "system", "R@1", "R@5", "R@10", "R@50", "violations@5", "mAP@10"]
     assert {row[1] for row in rows} == {"picture", "text", "sum", "parts", "caption"}
-    assert {"| remove actor", "| two changes", "| unseen wordings", "| all kinds"} <= {row[0] for row in rows}
+    assert {"remove actor", "two changes", "unseen wordings", "all kinds"} <= {row[0] for row in rows}
 
 
 def test_a_submission_is_written_and_a_split_without_targets_is_not_measured(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+import nt2vr
 from tests.paths import ROOT
 
 
@@ -40,5 +41,10 @@ def test_the_notebook_example_runs_as_documented(
     assert "['CLIP prompted', 'CLIP prompted boolean', 'CLIP']" in printed
     first, second = ast.literal_eval(next(line for line in printed if line.startswith("[['")))
     assert first == second and len(first) == 3  # the same strategy under two names
-    assert 0 < float(printed[-1]) <= 100
+    evaluation, comparison = notebook["evaluation"], notebook["comparison"]
+    assert isinstance(evaluation, nt2vr.Evaluation) and isinstance(comparison, nt2vr.Comparison)
+    hard_pairs = evaluation.metrics["CLIP-neg"]["composed/hard_pairs"]
+    assert str(hard_pairs) in printed
+    difference = hard_pairs - evaluation.metrics["CLIP"]["composed/hard_pairs"]
+    assert comparison["composed/hard_pairs"].difference == pytest.approx(difference)
     assert (tmp_path / "report" / "table.md").is_file()
