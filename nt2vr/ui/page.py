@@ -39,6 +39,7 @@ from nt2vr.ui.web.errors import tell_errors
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
     limit_files,
+    log_in_one_line,
     refuse_downloads,
     show_progress_where_seen,
     template_script,
@@ -143,6 +144,7 @@ def serve(settings: Settings, mcp: bool = False) -> None:
     permissions, folder = Permissions.of(settings), settings.data_dir / "uploads"
     refuse_downloads()
     limit_files(MAX_FILES)
+    log_in_one_line()
     store_uploads(folder)
     with closing(Services(settings)) as services:
         galleries = services.galleries

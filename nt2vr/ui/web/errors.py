@@ -4,6 +4,7 @@ import functools
 import html
 import inspect
 import logging
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -16,14 +17,27 @@ from nt2vr.ui.web.permissions import Visitor, told
 FAILED = "Something went wrong; the log has the details."
 
 logger = logging.getLogger(__name__)
+_logged: set[tuple[str, str]] = set()  # type and place of each error that the log has in full
 
 
 def told_of(error: Exception, visitor: Visitor) -> str:
     """Return what a visitor is told of an error; of any but an Nt2vrError the log has the details."""
     if isinstance(error, Nt2vrError):
         return told(str(error), visitor)
-    logger.error("A request failed.", exc_info=error)
+    _log_details(error)
     return FAILED
+
+
+def _log_details(error: Exception) -> None:
+    """Log an unforeseen error: with its traceback once per place, so that nobody can fill the log with it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    key = (type(error).__name__, place)
+    if key in _logged:
+        logger.error("A request failed again: %s at %s", *key)
+        return
+    _logged.add(key)
+    logger.error("A request failed.", exc_info=error)
 
 
 def user_errors(handler: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,20 +4,25 @@
 fail once a release of Gradio makes the fix unnecessary: delete it then.
 """
 
+import logging
+import sys
+import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
-from gradio import processing_utils, route_utils, routes
+from gradio import processing_utils, queueing, route_utils, routes
 from gradio.blocks import BlockContext
 from gradio.mcp import GradioMCPServer
 from gradio.route_utils import GradioMultiPartParser
 from starlette.types import Scope
 
-from nt2vr.errors import MAX_QUOTED, reason_of
+from nt2vr.errors import MAX_QUOTED, quoted, reason_of
 from nt2vr.ui.theme import TEMPLATES
+
+logger = logging.getLogger(__name__)
 
 
 def template_script() -> str:
@@ -102,7 +107,7 @@ def unopened_picture(**options: Any) -> gr.Image:
 
 
 def check_inputs(page: gr.Blocks) -> None:
-    """Refuse what a page's components cannot read in one sentence, not in Gradio's many; a missing text is ""."""
+    """Refuse what a page's components cannot read in one sentence, not in Gradio's many; what misses is "" or []."""
     preprocess = page.preprocess_data
 
     async def checked(block_fn: Any, inputs: list[Any], *args: Any, **options: Any) -> list[Any]:
@@ -113,10 +118,59 @@ def check_inputs(page: gr.Blocks) -> None:
                 raise
             reason = str(error.message) if isinstance(error, gr.Error) else reason_of(error)
             raise gr.Error(f"The request was refused: {reason[:MAX_QUOTED]}", print_exception=False) from error
-        pairs = zip(block_fn.inputs, values, strict=True)
-        return ["" if value is None and isinstance(block, gr.Textbox) else value for block, value in pairs]
+        checked_values = []
+        for block, value in zip(block_fn.inputs, values, strict=True):
+            if not _can_hold(block, value):
+                kind = type(value).__name__
+                raise gr.Error(f"The request was refused: {_name_of(block)} holds no {kind}.", print_exception=False)
+            checked_values.append(_nothing_in(block) if value is None else value)
+        return checked_values
 
     page.preprocess_data = checked  # type: ignore[method-assign]
+
+
+def _nothing_in(block: Any) -> Any:
+    """Return what a component without a value has."""
+    if isinstance(block, gr.Textbox):
+        return ""
+    return [] if isinstance(block, gr.Dropdown) and block.multiselect else None
+
+
+def _can_hold(block: Any, value: Any) -> bool:
+    """Whether a value that anyone may send is of the kind that a component has; Gradio does not look at these."""
+    if isinstance(block, gr.HTML):
+        return isinstance(value, dict)  # all that handlers read are templates
+    if value is None:
+        return True
+    if isinstance(block, gr.BrowserState):
+        return isinstance(value, str)
+    if isinstance(block, gr.Dropdown):
+        if block.multiselect:
+            return isinstance(value, list) and all(isinstance(choice, str) for choice in value)
+        return isinstance(value, str | int | float)
+    return True
+
+
+def _name_of(block: Any) -> str:
+    """Name a component within a sentence."""
+    return str(getattr(block, "label", None) or block.elem_id or type(block).__name__)
+
+
+class _OneLine:
+    """What Gradio logs of an error that this app has not foreseen, in place of the module `traceback`."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(traceback, name)
+
+    @staticmethod
+    def print_exc(*_: Any, **__: Any) -> None:
+        logger.warning("Gradio could not answer an event: %s", quoted(repr(sys.exc_info()[1])))
+
+
+def log_in_one_line() -> None:
+    """Keep Gradio from printing tracebacks (security): whoever closes connections halfway would fill the log."""
+    for module in (queueing, route_utils, routes):
+        module.traceback = _OneLine()  # type: ignore[attr-defined]
 
 
 def show_progress_where_seen(page: gr.Blocks) -> None:

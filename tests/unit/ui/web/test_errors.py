@@ -101,3 +101,14 @@ def test_what_a_visitor_is_not_told_is_in_the_log_once(caplog: pytest.LogCapture
     assert [record.message for record in caplog.records] == [
         "A visitor was not told: Something in /usr/secret place/x failed."
     ]
+
+
+def test_an_unforeseen_error_has_its_traceback_in_the_log_once(caplog: pytest.LogCaptureFixture) -> None:
+    @user_errors
+    def handler() -> None:
+        raise RuntimeError("a bug")
+
+    for _ in range(3):
+        with pytest.raises(gr.Error, match=FAILED):
+            handler()
+    assert [record.exc_info is not None for record in caplog.records] == [True, False, False]

@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from gradio import processing_utils, route_utils, routes
+from gradio import processing_utils, queueing, route_utils, routes
 from gradio.events import api
 from gradio.mcp import GradioMCPServer
 from starlette.responses import PlainTextResponse
@@ -22,6 +22,7 @@ from nt2vr.ui.web.gradio_fixes import (
     is_odd_mcp_request,
     keep_temporary_files,
     limit_files,
+    log_in_one_line,
     offer_tools,
     refuse_downloads,
     show_progress_where_seen,
@@ -188,3 +189,45 @@ def test_a_page_is_built_where_gradios_folder_is_another_users(
     (tmp_path / "uploads").mkdir()
     keep_temporary_files(tmp_path / "uploads")
     assert client()
+
+
+@pytest.mark.parametrize(
+    ("build", "value"),
+    [
+        (lambda: gr.HTML({}), None),
+        (lambda: gr.HTML({}), [1]),
+        (lambda: gr.BrowserState(None), {"a": 1}),
+        (lambda: gr.Dropdown(["a"], allow_custom_value=True), ["a"]),
+        (lambda: gr.Dropdown(["a"], allow_custom_value=True), {"a": 1}),
+        (lambda: gr.Dropdown(["a"], allow_custom_value=True, multiselect=True), [None]),
+    ],
+)
+def test_values_of_a_kind_that_a_component_never_has_are_refused(build: Callable[[], Any], value: Any) -> None:
+    page, send = page_with(build)
+    assert send(value) == value, "Gradio refuses it: remove this from check_inputs"
+    check_inputs(page)
+    with pytest.raises(gr.Error, match="The request was refused"):
+        send(value)
+
+
+def test_no_system_that_is_chosen_is_an_empty_list() -> None:
+    page, send = page_with(lambda: gr.Dropdown(["a"], multiselect=True))
+    assert send(None) is None, "Gradio makes it empty: remove this from check_inputs"
+    check_inputs(page)
+    assert send(None) == []
+
+
+def test_errors_of_gradio_are_one_line_of_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    modules = (queueing, route_utils, routes)
+    for module in modules:
+        monkeypatch.setattr(module, "traceback", module.traceback)
+    log_in_one_line()
+    for module in modules:
+        try:
+            raise KeyError("a\nb")
+        except KeyError:
+            module.traceback.print_exc()
+    assert [len(record.getMessage().splitlines()) for record in caplog.records] == [1, 1, 1]
+    assert "Traceback" not in capsys.readouterr().err
