@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
 from threading import Event, RLock, Thread
 from typing import Any, Generic, Literal, TypeVar
@@ -93,6 +93,8 @@ class Job(Generic[T]):
     remaining_s: float | None = None  # estimate for this step; None if unknown
     error: str = ""  # reason of a failure, for the page
     result: T | None = None
+    # of the page that started it, and may cancel it; "" if none did. Equal jobs of two pages are equal.
+    session: str = field(default="", compare=False, repr=False)
 
     @property
     def is_under_way(self) -> bool:
@@ -116,13 +118,19 @@ class Runner(Generic[T]):
         with self._lock:
             return list(self._jobs.values())
 
-    def run(self, work: Work[T], subject: str, models: Iterable[str] = (), key: str = "") -> Future[Job[T]]:
+    def run(
+        self, work: Work[T], subject: str, models: Iterable[str] = (), key: str = "", session: str = ""
+    ) -> Future[Job[T]]:
         """Start or queue a job; return the future of its end, or that of an equal job that still waits."""
         with self._lock:
             number = max(self._jobs, default=0) + 1
-            job, under_way = Job[T](number, subject, tuple(models), key), [self._jobs[each] for each in self._ends]
+            job = Job[T](number, subject, tuple(models), key, session=session)
+            under_way = [self._jobs[number] for number in self._ends]
             for other in under_way:
                 if replace(other, number=number) == job:
+                    if other.session != session:
+                        # Neither page may cancel what the other waits for, too.
+                        self._jobs[other.number] = replace(other, session="")
                     return self._ends[other.number]
             if under_way and not self._queues:
                 subject = under_way[0].subject

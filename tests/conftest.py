@@ -145,7 +145,12 @@ def free_port() -> int:
 
 @contextmanager
 def run_app(
-    folder: Path, cache: Path | None = None, port: int = 0, flags: Sequence[str] = (), **environment: str
+    folder: Path,
+    cache: Path | None = None,
+    port: int = 0,
+    flags: Sequence[str] = (),
+    program: Sequence[str] = ("app.py",),
+    **environment: str,
 ) -> Iterator[RunningApp]:
     """Start the app with its data and home in `folder`, and end it after the block; it must log no traceback.
 
@@ -154,6 +159,7 @@ def run_app(
         cache: another app's, which is used with the embeddings beside it, so that the gallery is embedded once.
         port: 0 takes a free one.
         flags: further ones, such as --mcp.
+        program: what Python runs instead of app.py, and its first arguments.
         environment: variables to set.
     """
     port = port or free_port()
@@ -164,7 +170,7 @@ def run_app(
         if not (data / shared.name).exists():
             shared.mkdir(exist_ok=True)
             (data / shared.name).symlink_to(shared)
-    command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(data), *flags]
+    command = [sys.executable, *program, "--port", str(port), "--data-dir", str(data), *flags]
     env = {**os.environ, "HOME": str(folder), "PYTHONUNBUFFERED": "1", **environment}
     with path.open("w") as log, subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=env) as process:
         app = RunningApp(f"http://127.0.0.1:{port}/", path, data, process)

@@ -89,12 +89,11 @@ class Evaluations:
         """The running evaluation, otherwise the last one; its result is the id of the report."""
         return next(reversed(self._runner.jobs), None)
 
-    def cancel(self) -> None:
-        """Stop the running evaluation soon; results of finished models stay stored."""
-        if self.job is not None:
-            self._runner.cancel(self.job.number)
+    def cancel(self, number: int) -> None:
+        """Stop a running evaluation soon; results of finished models stay stored."""
+        self._runner.cancel(number)
 
-    def start_covr(self, data: CovrData, model: str) -> Future[Job[str]]:
+    def start_covr(self, data: CovrData, model: str, session: str = "") -> Future[Job[str]]:
         """Start an evaluation of pictures plus texts by a model; errors as of `start`."""
         self._models.find(model)
 
@@ -103,9 +102,9 @@ class Evaluations:
             encoder = self._models.load(model)
             return self.archive.add(self.evaluate_covr(data, encoder, progress))
 
-        return self._runner.run(work, f"{data.name}, {data.split}, picture plus text", [model])
+        return self._runner.run(work, f"{data.name}, {data.split}, picture plus text", [model], session=session)
 
-    def start(self, data: Data, systems: Sequence[str]) -> Future[Job[str]]:
+    def start(self, data: Data, systems: Sequence[str], session: str = "") -> Future[Job[str]]:
         """Start an evaluation of systems and their controls; a ConfigError says why it is refused."""
         if not data.name:
             raise ConfigError("No data is chosen. Choose the built-in world or the gallery, or name a path.")
@@ -122,7 +121,7 @@ class Evaluations:
             progress(0, 0, "writing the report")
             return self.archive.add(report)
 
-        return self._runner.run(work, data.name, [system.name for system in chosen])
+        return self._runner.run(work, data.name, [system.name for system in chosen], session=session)
 
     def add_ready(self) -> None:
         """Add the report that comes with the app where there is none, once: who deletes it does not get it again."""

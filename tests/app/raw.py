@@ -28,8 +28,13 @@ class RawClient:
     headers: Mapping[str, str]
 
     @cached_property
+    def client(self) -> httpx.Client:
+        """Connections that are used again: a new client per request would read the certificates each time."""
+        return httpx.Client(base_url=self.url, headers=self.headers, timeout=PATIENCE_S)
+
+    @cached_property
     def config(self) -> dict[str, Any]:
-        config: dict[str, Any] = httpx.get(f"{self.url}config", headers=self.headers, timeout=PATIENCE_S).json()
+        config: dict[str, Any] = self.client.get("config").json()
         return config
 
     @cached_property
@@ -44,9 +49,38 @@ class RawClient:
                 found[ids.get(component) or dependency["api_name"], name] = dependency
         return found
 
-    def send(self, event: Event, values: Sequence[Any] | None = None, data: Any = None) -> dict[str, Any]:
+    @cached_property
+    def dependencies(self) -> list[dict[str, Any]]:
+        """Every event and endpoint that runs code of the server, whether a component triggers it or not."""
+        return [dependency for dependency in self.config["dependencies"] if dependency["backend_fn"]]
+
+    def send(
+        self, event: Event, values: Sequence[Any] | None = None, data: Any = None, session: str | None = None
+    ) -> dict[str, Any]:
         """Send an event, with its inputs' values from the page unless given; return the message that ends it."""
-        dependency, session = self.events[event], uuid.uuid4().hex
+        return self.send_to(self.events[event], values, data, session)
+
+    def send_to(
+        self,
+        dependency: Mapping[str, Any],
+        values: Sequence[Any] | None = None,
+        data: Any = None,
+        session: str | None = None,
+    ) -> dict[str, Any]:
+        """Send an event as `send` does, of those in `dependencies`; the session is a new one unless given."""
+        session = uuid.uuid4().hex if session is None else session
+        self.join(dependency, values, data, session)
+        with self.client.stream("GET", "gradio_api/queue/data", params={"session_hash": session}) as lines:
+            for line in lines.iter_lines():
+                message = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
+                if message.get("msg") in ("process_completed", "unexpected_error"):
+                    return dict(message)
+        raise AssertionError("the app sent no answer")
+
+    def join(
+        self, dependency: Mapping[str, Any], values: Sequence[Any] | None, data: Any = None, session: str = ""
+    ) -> None:
+        """Send an event and do not wait for its end."""
         inputs = {c["id"]: c["props"].get("value") for c in self.config["components"]}
         payload = {
             "data": list(values) if values is not None else [inputs[number] for number in dependency["inputs"]],
@@ -54,15 +88,9 @@ class RawClient:
             "session_hash": session,
             "event_data": data,
         }
-        content, kind = json.dumps(payload), {"content-type": "application/json"}  # httpx refuses NaN and surrogates
-        with httpx.Client(base_url=f"{self.url}gradio_api/queue/", headers=self.headers, timeout=PATIENCE_S) as client:
-            client.post("join", content=content, headers=kind).raise_for_status()
-            with client.stream("GET", "data", params={"session_hash": session}) as lines:
-                for line in lines.iter_lines():
-                    message = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
-                    if message.get("msg") in ("process_completed", "unexpected_error"):
-                        return dict(message)
-        raise AssertionError("the app sent no answer")
+        content = json.dumps(payload)  # httpx refuses NaN and surrogates
+        headers = {"content-type": "application/json"}
+        self.client.post("gradio_api/queue/join", content=content, headers=headers).raise_for_status()
 
     def error(self, event: Event, values: Sequence[Any] | None = None, data: Any = None) -> str:
         """Send an event; return what it was refused with, or "" if it was not."""

@@ -86,3 +86,15 @@ def test_rate_and_remaining_time_are_those_of_the_step(monkeypatch: pytest.Monke
 
     job = runner.run(work, "a").result(LIMIT_S)
     assert (job.state, job.error) == ("finished", "")
+
+
+def test_jobs_of_two_pages_that_are_equal_are_cancelled_by_neither() -> None:
+    runner = Runner[int]("job", queues=True)
+    go = Event()
+    runner.run(lambda progress: int(go.wait(LIMIT_S)), "first", session="a")
+    runner.run(lambda progress: 1, "second", session="a")
+    assert [job.session for job in runner.jobs] == ["a", "a"]
+    ended = runner.run(lambda progress: 1, "second", session="b")
+    assert [job.session for job in runner.jobs] == ["a", ""]
+    go.set()
+    assert ended.result(LIMIT_S).state == "finished"

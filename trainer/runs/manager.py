@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -52,6 +52,7 @@ class Run:
     status: RunStatus  # its state may be "stopping" or "interrupted", which only the manager can infer
     config: TrainConfig | None  # None if it cannot be read
     may_end_at_once: bool = False  # True if it has ignored a stop request for longer than `PATIENCE_S`
+    session: str = field(default="", repr=False)  # as it was started with; "" after a restart of the app
 
     @property
     def name(self) -> str:
@@ -87,11 +88,16 @@ class RunManager:
         self._configs: dict[str, TrainConfig] = {}  # cached, since configs never change
         self._metrics: dict[str, tuple[int, list[dict[str, float]]]] = {}  # run_id -> when changed, rows
         self._stopping: dict[str, tuple[int, float]] = {}  # run_id -> process id, time of the stop request
+        self._sessions: dict[str, str] = {}  # run_id -> session
         self.trash = folder / TRASH  # of deleted runs, each named with the time of its deletion
         self._evict()
 
-    def start(self, config: TrainConfig) -> str:
-        """Start a run and return its id; one that is refused, for whatever reason, leaves no folder."""
+    def start(self, config: TrainConfig, session: str = "") -> str:
+        """Start a run and return its id; one that is refused, for whatever reason, leaves no folder.
+
+        Args:
+            session: says who started it, as long as this manager lives.
+        """
         config = self.check(config)
         path = self.folder
         try:
@@ -106,6 +112,7 @@ class RunManager:
                 advice = "Free some space, or set another data folder."
                 raise RunError(f"{path} cannot be written to ({error.strerror}). {advice}") from error
             raise
+        self._sessions[path.name] = session
         return path.name
 
     def check(self, config: TrainConfig) -> TrainConfig:
@@ -118,7 +125,7 @@ class RunManager:
         check_start(config)
         return config
 
-    def resume(self, run_id: str, learning_rate: float | None = None) -> None:
+    def resume(self, run_id: str, learning_rate: float | None = None, session: str = "") -> None:
         """Let a run go on from where it was saved, after its loss became non-finite perhaps at a lower rate."""
         run = self.get(run_id)
         folder = self._run_folder(run_id)
@@ -128,6 +135,7 @@ class RunManager:
             raise RunError(f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run.")
         changes = [] if learning_rate is None else ["--set", f"learning_rate={learning_rate!r}"]
         _launch(folder, self.free_device(), changes)
+        self._sessions[run_id] = session
 
     def free_device(self) -> dict[str, str]:
         """Return the environment of a process that trains; a RunError if one already does on its devices."""
@@ -167,7 +175,7 @@ class RunManager:
         except OSError as error:
             raise RunError(f"{run_id} cannot be moved to the trash ({error.strerror}).") from error
         self._evict()
-        for cached in (self._configs, self._metrics, self._stopping):
+        for cached in (self._configs, self._metrics, self._stopping, self._sessions):
             cached.pop(run_id, None)
 
     def _evict(self, limit: Limit = LIMITS["trash"]) -> list[OSError]:
@@ -228,7 +236,7 @@ class RunManager:
         if run_id not in self._configs:
             with suppress(ConfigError):
                 self._configs[run_id] = load_config(run.config)
-        return Run(run_id, status, self._configs.get(run_id), late)
+        return Run(run_id, status, self._configs.get(run_id), late, self._sessions.get(run_id, ""))
 
 
 def _space_needed(config: TrainConfig) -> int:

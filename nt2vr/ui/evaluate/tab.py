@@ -59,7 +59,7 @@ from nt2vr.ui.search.results import Marked
 from nt2vr.ui.theme import QUIET, Confirmation, fold, lead, menu, script, template
 from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
-from nt2vr.ui.web.permissions import Permissions, Visitor
+from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from nt2vr.ui.web.requests import Requests
 from nt2vr.world import WORLD
 from nt2vr.world.drawn.render import render
@@ -247,14 +247,17 @@ class EvaluateTab:
             if covr.name != WORLD:
                 self._permissions.check("paths", request)
                 covr = CovrData(str(expanded(covr.name)), split)
-            self._evaluations.start_covr(covr, model)
+            self._evaluations.start_covr(covr, model, session_of(request))
         else:
             chosen = Data(name, split=split)  # type: ignore[arg-type]
             self._requests.start_evaluation(request, chosen, systems)
         return self._show(ReportLink(self._last_report()), request)
 
     def on_cancel(self, chosen: str | None, request: gr.Request) -> Updates:
-        self._evaluations.cancel()
+        job = self._evaluations.job
+        if job is not None and job.is_under_way:
+            self._permissions.check_cancel(job.session, request)
+            self._evaluations.cancel(job.number)
         return self._show(ReportLink(_report_of(chosen) or self._last_report()), request)
 
     def on_new(self, request: gr.Request) -> Updates:
@@ -329,12 +332,13 @@ class EvaluateTab:
     def _watched(self, report_id: str, visitor: Visitor) -> Updates:
         """Show the list, the evaluation under way, and the buttons as it allows."""
         job, form, tell = self._evaluations.job, self._form, self._permissions.teller(visitor)
+        can_cancel = job is not None and job.state == "running" and self._permissions.may_cancel(job.session, visitor)
         return {
             self._reports: reports_view(self._archive.entries(), report_id, job, tell),
             self._seen: job,
             self._timer: gr.Timer(active=_is_under_way(job)),
             form.start: gr.Button(interactive=not _is_under_way(job)),
-            form.cancel: gr.Button(interactive=job is not None and job.state == "running"),
+            form.cancel: gr.Button(interactive=can_cancel),
             form.job: job_view(job, WORD, tell),
         }
 

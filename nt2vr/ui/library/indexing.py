@@ -26,7 +26,7 @@ from nt2vr.ui.job_view import job_view
 from nt2vr.ui.search.results import system_choices
 from nt2vr.ui.search.state import QUIET
 from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Permissions, Visitor
+from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 
 PER_CLIPS = 100  # clips that the time of indexing is stated for where their number is not known
 
@@ -107,10 +107,10 @@ class Indexing:
     def models(self) -> Catalog:
         return self.galleries.built_in.models
 
-    def start(self, library_id: str, model: str) -> Future[IndexJob]:
+    def start(self, library_id: str, model: str, session: str = "") -> Future[IndexJob]:
         """Queue an update of a library under a model; a waiting equal one is returned instead."""
         self.models.find(model)
-        return self._start(library_id, self.models.named(model) or model)
+        return self._start(library_id, self.models.named(model) or model, session)
 
     def get(self, library_id: str, permissions: Permissions, visitor: Visitor) -> Future[IndexJob]:
         """Update a library under a model that knows more than drawings, which is downloaded if none is here."""
@@ -123,7 +123,8 @@ class Indexing:
                 model, lambda done, total, doing: progress(done >> 20, total >> 20, f"{doing}, in MB")
             )
 
-        return self._start(library_id, model, None if model in self.models.names() else download)
+        prepare = None if model in self.models.names() else download
+        return self._start(library_id, model, session_of(visitor), prepare)
 
     def check_get(self, permissions: Permissions, visitor: Visitor) -> None:
         """Raise AccessError if a visitor may not `get` what `better_model` names."""
@@ -132,7 +133,7 @@ class Indexing:
             permissions.check("download", visitor)
 
     def _start(
-        self, library_id: str, model: str, prepare: Callable[[Progress], object] | None = None
+        self, library_id: str, model: str, session: str, prepare: Callable[[Progress], object] | None = None
     ) -> Future[IndexJob]:
         """Queue an update; `prepare` downloads its model."""
         parts = self._services
@@ -145,11 +146,11 @@ class Indexing:
             tools = self.galleries.live.encoder(model), parts.decoder, parts.cache, progress
             return update_library(parts.libraries, info.id, *tools, milvus=parts.milvus)
 
-        ended = self._runner.run(work, info.name, [model], info.id)
+        ended = self._runner.run(work, info.name, [model], info.id, session)
         ended.add_done_callback(lambda _: self.galleries.forget(info.id))
         return ended
 
-    def move(self, library_id: str, path: str, roots: Sequence[Path]) -> Future[IndexJob]:
+    def move(self, library_id: str, path: str, roots: Sequence[Path], session: str = "") -> Future[IndexJob]:
         """Queue the move of a library to a path in one of `roots`; one that cannot be used is refused at once."""
         libraries, cache = self._services.libraries, self._services.cache
         info = libraries.find(library_id)
@@ -162,7 +163,7 @@ class Indexing:
         def work(progress: Progress) -> Moved:
             return move_library(libraries, info.id, path, cache, progress, roots)
 
-        ended = self._runner.run(work, info.name, key=info.id)
+        ended = self._runner.run(work, info.name, key=info.id, session=session)
         ended.add_done_callback(lambda _: self.galleries.forget(info.id))
         return ended
 
@@ -231,7 +232,7 @@ def wire_indexing(
     def on_index(key: str, event: gr.EventData, request: gr.Request) -> tuple[Any, Any]:
         permissions.check("import", request)
         for model in event_value(event, "models", str).split("|"):
-            indexing.start(key, model)
+            indexing.start(key, model, session_of(request))
         return index_view(None, None, indexing.under_way(key)), gr.Timer(active=True)
 
     def on_get(key: str, request: gr.Request) -> tuple[Any, Any]:

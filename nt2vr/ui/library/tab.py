@@ -16,7 +16,7 @@ from nt2vr.ui.search.models import Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, menu, script, template
 from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value, is_upload
-from nt2vr.ui.web.permissions import Permissions, Visitor
+from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.teaching import taught
 
 POLL_S = 1.0
@@ -257,12 +257,12 @@ class LibraryTab:
         if is_better:
             self._indexing.get(info.id, self._permissions, request)
         else:
-            self._indexing.start(info.id, model)
+            self._indexing.start(info.id, model, session_of(request))
         return {**self._show(info.id, request), self._parts.form.files: None, self._parts.form.name: ""}
 
     def on_update(self, chosen: str, model: str, request: gr.Request) -> Updates:
         self._permissions.check("import", request)
-        self._indexing.start(chosen, model)
+        self._indexing.start(chosen, model, session_of(request))
         return self._show(chosen, request)
 
     def on_get(self, chosen: str, request: gr.Request) -> Updates:
@@ -273,6 +273,7 @@ class LibraryTab:
     def on_cancel(self, chosen: str, request: gr.Request) -> Updates:
         self._permissions.check("import", request)
         if job := self._indexing.under_way(chosen):
+            self._permissions.check_cancel(job.session, request)
             self._indexing.cancel(job.number)
         return self._show(chosen, request)
 
@@ -289,7 +290,7 @@ class LibraryTab:
     def on_move(self, chosen: str, path: str, request: gr.Request) -> Updates:
         """Look for the files of a library in another folder, in the background."""
         self._permissions.check("paths", request)
-        self._indexing.move(chosen, path.strip(), self._roots)
+        self._indexing.move(chosen, path.strip(), self._roots, session_of(request))
         return self._show(chosen, request)
 
     def on_remove(self, chosen: str, request: gr.Request) -> Updates:
@@ -344,6 +345,7 @@ class LibraryTab:
         info = next((info for info in infos if info.id == chosen), None)
         job = self._indexing.under_way(chosen) if chosen else None
         is_busy = any(each.is_under_way for each in jobs.values())
+        can_cancel = job is not None and job.state != "stopping" and self._permissions.may_cancel(job.session, visitor)
         found: Updates = {}
         if job is not None and info is not None and info.num_clips < MOST_WATCHED:  # thumbnails as they come
             videos = self._indexing.galleries.searcher(info.id).gallery.videos
@@ -355,7 +357,7 @@ class LibraryTab:
             o.info: info_view(info, jobs.get(info.id), self._permissions.may("paths", visitor)) if info else {},
             o.update: gr.Button(interactive=job is None),
             o.move: gr.Button(interactive=job is None),
-            o.cancel: gr.Button(interactive=job is not None and job.state != "stopping"),
+            o.cancel: gr.Button(interactive=can_cancel),
         }
 
     def _models(self) -> list[str]:

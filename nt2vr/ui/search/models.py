@@ -21,7 +21,7 @@ from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.theme import PRIVATE, QUIET, fold, menu, script, template
 from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import Updates, event_value, is_upload
-from nt2vr.ui.web.permissions import Permissions
+from nt2vr.ui.web.permissions import Permissions, session_of
 from trainer.config import TrainConfig, resolved
 from trainer.runs.manager import Run, RunManager
 from trainer.teaching import estimate_s, run_of, teachable, teaching, told_s
@@ -80,9 +80,9 @@ class Teaching:
         self._permissions.check("train", request)
         config, run = self._begun(name)
         if run is None:
-            self._runs.start(config)
+            self._runs.start(config, session_of(request))
         else:
-            self._runs.resume(run.run_id, run.lower_rate)
+            self._runs.resume(run.run_id, run.lower_rate, session_of(request))
         said = f"{name} is being taught: the Train tab shows how far it is, stops it and resumes it."
         return {self._note: gr.Markdown(said, visible=True), self._start: gr.Button(visible=False)}
 
@@ -102,7 +102,8 @@ class MoreModels:
     runs: RunManager
     started: Any = field(init=False)  # event after which a model is being taught
     _teaching: Teaching = field(init=False)
-    _downloads: list[Event] = field(default_factory=list)  # each cancels a download under way
+    # of each download under way, the session of the page that started it, and what cancels it
+    _downloads: list[tuple[str, Event]] = field(default_factory=list)
     _systems: gr.Dropdown = field(init=False)
     _note: gr.Markdown = field(init=False)
     _added: gr.JSON = field(init=False)  # for the browser: the model, and what the boxes held
@@ -189,9 +190,15 @@ class MoreModels:
 
     def on_cancel(self, request: gr.Request) -> str:
         self.permissions.check("download", request)
-        for stop in self._downloads:
+        under_way = list(self._downloads)
+        if not under_way:
+            return "No download is under way."
+        theirs = [stop for session, stop in under_way if self.permissions.may_cancel(session, request)]
+        if not theirs:
+            self.permissions.check_cancel(under_way[0][0], request)
+        for stop in theirs:
             stop.set()
-        return "The download is being cancelled." if self._downloads else "No download is under way."
+        return "The download is being cancelled."
 
     def on_upload(self, path: str | None, request: gr.Request) -> str:
         """Name the uploaded file in the box, as the file to import."""
@@ -214,13 +221,14 @@ class MoreModels:
             said.append(text)
             progress(0, desc=text)
 
-        self._downloads.append(stop)
+        download = (session_of(request), stop)
+        self._downloads.append(download)
         try:
             added = self.searcher.models.download(name, stoppable(report, stop.is_set), announce)
         except InterruptedError:
             raise ConfigError(f"The download of {name} was cancelled. Nothing of it was saved.") from None
         finally:
-            self._downloads.remove(stop)
+            self._downloads.remove(download)
         return self._result(added, said[-1], chosen)
 
     def on_import(

@@ -24,9 +24,9 @@ from nt2vr.ui.search.state import MAX_COLUMNS, QUIET
 from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import run_view
 from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Permissions, Visitor
+from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.config import PRESETS, TrainConfig, load_config
-from trainer.runs.manager import RunManager
+from trainer.runs.manager import Run, RunManager
 from trainer.teaching import teaching
 
 PRESET = PRESETS / "stage.json"
@@ -288,12 +288,13 @@ class Watch:
         if entries[model].kind == "embeddings":
             reason = "has embeddings from a file and cannot be trained. Put another system first."
             raise ConfigError(f"{quoted(model)} {reason}")
-        run = self.runs.start(short_run(self._models, model))
+        run = self.runs.start(short_run(self._models, model), session_of(request))
         return *self._showing(WatchedRun(run), run, systems, request), run
 
     def on_stop(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> tuple[Any, ...]:
         """Stop the run that is shown; its checkpoints stay."""
         self.permissions.check("train", request)
+        self.permissions.check_cancel(self.runs.get(watched.run).session, request)
         self.runs.stop(watched.run)
         return self._showing(watched, "", systems, request)
 
@@ -351,29 +352,31 @@ class Watch:
     ) -> tuple[Any, ...]:
         """Return the panel, if it has changed, the timer, and what to remember."""
         try:
-            training = run_view(self.runs.get(watched.run)) if watched.run else None
+            run = self.runs.get(watched.run) if watched.run else None
         except ConfigError:  # deleted
-            training = None
+            run = None
+        training = run_view(run) if run else None
         polls = REST if training and training["under_way"] else watched.polls - 1
-        view = self._view(training, watched.run, joins, systems, request) if training else {}
+        view = self._view(training, run, joins, systems, request) if training and run else {}
         panel = gr.skip() if view == watched.view else view
         return panel, gr.Timer(active=polls > 0), replace(watched, polls=polls, view=view)
 
     def _view(
-        self, training: Mapping[str, Any], run: str, joins: str, systems: Sequence[str], request: gr.Request
+        self, training: Mapping[str, Any], run: Run, joins: str, systems: Sequence[str], request: gr.Request
     ) -> dict[str, Any]:
         """Show a run that is under way, or why it failed; nothing of one that ended otherwise."""
         under_way, permissions = training["under_way"], self.permissions
         if not under_way and not training["error"]:
             return {}
-        may_join = under_way and not self._is_shown(run, systems or ())
+        may_join = under_way and not self._is_shown(run.run_id, systems or ())
+        may_stop = permissions.may("train", request) and permissions.may_cancel(run.session, request)
         return {
             **training,
             "error": permissions.teller(request)(training["error"]),
-            "name": short_name(run),
-            "joins": may_join and joins == run,
-            "can_join": may_join and joins != run,
-            "may_stop": under_way and training["state"] != "stopping" and permissions.may("train", request),
+            "name": short_name(run.run_id),
+            "joins": may_join and joins == run.run_id,
+            "can_join": may_join and joins != run.run_id,
+            "may_stop": under_way and training["state"] != "stopping" and may_stop,
         }
 
     def _is_shown(self, run: str, systems: Sequence[str]) -> bool:

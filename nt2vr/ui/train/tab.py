@@ -32,7 +32,7 @@ from nt2vr.ui.train.form import (
 from nt2vr.ui.train.view import Curve, comparable, curves, lower_rate_label, run_view, runs_view, trash_text
 from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import Updates, event_value
-from nt2vr.ui.web.permissions import Permissions, Visitor
+from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from nt2vr.world import WORLD
 from trainer.config import is_captions_file, names_files
 from trainer.runs.manager import Run, RunManager
@@ -110,7 +110,8 @@ class TrainTab:
 
     def on_opened(self, cards: Mapping[str, Any], losses: Mapping[str, Any], request: gr.Request) -> tuple[Any, ...]:
         """Refresh the list of base models, poll, and on first opening load losses and times, which import torch."""
-        name = cards["chosen"]
+        name = str(cards.get("chosen"))
+        pick("preset", name, self._presets)
         table = gr.skip() if losses.get("losses") else losses_view(self._presets[name]["losses"])
         times = presets_view(self._presets, name, self._settings.device)
         return gr.Dropdown(choices=self._bases(request)), times, table, gr.Timer(active=True)
@@ -152,7 +153,8 @@ class TrainTab:
             config = read_form(by_key, losses)
             if names_files(config):
                 self._permissions.check("paths", request)
-            run_id = self._manager.start(replace(config, name=self._free_name(config.name)))
+            named = replace(config, name=self._free_name(config.name))
+            run_id = self._manager.start(named, session_of(request))
         except Nt2vrError as error:
             raise type(error)(in_words(str(error))) from error
         return self._show(run_id, request)
@@ -171,18 +173,20 @@ class TrainTab:
 
     def on_stop(self, run_id: str, request: gr.Request) -> Updates:
         self._permissions.check("train", request)
-        self._manager.stop(run_id, at_once=self._manager.get(run_id).may_end_at_once)
+        run = self._manager.get(run_id)
+        self._permissions.check_cancel(run.session, request)
+        self._manager.stop(run_id, at_once=run.may_end_at_once)
         return self._show(run_id, request)
 
     def on_resume(self, run_id: str, request: gr.Request) -> Updates:
         self._permissions.check("train", request)
-        self._manager.resume(run_id)
+        self._manager.resume(run_id, session=session_of(request))
         return self._show(run_id, request)
 
     def on_resume_lower(self, run_id: str, request: gr.Request) -> Updates:
         """Resume a run whose loss became non-finite at a lower learning rate."""
         self._permissions.check("train", request)
-        self._manager.resume(run_id, self._manager.get(run_id).lower_rate)
+        self._manager.resume(run_id, self._manager.get(run_id).lower_rate, session_of(request))
         return self._show(run_id, request)
 
     def on_evaluate(self, run_id: str, request: gr.Request) -> list[Any]:
@@ -239,13 +243,14 @@ class TrainTab:
         may_train, may_delete = self._permissions.may("train", visitor), self._permissions.may("delete", visitor)
         rows = {each.run_id: self._manager.metrics(each.run_id) for each in (run, *others)}
         can_stop = run.is_under_way and (run.status.state != "stopping" or run.may_end_at_once)
+        may_stop = may_train and self._permissions.may_cancel(run.session, visitor)
         stop = "End now" if run.may_end_at_once else "Stop"
         return {
             **listed,
             parts.run: self._run_view(run, rows[run.run_id], visitor),
             **dict(zip(parts.curves, _plots(curves(run, rows.pop(run.run_id), rows)), strict=True)),
             parts.log: {"text": self._manager.log_tail(run.run_id) if may_train else ""},  # it names files
-            parts.stop: gr.Button(stop, interactive=may_train and can_stop),
+            parts.stop: gr.Button(stop, interactive=may_stop and can_stop),
             parts.resume: gr.Button(interactive=may_train and run.can_resume),
             parts.resume_lower: gr.Button(
                 lower_rate_label(run), interactive=may_train, visible=run.lower_rate is not None

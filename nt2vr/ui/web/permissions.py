@@ -67,7 +67,7 @@ class Permissions:
         connection, rule = _connection(visitor), self.rules.get(action, "owner")
         if rule != "owner" or connection is None:
             return rule == "everyone"
-        return self._is_local(connection) or self._is_owner(connection)
+        return self.is_owner(visitor)
 
     def refusal(self, visitor: Visitor, *actions: str) -> str:
         """Say which of these actions a visitor may not perform, and why; empty if all are allowed."""
@@ -77,13 +77,35 @@ class Permissions:
         switch = "Nobody may {} here: it is switched off (NT2VR_ALLOW_{})."
         sentences = [switch.format(DOING[each], each.upper()) for each in off]
         if theirs:
-            how = "sign in with Hugging Face" if self.space_owner else PROVE
-            sentences.append(f"Only the owner may {' or '.join(theirs)} here. If it is you, {how}.")
+            sentences.append(f"Only the owner may {' or '.join(theirs)} here. {self._proof}")
         return " ".join(sentences)
+
+    @property
+    def _proof(self) -> str:
+        """Say how the owner proves to be the owner."""
+        return f"If it is you, {'sign in with Hugging Face' if self.space_owner else PROVE}."
 
     def check(self, action: str, visitor: Visitor) -> None:
         if reason := self.refusal(visitor, action):
             raise AccessError(reason)
+
+    def is_owner(self, visitor: Visitor) -> bool:
+        """Whether a visitor is the owner, or at this machine."""
+        connection = _connection(visitor)
+        return connection is not None and (self._is_local(connection) or self._is_owner(connection))
+
+    def may_cancel(self, session: str, visitor: Visitor) -> bool:
+        """Whether a visitor may cancel a job that a page of this session started ("": none): that page, or the owner.
+
+        A session is known to its page alone. It ends when the page is loaded again.
+        """
+        is_theirs = session != "" and session == session_of(visitor)
+        return is_theirs or self.is_owner(visitor)
+
+    def check_cancel(self, session: str, visitor: Visitor) -> None:
+        """Raise an AccessError unless a visitor `may_cancel` a job."""
+        if not self.may_cancel(session, visitor):
+            raise AccessError(f"Only the page that started it, or the owner, may cancel it. {self._proof}")
 
     def teller(self, visitor: Visitor) -> Callable[[str], str]:
         """Return how a message is told to a visitor: `WITHHELD` if it has a path that they may not name themselves."""
@@ -105,6 +127,11 @@ class Permissions:
         login = connection.scope.get("session", {}).get("oauth_info", {})  # Gradio signs the session cookie
         user = login.get("expires_at", 0) > time.time() and login.get("userinfo", {}).get("preferred_username")
         return self.is_token(given) or bool(user and user == self.space_owner)
+
+
+def session_of(visitor: Visitor) -> str:
+    """Return the session of the page that sends an event; "" for other requests."""
+    return (visitor.session_hash or "") if isinstance(visitor, gr.Request) else ""
 
 
 def told(text: str, visitor: Visitor) -> str:

@@ -21,7 +21,7 @@ from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 from gradio.events import api as gradio_api
 from gradio.mcp import GradioMCPServer
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, create_model
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -43,7 +43,7 @@ from nt2vr.settings import project_version
 from nt2vr.ui.web.errors import told_of
 from nt2vr.ui.web.gradio_fixes import offer_tools, unopened_picture
 from nt2vr.ui.web.inputs import MAX_PICTURE_MB, MB, TOO_LARGE, is_too_large, is_upload
-from nt2vr.ui.web.permissions import Permissions, Visitor, told
+from nt2vr.ui.web.permissions import Permissions, Visitor, session_of, told
 
 JSON, FORM = "application/json", "multipart/form-data"
 LISTS = ("systems", "literal", "lines")  # fields that a form may repeat
@@ -273,7 +273,8 @@ class Requests:
         self.check_room(visitor)
         if data.is_path:
             self._permissions.check("paths", visitor)
-        return self._evaluations.start(data if data.is_path else Data(data.name), systems)
+        named = data if data.is_path else Data(data.name)
+        return self._evaluations.start(named, systems, session_of(visitor))
 
     def check_room(self, visitor: Visitor) -> None:
         """Refuse a further report where there are many, but not to those who may delete some."""
@@ -459,12 +460,19 @@ def build_tools(requests: Requests) -> None:
     def offer(name: str, work: Callable[..., object]) -> None:
         async def tool(request: gr.Request, *values: Any) -> str:
             try:
-                answer = await to_thread.run_sync(partial(work, *values), limiter=limiter)
+                given = dict(zip(asked.parameters, values, strict=False))
+                checked = checked_request(arguments, given).model_dump()
+                answer = await to_thread.run_sync(partial(work, **checked), limiter=limiter)
                 return json.dumps(answer, ensure_ascii=False)
             except Exception as error:
                 raise ToolError(told_of(error, request), print_exception=False) from error
 
         asked = inspect.signature(work)
+        fields: dict[str, Any] = {
+            parameter.name: (parameter.annotation, ... if parameter.default is parameter.empty else parameter.default)
+            for parameter in asked.parameters.values()
+        }
+        arguments = create_model(name, **fields)
         visitor = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=gr.Request)
         parameters = [visitor, *asked.parameters.values()]
         tool.__signature__ = asked.replace(parameters=parameters, return_annotation=str)  # type: ignore[attr-defined]

@@ -63,9 +63,9 @@ def test_only_one_evaluation_runs_at_a_time_and_it_can_be_cancelled(
     assert job is not None and (job.state, job.doing, job.done, job.total) == ("running", "clips", 3, 8)
     with pytest.raises(ConfigError, match="Another evaluation is running"):
         evaluations.start(SMALL, ["tiny"])
-    evaluations.cancel()
+    evaluations.cancel(job.number)
     assert (ended.result(WAIT_S).state, evaluations.archive.entries()) == ("stopped", [])
-    evaluations.cancel()  # nothing to cancel any more
+    evaluations.cancel(job.number)  # nothing to cancel any more
     assert evaluations.job is not None and evaluations.job.state == "stopped"
 
 
@@ -90,7 +90,7 @@ def test_pictures_plus_texts_share_the_job_and_the_archive(
     ended = evaluations.start(SMALL, ["tiny"])
     with pytest.raises(ConfigError, match="Another evaluation is running"):
         evaluations.start_covr(CovrData(), "tiny")
-    evaluations.cancel()
+    evaluations.cancel(1)
     ended.result(WAIT_S)
     with pytest.raises(ConfigError, match="Unknown model 'huge'"):
         evaluations.start_covr(CovrData(), "huge")
