@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
-from nt2vr.files import check_free, check_writable, hash_file, parse_json
+from nt2vr.files import check_free, check_writable, hash_file
 from nt2vr.models.card import Card, read_card, write_card
+from nt2vr.models.clip_files import check_model_files, limited_layers
 from nt2vr.models.device import precision_of, resolve_device
 from nt2vr.models.download import Announce
 from nt2vr.models.encoder import encode_unknown
@@ -38,7 +39,8 @@ PREFIXES = {"st": ST, "hf": TRANSFORMERS}
 WEIGHTS_SUFFIX, SUFFIXES = ".safetensors", (".safetensors", ".json", ".txt", ".model", ".jinja")
 MODULES = "modules.json"  # of a folder of sentence-transformers
 LIBRARIES = 1 << 30  # bytes of weights whose time and memory the libraries take as well
-OWN_MODULES = "sentence_transformers."  # other modules would be code from elsewhere
+# Set here, not by a folder's config, which could name one of the Hub's. All models have the second.
+ATTENTION = ("sdpa", "eager")
 Vectors = NDArray[np.float32]
 Frames = NDArray[np.uint8]
 
@@ -61,14 +63,18 @@ class SentenceTransformers:
     def __init__(self, folder: Path, card: Card, device: str) -> None:
         library = _imported("sentence_transformers", ST)
         self._prompt = card.clip.get("instruction") or None
-        self.model = library.SentenceTransformer(
-            str(folder),
-            device=device,
-            local_files_only=True,
-            trust_remote_code=False,
-            truncate_dim=card.clip.get("dimensions") or None,
-            model_kwargs=_dtype(card),
-        )
+
+        def load(**model_options: Any) -> Any:
+            return library.SentenceTransformer(
+                str(folder),
+                device=device,
+                local_files_only=True,
+                trust_remote_code=False,
+                truncate_dim=card.clip.get("dimensions") or None,
+                model_kwargs=model_options,
+            )
+
+        self.model = _with_attention(load, _dtype(card))
         self._padded: dict[str, Any] = {}
         if self.model[0].modality_config.get("text", {}).get("method") == "get_text_features":
             self._padded = {"text": _padding(self.model.config)}  # SigLIP's text tower has no mask
@@ -126,7 +132,11 @@ class Transformers:
 
     def __init__(self, folder: Path, card: Card, device: str) -> None:
         library = _imported("transformers", TRANSFORMERS)
-        self.model = library.AutoModel.from_pretrained(folder, local_files_only=True, **_dtype(card)).eval().to(device)
+
+        def load(**model_options: Any) -> Any:
+            return library.AutoModel.from_pretrained(folder, local_files_only=True, **model_options)
+
+        self.model = _with_attention(load, _dtype(card)).eval().to(device)
         self._processor = library.AutoProcessor.from_pretrained(folder, local_files_only=True)
         if not all(hasattr(self.model, f"get_{each}_features") for each in ("text", "video")):
             kind = type(self.model).__name__
@@ -167,7 +177,9 @@ class ClipModel:
         self.card = replace(card, precision=precision_of(self._device))
         backend = SentenceTransformers if card.clip["loader"] == ST else Transformers
         try:
-            self.backend: SentenceTransformers | Transformers = backend(folder / MODEL, self.card, self._device)
+            check_model_files(folder / MODEL, card.name)
+            with limited_layers(card.name):
+                self.backend: SentenceTransformers | Transformers = backend(folder / MODEL, self.card, self._device)
         except Nt2vrError:
             raise
         except Exception as error:  # of any kind: libraries, configurations and weights
@@ -262,6 +274,17 @@ def _dtype(card: Card) -> dict[str, Any]:
     import torch  # noqa: PLC0415  the page is up before torch is
 
     return {"dtype": torch.bfloat16 if card.precision else torch.float32}
+
+
+def _with_attention(load: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """Load a model with the fastest attention of the library's own that it supports."""
+    fastest, slowest = ATTENTION
+    try:
+        return load(**options, attn_implementation=fastest)
+    except ValueError as error:
+        if "scaled_dot_product_attention" not in str(error):
+            raise
+        return load(**options, attn_implementation=slowest)
 
 
 def _padding(config: Any) -> dict[str, Any]:
@@ -386,11 +409,8 @@ def _tried(hidden: Path, source: Source, progress: Progress) -> Card:
 
 
 def _check_loader(hidden: Path, source: Source) -> None:
-    modules, options = hidden / MODEL / MODULES, source.options
-    if source.loader == ST and modules.is_file():
-        kinds = [str(each.get("type", "")) for each in parse_json(modules.read_text(encoding="utf-8"))]
-        if not all(kind.startswith(OWN_MODULES) for kind in kinds):
-            raise CheckpointError(f"{source.name} needs code of its own, which is never run. Choose another model.")
+    check_model_files(hidden / MODEL, source.name)
+    options = source.options
     if source.loader == TRANSFORMERS and (options.instruction or options.dimensions):
         raise ConfigError(f"{source.name} takes neither an instruction nor a number of dimensions. Leave them out.")
 

@@ -286,6 +286,14 @@ def test_code_and_pickles_never_enter(catalog: Catalog, tmp_path: Path, monkeypa
     with pytest.raises(CheckpointError, match="needs code of its own, which is never run"):
         add(folder, tmp_path / "models", "st:mine", silent, ClipOptions())
     assert not list((tmp_path / "models").iterdir())
+    (folder / "modules.json").write_text(json.dumps(modules))
+    config = json.loads((folder / "config.json").read_text())
+    for hostile in ({"attn_implementation": "somebody/kernels"}, {"text_config": {"num_hidden_layers": 1_000_000}}):
+        (folder / "config.json").write_text(json.dumps({**config, **hostile}))
+        with pytest.raises(CheckpointError, match="never run here|1,000,000 layers"):
+            add(folder, tmp_path / "models", "st:mine", silent, ClipOptions())
+    assert not list((tmp_path / "models").iterdir())
+    (folder / "config.json").write_text(json.dumps(config))
     assert (catalog.folder("st:siglip") / MODEL / "modules.json").is_file()
     assert not list(catalog.folder("st:siglip").rglob("*.py"))
     for path in folder.rglob("*.safetensors"):
