@@ -1,7 +1,6 @@
 """Child processes in which untrusted files are decoded, and opened only where they may lie."""
 
 import ctypes
-import multiprocessing
 import os
 import signal
 import stat
@@ -238,17 +237,10 @@ def confined(path: Path, root: Path) -> Iterator[Path]:
 
 
 def _set_up_child(folder: str) -> None:
-    """Silence FFmpeg, keep it to the given file, ignore Ctrl+C (the parent handles it), and end with the parent."""
+    """Silence FFmpeg, keep it to the given file, and ignore Ctrl+C, which the parent handles."""
     tempfile.tempdir = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     av.logging.set_level(None)
     with suppress(AttributeError, OSError, TypeError):  # glibc would hold on to the freed memory of pictures
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 20)
     limit_memory(MAX_BYTES)
-    if (parent := multiprocessing.parent_process()) is not None:  # pebble notices its end only between files
-
-        def end_with_parent() -> None:
-            parent.join()
-            os._exit(1)
-
-        threading.Thread(target=end_with_parent, daemon=True).start()

@@ -1,13 +1,16 @@
-"""Child processes that do not re-import the parent's main script, which may lack a guard and start its work again."""
+"""Child processes that end with their parent, and do not re-import its main script, which may lack a guard."""
 
+import multiprocessing
+import os
 import re
+import signal
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnContext, SpawnProcess
-from threading import Lock
+from threading import Lock, Thread
 from types import ModuleType
 from typing import Any
 
@@ -18,6 +21,7 @@ from nt2vr.progress import Progress
 OUT_OF_MEMORY = re.compile(r"can't allocate memory|\[enforce fail a\Z|Cannot allocate memory")
 
 EXIT_S = 2.0
+SAVE_S = 60.0  # for a training to save what it has, once the command that started it is gone
 _starting = Lock()  # the main module is replaced for the moment in which a child is described to itself
 
 
@@ -30,6 +34,41 @@ class _Process(SpawnProcess):
                 return SpawnProcess._Popen(process_obj)
             finally:
                 sys.modules["__main__"] = main
+
+    def run(self) -> None:
+        _end_with_parent()
+        super().run()
+
+
+def _end_with_parent() -> None:
+    """End this child once its parent has ended, however it did; its own pipe or handle tells, on all systems.
+
+    Linux's PR_SET_PDEATHSIG would not do: it ends a child with the thread that started it.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=wait, name="end with parent", daemon=True).start()
+
+
+def stop_at_end_of_input() -> None:
+    """Ask this process to stop once its standard input, a pipe that its parent holds open, has ended."""
+
+    def wait() -> None:
+        # Not `sys.stdin.read`, whose lock would be held as this process ends.
+        with suppress(OSError):
+            while os.read(0, 1 << 10):
+                pass
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(SAVE_S)
+        os._exit(1)
+
+    Thread(target=wait, name="stop at end of input", daemon=True).start()
 
 
 class WithoutMain(SpawnContext):

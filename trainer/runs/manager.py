@@ -263,10 +263,13 @@ def folders_for(runs: Path, name: str) -> Iterator[Path]:
 def start_process(
     run: RunFolder, environment: Mapping[str, str], outlives: bool = False, options: Sequence[str] = ()
 ) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "trainer", str(run.path.resolve()), *options]
-    with run.log.open("ab") as log, open(os.devnull, "rb") as nothing:
+    """Start the process of a run; unless it `outlives` this one, it is stopped and saved when this one ends."""
+    module = "trainer" if outlives else "trainer.runs.attached"
+    command = [sys.executable, "-m", module, str(run.path.resolve()), *options]
+    stdin = subprocess.DEVNULL if outlives else subprocess.PIPE
+    with run.log.open("ab") as log:
         return subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdin=nothing, stdout=log, stderr=log, start_new_session=outlives
+            command, cwd=ROOT, env=environment, stdin=stdin, stdout=log, stderr=log, start_new_session=outlives
         )
 
 

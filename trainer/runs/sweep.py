@@ -214,6 +214,9 @@ def train(each: SweepRun, device: str) -> str:
         process.terminate()
         process.wait()
         raise
+    finally:
+        if process.stdin is not None:
+            process.stdin.close()
     if process.returncode == 2:
         reason = log_tail(folder, 1) or f"{folder.path.name} could not start."
         if is_new:

@@ -1,9 +1,15 @@
-"""Scripts and notebooks without a `__main__` guard."""
+"""Children: of scripts and notebooks without a `__main__` guard, and of processes that are killed."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+
+import pytest
 
 from tests.paths import ROOT
 
@@ -26,3 +32,82 @@ def test_a_script_without_a_main_guard_decodes_and_runs_once(write_video: Callab
     command = [sys.executable, str(script), str(ROOT), str(video)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.splitlines() == ["the script runs", "(2, 32, 32, 3)"], done.stderr
+
+
+# Each starts children that would go on for a minute or longer, and prints that they are there.
+TRIAL = """
+import threading, time
+from nt2vr.models.spawn import run_limited
+from nt2vr.progress import silent
+from tests.killed import sleep_on
+
+limits = {"memory_bytes": 1 << 32, "timeout_s": 100, "progress": silent}
+threading.Thread(target=lambda: run_limited(sleep_on, **limits), daemon=True).start()
+time.sleep(1)
+print("there", flush=True)
+time.sleep(60)
+"""
+RENDERING = """
+import time
+from concurrent.futures import ProcessPoolExecutor
+from nt2vr.models.spawn import WithoutMain
+
+pool = ProcessPoolExecutor(2, WithoutMain())
+first = [pool.submit(time.sleep, 0.1) for _ in range(2)]
+[future.result() for future in first]
+pool.submit(time.sleep, 60)
+print("there", flush=True)
+time.sleep(60)
+"""
+TRAINING = """
+import os, sys, time
+from pathlib import Path
+from trainer.config import PRESETS, load_config, save_config
+from trainer.runs.manager import start_process
+from trainer.runs.run_folder import RunFolder
+
+folder = RunFolder(Path(sys.argv[1]) / "run")
+folder.path.mkdir()
+save_config(load_config(PRESETS / "clip-neg.json"), folder.config)
+process = start_process(folder, dict(os.environ), outlives=sys.argv[2] == "outlives")
+print("there", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize(
+    ("script", "outlives"),
+    [(TRIAL, False), (RENDERING, False), (TRAINING, False), (TRAINING, True)],
+    ids=["the trial of a model", "rendering", "a training of a command", "a training of the page"],
+)
+def test_children_of_a_killed_process_end_but_not_trainings_of_the_page(
+    tmp_path: Path, script: str, outlives: bool
+) -> None:
+    command = [sys.executable, "-c", script, str(tmp_path), "outlives" if outlives else "ends"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "there\n"
+        children = children_of(parent.pid)
+        assert children
+        parent.kill()
+    deadline = time.monotonic() + (5 if outlives else 30)
+    while (left := [pid for pid in children if is_running(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for pid in left:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    assert bool(left) == outlives
+
+
+def children_of(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
