@@ -9,7 +9,9 @@ from functools import cache
 CLOSE = 0.8  # of two names, from 0 to 1: "serch" is close to "search", "CLAP" not to "CLIP"
 MAX_QUOTED = 100  # characters of outside text in a message
 MAX_REASON = 200  # characters of a third-party error in a message
-INTERNAL = ("miniz", "PytorchStreamReader", "Traceback")  # words in errors of libraries that help nobody
+# words in errors of libraries that help nobody
+INTERNAL = ("miniz", "PytorchStreamReader", "PyTorch", "torch.", "enforce fail", "loading state_dict", "Traceback")
+DAMAGED = "it is damaged or incomplete"
 
 
 class Nt2vrError(Exception):
@@ -102,7 +104,7 @@ def reason_of(error: Exception) -> str:
     """Describe a third-party error within a sentence: its first line, or its type."""
     text = str(error).strip()
     if any(word in text for word in INTERNAL):
-        return "it is damaged or incomplete"
+        return DAMAGED
     return text.splitlines()[0][:MAX_REASON] if text else type(error).__name__
 
 

@@ -4,6 +4,7 @@ import csv
 import errno
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -165,9 +166,20 @@ def check_free(folder: Path, num_bytes: float, doing: str) -> None:
     free = free_bytes(folder)
     if free < num_bytes:
         raise ConfigError(
-            f"{doing} needs about {num_bytes / 1e9:.1f} GB, and the disk of {folder} has {free / 1e9:.1f} GB left. "
+            f"{doing} needs about {size_text(num_bytes)}, and the disk of {folder} has {size_text(free)} left. "
             "Free some space, or set another data folder."
         )
+
+
+def size_text(num_bytes: float) -> str:
+    """Write a file's size: 12 KB, 3.4 MB, 577 MB, 2.1 GB; never 0 of what is there."""
+    if num_bytes >= 1e9:
+        return f"{num_bytes / 1e9:,.1f} GB"
+    if num_bytes >= 1e8:
+        return f"{num_bytes / 1e6:,.0f} MB"
+    if num_bytes >= 1e5:
+        return f"{num_bytes / 1e6:,.1f} MB".replace(".0 MB", " MB")
+    return f"{math.ceil(num_bytes / 1e3):,} KB"
 
 
 def check_writable(folder: Path) -> None:

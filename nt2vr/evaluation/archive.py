@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 from nt2vr.errors import ConfigError, quoted, reason_of, warn_once
 from nt2vr.evaluation.report import QUERIES, REPORT, UNREADABLE, Report, load_report, read_single_file
 from nt2vr.evaluation.tables import FORMS, write_tables
-from nt2vr.files import SafeCsv, atomic_write, parse_json, slug, with_schema, without_schema, write_json
+from nt2vr.files import SafeCsv, atomic_write, parse_json, size_text, slug, with_schema, without_schema, write_json
 from nt2vr.media.store import LIMITS, bytes_in, evict
 
 QUERIES_CSV, REVIEW, LOCK = "queries.csv", "review.json", ".review.lock"
@@ -121,7 +121,7 @@ class Archive:
         count, num_bytes = len(self.entries()), bytes_in(self.folder)
         if count >= MAX_REPORTS or num_bytes >= MAX_BYTES:
             raise ConfigError(
-                f"There are {count:,} reports of {num_bytes / 1e9:.1f} GB, and no room for another. "
+                f"There are {count:,} reports of {size_text(num_bytes)}, and no room for another. "
                 "Ask the owner to delete some."
             )
 

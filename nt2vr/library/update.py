@@ -1,7 +1,7 @@
 """Update of a library: scan, probe, embed, then posters and previews."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -73,6 +73,7 @@ def update_library(
             if not isinstance(encoder, PrecomputedEncoder):  # which lacks clips for other reasons
                 films = {video.video_id: video.film or video.video_id for video in gallery.videos}
                 inventory.skip_clips((clip, films[clip], reason) for clip, reason in view.skipped)
+                changes = _with_skipped(changes, {films[clip] for clip, _ in view.skipped})
             gallery = libraries.gallery(source.id)
         made = libraries.previews(source.id, decoder)
         if previews:
@@ -81,6 +82,12 @@ def update_library(
         with suppress(OSError):  # a full disk: the next update tries again
             drop_unused(gallery, cache)
         return Updated(changes, len(gallery.videos), embedded, inventory.counts()["num_skipped"], notice)
+
+
+def _with_skipped(changes: Changes, unread: Collection[str]) -> Changes:
+    """Add to the skipped files those in which clips could not be read after all."""
+    skipped = {*changes.skipped, *unread}
+    return replace(changes, skipped=tuple(name for name in changes.new if name in skipped))
 
 
 def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Progress) -> Changes:

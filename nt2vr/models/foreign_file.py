@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nt2vr.errors import CheckpointError, reason_of
+from nt2vr.errors import DAMAGED, CheckpointError, reason_of
 from nt2vr.models.card import DIFFERENCE, MEAN, RAW_MEAN, SEQUENCE, WEIGHTS, read_card
 from nt2vr.models.difference import whole_folder
 from nt2vr.models.framing import CENTRES, ENDS
@@ -128,7 +128,11 @@ def read_tensors(file: Path) -> Any:
         for words, what in REFUSED:
             if found := words.search(str(error)):
                 raise more_than_tensors(file, found.expand(what)) from None
-        reason = "PyTorch did not write it" if isinstance(error, pickle.UnpicklingError) else reason_of(error)
+        reason = DAMAGED  # what libraries say of broken bytes tells nobody more
+        if isinstance(error, pickle.UnpicklingError):
+            reason = "PyTorch did not write it"
+        elif isinstance(error, OSError):
+            reason = reason_of(error)
         raise CheckpointError(f"{file.name} cannot be read ({reason}). Check that it is complete.") from error
 
 

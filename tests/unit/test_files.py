@@ -7,7 +7,7 @@ from threading import Barrier
 
 import pytest
 
-from nt2vr.files import atomic_folder, atomic_write, hash_file
+from nt2vr.files import atomic_folder, atomic_write, hash_file, size_text
 
 
 def test_threads_that_write_the_same_file_share_no_half_of_it(tmp_path: Path) -> None:
@@ -39,3 +39,19 @@ def test_a_folder_is_there_whole_or_not_at_all_and_a_second_try_is_as_the_first(
         (partial / "file").touch()
         assert [path.name[0] for path in (tmp_path / "new").iterdir()] == ["."]
     assert [path.name for path in tmp_path.rglob("*")] == ["new", "v1.5", "file"]
+
+
+@pytest.mark.parametrize(
+    ("num_bytes", "text"),
+    [
+        (0, "0 KB"),
+        (1, "1 KB"),
+        (68_000, "68 KB"),
+        (300_000, "0.3 MB"),
+        (12e6, "12 MB"),
+        (577e6, "577 MB"),
+        (2.1e9, "2.1 GB"),
+    ],
+)
+def test_the_size_of_a_file_is_never_nothing(num_bytes: float, text: str) -> None:
+    assert size_text(num_bytes) == text

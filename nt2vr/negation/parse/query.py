@@ -20,6 +20,9 @@ from nt2vr.negation.parse.wordlists import listed, words
 MAX_QUERY_CHARS = 1000
 MAX_PART_CHARS = 2 * MAX_QUERY_CHARS
 MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS  # of all parts: a list's items repeat their shared verb
+# before a part of a query, several in a row as one: "," "; and no" "-" of "-dog"
+_MARK = r"(?:[,;|&+]|\b(?:and|or|nor|no|not|without|minus)\b|(?<!\S)[-!](?=\S))"
+MARKS = re.compile(rf"{_MARK}(?:\W*{_MARK})*", re.IGNORECASE)
 MAX_UNWANTED = 200  # parts, each of which is encoded and judged; words of a list in the longest sentence
 NOT_BOTH = "“But not both” excludes nothing: clips that show both are found, too."
 
@@ -67,6 +70,9 @@ def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
     check_text(text, MAX_QUERY_CHARS)
     if not text.strip():
         return Query(text)
+    # Each part but the first follows a mark, and finding marks takes no time, unlike reading the sentence.
+    if (count := sum(1 for _ in MARKS.finditer(text))) > MAX_UNWANTED:
+        raise QueryError(f"The query has {count:,} parts; name at most {MAX_UNWANTED}.")
     typed = read_typed(text, editing)
     query = split_query(typed.text, Phrases(tagger.tag(typed.text)), editing, typed=True)
 

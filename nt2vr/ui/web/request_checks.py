@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nt2vr.errors import quoted
-from nt2vr.files import free_bytes, has_free_files, is_disk_full
+from nt2vr.files import free_bytes, has_free_files, is_disk_full, size_text
 from nt2vr.settings import is_loopback
 from nt2vr.ui.web.gradio_fixes import is_odd_mcp_request
 from nt2vr.ui.web.inputs import MAX_PICTURE_MB, MB
@@ -123,7 +123,7 @@ class RequestChecks:
         if is_upload:
             folder = Path(get_upload_folder())
             if size + SPARE_BYTES > free_bytes(folder) or not has_free_files(folder, SPARE_FILES):
-                return _refusal(request, f"The disk has no room for a file of {size / MB:,.0f} MB.", 507)
+                return _refusal(request, f"The disk has no room for a file of {size_text(size)}.", 507)
         return None
 
     def _limit(self, request: Request) -> int:

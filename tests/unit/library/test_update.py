@@ -264,6 +264,7 @@ def test_a_window_that_cannot_be_decoded_is_skipped_alone(bare: Room, monkeypatc
     monkeypatch.setattr(bare.decoder, "windows", broken)
     updated = bare.update(previews=True)
     assert (updated.num_clips, updated.num_embedded, updated.num_skipped) == (7, 7, 1)
+    assert updated.changes.skipped == ("long.mp4",)
     assert bare.skipped == {"long.mp4@2-4": "long.mp4 is damaged there."}
     monkeypatch.undo()
     bare.libraries.retry("films")

@@ -520,6 +520,16 @@ def _bomb(path: Path) -> None:
         archive.writestr("bomb/data.pkl", bytes(30_000_000))
 
 
+def _other_version(path: Path) -> None:
+    """Write a file whose version PyTorch refuses in many words of its own."""
+    torch.save({"a": torch.zeros(3)}, path)
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, b"99" if name.endswith("/version") else content)
+
+
 BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "dicts in each other": (lambda path: torch.save(_in_each_other(300), path), "but no tensors"),
     "a tensor without numbers": (
@@ -554,6 +564,8 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "two models": (_save(lambda w: {"student": w, "teacher": dict(w)}), r"several models \(student, teacher\)"),
     "missing": (_save(lambda w: w.pop("ln_final.bias")), r"missing: ln_final.bias\)"),
     "not a number": (_save(lambda w: w["ln_final.bias"].fill_(torch.nan)), r"not finite \(ln_final.bias\)"),
+    "a file of another PyTorch": (_other_version, r"cannot be read \(it is damaged or incomplete\)\. Check"),
+    "a cut-off header": (lambda path: path.write_bytes(b"\x80\x02" * 9), "cannot be read"),
     "a compressed archive": (_bomb, "compressed or overlapping"),
     "few words": (_few_words, r"bad\.pt knows 100 tokens, fewer than CLIP's.*Name the model"),
     "an odd model": (_save(lambda w: w.pop("text_projection")), "do not determine the architecture"),

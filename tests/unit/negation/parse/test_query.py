@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import QueryError
-from nt2vr.negation.parse import tokens
+from nt2vr.negation.parse import query, tokens
 from nt2vr.negation.parse.cues import LESS, cues, forms
 from nt2vr.negation.parse.inflect import is_known
 from nt2vr.negation.parse.query import MAX_QUERY_CHARS, MAX_UNWANTED, Query, check_query, understand
@@ -129,7 +129,7 @@ def test_text_without_english_negation_is_wanted_as_typed_and_blank_text_has_no_
 
 UNITS = (
     "no/|to |i prefer to |a - |.|,-|!(|no cats & |hey |show me |not without |neither |no |w/o|if you |all but "
-    "|leaves out |u| |-|'|tag:|(|nothing but |ok google |more like a |no one in the |none of the |wait, |x|not to |-a "
+    "|leaves out |u| |-|'|tag:|(|nothing but |ok google |more like a |no one in the |none of the |wait, |x|not to "
 )
 
 
@@ -188,3 +188,15 @@ def test_no_english_word_is_taken_for_a_misspelt_cue() -> None:
     slips = {*tokens._MISSPELT, *(slip for slip in tokens._MISSPELT_CONTRACTIONS if slip.endswith("t"))}
     assert {slip for slip in slips if is_known(slip)} <= tokens._WORDS
     assert [tokens.cue_of(word) for word in ("nether", "noting", "excerpt")] == ["nether", "noting", "excerpt"]
+
+
+@pytest.mark.parametrize("text", ["no ox," + "ox," * 331, "-ox " * 249, "-a " * 333, "a dog, no " + "ox; " * 245])
+def test_a_query_of_too_many_parts_is_refused_before_it_is_read(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query, "split_query", lambda *_, **__: pytest.fail("it was read"))
+    with pytest.raises(QueryError, match=r"The query has \d+ parts; name at most 200"):
+        understand(text, load_tagger())
+
+
+@pytest.mark.parametrize("text", ["no ox and " * 99, "dog, " * 199, "no ox or " + "ox or " * 160])
+def test_a_long_list_is_read_as_long_as_it_has_no_more_parts_than_may_be(text: str) -> None:
+    check_query(understand(text, load_tagger()))

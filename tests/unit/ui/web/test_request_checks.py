@@ -169,6 +169,9 @@ def test_an_upload_that_does_not_fit_on_the_disk_is_refused(monkeypatch: pytest.
     }
     assert {mb: answer.status_code for mb, answer in sizes.items()} == {"90": 200, "110": 507}
     assert sizes["110"].text == "The disk has no room for a file of 110 MB."
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=MB))
+    small = ask("POST", "/gradio_api/upload", headers={"content-length": "68000"})
+    assert small.text == "The disk has no room for a file of 68 KB."
 
 
 def test_an_upload_for_which_there_are_no_inodes_or_descriptors_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
