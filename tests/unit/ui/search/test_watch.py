@@ -20,6 +20,7 @@ from nt2vr.ui.search.watch import REST, Watch, WatchedRun
 from nt2vr.ui.web.permissions import Permissions
 
 NOBODY: Any = None  # a request by nobody in particular
+MINE = gr.Request(session_hash="mine")  # of the page that started the run
 UNDER_WAY: dict[str, Any] = {"state": "running", "word": "training", "error": "", "under_way": True}
 TEXT = "a dog, no cat"
 
@@ -30,17 +31,19 @@ class Trained:
 
     training: dict[str, Any] = field(default_factory=lambda: UNDER_WAY)
     started: list[tuple[Path, str]] = field(default_factory=list)
+    session: str = "mine"
 
-    def start(self, config: tuple[Path, str]) -> str:
+    def start(self, config: tuple[Path, str], session: str = "") -> str:
         self.started.append(config)
+        self.session = session
         return "run"
 
     def under_way(self) -> str:
         return "run" if self.training["under_way"] else ""
 
-    def get(self, run: str) -> dict[str, Any]:
+    def get(self, run: str) -> SimpleNamespace:
         assert run == "run"
-        return self.training
+        return SimpleNamespace(run_id=run, session=self.session, training=self.training)
 
     def stop(self, run: str) -> None:
         raise RunError(f"{run} is not training.")
@@ -49,7 +52,7 @@ class Trained:
 @pytest.fixture(autouse=True)
 def views(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the stand-in's runs taken for views of runs, and configs for what they are made of."""
-    monkeypatch.setattr(watch_module, "run_view", lambda run: run)
+    monkeypatch.setattr(watch_module, "run_view", lambda run: run.training)
     monkeypatch.setattr(watch_module, "short_run", lambda models, name: (models.folder(name), name))
 
 
@@ -93,7 +96,7 @@ def tick(
 
 def test_a_click_trains_the_first_columns_model_and_its_column_joins_with_the_first_checkpoint() -> None:
     page, chosen = Page(), ["CLIP drop", "CLIP"]
-    panel, _, watched, joins = page.watch.on_start(chosen, NOBODY)
+    panel, _, watched, joins = page.watch.on_start(chosen, MINE)
     assert page.trained.started == [(Path("clip"), "CLIP")]
     assert panel["word"] == "training" and panel["joins"] and panel["may_stop"]
     assert tick(page, watched, joins, chosen)[3:] == (gr.skip(), gr.skip(), gr.skip())
@@ -160,6 +163,8 @@ def test_what_cannot_be_trained_is_refused_in_a_sentence(systems: list[str], ref
     with pytest.raises(ConfigError, match=refusal):
         page.watch.on_start(systems, NOBODY)
     with pytest.raises(RunError, match="is not training"):
+        page.watch.on_stop([], WatchedRun("run"), MINE)
+    with pytest.raises(AccessError, match="Only the page that started it"):
         page.watch.on_stop([], WatchedRun("run"), NOBODY)
 
 
