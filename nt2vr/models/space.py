@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from nt2vr.errors import ConfigError
-from nt2vr.files import check_writable
+from nt2vr.files import atomic_folder, check_writable
 from nt2vr.models.card import DIFFERENCE
 from nt2vr.models.difference import export_checkpoint
 from nt2vr.models.hub import check_repository, first_answer, hub_errors, open_hub
@@ -26,6 +26,7 @@ if __name__ == "__main__":
 FILES = ("README.md", "LICENSE", "app.py", "pyproject.toml", "requirements.txt")
 FOLDERS = ("nt2vr", "trainer", "assets", "docs")
 ATTRIBUTES = ".gitattributes"  # in a Space, where the Hub wants binary files as LFS; not in the project's repository
+HALF = ".nt2vr-space.partial"  # of a tree that is being written into a folder that is there already
 PYTHON = "3.12"  # of ZeroGPU; the docs of the Hub that were at hand name 3.10 only, which is too old for nT2VR
 HARDWARE = "zero-a10g"
 # torch as ZeroGPU offers it (the Hub's docs list 2.1 to 2.8), with the torchvision of the same release
@@ -92,15 +93,33 @@ def _content(file: Path | bytes) -> bytes:
 def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
     """Write the Space's tree, its models whole, into a new folder, or into a clone of the Space in place of the old.
 
+    The tree is written to a hidden folder first, so that one that is killed leaves nothing that looks like a Space.
     A ConfigError refuses a folder that has other contents, or cannot be written to.
     """
     check_writable(folder)
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / ".git").exists():
+    if not folder.is_dir():
+        with atomic_folder(folder) as partial:
+            _write_tree(partial, files)
+        return
+
+    hidden = folder / HALF
+    _remove(hidden)  # of one that was killed
+    if any(folder.iterdir()) and not (folder / ".git").exists():
         raise ConfigError(
             f"{folder} is neither empty nor a git repository. Name a new folder, or a clone of the Space."
         )
-    for name in FOLDERS:
-        _remove(folder / name)
+    try:
+        hidden.mkdir()
+        _write_tree(hidden, files)
+        for written in sorted(hidden.iterdir()):
+            _remove(folder / written.name)
+            written.replace(folder / written.name)
+    finally:
+        _remove(hidden)
+
+
+def _write_tree(folder: Path, files: Mapping[str, Path | bytes]) -> None:
+    """Write the files of a Space into a folder that has none of them."""
     suffixes = sorted({PurePosixPath(name).suffix for name in files} - TEXT)
     attributes = "".join(f"*{suffix} filter=lfs diff=lfs merge=lfs -text\n" for suffix in suffixes)
     for name, file in {**files, ATTRIBUTES: attributes.encode()}.items():
@@ -113,6 +132,7 @@ def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
 
 
 def _remove(folder: Path) -> None:
+    """Remove a folder, or the link to one, if it is there; files stay, to be replaced."""
     if folder.is_symlink():
         folder.unlink()
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,5 +1,6 @@
 """The Space: README's front matter, the files that are uploaded, and their upload to a stand-in of the Hub."""
 
+import signal
 import subprocess
 import sys
 import tomllib
@@ -105,6 +106,36 @@ def test_the_written_tree_keeps_every_binary_file_and_no_other_in_lfs(tmp_path: 
     (folder / "notes.txt").write_text("mine")
     write_space(folder, files)  # a clone of the Space
     assert not (folder / "nt2vr" / "gone.py").exists() and (folder / "notes.txt").exists()
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from nt2vr.models import space
+
+space.export_checkpoint = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+space.write_space(Path(sys.argv[1]), space.space_files())
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_a_space_whose_writing_is_killed_is_not_there_and_a_clone_is_as_before(tmp_path: Path) -> None:
+    clone, new = tmp_path / "clone", tmp_path / "new"
+    (clone / ".git").mkdir(parents=True)
+    (clone / "nt2vr").mkdir()
+    (clone / "nt2vr" / "cli.py").write_text("of an older version")
+    for folder in (clone, new):
+        killed = subprocess.run([sys.executable, "-c", KILLED, str(folder)], cwd=ROOT, check=False)
+        assert killed.returncode == -signal.SIGKILL
+    assert not new.exists()
+    assert [path.name for path in clone.iterdir() if not path.name.startswith(".")] == ["nt2vr"]
+    assert (clone / "nt2vr" / "cli.py").read_text() == "of an older version"
+
+    files = {"nt2vr/cli.py": b"new", "app.py": b"new"}
+    for folder in (clone, new):
+        write_space(folder, files)
+        assert (folder / "nt2vr" / "cli.py").read_text() == "new"
+    assert sorted(path.name for path in clone.iterdir()) == [".git", ".gitattributes", "app.py", "nt2vr"]
 
 
 def test_a_space_is_not_written_over_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
