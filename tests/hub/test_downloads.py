@@ -148,7 +148,7 @@ def test_the_space_is_told_before_the_transfer_and_a_disk_that_lacks_it_refused(
     hub.put("test/tiny", {WEIGHTS: save({"x": torch.zeros(1 << 20)})})
     told: list[str] = []
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=205 << 20))
-    with pytest.raises(ConfigError, match=r"^Downloading tiny / test needs about 0\.2 GB, .* has 0\.2 GB left\."):
+    with pytest.raises(ConfigError, match=r"^Downloading tiny / test needs about 222 MB, .* has 215 MB left\."):
         Catalog([tmp_path / "models"]).download("tiny/test", announce=told.append)
     assert told == ["tiny / test: 4 MB to download, and up to 12 MB while it is converted."]
     assert not (tmp_path / "models").exists()

@@ -255,7 +255,9 @@ def test_a_full_disk_is_said_before_and_during_a_pull(
     with pytest.raises(DownloadError, match="The disk is full"):
         pull("a/b", tmp_path / "models", any_name, progress=full)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100 << 20))
-    with pytest.raises(ConfigError, match=r"^Pulling a/b needs about 0\.2 GB, and the disk of .*Free some space"):
+    with pytest.raises(
+        ConfigError, match=r"^Pulling a/b needs about 211 MB, and the disk of .* has 105 MB left\. Free some space"
+    ):
         pull("a/b", tmp_path / "models", any_name)
     assert models_in(tmp_path / "models") == []
     assert sum(request.startswith("GET /cdn/") for request in hub.requests) == 1
