@@ -5,6 +5,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Literal, get_args
@@ -12,6 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from nt2vr.datasets.features import BigFile, read_features
 from nt2vr.datasets.load import held_out_of, load_dataset, sample, sample_ids
@@ -24,7 +26,7 @@ from nt2vr.media.video_files import decode_videos
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.words import Vocabulary, Words, words_of
-from nt2vr.negation.generate.denials import CaptionDenials
+from nt2vr.negation.generate.denials import CaptionDenials, ParsedCaption, parse_caption
 from nt2vr.negation.generate.query_sets import read_any_captions
 from nt2vr.negation.generate.verb_changes import (
     Keys,
@@ -44,9 +46,10 @@ from nt2vr.world.captions import describe
 from nt2vr.world.drawn.clips import ClipFile, embed_frames, embedded_once
 from nt2vr.world.drawn.shipped import embed_undrawn
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scenes import SceneSplit
+from nt2vr.world.scenes import Scene, SceneSplit
 from trainer.config import TrainConfig, is_captions_file
 from trainer.data.queries import evaluation_queries, query_folder
+from trainer.data.remembered import remembered
 from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSentences, captions_of
 
 TrainingSplit = Literal["train", "validation"]
@@ -63,6 +66,7 @@ MAX_OTHERS = 50_000  # first words of a file that are kept although no caption h
 ROUNDS, SPARE = 8, 16  # of the iteration for the largest singular values; the reference is NumPy's full SVD
 SPREAD = 3**-0.5  # root mean square of U(-1, 1), from which a GRU's words without a vector are drawn
 Found = dict[str, NDArray[np.float32]]
+TEXT, PARSED = TypeAdapter(str), TypeAdapter(ParsedCaption)  # as JSON
 
 
 @dataclass(frozen=True)
@@ -225,13 +229,14 @@ class ClipLoader:
     def _captions(self, split: TrainingSplit, count: int) -> Clips:
         config = self.config
         if config.data == WORLD:
-            return caption_clips(NAME, world_captions(split, count, config.seed, self.progress), self.progress)
+            captions = world_captions(split, count, config.seed, self.progress, self.cache)
+            return caption_clips(NAME, captions, self.progress, self.cache)
         name, captions = read_split(config, split)
         if split == "train":
             read_split(config, "validation")  # fails now, before all is parsed
             if missing := config.add_world and max(0, config.num_clips - len(captions)):
-                captions += world_captions(split, missing, config.seed, self.progress)
-        return caption_clips(name, captions, self.progress)
+                captions += world_captions(split, missing, config.seed, self.progress, self.cache)
+        return caption_clips(name, captions, self.progress, self.cache)
 
     def _dataset(self, split: TrainingSplit, count: int) -> Clips:
         config, has_files = self.config, not self.config.features
@@ -285,25 +290,39 @@ class ClipLoader:
         denials = None
         if "denied" in self.needs:
             most = -(-MAX_PARSED // len(videos))
-            denials = denials_of([caption for some in captions for caption in some[:most]], self.progress)
+            parsed = [caption for of_video in captions for caption in of_video[:most]]
+            denials = denials_of(parsed, self.progress, self.cache)
         return CaptionSentences(captions, denials, queries_all=self.config.num_captions > 0)
 
 
-def caption_clips(name: str, captions: Sequence[str], progress: Progress = silent) -> Clips:
-    """Return captions, each standing for a clip that nothing looks at."""
-    each, denials = [[caption] for caption in captions], denials_of(captions, progress)
+def caption_clips(name: str, captions: Sequence[str], progress: Progress = silent, cache: Path | None = None) -> Clips:
+    """Return captions, each standing for a clip that nothing looks at; what is parsed is kept in `cache`."""
+    each, denials = [[caption] for caption in captions], denials_of(captions, progress, cache)
     frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
     return Clips(frames, CaptionSentences(each, denials, has_videos=False), name=name)
 
 
-def world_captions(split: SceneSplit, count: int, seed: int, progress: Progress = silent) -> list[str]:
-    """Write captions of the built-in world, one per scene, the shortest of DRAFTS, none twice: at most `count`."""
+def world_captions(
+    split: SceneSplit, count: int, seed: int, progress: Progress = silent, folder: Path | None = None
+) -> list[str]:
+    """Write captions of the built-in world, one per scene, the shortest of DRAFTS, none twice: at most `count`.
+
+    They are kept in `folder`, and read from it.
+    """
+
+    @cache
+    def scenes() -> list[Scene]:
+        return sample_scenes(split, count, seed)  # half of the time, which kept captions need not
+
+    def shortest(row: int) -> str:
+        scene = scenes()[row]
+        drafts = [describe(scene, random.Random(f"{seed} text {row} {draft}")).text for draft in range(DRAFTS)]
+        return min(drafts, key=len)
+
+    key = f"captions {split} {count} {seed} {DRAFTS}"
     with progress_bar(progress) as shown:
-        captions = dict[str, None]()
-        for row, scene in tracked(enumerate(sample_scenes(split, count, seed)), count, "writing captions", shown):
-            drafts = (describe(scene, random.Random(f"{seed} text {row} {draft}")).text for draft in range(DRAFTS))
-            captions[min(drafts, key=len)] = None
-        return list(captions)
+        rows = tracked(range(count), count, "writing captions", shown)
+        return list(dict.fromkeys(remembered(folder, key, rows, shortest, TEXT)))
 
 
 def frame_cache(folder: Path) -> Cache:
@@ -333,7 +352,7 @@ def world_clips(
     if free:  # sentences freer than the world's grammar are made of captions
         described = enumerate(scenes[:MAX_FREE])
         captions = [describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in described]
-        denials = denials_of(captions, progress)
+        denials = denials_of(captions, progress, cache)
     return Clips(frames, WorldSentences(scenes, free, denials), file.path, NAME)
 
 
@@ -371,10 +390,12 @@ def _sampled(videos: Captions, count: int) -> list[str]:
     return list(dict.fromkeys(numbered[key] for key in sample_ids(numbered, len(numbered))))[:count]
 
 
-def denials_of(captions: Sequence[str], progress: Progress = silent) -> CaptionDenials:
-    """Parse captions to draw denying sentences from; takes about a minute for 30,000."""
+def denials_of(captions: Sequence[str], progress: Progress = silent, cache: Path | None = None) -> CaptionDenials:
+    """Parse captions to draw denying sentences from, which takes about a minute for 30,000, or read them parsed."""
+    key = "\n".join(["parsed", *captions])
     with progress_bar(progress) as shown:
-        return CaptionDenials(tracked(captions, len(captions), "parsing captions", shown))
+        items = tracked(captions, len(captions), "parsing captions", shown)
+        return CaptionDenials(parsed=remembered(cache, key, items, parse_caption, PARSED))
 
 
 def words_for(config: TrainConfig, clips: Clips) -> Words | None:

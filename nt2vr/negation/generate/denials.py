@@ -80,10 +80,13 @@ class _Parsed:
 class CaptionDenials:
     """Draws negated sentences for captions of any domain; captions that are negated themselves give none."""
 
-    def __init__(self, captions: Iterable[str]) -> None:
-        """Parse the captions: about 700 per second on one core."""
+    def __init__(self, captions: Iterable[str] = (), parsed: Iterable["ParsedCaption"] | None = None) -> None:
+        """Parse the captions, about 700 per second on one core, unless they are given as `parse_caption` does."""
         usage = Usage()
-        parsed = [_parsed(str(number), caption, usage) for number, caption in enumerate(captions)]
+        parsed = list(map(parse_caption, captions) if parsed is None else parsed)
+        for number, (_, found) in enumerate(parsed):
+            for action in found:
+                usage.add(str(number), action)
         self._captions = [caption and replace(caption, deeds=tuple(_deeds(found, usage))) for caption, found in parsed]
         self._sources = list(filter(None, self._captions))
         self._naming = [caption for caption in self._sources if caption.things]
@@ -229,14 +232,19 @@ def _clause(deed: _Deed, rng: random.Random, finite: bool = True) -> str:
     return f"{subject.text} {rng.choice(forms)}"
 
 
-def _parsed(number: str, caption: str, usage: Usage) -> tuple[_Parsed | None, list[Action]]:
+class ParsedCaption(NamedTuple):
+    """What sentences are drawn from; None for a caption that is empty, or negated itself."""
+
+    caption: _Parsed | None
+    actions: list[Action]
+
+
+def parse_caption(caption: str) -> ParsedCaption:
     text = " ".join(caption.split()).rstrip(" .,;:!?")
     phrases = Phrases(load_tagger().tag(text))
     found = actions(phrases)
-    for action in found:
-        usage.add(number, action)
     if not phrases.tokens or affirm(text, phrases) is not None:
-        return None, found
+        return ParsedCaption(None, found)
     lemmas = tuple(intern(token.lemma) for token in phrases.tokens)
     verbs = {
         verb_of(word) for word, token in zip(phrases.words, phrases.tokens, strict=True) if token.tag in VERB_TAGS
@@ -250,7 +258,7 @@ def _parsed(number: str, caption: str, usage: Usage) -> tuple[_Parsed | None, li
         things=tuple(things(phrases)),
         denied=tuple(_denied(text, phrases)),
     )
-    return parsed, found
+    return ParsedCaption(parsed, found)
 
 
 def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:

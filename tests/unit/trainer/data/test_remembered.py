@@ -1,0 +1,73 @@
+"""What preparing has worked out is read again, as far as it came, and equals what would be computed."""
+
+import random
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from pydantic import TypeAdapter
+
+from nt2vr.negation.generate.denials import CaptionDenials, DenialKind
+from trainer.data import clips as clips_module
+from trainer.data.clips import denials_of, world_captions
+from trainer.data.remembered import remembered
+
+NUMBER = TypeAdapter(int)
+
+
+class Work:
+    """Squares numbers, and is killed at one."""
+
+    def __init__(self, killed_at: int = -1) -> None:
+        self.done: list[int] = []
+        self._killed_at = killed_at
+
+    def __call__(self, number: int) -> int:
+        if number == self._killed_at:
+            raise KeyboardInterrupt
+        self.done.append(number)
+        return number * number
+
+
+def squares(folder: Path | None, work: Work, key: str = "squares") -> list[int]:
+    return list(remembered(folder, key, range(6), work, NUMBER))
+
+
+def test_work_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        squares(tmp_path, Work(killed_at=4))
+    rest, again = Work(), Work()
+    assert squares(tmp_path, rest) == squares(tmp_path, again) == [0, 1, 4, 9, 16, 25]
+    assert (rest.done, again.done) == ([4, 5], [])
+    other = Work()
+    squares(tmp_path, other, "other data")
+    assert other.done == [*range(6)]
+
+
+@pytest.mark.parametrize("damage", [b"16", b"16\n[", b"no number\n", b"\xff\n"])
+def test_half_a_line_and_a_damaged_one_are_worked_out_again(tmp_path: Path, damage: bytes) -> None:
+    squares(tmp_path, Work())
+    (path,) = tmp_path.glob("prepared-*.jsonl")
+    path.write_bytes(b"0\n1\n4\n9\n" + damage)
+    assert squares(tmp_path, Work()) == [0, 1, 4, 9, 16, 25]
+    assert path.read_bytes() == b"0\n1\n4\n9\n16\n25\n"
+
+
+def test_what_cannot_be_kept_is_worked_out_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert squares(tmp_path / "file" / "folder", Work()) == squares(None, Work()) == [0, 1, 4, 9, 16, 25]
+
+
+def test_sentences_drawn_from_what_was_kept_are_those_drawn_from_captions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    captions = world_captions("train", 60, 0, folder=tmp_path)
+    fresh = CaptionDenials([*captions, "", "a man without a hat sings"])
+    denials_of([*captions, "", "a man without a hat sings"], cache=tmp_path)
+    monkeypatch.setattr(clips_module, "parse_caption", lambda caption: pytest.fail(f"{caption} is parsed again"))
+    monkeypatch.setattr(clips_module, "sample_scenes", lambda *_: pytest.fail("scenes are drawn again"))
+    assert world_captions("train", 60, 0, folder=tmp_path) == captions
+    kept = denials_of([*captions, "", "a man without a hat sings"], cache=tmp_path)
+    for kind in get_args(DenialKind):
+        for row in range(len(fresh)):
+            assert kept.draw(row, kind, random.Random(row)) == fresh.draw(row, kind, random.Random(row))
