@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from functools import cache
 from hashlib import blake2b
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
@@ -75,19 +76,19 @@ def _read(path: Path, form: TypeAdapter[Value]) -> tuple[list[Value], int]:
     return values, num_bytes
 
 
-def _open(path: Path, num_bytes: int, stack: ExitStack) -> BinaryIO | None:
+def _open(path: Path, num_bytes: int, stack: ExitStack) -> FileIO | None:
     """Open a file to add lines after its first bytes; None if another process does, or nothing can be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         stack.enter_context(FileLock(path.with_name(LOCK), timeout=0))
-        file = stack.enter_context(path.open("ab"))
+        file = stack.enter_context(path.open("ab", buffering=0))  # or closing writes again to a full disk
         file.truncate(num_bytes)
     except (OSError, Timeout):
         return None
     return file
 
 
-def _append(file: BinaryIO | None, value: Value, form: TypeAdapter[Value]) -> BinaryIO | None:
+def _append(file: FileIO | None, value: Value, form: TypeAdapter[Value]) -> FileIO | None:
     """Add a value; return the file, or None once it can take no more: those written so far still count."""
     if file is None:
         return None

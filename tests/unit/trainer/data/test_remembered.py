@@ -58,6 +58,19 @@ def test_what_cannot_be_kept_is_worked_out_all_the_same(tmp_path: Path) -> None:
     assert squares(tmp_path / "file" / "folder", Work()) == squares(None, Work()) == [0, 1, 4, 9, 16, 25]
 
 
+def test_a_disk_that_fills_ends_what_is_kept_and_not_the_work(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (6, limits[1]))  # bytes: "0", "1", "4", and no whole "9"
+    try:
+        assert squares(tmp_path, Work()) == [0, 1, 4, 9, 16, 25]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    rest = Work()
+    assert squares(tmp_path, rest) == [0, 1, 4, 9, 16, 25]
+    assert rest.done == [3, 4, 5]
+
+
 def test_sentences_drawn_from_what_was_kept_are_those_drawn_from_captions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
