@@ -1,11 +1,17 @@
 """Trainings in tests, run as a person starts them; one that ends otherwise than expected shows its log."""
 
+import os
 import signal
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.tiny import TINY
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
+from trainer.optimizer import Steps
 from trainer.runs.run_folder import RunFolder, State
 
 SMALL = TrainConfig(  # 2 steps an epoch
@@ -45,3 +51,16 @@ def assert_ended(run: RunFolder, expected: State) -> None:
     status = run.status()
     log = run.log.read_text(encoding="utf-8") if run.log.exists() else "(no log)"
     assert status is not None and status.state == expected, f"{status}\n{log}"
+
+
+def stop_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    """Let a training be stopped after a step, as by Ctrl+C."""
+    take_step = Steps.step
+
+    def interrupted(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
+        values = take_step(self, batches)
+        if self.steps == step:
+            os.kill(os.getpid(), signal.SIGINT)
+        return values
+
+    monkeypatch.setattr(Steps, "step", interrupted)

@@ -1,8 +1,9 @@
-"""Noise in place of drawings, which would take most of the time of these short trainings."""
+"""Noise in place of drawings, which would take most of the time of short trainings; signal handlers put back."""
 
 import json
+import signal
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -23,3 +24,12 @@ def noise(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray
 @pytest.fixture(autouse=True)
 def _noise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clips, "draw_clips", noise)
+
+
+@pytest.fixture(autouse=True)
+def _signal_handlers() -> Iterator[None]:
+    """Put back the handlers that a training in this process replaces."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)

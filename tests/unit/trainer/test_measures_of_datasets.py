@@ -1,9 +1,6 @@
 """Validation on a dataset measures what `nt2vr evaluate` does of the same videos, negation included."""
 
 import json
-import os
-import signal
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +12,9 @@ import nt2vr
 from nt2vr.cli import main
 from nt2vr.evaluation.sources import Data
 from tests.tiny import write_tiny
-from tests.training import SMALL, go_on, run_training
+from tests.training import SMALL, go_on, run_training, stop_at
 from tests.unit.trainer.captioned import write_captioned_pictures
 from trainer.config import TrainConfig
-from trainer.optimizer import Steps
 from trainer.runs.run_folder import RunFolder, read_metrics
 
 
@@ -61,16 +57,8 @@ def test_a_run_saved_before_composed_queries_goes_on_and_gains_columns(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = run_training(config, tmp_path / "runs" / "whole")
-    take_step = Steps.step
-
-    def interrupted(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
-        values = take_step(self, batches)
-        if self.steps == 3:
-            os.kill(os.getpid(), signal.SIGINT)
-        return values
-
     with monkeypatch.context() as patch:
-        patch.setattr(Steps, "step", interrupted)
+        stop_at(patch, 3)
         run = run_training(config, tmp_path / "runs" / "stopped", "stopped")
     state = torch.load(run.resume, weights_only=True)
     del state["asks_as_evaluation"]
@@ -91,12 +79,7 @@ def test_the_preset_for_own_videos_trains_on_captioned_pictures_and_keeps_the_ep
     changes = ("base=Tiny base", f"data={tmp_path / 'set'}", "epochs=2", "passes=1", "num_frames=1", "batch_size=8")
     for change in (*changes, "log_every=1"):
         command += ["--set", change]
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        assert main(command) == 0
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+    assert main(command) == 0
     run = RunFolder(tmp_path / "runs" / "mine")
     epochs = epochs_of(run)
     best = max(epochs, key=lambda row: row["composed/hard_pairs"])["epoch"]

@@ -1,8 +1,7 @@
 """Starts that are refused: each leaves nothing behind, so that the same name can start at once."""
 
 import os
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,14 +20,6 @@ from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import Holder, device_locks
 
 Changes = dict[str, Any]
-
-
-@pytest.fixture(autouse=True)
-def _signal_handlers() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 def text_tower(folder: Path) -> Changes:

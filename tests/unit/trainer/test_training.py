@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,14 +27,6 @@ from trainer.runs.run_folder import RunFolder, RunStatus
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
 CONFIG = replace(SMALL, learning_rate=5e-3)
-
-
-@pytest.fixture(autouse=True)
-def _signal_handlers() -> Any:
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 def colours(count: int) -> Clips:

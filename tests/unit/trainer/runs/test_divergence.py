@@ -2,8 +2,6 @@
 
 import json
 import math
-import os
-import signal
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +15,7 @@ from nt2vr.errors import CheckpointError, DivergedError
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from tests.tiny import TINY, write_tiny
-from tests.training import SMALL, go_on, run_training
+from tests.training import SMALL, go_on, run_training, stop_at
 from tests.unit.trainer.fusion.triplets import write_triplets
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
@@ -30,14 +28,6 @@ from trainer.runs.run_folder import RunFolder, read_metrics
 from trainer.runs.sweep import sweep
 
 CONFIG = replace(SMALL, num_clips=16, epochs=3, learning_rate=2e-3)  # 4 steps an epoch
-
-
-@pytest.fixture(autouse=True)
-def _signal_handlers() -> Any:
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, step: int, rate: float = CONFIG.learning_rate, kind: Any = Learner) -> None:
@@ -56,18 +46,6 @@ def spoil(monkeypatch: pytest.MonkeyPatch, step: int, rate: float = CONFIG.learn
 def save_after_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resume, "SAVE_EVERY_S", 0.0)
     monkeypatch.setattr(resume, "SAVE_SHARE", math.inf)
-
-
-def stop_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
-    take_step = Steps.step
-
-    def interrupted(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
-        values = take_step(self, batches)
-        if self.steps == step:
-            os.kill(os.getpid(), signal.SIGINT)
-        return values
-
-    monkeypatch.setattr(Steps, "step", interrupted)
 
 
 def text_alone(folder: Path) -> dict[str, Any]:

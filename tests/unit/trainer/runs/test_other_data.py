@@ -2,9 +2,7 @@
 
 import csv
 import json
-import os
-import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +12,9 @@ import torch
 from PIL import Image
 
 from tests.tiny import write_tiny
-from tests.training import SMALL, go_on, run_training
+from tests.training import SMALL, go_on, run_training, stop_at
 from tests.unit.trainer.fusion.triplets import write_triplets
 from trainer.config import TrainConfig
-from trainer.optimizer import Steps
 from trainer.runs.run_folder import RunFolder
 
 Rows = list[tuple[str, str]]
@@ -44,16 +41,8 @@ def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[TrainC
     """Return a function that trains a run for three steps."""
 
     def train(config: TrainConfig) -> RunFolder:
-        take_step = Steps.step
-
-        def interrupted(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
-            values = take_step(self, batches)
-            if self.steps == 3:
-                os.kill(os.getpid(), signal.SIGINT)
-            return values
-
         with monkeypatch.context() as patch:
-            patch.setattr(Steps, "step", interrupted)
+            stop_at(patch, 3)
             return run_training(config, tmp_path / "runs" / "mine", "stopped")
 
     return train
