@@ -382,10 +382,10 @@ class Comparison:
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with a row per measure; low and high are the ends of the interval, or NaN."""
         rows = []
-        for each in self.differences:
-            low, high = each.interval or (None, None)
-            figures = (each.measure, each.num_queries, each.first, each.second, each.difference)
-            rows.append((*figures, low, high, each.p, each.is_noise))
+        for result in self.differences:
+            low, high = result.interval or (None, None)
+            figures = (result.measure, result.num_queries, result.first, result.second, result.difference)
+            rows.append((*figures, low, high, result.p, result.is_noise))
         columns = ("measure", "queries", "first", "second", "difference", "low", "high", "p", "within_noise")
         return data_frame(rows, columns)
 

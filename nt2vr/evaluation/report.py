@@ -250,8 +250,8 @@ class Report:
         compared = []
         for (first, second), differences in self.differences.items():
             measures = {}
-            for each in differences:
-                figures = each._asdict() | {"within_noise": each.is_noise}
+            for result in differences:
+                figures = result._asdict() | {"within_noise": result.is_noise}
                 measures[figures.pop("measure")] = figures
             compared.append({"first": first, "second": second, "measures": measures})
         return compared

@@ -167,14 +167,14 @@ def difference_rows(report: Report, differences: Sequence[Difference]) -> list[l
     """Return a row per measure: key, name, both systems, their difference, its interval, and whether it is noise."""
     columns = named_columns(report)
     rows = []
-    for found in sorted(differences, key=lambda each: _position(columns, each.measure)):
-        name, column = columns.get(found.measure, (found.measure, Column(found.measure, found.measure)))
+    for result in sorted(differences, key=lambda result: _position(columns, result.measure)):
+        name, column = columns.get(result.measure, (result.measure, Column(result.measure, result.measure)))
         ends = EMPTY
-        if found.interval is not None:
-            ends = f"{column.text(found.interval.low)} to {column.text(found.interval.high)}"
-        verdict = verdict_text(found.difference, found.interval, found.p, column.lower_is_better)
-        figures = [column.text(value) for value in (found.first, found.second)]
-        rows.append([found.measure, name, *figures, _signed(column.text(found.difference)), ends, verdict])
+        if result.interval is not None:
+            ends = f"{column.text(result.interval.low)} to {column.text(result.interval.high)}"
+        verdict = verdict_text(result.difference, result.interval, result.p, column.lower_is_better)
+        figures = [column.text(value) for value in (result.first, result.second)]
+        rows.append([result.measure, name, *figures, _signed(column.text(result.difference)), ends, verdict])
     return rows
 
 

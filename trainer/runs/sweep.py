@@ -108,16 +108,16 @@ def sweep(
     table = out / f"sweep-{_digest([each.folder.path.name for each in runs])}.md"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     failed = []
-    for each in runs:
-        if not each.is_finished and (reason := train(each, settings.device)):
-            failed.append(f"{each.folder.path.name} failed: {reason}")
+    for run in runs:
+        if not run.is_finished and (reason := train(run, settings.device)):
+            failed.append(f"{run.folder.path.name} failed: {reason}")
         with atomic_write(table) as partial:
             partial.write_text(markdown(keys, runs), encoding="utf-8")
     sys.stdout.write(table.read_text(encoding="utf-8"))
     notes = [f"The table is in {table}."]
-    for each in runs:
-        if each.has_changed:
-            notes.append(f"The table leaves out {each.folder.path.name}, resumed at another learning_rate.")
+    for run in runs:
+        if run.has_changed:
+            notes.append(f"The table leaves out {run.folder.path.name}, resumed at another learning_rate.")
     sys.stderr.writelines(f"{note}\n" for note in (*notes, *failed))
     return 1 if failed else 0
 

@@ -165,7 +165,7 @@ def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.Data
 def _differences_view(report: Report, first: str, second: str) -> pd.DataFrame:
     """Compare two systems by every measure that both have per query."""
     differences = report.compare(first, second)
-    num_queries = {each.measure: each.num_queries for each in differences}
+    num_queries = {result.measure: result.num_queries for result in differences}
     rows = []
     for measure, name, *figures, difference, ends, verdict in difference_rows(report, differences):
         span = f" ({ends})" if ends != EMPTY else ""
