@@ -30,7 +30,6 @@ from nt2vr.models.card import CARD, FUSION, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.fusion import Fusion, save_fusion
-from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.negation.generate.wordings import Modification
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable
 from nt2vr.search.references import Weights
@@ -213,8 +212,6 @@ def _clips_of(families: Sequence[Family]) -> list[Scene]:
 
 def _embedded_tokens(parts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
     """Embed the tokens of each different text, in half precision; also return the row of each text."""
-    if not isinstance(encoder, OpenClipEncoder):
-        raise ConfigError(f"{encoder.name} has no tokens for cross-attention. Set blocks to 0.")
     rows = {text: row for row, text in enumerate(dict.fromkeys(part.text for part in parts))}
     spelled = torch.tensor([rows[part.text] for part in parts]).view(-1, len(WORDINGS))
     return torch.from_numpy(encoder.encode_tokens([*rows])).half(), spelled

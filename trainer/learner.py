@@ -94,8 +94,8 @@ def check_model(config: TrainConfig) -> WeightedLosses:
         check_pooling(config, None)
         return losses
     card = read_card(base)
-    if card.words:
-        raise ConfigError(f"{base} reads words, and no training starts from that. Name what it was made of.")
+    if not card.capabilities.has_text_tower:
+        raise ConfigError(f"{base} has no text tower, and no training starts from that. Name what it was made of.")
     if deeper(read_configs(base)[0], config.added_layers) != config.model_cfg:
         raise ConfigError(f"{base} does not match the config's model. Leave model out to use the base's own.")
     check_pooling(config, card)

@@ -28,7 +28,6 @@ from nt2vr.evaluation.protocol import ask
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.open_clip_encoder import as_scored
 from nt2vr.models.pooling import Mean
 from nt2vr.negation.generate.denials import CaptionDenials, Denial
 from nt2vr.progress import Progress, ShouldStop, hides_bars, silent, stoppable, tracked
@@ -317,7 +316,7 @@ class Validator:
         self._text: TextMeasures | None = None
         self.controls: dict[str, float] = {}
         if has_videos and not config.trains_visual:
-            self._videos = clips.embedded_once(as_scored(learner.frozen_encoder()), progress)
+            self._videos = clips.embedded_once(learner.frozen_encoder().as_scored(), progress)
         if learner.teacher and not (has_videos and config.data == WORLD):
             self._text = TextMeasures(learner, clips)
             self.controls |= self._text.controls
@@ -358,14 +357,14 @@ def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None 
     These are every "original/" one, and for denying sentences those TRACKED; for datasets those of negated and
     composed queries. `videos` are as of `Benchmark.embed`, and computed if None.
     """
-    videos = clips.embeddings(as_scored(encoder)) if videos is None else videos
+    videos = clips.embeddings(encoder.as_scored()) if videos is None else videos
     return _measured(encoder, clips, videos, ["plain"])[0]
 
 
 def control_metrics(base: Path, clips: Clips, device: str = "cpu", progress: Progress = silent) -> dict[str, float]:
     """Measure the starting model as it is ("base/") and with the control strategies "drop/" and "boolean/"."""
     encoder = read_checkpoint(base, device)
-    videos = clips.embedded_once(as_scored(encoder), progress)
+    videos = clips.embedded_once(encoder.as_scored(), progress)
     measured = _measured(encoder, clips, videos, list(CONTROLS.values()), progress)
     return {
         f"{control}/{name}": value

@@ -30,7 +30,7 @@ def taught(name: str) -> str:
 def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
     """Return the config that teaches a model; a ConfigError refuses one without a text tower."""
     card = models.card(name)
-    if models.find(name).kind == "embeddings" or card.words or card.clip:
+    if not card.capabilities.has_text_tower:
         raise ConfigError(f"{quoted(name)} has no text tower that could be taught. Choose another model.")
     changes = {"name": taught(card.name), "base": str(models.folder(name).resolve()), "data": data}
     return load_config(PRESET, changes)
@@ -39,7 +39,7 @@ def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
 def teachable(models: Catalog) -> list[str]:
     """List the models here that `teaching` takes and that were not taught so, without runs."""
     here = {name: models.card(name) for name, entry in models.entries().items() if entry.kind == "model"}
-    return [name for name, card in here.items() if not (card.words or card.clip) and card.objective != "distill"]
+    return [name for name, card in here.items() if card.capabilities.has_text_tower and card.objective != "distill"]
 
 
 def told_s(config: TrainConfig, seconds: float, steps_done: int = 0) -> str:

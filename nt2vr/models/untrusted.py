@@ -11,7 +11,7 @@ from uuid import uuid4
 import numpy as np
 
 from nt2vr.errors import CheckpointError, Nt2vrError, reason_of
-from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.encoder import Encoder
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import Progress, silent
 
@@ -54,14 +54,15 @@ def unchecked_folder(home: Path) -> Iterator[Path]:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def try_out(encoder: OpenClipEncoder, name: str) -> None:
+def try_out(encoder: Encoder, name: str) -> None:
     """Encode a sentence and a frame: shapes that fit do not make a model that works."""
     side = encoder.image_size
     try:
-        frames = np.zeros((1, encoder.frame_dim), np.float32)
-        if not encoder.card.features:
-            frames = encoder.encode_frames(np.zeros((1, side, side, 3), np.uint8))
-        embeddings = encoder.encode_text(["a dog and not a cat"]), encoder.pool(frames[None])
+        if encoder.capabilities.reads_features:
+            stored = np.zeros((1, *encoder.stored_shape), np.float32)
+        else:
+            stored = encoder.encode_video(np.zeros((1, 1, side, side, 3), np.uint8))
+        embeddings = encoder.encode_text(["a dog and not a cat"]), encoder.pool(stored)
     except Exception as error:
         raise CheckpointError(
             f"{name} cannot encode a sentence or a picture ({reason_of(error)}), so it is no usable CLIP."

@@ -104,7 +104,7 @@ def bases(folders: Iterable[Path]) -> dict[str, str]:
             card = read_card(folder)
         except CheckpointError:
             continue
-        if card.clip:  # of another library
+        if not card.capabilities.has_text_tower:
             continue
         of_run = folder.parent.name == "checkpoints"
         name = f"{card.name} · {folder.parent.parent.name}, epoch {card.epoch}" if of_run else card.name

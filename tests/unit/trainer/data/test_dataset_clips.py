@@ -17,10 +17,11 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
 from nt2vr.media.video_files import decode_videos
-from nt2vr.models.card import Card, read_card
+from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.progress import silent
+from tests.pooling import Brightness
 from tests.tiny import TINY
 from tests.training import run_training
 from trainer.config import TrainConfig, resolved
@@ -114,12 +115,7 @@ def test_training_and_evaluation_of_one_folder_decode_each_video_once(
     for _ in range(2):
         parts = [ClipLoader(config, folder_of_runs / ".frames").load(split) for split in ("train", "validation")]
         assert (sum(map(len, parts)), len(decoded)) == (11, 11)
-    encoder: Any = MagicMock(
-        num_frames=2, embed_dim=1, frame_dim=1, card=Card("any", frames=2, image_size=config.framing.size)
-    )
-    del encoder.encode_clips  # it takes single frames
-    encoder.encode_frames = lambda frames: np.ones((len(frames), 1), np.float32)
-    encoder.pool = lambda frames: frames[:, 0]
+    encoder = Brightness(image_size=config.framing.size)
     videos = load_dataset(str(folder), "all").videos
     with Decoder(1) as decoder, Cache.of(tmp_path) as cache:
         assert len(embed_files(videos, decoder, cache)(encoder, silent)) == len(decoded) == 11

@@ -15,7 +15,7 @@ from nt2vr.evaluation.covr import CovrQuery, EmbeddedQueries
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion
-from nt2vr.search.references import CovrVectors, Weights, fusion_of
+from nt2vr.search.references import CovrVectors, Weights
 from tests.tiny import write_tiny
 from tests.unit.trainer.fusion.triplets import write_triplets
 from trainer.config import FusionSettings, TrainConfig
@@ -136,7 +136,7 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
     assert card.composition == {"sum": 0.4, "wanted": 2, "unwanted": 1}
     assert card.fusion["fingerprint"] == fusion.fingerprint
     assert card.fusion["weights"] == 5 * 16 * 16 + 16
-    found = fusion_of(encoder)
+    found = encoder.fusion
     assert found is not None
     assert found.fingerprint == fusion.fingerprint
 

@@ -24,7 +24,7 @@ from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embed_query import embed_query
-from nt2vr.search.references import Reference, Weights, fusion_of
+from nt2vr.search.references import Reference, Weights
 from tests.tiny import write_tiny
 from tests.training import run_training
 from tests.unit.trainer.fusion.triplets import write_triplets
@@ -59,9 +59,9 @@ def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(config: TrainCon
     assert (card.visual_fingerprint, card.text_fingerprint) == (before.visual_fingerprint, before.text_fingerprint)
     assert "my-triplets" not in card.data and "triplets" in card.fusion["data"]
     encoder = read_checkpoint(folder, verify=True)
-    fusion = fusion_of(encoder)
+    fusion = encoder.fusion
     assert fusion and fusion.fingerprint == card.fusion["fingerprint"]
-    assert fusion_of(read_checkpoint(base)) is None  # nothing in the base has changed
+    assert read_checkpoint(base).fusion is None  # nothing in the base has changed
     assert (folder / WEIGHTS).samefile(base / WEIGHTS)
     assert (run.path / "checkpoints" / "best.json").is_file()
     catalog = Catalog([], runs=tmp_path / "runs")
@@ -79,7 +79,7 @@ def test_a_run_on_families_of_the_world_learns_from_all_their_queries(
     run = run_training(config, tmp_path / "run")
     assert read_card(run.checkpoint(1)).fusion["training"]["iterate"] == "families"
     assert {"fusion/R@1", "fusion/violations@5"} <= rows_of(run)[-1].keys()
-    fusion = fusion_of(read_checkpoint(run.checkpoint(1), verify=True))
+    fusion = read_checkpoint(run.checkpoint(1), verify=True).fusion
     assert fusion and bool(fusion.cross) == bool(blocks)
 
 
@@ -137,7 +137,7 @@ def test_a_run_with_cross_attention_sees_tokens_and_frames_as_search_does(config
     config = replace(config, fusion=settings, epochs=2, learning_rate=1e-3)
     run = run_training(config, tmp_path / "runs" / "deep")
     card, encoder = read_card(run.checkpoint(2)), read_checkpoint(run.checkpoint(2), verify=True)
-    fusion = fusion_of(encoder)
+    fusion = encoder.fusion
     assert fusion and fusion.cross and card.fusion["blocks"] == 2 and card.fusion["weights"] > 0
     dataset = load_covr(Path(config.data), "val")
     with Decoder(1) as decoder, Cache(tmp_path / "content") as cache:
