@@ -25,7 +25,7 @@ QUESTIONS = ("hasattr", "getattr", "isinstance", "issubclass", "type", "vars")
 # Fields of a card that say what kind of model it is of. Their values may be read, but not asked for their truth.
 SECTIONS = ("words", "clip", "queries", "features")
 # They read and write these fields; a config refuses what a card rules out, before it has a model.
-MAY_ASK_CARDS = ("nt2vr/models/", "trainer/config.py")
+MAY_ASK_CARDS = ("nt2vr/models/", "trainer/config/")
 
 
 def name_of(file: Path) -> str:

@@ -32,7 +32,7 @@ from nt2vr.search.embed_clips import embed_gallery, tower_folder
 from nt2vr.search.embed_query import embed_query
 from nt2vr.search.references import Reference
 from nt2vr.search.why import NO_FRAMES, explain
-from trainer.config import build_config, resolved
+from trainer.config import TrainConfig, resolved
 
 if find_spec("sentence_transformers") is None:  # importing it takes seconds, which other tests need not wait for
     pytest.skip("needs pip install 'nt2vr[st]'; .ci/run does so last", allow_module_level=True)
@@ -276,7 +276,7 @@ def test_the_app_searches_explains_and_evaluates_by_it(catalog: Catalog, tmp_pat
 
 def test_training_refuses_it(catalog: Catalog) -> None:
     with pytest.raises(ConfigError, match="Only open_clip's models are trained"):
-        resolved(build_config({"name": "mine", "base": str(catalog.folder("hf:prism"))}))
+        resolved(TrainConfig(name="mine", base=str(catalog.folder("hf:prism"))))
 
 
 def test_code_and_pickles_never_enter(catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,7 +150,7 @@ def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path
     assert all(target in right for target, right in zip(data.targets.tolist(), data.right, strict=True))
     assert (data.families[data.targets] == data.references).all()
     assert data.frames is None
-    weighed = load_families(encoder, replace(config, fusion={"weigh_frames": True}), tmp_path)
+    weighed = load_families(encoder, config.replace(fusion={"weigh_frames": True}), tmp_path)
     frames = weighed.frames
     assert frames is not None
     torch.testing.assert_close(weighed.clips, data.clips, atol=1e-6, rtol=0)
