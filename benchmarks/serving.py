@@ -190,13 +190,13 @@ async def crowd(
 ) -> Tally:
     """Let people ask once every PAUSE_S, evenly spread.
 
-    A session is a person's, or with `new_sessions` a request's.
+    A session is a person's, for all loads on an app, or with `new_sessions` a request's.
     """
     tally = Tally()
     end_s = time.monotonic() + seconds
 
     async def person(number: int) -> None:
-        session = uuid.uuid4().hex
+        session = f"person{number}"
         await asyncio.sleep(PAUSE_S * number / people)
         while time.monotonic() < end_s:
             start_s = time.monotonic()

@@ -38,7 +38,9 @@ from nt2vr.ui.web.documentation import PAPER, Documentation
 from nt2vr.ui.web.errors import tell_errors
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
+    keep_configurations,
     keep_signatures,
+    leave_skipped_outputs,
     limit_files,
     log_in_one_line,
     refuse_downloads,
@@ -137,7 +139,9 @@ def build_page(
     check_inputs(page)
     tell_errors(page)
     show_progress_where_seen(page)
+    leave_skipped_outputs(page)
     keep_signatures(page)
+    keep_configurations(page)
     return page
 
 

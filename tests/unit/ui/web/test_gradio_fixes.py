@@ -7,13 +7,17 @@ import inspect
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import gradio as gr
 import pytest
 from gradio import processing_utils, queueing, route_utils, routes
+from gradio.blocks import Block
+from gradio.components import Component
 from gradio.events import api
 from gradio.mcp import GradioMCPServer
+from gradio.state_holder import SessionState
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
@@ -21,8 +25,10 @@ from nt2vr.ui import quickly_imported
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
     is_odd_mcp_request,
+    keep_configurations,
     keep_signatures,
     keep_temporary_files,
+    leave_skipped_outputs,
     limit_files,
     log_in_one_line,
     offer_tools,
@@ -236,18 +242,58 @@ def test_errors_of_gradio_are_one_line_of_the_log(
 
 
 def test_signatures_of_components_are_worked_out_once() -> None:
-    with quickly_imported():
-
-        class Box(gr.Textbox):
-            def __init__(self, value: str = "", colour: str = "red") -> None:
-                super().__init__(value)
-                self.colour = colour
+    class Box:
+        def __init__(self, value: str = "", colour: str = "red") -> None: ...
 
     worked_out = inspect.signature(Box.__init__)
     assert inspect.signature(Box.__init__) is not worked_out, "Python keeps signatures: remove keep_signatures"
-    page, _ = page_with(Box)
-    keep_signatures(page)
+    keep_signatures(cast(gr.Blocks, SimpleNamespace(blocks={1: Box()})))
     assert inspect.signature(Box.__init__) is inspect.signature(Box.__init__)
     assert inspect.signature(Box.__init__) == worked_out
-    component = next(block for block in page.blocks.values() if isinstance(block, Box))
-    assert component.get_config()["colour"] == "red"
+
+
+def test_a_new_session_has_configurations_of_its_own_that_were_worked_out_before() -> None:
+    page, _ = page_with(lambda: gr.Textbox("as built"))
+    counted = 0
+    work_out = Component.get_config
+
+    def counting(self: Component, cls: type[Block] | None = None) -> dict[str, Any]:
+        nonlocal counted
+        counted += 1
+        return work_out(self, cls)
+
+    with pytest.MonkeyPatch.context() as patches:
+        patches.setattr(Component, "get_config", counting)
+        untouched = SessionState(page).config_values
+        assert counted > 0, "Gradio keeps configurations: remove keep_configurations"
+        keep_configurations(page)
+        counted = 0
+        first = SessionState(page)
+        second = SessionState(page)
+        assert counted == 0
+    assert first.config_values == untouched
+    number = next(number for number, block in page.blocks.items() if isinstance(block, gr.Textbox))
+    first._update_value_in_config(number, "typed")
+    assert first.config_values[number]["props"]["value"] == "typed"
+    assert second.config_values[number]["props"]["value"] == "as built"
+    assert SessionState(page).config_values == untouched
+
+
+def test_an_output_that_a_handler_skips_is_left_alone() -> None:
+    page: gr.Blocks
+    with gr.Blocks() as page:
+        skipped = gr.Textbox("as built")
+        written = gr.Textbox()
+        gr.Button().click(lambda: {written: "new"}, None, [skipped, written])
+    (handler,) = page.fns.values()
+
+    def answer() -> tuple[list[Any], bool]:
+        state = SessionState(page)
+        values = in_thread(page.postprocess_data(handler, {written: "new"}, state))
+        return values, state[skipped._id] is skipped
+
+    values, is_left_alone = answer()
+    assert not is_left_alone, "Gradio leaves skipped outputs alone: remove leave_skipped_outputs"
+    leave_skipped_outputs(page)
+    assert answer() == (values, True)
+    assert values == [gr.skip(), "new"]
