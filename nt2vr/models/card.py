@@ -211,4 +211,4 @@ def remedy(folder: Path) -> str:
     if folder.exists() or not found or folder.parent.name != "models":
         return "Choose a checkpoint folder."
     flag = f"--data-dir {shlex.quote(str(folder.parent.parent))}"
-    return f'Download it: nt2vr models get "{architecture}/{tag}" {flag}'
+    return f'Download it: nt2vr models add "{architecture}/{tag}" {flag}'

@@ -9,8 +9,10 @@ from typing import Any
 from uuid import uuid4
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nt2vr.errors import CheckpointError, Nt2vrError, reason_of
+from nt2vr.models.encoder import Encoder, encode_videos, takes_clips
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import Progress, silent
@@ -54,17 +56,26 @@ def unchecked_folder(home: Path) -> Iterator[Path]:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def try_out(encoder: OpenClipEncoder, name: str) -> None:
-    """Encode a sentence and a frame: shapes that fit do not make a model that works."""
-    side = encoder.image_size
+def try_out(encoder: Encoder, name: str) -> None:
+    """Encode a sentence and a picture: shapes that fit do not make a model that works."""
     try:
-        frames = np.zeros((1, encoder.frame_dim), np.float32)
-        if not encoder.card.features:
-            frames = encoder.encode_frames(np.zeros((1, side, side, 3), np.uint8))
-        embeddings = encoder.encode_text(["a dog and not a cat"]), encoder.pool(frames[None])
+        text = encoder.encode_text(["a dog and not a cat"])
+        video = encoder.pool(_encoded_nothing(encoder))
     except Exception as error:
         raise CheckpointError(
-            f"{name} cannot encode a sentence or a picture ({reason_of(error)}), so it is no usable CLIP."
+            f"{name} cannot encode a sentence or a picture ({reason_of(error)}), so it is no usable model."
         ) from error
-    if not all(np.isfinite(each).all() for each in embeddings):
+    if not (np.isfinite(text).all() and np.isfinite(video).all()):
         raise CheckpointError(f"{name} encodes a sentence or a picture as values that are not finite.")
+    if takes_clips(encoder) and not (text.shape == video.shape and text.any() and video.any()):
+        raise CheckpointError(f"{name} embeds clips and sentences as vectors that cannot be compared.")
+
+
+def _encoded_nothing(encoder: Encoder) -> NDArray[np.float32]:
+    """Return what a black video is encoded as: (1, F, D)."""
+    card = encoder.card
+    if isinstance(encoder, OpenClipEncoder) and card.features:
+        return np.zeros((1, 1, encoder.frame_dim), np.float32)
+    num_frames = card.frames if takes_clips(encoder) else 1
+    frames = np.zeros((num_frames, *card.framing.shape, 3), np.uint8)
+    return encode_videos(encoder, [frames])

@@ -59,7 +59,7 @@ def test_a_broken_folder_does_not_affect_the_others(tmp_path: Path, caplog: pyte
 )
 def test_an_unsupported_model_is_refused_before_any_download(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        Catalog([tmp_path]).download(name)
+        Catalog([tmp_path]).add(name)
 
 
 def test_only_models_whose_bases_saw_drawings_alone_know_only_drawings(tmp_path: Path) -> None:
