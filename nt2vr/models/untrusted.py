@@ -32,7 +32,7 @@ def run_child(function: Callable[..., Any], *args: Any, size: int, name: str, pr
         raise CheckpointError(
             f"{name} takes too much memory or time to read. Choose another one, or save its state_dict() alone."
         ) from None
-    except Nt2vrError:
+    except (Nt2vrError, InterruptedError):
         raise
     except Exception as error:  # where memory ends, and on hostile files, libraries fail in many ways
         raise CheckpointError(f"{name} cannot be used ({reason_of(error)}). Choose another one.") from error

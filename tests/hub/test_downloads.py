@@ -108,7 +108,7 @@ def test_a_model_that_cannot_be_downloaded_at_the_start_is_one_line_and_the_next
     assert models.names() == ["tiny / test"]
     messages = [record.getMessage() for record in caplog.records if record.name.startswith("nt2vr")]
     assert len(messages) == 1
-    assert messages[0].startswith("NT2VR_MODELS: open_clip has no pre-trained model 'none/such'.")
+    assert messages[0].startswith("NT2VR_MODELS: 'none/such' is no source of a model.")
 
 
 @pytest.mark.parametrize("file", [WEIGHTS, "open_clip_pytorch_model.bin"])

@@ -21,7 +21,7 @@ from timm.models import VisionTransformer
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
 from nt2vr.models import acquire as acquire_module
-from nt2vr.models import untrusted
+from nt2vr.models import foreign, untrusted
 from nt2vr.models.acquire import Added, acquire
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.catalog import Catalog
