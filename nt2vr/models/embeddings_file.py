@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from nt2vr.errors import CheckpointError
+from nt2vr.errors import CheckpointError, counted
 from nt2vr.models.origin import AddOptions, Built, Origin
 from nt2vr.models.precomputed import write_embeddings
 from nt2vr.progress import Progress
@@ -38,4 +38,4 @@ class EmbeddingsFile(Origin):
     def build(self, hidden: Path, name: str, progress: Progress) -> Built:
         """Check the arrays and write them; other sentences and pictures than theirs cannot be tried out."""
         card = write_embeddings(self.path, hidden, name)
-        return Built(encoder=None, remark=f"It knows {card.queries} queries.")
+        return Built(encoder=None, remark=f"It knows {counted(card.queries, 'query', 'queries')}.")

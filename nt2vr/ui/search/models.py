@@ -1,5 +1,6 @@
 """“More models” on the Search tab: one box that adds a model from any source, and teaching a model “not”."""
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -124,11 +125,13 @@ class MoreModels:
                 RECOMMENDED[0].name, label=SOURCE, info=FORMS_TOLD, max_lines=1, elem_id="model-source"
             )
             with gr.Row(elem_id="model-buttons"):
-                add = gr.Button("Add", variant="primary", elem_id="model-add", scale=0, min_width=120)
+                at_left: dict[str, Any] = {"scale": 0, "min_width": 85}
+                add = gr.Button("Add", variant="primary", elem_id="model-add", **at_left)
                 upload = gr.UploadButton(
-                    "Upload a file", file_types=list(FILE_SUFFIXES), elem_id="model-upload", scale=0, min_width=150
+                    "Upload a file", file_types=list(FILE_SUFFIXES), elem_id="model-upload", scale=0, min_width=125
                 )
-                cancel = gr.Button("Cancel", elem_id="model-cancel", scale=0, min_width=120)
+                cancel = gr.Button("Cancel", elem_id="model-cancel", **at_left)
+            place = problem_place("model-problem")
             with fold("Name, and what a checkpoint file does not say", elem_id="model-options"):
                 name, *options = self._build_options()
             self._note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
@@ -141,18 +144,15 @@ class MoreModels:
         upload.upload(self.on_upload, upload, source, **private)
         page.load(self.on_visit, None, [add, upload, self._note, recommended], **QUIET)
 
-        answered = [systems, self._note, self._added]
         inputs = [source, name, *options, systems]
-        clicked = add.click(self.on_add, inputs, answered, **private)
-        entered = source.submit(self.on_add, inputs, answered, **private)
+        answered = [place, systems, self._note, self._added]
+        add.click(told_at(place, self.on_add), inputs, answered, **private)
+        source.submit(told_at(place, self.on_add), inputs, answered, **private)
         page.load(self.on_offer, None, offer, **QUIET)
-        taken = offer.click(self.on_take, systems, answered, **private)
+        taken = offer.click(self.on_take, systems, [systems, self._note, self._added], **private)
         taken.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
         boxes = [systems, source, name]
-        return [
-            event.success(None, [self._added, *boxes], boxes, js=script("addModel", MAX_COLUMNS - 1))
-            for event in (clicked, entered, taken)
-        ]
+        return [self._added.change(None, [self._added, *boxes], boxes, js=script("addModel", MAX_COLUMNS - 1))]
 
     def _build_options(self) -> list[Any]:
         """Lay out the boxes of a name, an architecture, an activation, a number of frames and a key."""
@@ -163,14 +163,15 @@ class MoreModels:
 
         with gr.Row():
             name = box("model-name", "Name", "default: the source's", 2, 150)
-            example = "default: told by files beside it, or guessed; or ViT-B-32, or a model here"
-            architecture = box("model-architecture", "Architecture", example, 4, 200)
+            example = "automatic; or ViT-B-32, or a model here"
+            architecture = box("model-architecture", "Architecture", example, 3, 200)
+        with gr.Row():
             choices = [("automatic", ""), *((activation, activation) for activation in ACTIVATIONS)]
-            activation = menu("model-activation", "Activation", choices, value="", scale=1, min_width=150)
+            activation = menu("model-activation", "Activation", choices, value="", scale=1, min_width=130)
             # An empty box would become 0 in the browser anyway.
-            number: dict[str, Any] = {"precision": 0, "minimum": 0, "scale": 1, "min_width": 150}
+            number: dict[str, Any] = {"precision": 0, "minimum": 0, "scale": 1, "min_width": 160}
             frames = gr.Number(0, label="Frames, 0: automatic", elem_id="model-frames", **number)
-            key = box("model-key", "Key, of several models in the file", "state_dict_ema", 2, 150)
+            key = box("model-key", "Key, of several models", "state_dict_ema", 1, 160)
         return [name, architecture, activation, frames, key]
 
     def on_visit(self, request: gr.Request) -> list[Any]:
@@ -298,7 +299,13 @@ class MoreModels:
         return {
             self._systems: gr.Dropdown(self.searcher.system_names(chosen or ())),
             self._note: f"Added {added.name}. {added.remark or said}",
-            self._added: {"model": "" if is_embeddings else added.name, "source": source, "name": options.name},
+            # The time makes a second addition of one model a change, too.
+            self._added: {
+                "model": "" if is_embeddings else added.name,
+                "source": source,
+                "name": options.name,
+                "time_s": time.monotonic(),
+            },
         }
 
 
