@@ -183,6 +183,7 @@ class Pretrained(Origin):
             card = Card(name=name, objective="contrastive", data=f"{self.tag}, by open_clip")
             configs = (self.model_cfg, self.preprocess_cfg)
             write_checkpoint(hidden, model, *configs, card, fp16=False, tokenizer=tokenizer)
+            del model  # or it would stay in memory while the written one is tried out
         except CheckpointError as error:
             raise CheckpointError(f"{self.title} was downloaded, but: {error}") from error
         return Built(read_checkpoint(hidden))

@@ -260,9 +260,7 @@ class HubCheckpoint(Origin):
         """Compare the weights with their card, and give that the name."""
         _check_configuration(hidden)
         if not (hidden / CARD).exists():
-            write_card(hidden, Card("unnamed", objective="contrastive"))
-            model, tokenizer, card = read_model(hidden)
-            write_card(hidden, identified(card, model, tokenizer))
+            _write_missing_card(hidden)
         encoder = read_checkpoint(hidden, verify=True)
         _check_card(read_card(hidden), encoder)
         if encoder.card.name != name:
@@ -289,6 +287,13 @@ def _check_configuration(folder: Path) -> None:
     timm_name = model_cfg["vision_cfg"].get("timm_model_name", "timm")
     if not TIMM_NAME.fullmatch(timm_name) or "bpe_path" in model_cfg["text_cfg"].get("tokenizer_kwargs", {}):
         raise CheckpointError(f"{CONFIG} names files outside the repository. Choose another repository.")
+
+
+def _write_missing_card(folder: Path) -> None:
+    """Write the card of a model that has none, such as open_clip's own."""
+    write_card(folder, Card("unnamed", objective="contrastive"))
+    model, tokenizer, card = read_model(folder)
+    write_card(folder, identified(card, model, tokenizer))
 
 
 def _check_card(card: Card, encoder: OpenClipEncoder) -> None:
