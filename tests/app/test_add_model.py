@@ -43,7 +43,7 @@ def values_of(client: RawClient, source: str, name: str = "") -> list[Any]:
 @pytest.mark.slow
 def test_the_box_adds_a_model_of_the_hub_a_folder_and_embeddings(app: RunningApp, tmp_path: Path) -> None:
     write_tiny(tmp_path / "folder", "Its own", seed=3)
-    arrays = {"video_ids": ["a"], "videos": np.eye(1), "queries": ["a dog"], "texts": np.eye(1)}
+    arrays: dict[str, Any] = {"video_ids": ["a"], "videos": np.eye(1), "queries": ["a dog"], "texts": np.eye(1)}
     np.savez(tmp_path / "vectors.npz", **arrays)
     owner = RawClient(app.url, {})
     sources = {"hf:tester/mine": "Pushed", str(tmp_path / "folder"): "Mine", str(tmp_path / "vectors.npz"): "vectors"}

@@ -78,7 +78,7 @@ def test_a_checkpoint_of_other_code_is_imported_and_searched(page: Page, models:
 
     page.locator("#model-upload").locator("xpath=..").locator("input[type=file]").set_input_files(tmp_path / "mine.pt")
     expect(source).to_have_value(re.compile(r"mine\.pt$"))
-    page.get_by_role("button", name="Name, and what a checkpoint file does not say").click()
+    page.get_by_role("button", name="Name and settings").click()
     page.locator("#model-name").get_by_role("textbox").fill("Mine")
     page.locator("#model-architecture").get_by_role("textbox").fill("CLIP")
     page.get_by_label("Frames").fill("4")
@@ -88,3 +88,15 @@ def test_a_checkpoint_of_other_code_is_imported_and_searched(page: Page, models:
     expect(problem).to_be_hidden()
     expect(source).to_have_value("")
     assert (models / "Mine").is_dir()
+
+
+@pytest.mark.slow
+def test_a_model_that_is_being_added_can_be_cancelled(page: Page, running_app: RunningApp, tmp_path: Path) -> None:
+    torch.save(safetensors.torch.load_file(CLIP / WEIGHTS), tmp_path / "cancelled.pt")
+    open_menu(page, "More models")
+    page.locator("#model-source").get_by_role("textbox").fill(str(tmp_path / "cancelled.pt"))
+    page.locator("#model-add").click()
+    expect(page.locator("#more-models-note")).to_contain_text("starting")  # its child imports torch for seconds
+    page.locator("#model-cancel").click()
+    expect(page.locator("#model-problem")).to_have_text("It was cancelled. Nothing of the model was saved.")
+    assert not list((running_app.data / "models").glob("*"))

@@ -36,7 +36,7 @@ from tests.paths import ROOT
 from tests.run import here
 from tests.tiny import TINY, tiny_model, write_tiny
 
-EMBEDDINGS = {
+EMBEDDINGS: dict[str, Any] = {
     "video_ids": np.array(["a", "b"]),
     "videos": np.eye(2),
     "queries": np.array(["a dog"]),
@@ -159,7 +159,7 @@ def add_by_command(models: Catalog, source: str, name: str = "", model: str = ""
 
 
 def add_in_python(models: Catalog, source: str, name: str = "", model: str = "") -> None:
-    options = {"model": model} if model else {}
+    options: dict[str, Any] = {"model": model} if model else {}
     assert nt2vr.add_model(source, name, models.home.parent, **options) in models.names()
 
 

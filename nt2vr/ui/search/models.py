@@ -125,14 +125,14 @@ class MoreModels:
                 RECOMMENDED[0].name, label=SOURCE, info=FORMS_TOLD, max_lines=1, elem_id="model-source"
             )
             with gr.Row(elem_id="model-buttons"):
-                at_left: dict[str, Any] = {"scale": 0, "min_width": 85}
+                at_left: dict[str, Any] = {"scale": 0, "min_width": 76}
                 add = gr.Button("Add", variant="primary", elem_id="model-add", **at_left)
                 upload = gr.UploadButton(
-                    "Upload a file", file_types=list(FILE_SUFFIXES), elem_id="model-upload", scale=0, min_width=125
+                    "Upload a file", file_types=list(FILE_SUFFIXES), elem_id="model-upload", scale=0, min_width=120
                 )
                 cancel = gr.Button("Cancel", elem_id="model-cancel", **at_left)
             place = problem_place("model-problem")
-            with fold("Name, and what a checkpoint file does not say", elem_id="model-options"):
+            with fold("Name and settings", elem_id="model-options"):
                 name, *options = self._build_options()
             self._note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
             self._added = gr.JSON(visible="hidden")
@@ -277,7 +277,7 @@ class MoreModels:
             if total:
                 progress((done, total), desc=description, unit="bytes")
             else:
-                progress(None, desc=description)
+                progress(0, desc=description)  # Gradio shows no description without a share
 
         def announce(text: str) -> None:
             nonlocal said
