@@ -40,7 +40,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.device import as_tensor
 from nt2vr.models.encoder import Encoder as Encoder
 from nt2vr.models.encoder import encode_videos
-from nt2vr.models.origin import AddOptions
+from nt2vr.models.options import AddOptions
 from nt2vr.negation.parse.query import Query as Query
 from nt2vr.negation.parse.query import understand as understand_tagged
 from nt2vr.negation.parse.tagger import load_tagger

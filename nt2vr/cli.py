@@ -22,7 +22,7 @@ from cyclopts import App, CycloptsError, Parameter
 from nt2vr.console import drop_output, output_failure, prepare_streams
 from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, counted, printable, reason_of
 from nt2vr.files import check_writable, expanded
-from nt2vr.models.origin import AddOptions
+from nt2vr.models.options import AddOptions
 from nt2vr.progress import progress_bar, tracked
 from nt2vr.settings import (
     ASSETS,

@@ -17,7 +17,8 @@ from nt2vr.models.embeddings_file import EMBEDDINGS_SUFFIX, EmbeddingsFile
 from nt2vr.models.foreign import ForeignCheckpoint
 from nt2vr.models.foreign_file import SUFFIXES
 from nt2vr.models.hub import HubCheckpoint, check_repository, remote_files
-from nt2vr.models.origin import AddOptions, ModelsHere, Origin
+from nt2vr.models.options import AddOptions
+from nt2vr.models.origin import ModelsHere, Origin
 from nt2vr.models.untrusted import run_child, try_out, unchecked_folder
 from nt2vr.progress import Progress, silent
 

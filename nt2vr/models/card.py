@@ -27,7 +27,6 @@ DIFFERENCE = "difference.safetensors"  # instead of WEIGHTS: the tensors that it
 HEAD = "head.safetensors"  # weights of a pooling that learns
 WORDS = "words.safetensors"  # weights of a text side that reads words
 FUSION = "fusion.safetensors"  # weights of a trained fusion
-MAX_FRAMES = 64  # per video, of a model from elsewhere
 MAX_HEAD = 1 << 30  # bytes: 0.2 GB for four layers at 1,024 dimensions in float32
 DRAWINGS = "built-in world"  # in `data` of models trained on drawings
 CARD, CONFIG = "nt2vr.json", "open_clip_config.json"

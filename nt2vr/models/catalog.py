@@ -18,7 +18,7 @@ from nt2vr.models.card import CARD, DRAWINGS, FUSION, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.clip_encoder import MODEL, ClipModel
 from nt2vr.models.encoder import Encoder, check_encoder, takes_clips
-from nt2vr.models.origin import AddOptions
+from nt2vr.models.options import AddOptions
 from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
 from nt2vr.progress import Progress, silent
 from nt2vr.registry import pick

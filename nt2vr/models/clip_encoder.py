@@ -27,7 +27,8 @@ from nt2vr.models.device import precision_of, resolve_device
 from nt2vr.models.encoder import encode_unknown
 from nt2vr.models.framing import LONGEST, SQUASH, frame_positions
 from nt2vr.models.hub import SPARE_BYTES, RemoteFile, transfer
-from nt2vr.models.origin import AddOptions, Built, Origin
+from nt2vr.models.options import AddOptions
+from nt2vr.models.origin import Built, Origin
 from nt2vr.progress import Progress
 
 MODEL = "model"  # folder of the files of a model that takes clips, in its checkpoint folder

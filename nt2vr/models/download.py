@@ -11,7 +11,8 @@ from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, check_towers, read_checkpoint, write_checkpoint
 from nt2vr.models.hub import SPARE_BYTES, RemoteFile, remote_files, transfer
-from nt2vr.models.origin import AddOptions, Built, Origin
+from nt2vr.models.options import AddOptions
+from nt2vr.models.origin import Built, Origin
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer, needs_file
 from nt2vr.progress import Progress
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nt2vr.errors import CheckpointError, counted
-from nt2vr.models.origin import AddOptions, Built, Origin
+from nt2vr.models.options import AddOptions
+from nt2vr.models.origin import Built, Origin
 from nt2vr.models.precomputed import write_embeddings
 from nt2vr.progress import Progress
 

@@ -25,7 +25,8 @@ from nt2vr.models.foreign_file import (
     some_of,
 )
 from nt2vr.models.open_clip_encoder import embed_dim_of
-from nt2vr.models.origin import GELU, QUICK_GELU, AddOptions, Built, ModelsHere, Origin
+from nt2vr.models.options import GELU, QUICK_GELU, AddOptions
+from nt2vr.models.origin import Built, ModelsHere, Origin
 from nt2vr.models.tokenizer import TOKENIZER, VOCABULARY, load_tokenizer, needs_file
 from nt2vr.models.weights import SCALARS, UNUSABLE, check_finite, shapes_of, unfilled
 from nt2vr.progress import Progress

@@ -21,7 +21,8 @@ from nt2vr.models.card import CARD, CONFIG, DIFFERENCE, WEIGHTS, Card, read_card
 from nt2vr.models.checkpoint import identified, read_checkpoint, read_configs, read_model
 from nt2vr.models.difference import export_checkpoint, whole_folder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
-from nt2vr.models.origin import AddOptions, Built, Origin
+from nt2vr.models.options import MAX_FRAMES, AddOptions
+from nt2vr.models.origin import Built, Origin
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
 from nt2vr.progress import Progress, silent
 
@@ -300,5 +301,5 @@ def _check_card(card: Card, encoder: OpenClipEncoder) -> None:
     """Refuse a card whose values cannot be those of the model, or of any."""
     if not all(map(math.isfinite, card.metrics.values())):
         raise CheckpointError(f"{CARD} has measures that are no numbers. Choose another repository.")
-    if card.frames > cards.MAX_FRAMES or card.image_size != encoder.image_size or card.image_size > MAX_IMAGE_SIZE:
+    if card.frames > MAX_FRAMES or card.image_size != encoder.image_size or card.image_size > MAX_IMAGE_SIZE:
         raise CheckpointError(f"{CARD} has values that cannot be used. Choose another repository.")

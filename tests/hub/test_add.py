@@ -29,7 +29,7 @@ from nt2vr.models import clip_encoder, untrusted
 from nt2vr.models.acquire import Added, is_download
 from nt2vr.models.card import WEIGHTS
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.origin import AddOptions
+from nt2vr.models.options import AddOptions
 from nt2vr.settings import prepare_environment
 from tests.hub_server import HubServer, serve_hub, use_hub
 from tests.paths import ROOT

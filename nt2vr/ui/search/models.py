@@ -13,7 +13,7 @@ from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.models.acquire import FILE_SUFFIXES, is_download
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.download import OFFERED, RECOMMENDED, available, can_download
-from nt2vr.models.origin import ACTIVATIONS, AddOptions
+from nt2vr.models.options import ACTIVATIONS, AddOptions
 from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import check_model_name

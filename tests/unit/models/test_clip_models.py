@@ -26,7 +26,7 @@ from nt2vr.models import untrusted
 from nt2vr.models.acquire import acquire
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.clip_encoder import MODEL, ClipModel
-from nt2vr.models.origin import AddOptions
+from nt2vr.models.options import AddOptions
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.embed_clips import embed_gallery, tower_folder
 from nt2vr.search.embed_query import embed_query

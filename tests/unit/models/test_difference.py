@@ -19,7 +19,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint, read_model, write_checkpoint
 from nt2vr.models.difference import export_checkpoint
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
-from nt2vr.models.origin import AddOptions
+from nt2vr.models.options import AddOptions
 from tests.paths import ROOT
 from tests.run import here
 from tests.tiny import RESNET, tiny_model, write_anew, write_tiny

@@ -28,7 +28,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import build_model, read_configs
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
-from nt2vr.models.origin import AddOptions
+from nt2vr.models.options import AddOptions
 from nt2vr.models.pooling import SequenceTransformer
 from nt2vr.models.untrusted import unchecked_folder
 from tests.families import FAMILIES, write_tokenizer

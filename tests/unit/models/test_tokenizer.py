@@ -18,7 +18,7 @@ from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.download import pretrained
-from nt2vr.models.origin import AddOptions
+from nt2vr.models.options import AddOptions
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer
 from tests.families import FAMILIES, family_model, write_family
 from tests.run import here
