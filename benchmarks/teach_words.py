@@ -146,9 +146,9 @@ def main() -> None:
             if not kept.exists():
                 run = settings_of(name)
                 config = config_of(run, write_captions(options.data, options.out), options.steps)
-                if config.data not in clips:
-                    clips[config.data] = clips_of(config, options.captions)
-                model, found, denied = teach(config, *clips[config.data], hold_out=bool(run.get("hold_out")))
+                if config.dataset.data not in clips:
+                    clips[config.dataset.data] = clips_of(config, options.captions)
+                model, found, denied = teach(config, *clips[config.dataset.data], hold_out=bool(run.get("hold_out")))
                 with atomic_write(kept) as file:
                     torch.save({"model": model.state_dict(), "found": found, "denied": sorted(denied)}, file)
             taught = torch.load(kept)
@@ -210,10 +210,9 @@ def write_captions(data: Path, out: Path) -> Path:
 def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
     """Return the preset with a run's settings, in epochs of EPOCH_STEPS."""
     preset = load_config(PRESETS / "teach-text.json")
-    distill = preset.losses["distill"]
-    shares = {**preset.sentences, "idiom": run.get("idiom", preset.sentences["idiom"])}
-    return replace(
-        preset,
+    distill = preset.objective.losses["distill"]
+    shares = {**preset.negation.sentences, "idiom": run.get("idiom", preset.negation.sentences["idiom"])}
+    return preset.replace(
         base="MiniLM",
         model=MODEL_CFG,
         positions="centres",
@@ -222,10 +221,10 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
         data=WORLD if run.get("world") else str(captions),
         losses={"distill": {**distill, **{key: run[key] for key in ("alpha", "keep") if key in run}}},
         sentences={kind: share for kind, share in shares.items() if share},
-        not_epochs=int(run.get("not", preset.not_epochs)),
-        learning_rate=run.get("rate", preset.learning_rate),
+        not_epochs=int(run.get("not", preset.negation.not_epochs)),
+        learning_rate=run.get("rate", preset.rate.learning_rate),
         seed=int(run.get("seed", 0)),
-        batch_size=(batch := int(run.get("batch", preset.batch_size))),
+        batch_size=(batch := int(run.get("batch", preset.batches.batch_size))),
         num_clips=EPOCH_STEPS * batch,
         epochs=-(-int(run.get("steps", steps)) // EPOCH_STEPS),
         validation_clips=500,
@@ -235,9 +234,10 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
 
 def clips_of(config: TrainConfig, most: int) -> tuple[Clips, Clips]:
     """Read the training captions, and the held-out captions that text measures are taken on."""
-    load.HELD_OUT = config.validation_clips  # all that is measured; a run of the product would hold out a tenth
+    # All that is measured; a run of the product would hold out a tenth.
+    load.HELD_OUT = config.validation.validation_clips
     loader = ClipLoader(config, Path(), needs=frozenset())
-    return replace(loader, config=replace(config, num_clips=most)).load("train"), loader.load("validation")
+    return replace(loader, config=config.replace(num_clips=most)).load("train"), loader.load("validation")
 
 
 def teach(
@@ -256,21 +256,21 @@ def teach(
     base = FrozenTexts(deepcopy(model), tokenizer, "cpu")
     learner = Learner(config, Start(losses_of(config), "cpu", model, tokenizer, PREPROCESS, Card("MiniLM"), Mean()))
     rows = range(0, len(clips), max(1, len(clips) // SAMPLE))
-    sentences = [draw_sentence(clips, config, row, f"{config.seed} tokens {row}") for row in rows]
+    sentences = [draw_sentence(clips, config, row, f"{config.run.seed} tokens {row}") for row in rows]
     sampled = MiniLMEncoder(load_minilm()[0], tokenizer).encode_text(clips.captions("sample")[:SAMPLE])
     learner.teacher = Teacher(base, sentences, sampled, "cpu")
     measures = TextMeasures(learner, validation)
     logger.info("%s", {name: round(value, 3) for name, value in measures.controls.items()})
     found: dict[str, float] = {}
     denied: set[str] = set()
-    for epoch in range(1, config.epochs + 1):
+    for epoch in range(1, config.batches.epochs + 1):
         learner.start_epoch()
         batches = _noted(epoch_batches(clips, config, epoch, 0, learner.losses.needs), denied)
         while learner.steps < epoch * config.steps_per_epoch:
             losses = learner.step(islice(batches, 1))
             if learner.steps in (1, 10, 100):
                 logger.info("step %d, %.0f s, %s", learner.steps, time.monotonic() - started, losses)
-        if epoch % MEASURED_EVERY == 0 or epoch == config.epochs:
+        if epoch % MEASURED_EVERY == 0 or epoch == config.batches.epochs:
             found = measures(FrozenTexts(model, tokenizer, "cpu"))
             logger.info("step %d, %.0f s: %s", learner.steps, time.monotonic() - started, found)
     return model, {**found, "steps": learner.steps, "seconds": round(time.monotonic() - started)}, denied

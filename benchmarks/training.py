@@ -83,7 +83,7 @@ def rows() -> dict[str, Row]:
 def gallery_clips(config: TrainConfig, videos: Sequence[Video]) -> Clips:
     """Decode the gallery once, as training does with video files."""
     with Decoder() as decoder:
-        decodings = [decoder.frames(video.path, config.num_frames, config.framing) for video in videos]
+        decodings = [decoder.frames(video.path, config.frames.num_frames, config.framing) for video in videos]
         frames = np.stack([decoding.result() for decoding in decodings])
     return Clips(frames, WorldSentences(scenes_of(videos)))
 
@@ -96,7 +96,7 @@ def scenes_of(videos: Sequence[Video]) -> list[Scene]:
 def trainer_loop(config: TrainConfig, clips: Clips) -> Step:
     """Return one step of the project's trainer."""
     learner = Learner(config)
-    if config.train == "text":
+    if config.encoder.train == "text":
         learner.use_videos(clips.embeddings(learner.encoder()))
     learner.start_epoch()
     epochs = (epoch_batches(clips, config, epoch, needs=learner.losses.needs) for epoch in count(1))
@@ -105,30 +105,30 @@ def trainer_loop(config: TrainConfig, clips: Clips) -> Step:
 
     def step() -> int:
         learner.step([next(batches)])
-        return config.batch_size
+        return config.batches.batch_size
 
     return step
 
 
 def plain_loop(config: TrainConfig, videos: Sequence[Video], read: Reader | None = None) -> Step:
     """Return one step of a plain loop with the same model, loss and data; it decodes unless told how to read."""
-    read = read or partial(decoded, num_frames=config.num_frames)
+    read = read or partial(decoded, num_frames=config.frames.num_frames)
     start = Start.of(config)
     model, tokenizer, device = start.model, start.tokenizer, start.device
-    transform = open_clip.image_transform(config.image_size, is_train=False)
+    transform = open_clip.image_transform(config.encoder.image_size, is_train=False)
     model.train()
-    if config.train == "text":
+    if config.encoder.train == "text":
         model.visual.requires_grad_(False).eval()
-    losses = build_losses(config.losses)
-    optimizer = torch.optim.RMSprop((p for p in model.parameters() if p.requires_grad), lr=config.learning_rate)
+    losses = build_losses(config.objective.losses)
+    optimizer = torch.optim.RMSprop((p for p in model.parameters() if p.requires_grad), lr=config.rate.learning_rate)
     rows, sentences = _shuffled(len(videos)), WorldSentences(scenes_of(videos))
 
     def step() -> int:
-        chosen = [next(rows) for _ in range(config.batch_size)]
+        chosen = [next(rows) for _ in range(config.batches.batch_size)]
         frames = torch.stack([transform(f) for row in chosen for f in read(videos[row].path)])
         pairs = [sentences.pair(row, random.Random(row)) for row in chosen]
         frame_embeddings = model.encode_image(frames.to(device), normalize=True)
-        video = normalize(frame_embeddings.unflatten(0, (config.batch_size, -1)).mean(dim=1), dim=-1)
+        video = normalize(frame_embeddings.unflatten(0, (config.batches.batch_size, -1)).mean(dim=1), dim=-1)
         caption = model.encode_text(tokenizer([pair.caption for pair in pairs]).to(device), normalize=True)
         denied = model.encode_text(
             tokenizer([pair.negated or pair.caption for pair in pairs]).to(device), normalize=True
@@ -137,7 +137,7 @@ def plain_loop(config: TrainConfig, videos: Sequence[Video], read: Reader | None
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-        return config.batch_size
+        return config.batches.batch_size
 
     return step
 
@@ -186,7 +186,7 @@ def measure(row: Row, videos: Sequence[Video], rounds: int) -> list[object]:
     """Return a table row: captions per second of the three loops, and how many times the plain ones."""
     config = row.config
     with TemporaryDirectory() as folder:
-        reader = extracted(videos, config.num_frames, Path(folder))
+        reader = extracted(videos, config.frames.num_frames, Path(folder))
         clips = gallery_clips(config, videos)
         loops = trainer_loop(config, clips), plain_loop(config, videos), plain_loop(config, videos, reader)
         for step in loops:  # the first warms up
@@ -194,7 +194,7 @@ def measure(row: Row, videos: Sequence[Video], rounds: int) -> list[object]:
         rates = [[captions_per_s(step, row.steps) for step in loops] for _ in range(rounds)]
     times = [[ours / decoding, ours / opening] for ours, decoding, opening in rates]
     cells = [*(ranged(values) for values in zip(*rates, strict=True)), *(ranged(v) for v in zip(*times, strict=True))]
-    return [row.name, config.batch_size, *cells]
+    return [row.name, config.batches.batch_size, *cells]
 
 
 def main() -> None:

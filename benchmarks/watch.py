@@ -9,7 +9,6 @@ page shows a checkpoint up to two seconds later.
 import os
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -60,8 +59,8 @@ def _print(now_s: float, step: str, measured: dict[str, float]) -> str:
 
 def check(run: RunFolder, config: TrainConfig, cache: Path) -> None:
     """Measure the last checkpoint on the validation clips that other results are of."""
-    clips = ClipLoader(replace(config, validation_clips=1000), cache).load("validation")
-    _print(0, f"on {len(clips)} clips", validate(read_checkpoint(run.checkpoint(config.epochs)), clips))
+    clips = ClipLoader(config.replace(validation_clips=1000), cache).load("validation")
+    _print(0, f"on {len(clips)} clips", validate(read_checkpoint(run.checkpoint(config.batches.epochs)), clips))
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["Answer", "Card", "Comparison", "CovrData", "Data", "Difference", "Encoder", "Evaluation"]
+__all__ = ["Answer", "Capabilities", "Card", "Comparison", "CovrData", "Data", "Difference", "Encoder", "Evaluation"]
 __all__ += ["GallerySearcher", "Match", "Model", "Parts", "Query", "Reference", "System", "Training"]
 __all__ += ["__version__", "add_model", "evaluate", "evaluate_covr", "load_model", "load_report", "open_searcher"]
 __all__ += ["register_dataset", "register_loss", "register_strategy", "submit_covr", "teach", "train", "understand"]

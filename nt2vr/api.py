@@ -34,13 +34,14 @@ from nt2vr.files import expanded
 from nt2vr.media.decode import Decoder, ahead
 from nt2vr.media.gallery import Video
 from nt2vr.media.video_files import still
+from nt2vr.models.capabilities import Capabilities as Capabilities
 from nt2vr.models.card import CARD
 from nt2vr.models.card import Card as Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.device import as_tensor
 from nt2vr.models.encoder import Encoder as Encoder
-from nt2vr.models.encoder import encode_videos
 from nt2vr.models.options import AddOptions
+from nt2vr.models.outside import WrappedEncoder
 from nt2vr.negation.parse.query import Query as Query
 from nt2vr.negation.parse.query import understand as understand_tagged
 from nt2vr.negation.parse.tagger import load_tagger
@@ -71,16 +72,11 @@ _ENCODERS: dict[str, Encoder] = {}  # by name: models from outside that `add_mod
 _QUERY = "A query is a sentence, an nt2vr.Query or a vector"
 
 
-class Model:
+class Model(WrappedEncoder):
     """A model; also an `Encoder`, so that it can be searched and evaluated with.
 
     Embeddings are unit vectors, so inner products are cosines. With `convert_to="torch"` they are tensors on the CPU.
     """
-
-    def __init__(self, encoder: Encoder) -> None:
-        self.encoder, self.card, self.name = encoder, encoder.card, encoder.name
-        self.num_frames, self.image_size, self.embed_dim = encoder.num_frames, encoder.image_size, encoder.embed_dim
-        self.visual_fingerprint, self.text_fingerprint = encoder.visual_fingerprint, encoder.text_fingerprint
 
     def encode_text(self, texts: str | Sequence[str], convert_to: Form = "numpy") -> Any:
         """Embed texts: (N, D); one text: (D,)."""
@@ -90,11 +86,15 @@ class Model:
 
     def encode_frames(self, frames: NDArray[np.uint8], convert_to: Form = "numpy") -> Any:
         """Embed (N, S, S, 3) uint8 RGB frames, S being `image_size`: (N, D)."""
+        takes_whole_clips = self.capabilities.sees_files and not self.capabilities.scores_frames
+        if takes_whole_clips:
+            raise ConfigError(f"{self.name} has no embeddings of single frames. Use encode_videos.")
         side = self.image_size
         found = getattr(frames, "dtype", None), getattr(frames, "shape", ())
         if found[0] != np.uint8 or len(found[1]) != 4 or tuple(found[1][1:]) != (side, side, 3):
             raise ConfigError(f"frames must be (N, {side}, {side}, 3) uint8, not {tuple(found[1])} {found[0]}.")
-        return _converted(self.encoder.encode_frames(np.asarray(frames)), convert_to)
+        clips = np.asarray(frames)[:, None]
+        return _converted(self.encode_video(clips)[:, 0], convert_to)
 
     def encode_videos(self, files: str | Path | Sequence[str | Path], convert_to: Form = "numpy") -> Any:
         """Embed video or picture files, decoded in child processes: (N, D); one file: (D,). A MediaError names it."""
@@ -103,17 +103,11 @@ class Model:
         rows = [np.empty((0, self.embed_dim), np.float32)]
         with Decoder() as decoder:
             decoding = (decoder.frames(expanded(file), self.num_frames, self.card.framing) for file in listed)
-            rows += [self.pool(encode_videos(self.encoder, [each.result()])) for each in ahead(decoding, AHEAD)]
-        found = np.concatenate(rows)
-        return _converted(found[0] if one else found, convert_to)
-
-    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Pool the frame embeddings of videos: (..., F, D) to (..., D)."""
-        return self.encoder.pool(frame_embeddings)
-
-    def unseen_words(self, text: str) -> tuple[str, ...]:
-        """List the words of a text that never occurred in training."""
-        return self.encoder.unseen_words(text)
+            for decoded in ahead(decoding, AHEAD):
+                stored = self.encode_video(decoded.result()[None])
+                rows.append(self.pool(stored))
+        embeddings = np.concatenate(rows)
+        return _converted(embeddings[0] if one else embeddings, convert_to)
 
 
 def _converted(array: NDArray[np.float32], form: Form) -> Any:

@@ -1,7 +1,7 @@
 """Training from Python: runs that this process trains, as `import nt2vr` offers them."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,7 +12,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.notebook import Points, curve, data_frame, joined, table
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.world import WORLD
-from trainer.config import TrainConfig, build_config, changed, load_config, preset_or_file, resolved
+from trainer.config import TrainConfig, changed, load_config, preset_or_file, resolved
 from trainer.runs.manager import folders_for
 from trainer.runs.run_folder import RunFolder, read_metrics
 from trainer.session import RUNS, Plan, plan_new, plan_rest, train_here, use_only
@@ -61,13 +61,15 @@ class Training:
     def __repr__(self) -> str:
         last = self.metrics[-1] if self.metrics else {}
         values = ", ".join(f"{name} {value:.3g}" for name, value in last.items() if name not in ("epoch", "step"))
-        return f"<Training of {self.config.name}, {self.state} in {self.folder}: {values or 'nothing measured yet'}>"
+        name = self.config.encoder.name
+        return f"<Training of {name}, {self.state} in {self.folder}: {values or 'nothing measured yet'}>"
 
     def _repr_html_(self) -> str:
         rows = self.metrics
-        loss_names = list(self.config.losses)
-        parts = [table((), (), f"{self.config.name}: {self.state} ({self.folder})")]
-        for name in [self.config.monitor, *loss_names]:
+        config = self.config
+        loss_names = list(config.objective.losses)
+        parts = [table((), (), f"{config.encoder.name}: {self.state} ({self.folder})")]
+        for name in [config.validation.monitor, *loss_names]:
             along = "step" if name in loss_names else "epoch"
             points: Points = [(row[along], row[name]) for row in rows if name in row and along in row]
             if points:
@@ -105,7 +107,7 @@ def train(
             raise ConfigError("Name a config to train, or the run to resume.")
         return _trained(_plan_rest_of(_folder(run, runs), changes), _folder(run, runs))
     described = _config_of(config, changes)
-    folder = _folder(run, runs) if str(run) else _free_folder(runs, described.name)
+    folder = _folder(run, runs) if str(run) else _free_folder(runs, described.encoder.name)
     return _trained(plan_new(RunFolder(folder), described), folder)
 
 
@@ -131,8 +133,8 @@ def teach(
     models = Catalog.of(settings)
     data = str(expanded(captions)) if captions else WORLD
     config = resolved(teaching(models, model, data), settings.data_dir)
-    if models.named(config.name):
-        raise ConfigError(f"{config.name} is here already. To teach it again, remove it: nt2vr models remove.")
+    if models.named(config.encoder.name):
+        raise ConfigError(f"{config.encoder.name} is here already. To teach it again, remove it: nt2vr models remove.")
     folder, is_new = run_of(settings.data_dir / RUNS, config)
     if not is_new:
         return _trained(_plan_rest_of(folder, NO_CHANGES), folder)
@@ -142,8 +144,9 @@ def teach(
 def _config_of(config: str | Path | Mapping[str, Any] | TrainConfig, changes: Mapping[str, Any]) -> TrainConfig:
     if isinstance(config, str | Path):
         return load_config(preset_or_file(expanded(config)), changes)
-    data = asdict(config) if isinstance(config, TrainConfig) else dict(config)
-    return build_config(changed(data, changes))
+    if isinstance(config, TrainConfig):
+        return config.with_changes(changes)
+    return TrainConfig(**changed(config, changes))
 
 
 def _folder(run: str | Path, runs: Path) -> Path:

@@ -6,19 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.models.card import Card
+from nt2vr.models.encoder import FrameEncoder
 
 WORDS = ("red", "green", "blue")
 Vectors = NDArray[np.float32]
 
 
-class ColourModel:
+class ColourModel(FrameEncoder):
     """An `Encoder` of nothing but NumPy; `batches` has the texts of each call."""
 
-    num_frames, image_size, embed_dim = 1, 8, 4
+    embed_dim = 4
 
     def __init__(self, name: str = "Colours", fingerprint: str = "colours-1", gain: float = 1.0) -> None:
         self.card = Card(name, frames=1, image_size=8, visual_fingerprint=fingerprint, text_fingerprint=fingerprint)
-        self.name, self.visual_fingerprint, self.text_fingerprint = name, fingerprint, fingerprint
         self.gain = gain
         self.batches: list[list[str]] = []
 
@@ -29,13 +29,6 @@ class ColourModel:
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> Vectors:
         return _unit(frames.mean(axis=(1, 2), dtype=np.float32) / 255)
-
-    def pool(self, frame_embeddings: Vectors) -> Vectors:
-        mean = frame_embeddings.mean(axis=-2)
-        return np.asarray(mean / np.linalg.norm(mean, axis=-1, keepdims=True), np.float32)
-
-    def unseen_words(self, text: str) -> tuple[str, ...]:
-        return ()
 
 
 def _unit(colours: Vectors) -> Vectors:

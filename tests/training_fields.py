@@ -4,73 +4,83 @@ python -m tests.training_fields --write
 """
 
 import argparse
+import dataclasses
 import inspect
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field, fields
 from typing import Any, get_args, get_origin, get_type_hints
 
 from tests.paths import ROOT
-from trainer.config import FusionSettings, TrainConfig, WordSettings, help_of
+from trainer.config import SECTIONS, FusionSettings, WordSettings
+from trainer.config.checked import Section
 from trainer.losses import LOSSES, Weight
+from trainer.losses.settings import help_of
 
 PAGE = ROOT / "docs" / "training-fields.md"
 TYPES = {bool: "true or false", int: "whole number", float: "number", str: "text"}
 INTRODUCTION = """# Fields of a training
 
 Every field of a run's `config.json`, for `nt2vr train --set KEY=VALUE` and the [Train tab](training.md). Values are
-JSON; parts of a value have a dotted key: `--set losses.distill.alpha=.8`.
+JSON; parts of a value have a dotted key: `--set losses.distill.alpha=.8`. Fields are grouped by subject here; their
+keys are as they stand, without the name of the group.
 
-*Generated from `trainer/config.py` and `trainer/losses/` by `python -m tests.training_fields --write`.*
+*Generated from `trainer/config/` and `trainer/losses/` by `python -m tests.training_fields --write`.*
 """
+Row = tuple[str, Any, Any, str]  # name, type, default, description
 
 
 def reference() -> str:
     """Return the page: the fields of a config, of its settings for words and fusions, and of each loss."""
-    parts = [INTRODUCTION, _table(TrainConfig)]
-    parts += ["## `words`\n", _table(WordSettings, "words.")]
-    parts += ["## `fusion`\n", _table(FusionSettings, "fusion.")]
-    parts.append(f"## `losses`\n\nEach loss has a `weight`: {help_of(Weight)['weight']}.\n")
+    parts = [INTRODUCTION]
+    for name, section in SECTIONS.items():
+        parts.append(f"## {name.capitalize()}\n\n{inspect.getdoc(section)}\n")
+        parts.append(_table(_rows_of_section(section)))
+    parts += ["## `words`\n", _table(_rows_of_section(WordSettings), "words.")]
+    parts += ["## `fusion`\n", _table(_rows_of_section(FusionSettings), "fusion.")]
+    weight = Weight.model_fields["weight"].description
+    parts.append(f"## `losses`\n\nEach loss has a `weight`: {weight}.\n")
     for name, loss in LOSSES.items():
         purpose = (inspect.getdoc(loss) or "").partition("\n")[0]
         parts.append(f"### `{name}`\n\n{purpose}\n")
-        if fields(loss):
-            parts.append(_table(loss, f"losses.{name}."))
+        if dataclasses.fields(loss):
+            parts.append(_table(_rows_of_loss(loss), f"losses.{name}."))
     return "\n".join(parts)
 
 
-def _table(kind: type[Any], prefix: str = "") -> str:
+def _rows_of_section(section: type[Section]) -> Iterator[Row]:
+    for name, field in section.model_fields.items():
+        yield name, field.annotation, field.default, field.description or ""
+
+
+def _rows_of_loss(loss: type[Any]) -> Iterator[Row]:
+    hints = get_type_hints(loss)
+    helps = help_of(loss)
+    for field in dataclasses.fields(loss):
+        yield field.name, hints[field.name], field.default, helps[field.name]
+
+
+def _table(rows: Iterator[Row], prefix: str = "") -> str:
     lines = ["| field | values | default | |", "|:--|:--|:--|:--|"]
-    lines += [f"| {' | '.join(cells)} |" for cells in _rows(kind, prefix)]
+    for name, kind, default, description in rows:
+        cells = (f"`{prefix}{name}`", _values(kind), _default(default), _cell(description))
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def _rows(kind: type[Any], prefix: str) -> Iterator[tuple[str, str, str, str]]:
-    hints = get_type_hints(kind)
-    for field in fields(kind):
-        description = field.metadata.get("help", "")
-        yield f"`{prefix}{field.name}`", _values(hints[field.name]), _default(field), _cell(description)
-
-
-def _values(hint: Any) -> str:
+def _values(kind: Any) -> str:
     """Name what a field may be: its choices, or its type."""
-    if choices := _choices(hint):
+    if choices := _choices(kind):
         return ", ".join(f"`{choice}`" for choice in choices)
-    if get_origin(hint) is Mapping or hint is Mapping:
+    if get_origin(kind) is Mapping or kind is Mapping:
         return "mapping"
-    return TYPES.get(hint, "mapping" if get_origin(hint) else str(hint))
+    return TYPES.get(kind, "mapping" if get_origin(kind) else str(kind))
 
 
-def _choices(hint: Any) -> tuple[str, ...]:
-    return tuple(choice for choice in get_args(hint) if isinstance(choice, str))
+def _choices(kind: Any) -> tuple[str, ...]:
+    return tuple(choice for choice in get_args(kind) if isinstance(choice, str))
 
 
-def _default(field: Field[Any]) -> str:
-    default = field.default
-    if field.default_factory is not MISSING:
-        default = field.default_factory()
-    if isinstance(default, Mapping):
-        default = dict(default)
+def _default(default: Any) -> str:
     return f"`{json.dumps(default)}`" if default not in ("", {}) else "empty"
 
 

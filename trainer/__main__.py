@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -103,26 +102,27 @@ def teach(
     settings = Settings.read(data_dir)
     models = Catalog.of(settings)
     config = resolved(teaching(models, model, str(captions or WORLD)), settings.data_dir)
-    if models.named(config.name):
-        raise ConfigError(f"{config.name} is here already. To teach it again, remove it: nt2vr models remove.")
+    if models.named(config.encoder.name):
+        raise ConfigError(f"{config.encoder.name} is here already. To teach it again, remove it: nt2vr models remove.")
     run, is_new = run_of(settings.data_dir / RUNS, config)
     use_only(device)
     if not is_new:
         return _go_on_teaching(RunFolder(run), epochs, device)
-    config = replace(config, epochs=epochs or config.epochs)
+    config = config.replace(epochs=epochs or config.batches.epochs)
     check_new(config, run.parent)
     _announce(f"{told_s(config, estimate_s(config))} Ctrl+C stops; the same command goes on.")
-    changes = [f"{key}={getattr(config, key)}" for key in ("name", "base", "data", "epochs")]
+    values = config.flat()
+    changes = [f"{key}={values[key]}" for key in ("name", "base", "data", "epochs")]
     return train(run, config=PRESET, changes=changes, device=device)
 
 
 def _go_on_teaching(run: RunFolder, epochs: int | None, device: str) -> int:
     """Resume a teaching, at a lower learning rate if its loss became non-finite; say first how long it still takes."""
     config = load_config(run.config)
-    if epochs not in (None, config.epochs):
+    if epochs not in (None, config.batches.epochs):
         raise ConfigError(
-            f"{config.name} is being taught for {config.epochs} epochs, which cannot be changed. Leave --epochs out, "
-            f"or delete {run.path} to begin again."
+            f"{config.encoder.name} is being taught for {config.batches.epochs} epochs, which cannot be changed. "
+            f"Leave --epochs out, or delete {run.path} to begin again."
         )
     refuse_second_training(run.path.parent)
     status = run.status()

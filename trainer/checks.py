@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence, Set
-from dataclasses import replace
 from typing import get_args
 
 from nt2vr.datasets.base import Dataset
@@ -12,7 +11,7 @@ from nt2vr.errors import ConfigError, counted, quoted
 from nt2vr.evaluation.benchmark import JudgedQuery
 from nt2vr.negation.generate.verb_changes import Rule, read_verbs
 from nt2vr.settings import resolve_path
-from nt2vr.world import NAME, WORLD
+from nt2vr.world import NAME
 from trainer.config import OfDenying, OfText, OfVideos, TrainConfig
 from trainer.data.clips import read_split
 from trainer.data.queries import evaluation_queries
@@ -29,7 +28,7 @@ def check_start(config: TrainConfig) -> None:
     videos that cannot be decoded, still ends a run that has begun.
     """
     _check_processes(config)
-    if config.train == "fusion":
+    if config.encoder.trains_fusion:
         _check_fusion(config)
         return
     needs = check_model(config).needs
@@ -37,7 +36,7 @@ def check_start(config: TrainConfig) -> None:
     if "video" not in needs:
         _check_captions(config)
         _check_monitor(config, needs, "captions without videos")
-    elif config.data == WORLD:
+    elif config.dataset.is_world:
         _check_monitor(config, needs, NAME)
     else:
         _check_dataset(config, needs)
@@ -47,80 +46,82 @@ def _check_processes(config: TrainConfig) -> None:
     if "TORCHELASTIC_RUN_ID" not in os.environ:
         return
     count = int(os.environ["WORLD_SIZE"])
-    if config.train == "fusion" and count > 1:
+    if config.encoder.trains_fusion and count > 1:
         raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
-    if config.batch_size % count:
-        raise ConfigError(f"batch_size ({config.batch_size}) must be a multiple of the processes ({count}).")
+    if config.batches.batch_size % count:
+        raise ConfigError(f"batch_size ({config.batches.batch_size}) must be a multiple of the processes ({count}).")
 
 
 def _check_fusion(config: TrainConfig) -> None:
     check_loggers(config)
     settings = config.fusion_settings
-    if config.data == WORLD or settings is None:
+    if config.dataset.is_world or settings is None:
         return
-    path = resolve_path(config.data)
+    path = resolve_path(config.dataset.data)
     training = load_covr(path, "train")
     load_covr(path, "val")
     groups: Set[object] = {sample.targets[:1] for sample in training.samples}
     if settings.iterate == "triplets":
         groups = set(range(len(training.samples)))
-    if len(groups) < config.batch_size:
+    if len(groups) < config.batches.batch_size:
         what = {"targets": "distinct targets"}.get(settings.iterate, settings.iterate)
         raise ConfigError(
-            f"{training.name} has {len(groups)} {what}, fewer than batch_size ({config.batch_size}). Lower it."
+            f"{training.name} has {len(groups)} {what}, fewer than batch_size ({config.batches.batch_size}). Lower it."
         )
 
 
 def _check_word_files(config: TrainConfig) -> None:
-    if config.verb_changes not in get_args(Rule):
-        path = resolve_path(config.verb_changes)
+    verb_changes = config.verbs.verb_changes
+    if verb_changes not in get_args(Rule):
+        path = resolve_path(verb_changes)
         if not path.is_file():
             rules = ", ".join(get_args(Rule))
-            raise ConfigError(f"{quoted(config.verb_changes)} is not there. Set verb_changes to {rules} or a file.")
+            raise ConfigError(f"{quoted(verb_changes)} is not there. Set verb_changes to {rules} or a file.")
         read_verbs(path)
-    if config.word_settings and config.word_settings.vectors:
-        path = resolve_path(config.word_settings.vectors)
+    words = config.encoder.word_settings
+    if words and words.vectors:
+        path = resolve_path(words.vectors)
         if not path.exists():
             raise ConfigError(f"{path} is not there. Name word vectors, or leave words.vectors empty.")
 
 
 def _check_captions(config: TrainConfig) -> None:
-    if config.data == WORLD:
+    if config.dataset.is_world:
         return
     count = len(read_split(config, "train")[1])
     read_split(config, "validation")
-    if not config.add_world:
+    if not config.dataset.add_world:
         _check_counts(config, num_clips=count)
 
 
 def _check_dataset(config: TrainConfig, needs: Set[str]) -> None:
-    has_files = not config.features
+    has_files = not config.frames.features
     training, validation = (
-        load_dataset(config.data, split, with_files=has_files) for split in ("train", "validation")
+        load_dataset(config.dataset.data, split, with_files=has_files) for split in ("train", "validation")
     )
-    chosen = sample(training.videos, config.num_clips)
+    chosen = sample(training.videos, config.dataset.num_clips)
     num_captions = sum(len(video.captions) for video in chosen)
     _check_counts(config, len(chosen), num_captions)
     _check_monitor(config, needs, f"the held-out clips of {validation.name}")
-    if config.monitor in OF_DATASETS:
+    if config.validation.monitor in OF_DATASETS:
         _check_queries(config, validation)
 
 
 def _check_counts(config: TrainConfig, num_clips: int, num_captions: int = 0) -> None:
     """Build the config that the run will have: with as many clips and captions as there are."""
-    replace(config, num_clips=num_clips, num_captions=min(config.num_captions, num_captions))
+    config.replace(num_clips=num_clips, num_captions=min(config.dataset.num_captions, num_captions))
 
 
 def _check_monitor(config: TrainConfig, needs: Set[str], where: str) -> None:
     measured = measured_metrics(config, needs)
-    if config.monitor not in measured:
+    if config.validation.monitor not in measured:
         raise _unmeasured(config, where, measured)
 
 
 def measured_metrics(config: TrainConfig, needs: Set[str]) -> list[str]:
     """List the metrics that a run's validation measures, given what its losses need."""
     has_videos = "video" in needs
-    of_world = has_videos and config.data == WORLD
+    of_world = has_videos and config.dataset.is_world
     metrics: list[str] = []
     if has_videos:
         metrics += get_args(OfVideos)
@@ -132,10 +133,10 @@ def measured_metrics(config: TrainConfig, needs: Set[str]) -> list[str]:
 
 def _check_queries(config: TrainConfig, validation: Dataset) -> None:
     """Refuse a monitor for which the captions of the held-out clips give no queries."""
-    chosen_ids = {video.video_id for video in sample(validation.videos, config.validation_clips)}
+    chosen_ids = {video.video_id for video in sample(validation.videos, config.validation.validation_clips)}
     clips = [video for video in validation.videos if video.video_id in chosen_ids]
     measured = _metrics_of(evaluation_queries(clips, clips))
-    if config.monitor not in measured:
+    if config.validation.monitor not in measured:
         where = f"the {counted(len(clips), 'held-out clip')} of {validation.name}, whose captions give no such queries"
         raise _unmeasured(config, where, [*get_args(OfVideos), *measured])
 
@@ -154,4 +155,4 @@ def _metrics_of(queries: Sequence[JudgedQuery]) -> list[str]:
 
 def _unmeasured(config: TrainConfig, where: str, measured: Sequence[str]) -> ConfigError:
     others = ", ".join(measured)
-    return ConfigError(f"{config.monitor} cannot be measured on {where}. Set monitor to one of: {others}.")
+    return ConfigError(f"{config.validation.monitor} cannot be measured on {where}. Set monitor to one of: {others}.")

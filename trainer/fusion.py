@@ -30,12 +30,11 @@ from nt2vr.models.card import CARD, FUSION, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.fusion import Fusion, save_fusion
-from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.negation.generate.wordings import Modification
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable
 from nt2vr.search.references import Weights
 from nt2vr.settings import resolve_path
-from nt2vr.world import NAME, WORLD
+from nt2vr.world import NAME
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.edits import Family, WishTable, ask_for, copies, training_families
 from nt2vr.world.scenes import Scene
@@ -89,14 +88,14 @@ def load(
     """
     assert config.fusion_settings, "a fusion is trained"
     deep = config.fusion_settings.blocks > 0
-    if config.data == WORLD:
+    if config.dataset.is_world:
         validation = covr.embed_queries(covr.covr_world(cache, "validation"), encoder, progress, deep)
         families = load_families(encoder, config, cache, progress=progress)
-        return families, validation, f"{NAME}, {config.num_clips} families", {}
+        return families, validation, f"{NAME}, {config.dataset.num_clips} families", {}
 
-    training, held_out = (load_covr(resolve_path(config.data), split) for split in ("train", "val"))
-    if config.num_clips < (count := len(training.samples)):
-        training = _chosen(training, random.Random(config.seed).sample(range(count), config.num_clips))
+    training, held_out = (load_covr(resolve_path(config.dataset.data), split) for split in ("train", "val"))
+    if config.dataset.num_clips < (count := len(training.samples)):
+        training = _chosen(training, random.Random(config.run.seed).sample(range(count), config.dataset.num_clips))
     with Decoder() as decoder, frame_cache(cache) as store:
         files = (covr.covr_files(some, decoder, store) for some in (training, held_out))
         asked, validation = (covr.embed_queries(some, encoder, progress, deep) for some in files)
@@ -122,8 +121,8 @@ def _digests(dataset: CovrSet, rows: Iterable[int], store: Cache) -> tuple[int, 
 def load_families(encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress = silent) -> FusionData:
     settings = config.fusion_settings
     assert settings, "a fusion is trained"
-    families = training_families(config.num_clips, config.seed)
-    references, rng = [family.reference for family in families], random.Random(config.seed)
+    families = training_families(config.dataset.num_clips, config.run.seed)
+    references, rng = [family.reference for family in families], random.Random(config.run.seed)
     pictures, clips, frames = _embedded_clips(families, encoder, cache, settings.weigh_frames, progress)
     edits = [(number, edit) for number, family in enumerate(families) for edit in (None, *family.edits)]
     triplets = [(number, row, edit) for row, (number, edit) in enumerate(edits) if edit]  # None is the twin
@@ -213,8 +212,6 @@ def _clips_of(families: Sequence[Family]) -> list[Scene]:
 
 def _embedded_tokens(parts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
     """Embed the tokens of each different text, in half precision; also return the row of each text."""
-    if not isinstance(encoder, OpenClipEncoder):
-        raise ConfigError(f"{encoder.name} has no tokens for cross-attention. Set blocks to 0.")
     rows = {text: row for row, text in enumerate(dict.fromkeys(part.text for part in parts))}
     spelled = torch.tensor([rows[part.text] for part in parts]).view(-1, len(WORDINGS))
     return torch.from_numpy(encoder.encode_tokens([*rows])).half(), spelled
@@ -232,19 +229,19 @@ def _embedded_parts(parts: Sequence[Modification], encoder: Encoder) -> tuple[Te
 
 def train_run(run: RunFolder, config: TrainConfig, cache: Path, should_stop: ShouldStop, progress: Progress) -> State:
     """Train the fusion that a config describes, to the end of the run, with a checkpoint per epoch."""
-    assert config.base_folder and config.fusion_settings, "guaranteed by the config"
+    assert config.encoder.base_folder and config.fusion_settings, "guaranteed by the config"
     check_loggers(config)
     if world_size() > 1:
         raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
-    encoder = read_checkpoint(config.base_folder, "auto")
+    encoder = read_checkpoint(config.encoder.base_folder, "auto")
     data, validation, name, digests = load(encoder, config, cache, stoppable(progress, should_stop))
     count = groups_of(data, config.fusion_settings)[1]
-    if count < config.batch_size:
+    if count < config.batches.batch_size:
         what = {"targets": "distinct targets"}.get(iterate := config.fusion_settings.iterate, iterate)
-        raise ConfigError(f"{name} has {count} {what}, fewer than batch_size ({config.batch_size}). Lower it.")
-    learner = FusionLearner(replace(config, num_clips=count), data, covr.choose_weights(validation))
+        raise ConfigError(f"{name} has {count} {what}, fewer than batch_size ({config.batches.batch_size}). Lower it.")
+    learner = FusionLearner(config.replace(num_clips=count), data, covr.choose_weights(validation))
     saved = read_saved(run, learner.config, digests)
-    logger.info("Training %s on %s.", config.name, name)
+    logger.info("Training %s on %s.", config.encoder.name, name)
     validator = partial(FusionValidator, learner, validation, name, saved.changes)
     return go_on(learner, run, saved, validator, learner.draw, should_stop)
 
@@ -257,7 +254,7 @@ class FusionLearner(Steps):
     """
 
     def __init__(self, config: TrainConfig, data: FusionData, weights: Weights) -> None:
-        torch.manual_seed(config.seed)
+        torch.manual_seed(config.run.seed)
         assert config.fusion_settings, "a fusion is trained"
         self.weights, self.settings, self._data = weights, config.fusion_settings, data
         sizes = self.settings.hidden, self.settings.blocks
@@ -269,8 +266,8 @@ class FusionLearner(Steps):
         return self._module.rounded()
 
     def draw(self, epoch: int, done: int = 0) -> Generator[Tensor]:
-        config, seed = self.config, 1_000 * self.config.seed + epoch
-        drawn = batches(self._data, self.settings, config.batch_size, config.batches_per_epoch, seed)
+        config, seed = self.config, 1_000 * self.config.run.seed + epoch
+        drawn = batches(self._data, self.settings, config.batches.batch_size, config.batches_per_epoch, seed)
         yield from islice(drawn, done, None)
 
     def loss(self, batch: Tensor) -> tuple[Tensor, dict[str, float]]:
@@ -299,11 +296,12 @@ class FusionValidator:
 
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
         learner, config = self._learner, self._learner.config
-        assert config.base_folder, "guaranteed by the config"
-        card, created = read_card(config.base_folder), datetime.now(UTC).isoformat(timespec="seconds")
-        card = replace(card, name=config.name, base=card.name, epoch=epoch, created=created, changes=self._changes)
+        name, base = config.encoder.name, config.encoder.base_folder
+        assert base, "guaranteed by the config"
+        card, created = read_card(base), datetime.now(UTC).isoformat(timespec="seconds")
+        card = replace(card, name=name, base=card.name, epoch=epoch, created=created, changes=self._changes)
         with atomic_folder(folder) as unfinished:
-            for file in config.base_folder.iterdir():
+            for file in base.iterdir():
                 if file.is_file() and file.name not in (CARD, FUSION):
                     try:  # files are never changed in place
                         os.link(file.resolve(), unfinished / file.name)
@@ -322,7 +320,7 @@ def add_fusion(
         "blocks": fusion.blocks,
         "weights": sum(each.numel() for each in fusion.parameters()),
         "data": data,
-        "training": asdict(settings),
+        "training": settings.as_dict(),
         "metrics": {name: round(value, 4) for name, value in metrics.items()},
         "fingerprint": fusion.fingerprint,
     }

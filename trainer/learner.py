@@ -66,20 +66,21 @@ class Start:
     def of(cls, config: TrainConfig) -> "Start":
         """Check the config, seed torch's generator, and build or load the model."""
         losses = check_model(config)
-        if config.batch_size % (count := distributed.world_size()):
-            raise ConfigError(f"batch_size ({config.batch_size}) must be a multiple of the processes ({count}).")
-        torch.manual_seed(config.seed)
+        if config.batches.batch_size % (count := distributed.world_size()):
+            batch_size = config.batches.batch_size
+            raise ConfigError(f"batch_size ({batch_size}) must be a multiple of the processes ({count}).")
+        torch.manual_seed(config.run.seed)
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        base = config.base_folder
+        base = config.encoder.base_folder
         if base is None:
-            tokenizer, preprocess, card = load_tokenizer(None, config.model_cfg["text_cfg"]), PREPROCESS, None
-            model = build_model(config.model_cfg, preprocess, device)
+            tokenizer, preprocess, card = load_tokenizer(None, config.encoder.model_cfg["text_cfg"]), PREPROCESS, None
+            model = build_model(config.encoder.model_cfg, preprocess, device)
         else:
             model, tokenizer, card = read_model(base, device)
             preprocess = read_configs(base)[1]
-            if config.added_layers:
+            if config.encoder.added_layers:
                 weights = model.state_dict()
-                model = build_model(config.model_cfg, preprocess, device)
+                model = build_model(config.encoder.model_cfg, preprocess, device)
                 model.load_state_dict(deepened(weights, model.state_dict()))
         pooling = start_pooling(config, model, card).to(device)
         return cls(losses, device, model, tokenizer, preprocess, card, pooling)
@@ -89,14 +90,14 @@ def check_model(config: TrainConfig) -> WeightedLosses:
     """Build a config's losses; raise an Nt2vrError for what they, its base or its pooling rule out. Load no tower."""
     losses = losses_of(config)
     check_loggers(config)
-    base = config.base_folder
+    base = config.encoder.base_folder
     if base is None:
         check_pooling(config, None)
         return losses
     card = read_card(base)
-    if card.words:
-        raise ConfigError(f"{base} reads words, and no training starts from that. Name what it was made of.")
-    if deeper(read_configs(base)[0], config.added_layers) != config.model_cfg:
+    if not card.capabilities.has_text_tower:
+        raise ConfigError(f"{base} has no text tower, and no training starts from that. Name what it was made of.")
+    if deeper(read_configs(base)[0], config.encoder.added_layers) != config.encoder.model_cfg:
         raise ConfigError(f"{base} does not match the config's model. Leave model out to use the base's own.")
     check_pooling(config, card)
     return losses
@@ -104,20 +105,24 @@ def check_model(config: TrainConfig) -> WeightedLosses:
 
 def check_pooling(config: TrainConfig, base: Card | None) -> None:
     """Raise a ConfigError if a config's pooling, perhaps its base's, cannot do what its other fields ask for."""
+    encoder = config.encoder
+    num_frames = config.frames.num_frames
     card = pooling_card(config, base)
     knows_order = card.pooling in KNOW_ORDER
     if base and card.head:
-        pooling = read_pooling(resolve_path(config.base), base, config.model_cfg["embed_dim"])
-        if isinstance(pooling, SequenceTransformer) and len(pooling.positions) < config.num_frames:
-            most = f"{len(pooling.positions)} frames, the most that {config.base} knows the order of"
-            raise ConfigError(f"num_frames is {config.num_frames}, more than {most}. Lower it.")
-    elif config.keep_head:
-        raise ConfigError(f"keep_head is true, but {config.base} has no {card.pooling} that has learned. Turn it off.")
-    if config.train == "head" and card.pooling not in get_args(Learnt):
+        pooling = read_pooling(resolve_path(encoder.base), base, encoder.model_cfg["embed_dim"])
+        if isinstance(pooling, SequenceTransformer) and len(pooling.positions) < num_frames:
+            most = f"{len(pooling.positions)} frames, the most that {encoder.base} knows the order of"
+            raise ConfigError(f"num_frames is {num_frames}, more than {most}. Lower it.")
+    elif encoder.keep_head:
+        raise ConfigError(
+            f"keep_head is true, but {encoder.base} has no {card.pooling} that has learned. Turn it off."
+        )
+    if encoder.train == "head" and card.pooling not in get_args(Learnt):
         raise ConfigError("train is head, but the pooling has nothing to learn. Set pooling to seqTransf.")
-    if knows_order and config.trains_visual and config.frames_per_step != config.num_frames:
-        raise ConfigError(f"This pooling needs all frames. Set frames_per_step to num_frames ({config.num_frames}).")
-    if "order" in config.losses and (config.trains_visual or not knows_order):
+    if knows_order and encoder.trains_visual and config.frames.frames_per_step != num_frames:
+        raise ConfigError(f"This pooling needs all frames. Set frames_per_step to num_frames ({num_frames}).")
+    if "order" in config.objective.losses and (encoder.trains_visual or not knows_order):
         raise ConfigError(
             "The loss order needs a frozen visual tower and a pooling that learns the order of frames. Set train to "
             "text and pooling to unit_seqTransf."
@@ -126,19 +131,21 @@ def check_pooling(config: TrainConfig, base: Card | None) -> None:
 
 def pooling_card(config: TrainConfig, base: Card | None) -> Card:
     """Return a card with the pooling to train; its head is the base's, if that has the same pooling."""
-    card = replace(base or Card(config.name), frames=config.num_frames)
-    if config.pooling in ("base", card.pooling):
+    card = replace(base or Card(config.encoder.name), frames=config.frames.num_frames)
+    if config.frames.pooling in ("base", card.pooling):
         return card
-    return replace(card, pooling=config.pooling, head={})
+    return replace(card, pooling=config.frames.pooling, head={})
 
 
 def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Module:
     """Return the pooling to start from: the base's if it has the same, otherwise a new one."""
     card = pooling_card(config, base)
     if base and card.head:
-        return read_pooling(resolve_path(config.base), base, embed_dim_of(model)).train()
-    spaces = (config.word_settings.size, config.word_settings.number) if config.word_settings else ()
-    width = features_size(config.data, config.features) if config.features else embed_dim_of(model)
+        return read_pooling(resolve_path(config.encoder.base), base, embed_dim_of(model)).train()
+    words = config.encoder.word_settings
+    spaces = (words.size, words.number) if words else ()
+    features = config.frames.features
+    width = features_size(config.dataset.data, features) if features else embed_dim_of(model)
     return new_pooling(card, model, width, *spaces)
 
 
@@ -184,8 +191,8 @@ class FrozenTexts:
 
     @classmethod
     def of_base(cls, config: TrainConfig, device: str) -> "FrozenTexts":
-        assert config.base_folder, "a frozen visual tower has a base"
-        model, tokenizer, _ = read_model(config.base_folder, device)
+        assert config.encoder.base_folder, "a frozen visual tower has a base"
+        model, tokenizer, _ = read_model(config.encoder.base_folder, device)
         return cls(model, tokenizer, device)
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -280,14 +287,15 @@ class Learner(Steps):
         start = start or Start.of(config)
         self.losses, self.device, self.base, self.pooling = start.losses, start.device, start.base, start.pooling
         self.model, self.tokenizer, self.preprocess = prepared(start.model, config), start.tokenizer, start.preprocess
-        self.card = replace(self.base or Card(config.name), positions=config.card_positions)
-        if config.pooling != "base":
-            self.card = replace(self.card, pooling=config.pooling)
-        self.pooling.requires_grad_(not config.keep_head)
+        self.card = replace(self.base or Card(config.encoder.name), positions=config.card_positions)
+        if config.frames.pooling != "base":
+            self.card = replace(self.card, pooling=config.frames.pooling)
+        self.pooling.requires_grad_(not config.encoder.keep_head)
         self.head = self.pooling if any(p.requires_grad for p in self.pooling.parameters()) else nn.Identity()
         self.words = words.to(self.device) if words else None
         self.own = nn.ModuleList([self.pooling, *([self.words] if self.words else [])])
-        self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
+        precision = config.optimization.precision
+        self.bf16 = precision == "bf16" or (precision == "auto" and has_bf16(self.device))
         modules = {"model": self.model, "head": self.head, "words": self.words or nn.Identity()}
         super().__init__(config, modules, build_optimizer(self.model, self.own, config))
         self.videos: Tensor | None = None
@@ -305,8 +313,8 @@ class Learner(Steps):
         return videos[:, None] if self.head is self.pooling and videos.ndim == 2 else videos
 
     def start_epoch(self) -> None:
-        self.model.train(self.config.trains_text)
-        self.model.visual.train(self.config.trains_visual)
+        self.model.train(self.config.encoder.trains_text)
+        self.model.visual.train(self.config.encoder.trains_visual)
         self.own.train()
 
     def step(self, batches: Iterable[Batch]) -> dict[str, float]:
@@ -360,7 +368,8 @@ class Learner(Steps):
         """Arrange the changed captions of all captions, one row per caption, and gather them with a phrase of each."""
         if batch.changed is None or batch.phrases is None:
             return None
-        is_changed = torch.zeros(len(batch.changed), self.config.verb_negatives, dtype=torch.bool, device=self.device)
+        num_changed = self.config.verbs.verb_negatives
+        is_changed = torch.zeros(len(batch.changed), num_changed, dtype=torch.bool, device=self.device)
         for row, some in enumerate(batch.changed):
             is_changed[row, : len(some)] = True
         rows = changed.new_zeros(*is_changed.shape, changed.shape[-1])
@@ -414,7 +423,7 @@ class Learner(Steps):
         Unused rows get no gradient and no decay: they stay zero, compress to almost nothing and mark unseen tokens.
         CLIP's padding is among them; no embedding depends on it. `keep_tokens` freezes what the base has learned.
         """
-        if not self.config.trains_text:
+        if not self.config.encoder.trains_text:
             return
         table = token_embeddings(self.model)
         ids = {*special_ids(self.tokenizer), *(token for text in texts for token in self.tokenizer.encode(text))}
@@ -428,17 +437,18 @@ class Learner(Steps):
                 return
             new = used[~table[used].any(dim=1).cpu()]
             table[new] = NEW_TOKEN_STD * torch.randn(len(new), table.shape[1]).to(table)
-        if self.config.keep_tokens and not len(new):
+        if self.config.encoder.keep_tokens and not len(new):
             table.requires_grad_(False)
-        elif self.config.keep_tokens:
+        elif self.config.encoder.keep_tokens:
             learns = torch.zeros_like(table[:, :1]).index_fill_(0, new.to(table.device), 1.0)
             table.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
 
     def encoder(self) -> OpenClipEncoder:
         """Wrap the model, putting it in eval mode; the card gets the towers' fingerprints."""
-        card = Card(self.config.name, pooling=self.card.pooling, positions=self.card.positions)
-        card = replace(card, features=self.config.features, words=words_card(self.words), head=head_of(self.pooling))
-        card = configured(identified(card, self.model, self.tokenizer), self.config.model_cfg, self.preprocess)
+        card = Card(self.config.encoder.name, pooling=self.card.pooling, positions=self.card.positions)
+        features = self.config.frames.features
+        card = replace(card, features=features, words=words_card(self.words), head=head_of(self.pooling))
+        card = configured(identified(card, self.model, self.tokenizer), self.config.encoder.model_cfg, self.preprocess)
         return OpenClipEncoder(self.model, self.tokenizer, card, pooling=self.pooling, words=self.words)
 
     def frozen_encoder(self) -> OpenClipEncoder:
@@ -461,11 +471,11 @@ def prepared(model: Any, config: TrainConfig) -> Any:
     model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
     for name, parameter in model.named_parameters():
         tower = "visual" if name.startswith("visual.") else "text"
-        if config.train not in ("all", tower) and name != "logit_scale":
+        if config.encoder.train not in ("all", tower) and name != "logit_scale":
             parameter.requires_grad_(False)
-    if config.gradient_checkpointing:
+    if config.optimization.gradient_checkpointing:
         model.set_grad_checkpointing()
-    if config.trains_visual:
+    if config.encoder.trains_visual:
         model.visual = joined_norms(model.visual)
     return model
 

@@ -28,12 +28,10 @@ from nt2vr.evaluation.protocol import ask
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.open_clip_encoder import as_scored
 from nt2vr.models.pooling import Mean
 from nt2vr.negation.generate.denials import CaptionDenials, Denial
 from nt2vr.progress import Progress, ShouldStop, hides_bars, silent, stoppable, tracked
 from nt2vr.search.strategies import System
-from nt2vr.world import WORLD
 from trainer.config import METRICS
 from trainer.data.batches import Batch, draw_sentence, epoch_batches
 from trainer.data.clips import Clips
@@ -126,13 +124,13 @@ def go_on(
 def take_steps(learner: Steps, draw: Draw, first_epoch: int, books: "Books | None", should_stop: ShouldStop) -> State:
     """Take all steps from `first_epoch` on, except those of it that the learner has already taken."""
     config = learner.config
-    for epoch in range(first_epoch, config.epochs + 1):
+    for epoch in range(first_epoch, config.batches.epochs + 1):
         learner.start_epoch()
-        done = (learner.steps - (epoch - 1) * config.steps_per_epoch) * config.accumulate
+        done = (learner.steps - (epoch - 1) * config.steps_per_epoch) * config.batches.accumulate
         drawn = draw(epoch, done)
         with closing(prefetched(drawn) if learner.device == "cuda" else drawn) as batches:
             while learner.steps < epoch * config.steps_per_epoch:
-                losses = learner.step(islice(batches, config.accumulate))
+                losses = learner.step(islice(batches, config.batches.accumulate))
                 if books:
                     books.step(epoch, losses)
                 if agree(should_stop()):
@@ -162,7 +160,7 @@ def prefetched(batches: Iterator[Batch], pins: bool = True) -> Generator[Batch]:
 
 def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: Progress = silent) -> None:
     """Set up token rows, the embeddings of a frozen visual tower, and the teacher, who sees means of frames."""
-    config, key = learner.config, f"{learner.config.seed} tokens"
+    config, key = learner.config, f"{learner.config.run.seed} tokens"
 
     @cache
     def denial(row: int) -> Denial:
@@ -174,7 +172,7 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
     if "denied" in learner.losses.needs:
         texts += [denial(row).text for row in tracked(rows, len(rows), "drawing sentences", progress)]
     learner.prepare_tokens(texts)
-    if config.trains_visual:
+    if config.encoder.trains_visual:
         return
     with in_turn():
         if clips.has_videos:
@@ -211,7 +209,7 @@ def own_captions(learner: Learner, clips: Clips, key: str) -> list[str]:
         texts = captions_of(clips.sentences, key, rows)
     if clips.verbs:
         texts += clips.verbs.texts(rows)
-    return texts + clips.all_captions(rows) if learner.config.num_captions else texts
+    return texts + clips.all_captions(rows) if learner.config.dataset.num_captions else texts
 
 
 class Books:
@@ -225,11 +223,11 @@ class Books:
         rewind(run, saved.metrics_bytes)
         self._metrics = MetricsWriter(run, config, learner.steps)
         self._validator = validator()
-        if config.base_folder and not saved.learner:
+        if config.encoder.base_folder and not saved.learner:
             self._metrics.append({"epoch": 0, "step": 0, **self._validator.controls})
         self._saver = Saver(run, learner, saved)
         self._recent = Losses(saved.recent)  # of the steps since the last line of metrics
-        self._total = config.epochs * config.steps_per_epoch
+        self._total = config.total_steps
         self._first = learner.steps
         self._reported = -1  # the step of the status; none yet
         self._bar = tqdm(desc="training", total=self._total, initial=self._first, unit="step", disable=hides_bars())
@@ -240,7 +238,7 @@ class Books:
         learner = self._learner
         self._bar.update()
         self._recent.append(losses)
-        due = learner.steps % learner.config.log_every == 0
+        due = learner.steps % learner.config.run.log_every == 0
         if due:
             means = {name: sum(step[name] for step in self._recent) / len(self._recent) for name in losses}
             self._recent.clear()
@@ -280,16 +278,17 @@ class Books:
         config, controls, measured = self._learner.config, self._validator.controls, self._validator.measure()
         self._metrics.append({"epoch": epoch, "step": self._learner.steps, **measured})
         shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
-        logger.info("epoch %d of %d: %s (%s)", epoch, config.epochs, shown, self._validator.held_out)
+        logger.info("epoch %d of %d: %s (%s)", epoch, config.batches.epochs, shown, self._validator.held_out)
         if not (folder := self._run.checkpoint(epoch)).exists():  # otherwise killed before saving; it would be equal
             metrics = {f"validation/{name}": value for name, value in {**measured, **controls}.items()}
             self._validator.write(epoch, folder, metrics)
-        self._position = position = self._position.after_epoch(measured.get(config.monitor, math.nan), config)
-        self._run.keep_checkpoints(epoch, position.best_epoch, config.keep_checkpoints)
-        if position.finished and epoch < config.epochs:
+        monitored = measured.get(config.validation.monitor, math.nan)
+        self._position = position = self._position.after_epoch(monitored, config)
+        self._run.keep_checkpoints(epoch, position.best_epoch, config.validation.keep_checkpoints)
+        if position.finished and epoch < config.batches.epochs:
             logger.info(
                 "%s has not improved for %d epochs; it was best after epoch %d (%.4f). The run stops early.",
-                *(config.monitor, config.patience, position.best_epoch, position.best),
+                *(config.validation.monitor, config.validation.patience, position.best_epoch, position.best),
             )
         self.save()
         return position.finished
@@ -316,15 +315,15 @@ class Validator:
         self._videos: NDArray[np.float32] | None = None
         self._text: TextMeasures | None = None
         self.controls: dict[str, float] = {}
-        if has_videos and not config.trains_visual:
-            self._videos = clips.embedded_once(as_scored(learner.frozen_encoder()), progress)
-        if learner.teacher and not (has_videos and config.data == WORLD):
+        if has_videos and not config.encoder.trains_visual:
+            self._videos = clips.embedded_once(learner.frozen_encoder().as_scored(), progress)
+        if learner.teacher and not (has_videos and config.dataset.is_world):
             self._text = TextMeasures(learner, clips)
             self.controls |= self._text.controls
-        if config.base_folder and has_videos and not config.features:
-            self.controls |= control_metrics(config.base_folder, clips, learner.device, progress)
-        if config.patience and not (has_videos and config.monitor.startswith("original/")):
-            self._refuse_unmeasured(config.monitor)
+        if config.encoder.base_folder and has_videos and not config.frames.features:
+            self.controls |= control_metrics(config.encoder.base_folder, clips, learner.device, progress)
+        if config.validation.patience and not (has_videos and config.validation.monitor.startswith("original/")):
+            self._refuse_unmeasured(config.validation.monitor)
 
     def _refuse_unmeasured(self, monitor: str) -> None:
         if monitor not in (measured := self.measure()):
@@ -340,16 +339,18 @@ class Validator:
 
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
         learner, config = self._learner, self._learner.config
-        base = learner.base.name if learner.base and not config.features else ""
-        frames = config.num_frames if self._clips.has_videos or not learner.base else learner.base.frames
-        data = f"{self._clips.name}, {config.num_clips} {self._clips.unit}"
-        card = Card(config.name, base=base, frames=frames, data=data, epoch=epoch, metrics=metrics)
-        card = replace(card, objective=" + ".join(config.losses), losses=config.losses, features=config.features)
+        losses = config.objective.losses
+        features = config.frames.features
+        base = learner.base.name if learner.base and not features else ""
+        frames = config.frames.num_frames if self._clips.has_videos or not learner.base else learner.base.frames
+        data = f"{self._clips.name}, {config.dataset.num_clips} {self._clips.unit}"
+        card = Card(config.encoder.name, base=base, frames=frames, data=data, epoch=epoch, metrics=metrics)
+        card = replace(card, objective=" + ".join(losses), losses=losses, features=features)
         card = replace(card, pooling=learner.card.pooling, positions=learner.card.positions, shifts=self._shifts)
         card = replace(card, changes=self._changes)
         parts = {"tokenizer": learner.tokenizer, "pooling": learner.pooling, "words": learner.words}
-        configs = config.model_cfg, learner.preprocess
-        write_checkpoint(folder, learner.model, *configs, card, base=config.base_folder, **parts)
+        configs = config.encoder.model_cfg, learner.preprocess
+        write_checkpoint(folder, learner.model, *configs, card, base=config.encoder.base_folder, **parts)
 
 
 def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None = None) -> dict[str, float]:
@@ -358,14 +359,14 @@ def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None 
     These are every "original/" one, and for denying sentences those TRACKED; for datasets those of negated and
     composed queries. `videos` are as of `Benchmark.embed`, and computed if None.
     """
-    videos = clips.embeddings(as_scored(encoder)) if videos is None else videos
+    videos = clips.embeddings(encoder.as_scored()) if videos is None else videos
     return _measured(encoder, clips, videos, ["plain"])[0]
 
 
 def control_metrics(base: Path, clips: Clips, device: str = "cpu", progress: Progress = silent) -> dict[str, float]:
     """Measure the starting model as it is ("base/") and with the control strategies "drop/" and "boolean/"."""
     encoder = read_checkpoint(base, device)
-    videos = clips.embedded_once(as_scored(encoder), progress)
+    videos = clips.embedded_once(encoder.as_scored(), progress)
     measured = _measured(encoder, clips, videos, list(CONTROLS.values()), progress)
     return {
         f"{control}/{name}": value

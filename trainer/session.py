@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,6 @@ from nt2vr.progress import Progress, silent, stoppable
 from nt2vr.settings import Settings, use_device
 from trainer.config import (
     TrainConfig,
-    build_config,
-    changed,
     load_config,
     preset_names,
     resolved,
@@ -108,7 +106,7 @@ def _lower_rate(run: RunFolder, config: TrainConfig, changes: Mapping[str, Any])
             f"{', '.join(others)} cannot be changed in a run that has begun, only learning_rate can. Leave --set out, "
             "or start a new run."
         )
-    rate = build_config(changed(asdict(config), changes)).learning_rate
+    rate = config.with_changes(changes).rate.learning_rate
     if rate >= status.diverged_rate:
         raise ConfigError(
             f"At a learning_rate of {status.diverged_rate:g}, the loss became non-finite. Set one below it, "
@@ -181,7 +179,7 @@ def _lead(run: RunFolder, plan: Plan, status: RunStatus, cache: Path, stop: thre
         report = run.preparing(status)
         report(0, 0, "loading the model")
         ended = _train(run, config, cache, stop, report)
-        if ended == "finished" and config.add_model and run.path.resolve().parent.name == RUNS:
+        if ended == "finished" and config.run.add_model and run.path.resolve().parent.name == RUNS:
             model, outcome = add_model(run.path)
             logger.info("%s", outcome)
             run.write_status(replace(run.status() or status, doing=outcome))
@@ -201,7 +199,7 @@ def _lead(run: RunFolder, plan: Plan, status: RunStatus, cache: Path, stop: thre
 
     last = replace(run.status() or status, state=state, eta_s=None, error=error_text)
     if has_diverged:
-        last = replace(last, diverged_rate=config.learning_rate)
+        last = replace(last, diverged_rate=config.rate.learning_rate)
     run.write_status(last)
     if state == "stopped" and last.step:
         logger.info("The run has stopped after step %d.", last.step)
@@ -224,7 +222,7 @@ def _use_of(run: RunFolder, config: TrainConfig, model: str) -> str:
     data_dir = folder.parents[1]
     name = model or Catalog.of(Settings.read(data_dir)).name_of_run(folder)
     command = ["nt2vr", "search", "a dog and not a cat", "--systems", name]
-    if config.train == "fusion":
+    if config.encoder.trains_fusion:
         command += ["--image", "photo.jpg"]
     if Settings.read().data_dir.resolve() != data_dir:
         command += ["--data-dir", str(data_dir)]
@@ -298,17 +296,17 @@ def _train(
     from trainer.loop import train as train_loop  # noqa: PLC0415
 
     join()
-    if config.train == "fusion":
+    if config.encoder.trains_fusion:
         from trainer.fusion import train_run  # noqa: PLC0415
 
         return train_run(run, config, cache, stop.is_set, progress)
     start = Start.of(config)  # refuses what cannot be trained before any clip is rendered or decoded
-    logger.info("Preparing clips for %s.", config.name)
+    logger.info("Preparing clips for %s.", config.encoder.name)
     with in_turn():
         loader = ClipLoader(config, cache, start.losses.needs, stoppable(progress, stop.is_set))
         clips, validation = loader.load("train"), loader.load("validation")
-    num_captions = min(config.num_captions, clips.num_captions)  # a dataset may have fewer than configured
+    num_captions = min(config.dataset.num_captions, clips.num_captions)  # a dataset may have fewer than configured
     words = words_for(config, clips)
-    learner = Learner(replace(config, num_clips=len(clips), num_captions=num_captions), start, words)
-    logger.info("Training %s on %s, %d %s.", config.name, clips.name, len(clips), clips.unit)
+    learner = Learner(config.replace(num_clips=len(clips), num_captions=num_captions), start, words)
+    logger.info("Training %s on %s, %d %s.", config.encoder.name, clips.name, len(clips), clips.unit)
     return train_loop(learner, run, clips, validation, stop.is_set, progress)

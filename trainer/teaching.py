@@ -30,7 +30,7 @@ def taught(name: str) -> str:
 def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
     """Return the config that teaches a model; a ConfigError refuses one without a text tower."""
     card = models.card(name)
-    if models.find(name).kind == "embeddings" or card.words or card.clip:
+    if not card.capabilities.has_text_tower:
         raise ConfigError(f"{quoted(name)} has no text tower that could be taught. Choose another model.")
     changes = {"name": taught(card.name), "base": str(models.folder(name).resolve()), "data": data}
     return load_config(PRESET, changes)
@@ -39,17 +39,17 @@ def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
 def teachable(models: Catalog) -> list[str]:
     """List the models here that `teaching` takes and that were not taught so, without runs."""
     here = {name: models.card(name) for name, entry in models.entries().items() if entry.kind == "model"}
-    return [name for name, card in here.items() if not (card.words or card.clip) and card.objective != "distill"]
+    return [name for name, card in here.items() if card.capabilities.has_text_tower and card.objective != "distill"]
 
 
 def told_s(config: TrainConfig, seconds: float, steps_done: int = 0) -> str:
     """Return what a person is told before a teaching starts, or goes on after some steps: about how long it takes."""
-    total = config.epochs * config.steps_per_epoch
+    total = config.total_steps
     steps = f"{total:,} steps"
     if steps_done:
         steps = f"{total - steps_done:,} of {total:,} steps are left"
     time_here = f"about {duration_text(seconds)} here, less if it stops early"
-    return f"{config.name}: {steps}, {time_here}. Only the text tower learns, so that every index stays."
+    return f"{config.encoder.name}: {steps}, {time_here}. Only the text tower learns, so that every index stays."
 
 
 def estimate_s(config: TrainConfig, progress: Progress = silent, steps_done: int = 0) -> float:
@@ -63,10 +63,11 @@ def estimate_s(config: TrainConfig, progress: Progress = silent, steps_done: int
     from trainer.loop import prepare  # noqa: PLC0415
 
     started = time.monotonic()
-    captions = world_captions("train", (WARM + TIMED + 1) * config.batch_size, config.seed)
+    captions = world_captions("train", (WARM + TIMED + 1) * config.batches.batch_size, config.run.seed)
     clips = caption_clips(NAME, captions)
-    preparing = (time.monotonic() - started) / len(clips) * (config.num_clips + config.validation_clips)
-    few = replace(config, data=WORLD, num_clips=len(clips), not_epochs=0)
+    num_prepared = config.dataset.num_clips + config.validation.validation_clips
+    preparing = (time.monotonic() - started) / len(clips) * num_prepared
+    few = config.replace(data=WORLD, num_clips=len(clips), not_epochs=0)
     learner = Learner(few)
     prepare(learner, clips, lambda: False)
     learner.start_epoch()
@@ -77,8 +78,8 @@ def estimate_s(config: TrainConfig, progress: Progress = silent, steps_done: int
             started = time.monotonic()
         learner.step([next(batches)])
     step_s = (time.monotonic() - started) / TIMED
-    steps_of_all = config.epochs * (config.steps_per_epoch + VALIDATION)
-    share_left = 1 - steps_done / (config.epochs * config.steps_per_epoch)
+    steps_of_all = config.batches.epochs * (config.steps_per_epoch + VALIDATION)
+    share_left = 1 - steps_done / config.total_steps
     return preparing + steps_of_all * share_left * step_s
 
 
@@ -90,11 +91,15 @@ def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:
     for path in sorted(runs.glob("[!.]*/config.json")):
         with suppress(Nt2vrError):  # of another version
             own, status = load_config(path), RunFolder(path.parent).status()
-            same = (own.name, own.base, own.data) == (config.name, config.base, config.data)
-            if same and not (status and status.state == "finished"):
+            if _teaches(own) == _teaches(config) and not (status and status.state == "finished"):
                 return path.parent, False
-    names = (f"{slug(config.name)}{suffix}" for suffix in chain([""], (f"-{number}" for number in count(2))))
+    names = (f"{slug(config.encoder.name)}{suffix}" for suffix in chain([""], (f"-{number}" for number in count(2))))
     return next(runs / name for name in names if not (runs / name).exists()), True
+
+
+def _teaches(config: TrainConfig) -> tuple[str, str, str]:
+    """Return the name, the base and the data by which a teaching is found again."""
+    return config.encoder.name, config.encoder.base, config.dataset.data
 
 
 def add_model(run: Path) -> tuple[str, str]:

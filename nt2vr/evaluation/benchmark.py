@@ -14,7 +14,6 @@ from nt2vr.errors import ConfigError, DatasetError, MediaError, quoted
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
-from nt2vr.models.card import QUERY_SCORED
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.search.embed_clips import embed_gallery
@@ -212,7 +211,7 @@ def embed_files(
         if not embedded.gallery.videos:
             raise DatasetError(f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}")
         found = embedded.embeddings
-        if of_frames or encoder.card.pooling == QUERY_SCORED:
+        if of_frames or encoder.capabilities.weighs_frames:
             found = embedded.all_frames[embedded.places]
         embeddings = np.zeros((len(videos), *found.shape[1:]), np.float32)
         embeddings[[rows[video.video_id] for video in embedded.gallery.videos]] = found
@@ -225,9 +224,10 @@ def embed_features(videos: Sequence[Video], known: Mapping[str, Features], other
     """Return a function that projects features, or zeros, under models that read them; others embed `otherwise`."""
 
     def embed(encoder: Encoder, progress: Progress) -> Vectors:
-        if not encoder.card.features:
+        if not encoder.capabilities.reads_features:
             return otherwise(encoder, progress)
-        features, width = known[encoder.card.features], getattr(encoder, "frame_dim", 0)
+        features = known[encoder.card.features]
+        width = encoder.stored_shape[-1]
         if features.size != width:
             raise DatasetError(
                 f"{encoder.name} was trained on features {quoted(features.name)} of {width} numbers, but here they "

@@ -21,7 +21,6 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.open_clip_encoder import as_scored
 from nt2vr.negation.generate.denials import Denial
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.world import NAME, WORLD
@@ -152,7 +151,7 @@ def _benchmark(
 
     def embed(encoder: Encoder, progress: Progress) -> Vectors:
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache)
-        return clips.embeddings(as_scored(encoder), progress, keeps_frames=True)
+        return clips.embeddings(encoder.as_scored(), progress, keeps_frames=True)
 
     ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
     return Benchmark(name, ids, queries, embed, source, references, texts)

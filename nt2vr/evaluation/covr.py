@@ -29,13 +29,11 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.open_clip_encoder import OpenClipEncoder, as_scored
-from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.progress import Progress, silent
 from nt2vr.search.exclusion import Exclusion, averaged
-from nt2vr.search.references import COMBINATIONS, CovrVectors, Weights, attends, combine, fusion_of
+from nt2vr.search.references import COMBINATIONS, CovrVectors, Weights, attends, combine
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import captions
 from nt2vr.world.drawn.clips import LOOK, ClipFile
@@ -113,7 +111,7 @@ def embed_queries(
     embedded anyway.
     """
     media, queries = benchmark.embed(encoder, progress), benchmark.queries
-    if isinstance(encoder, PrecomputedEncoder):
+    if encoder.capabilities.given_queries_only:
         given = encoder.encode_text([query.query_id for query in queries])
         none = np.zeros_like(given)
         return EmbeddedQueries(queries, CovrVectors(none, none, none, none), none, media.clips, given)
@@ -127,8 +125,10 @@ def embed_queries(
     references = [query.reference for query in queries]
     left_out = np.stack([sum((vectors[text] for text in some), nothing) for some in unwanted])
     combined = CovrVectors(media.references[references], of_texts, of_wanted, left_out)
-    if isinstance(encoder, OpenClipEncoder) and (deep or attends(encoder)):
-        frames = media.references[:, None] if media.frames is None else encoder.each_frame(media.frames())
+    if deep or attends(encoder):
+        frames = media.references[:, None]
+        if media.frames is not None:
+            frames = encoder.pool(media.frames()[..., None, :])  # each frame as a clip
         combined = replace(combined, tokens=encoder.encode_tokens(texts), frames=frames[references])
     return EmbeddedQueries(queries, combined, of_captions, media.clips)
 
@@ -225,7 +225,7 @@ def outcomes_of(embedded: EmbeddedQueries, encoder: Encoder) -> dict[str, Outcom
 def _systems(embedded: EmbeddedQueries, encoder: Encoder) -> dict[str, Vectors]:
     if embedded.given is not None:
         return {GIVEN: embedded.given}
-    weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
+    weights, fusion = Weights.of(encoder.card.composition), encoder.fusion
     names = [*COMBINATIONS, *(["fusion"] if fusion else []), *([FULL_CAPTION] if embedded.captions.any() else [])]
     return {name: vectors_of(embedded, name, weights, fusion) for name in names}
 
@@ -346,7 +346,7 @@ def benchmark_for(
     encoder.card.check_frames()
     if data.name == WORLD:
         return covr_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
-    known = encoder.video_ids if isinstance(encoder, PrecomputedEncoder) else None
+    known = None if encoder.given_videos is None else encoder.given_videos.keys()
     dataset = load_covr(expanded(data.name), "val" if data.split == "validation" else data.split, known)
     unreadable: dict[str, str] = {}
     if known is None:
@@ -370,7 +370,7 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
         framing = encoder.card.framing
         pictures = ClipFile.of(split, references, 1, framing, cache).embeddings(encoder, progress)
         videos = ClipFile.of(split, clips, encoder.num_frames, framing, cache)
-        return EmbeddedMedia(pictures, videos.embeddings(as_scored(encoder), progress))
+        return EmbeddedMedia(pictures, videos.embeddings(encoder.as_scored(), progress))
 
     table, queries = WishTable(clips), []
     for row, edit in ((row, edit) for row, family in enumerate(families) for edit in family.edits):
@@ -399,15 +399,12 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmar
         ids += ranked
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedMedia:
-        if isinstance(encoder, PrecomputedEncoder):
-            nothing = np.zeros(encoder.embed_dim, np.float32)
-            found = (encoder.video(name) for name in dataset.media)
-            embeddings = np.stack([nothing if each is None else each for each in found])
-        else:
+        if encoder.given_videos is None:
             embeddings = embed_videos(encoder, progress)
-        frames = None
-        if isinstance(encoder, OpenClipEncoder) and encoder.words is None:
-            frames = partial(embed_frames, encoder, progress)
+        else:
+            nothing = np.zeros(encoder.embed_dim, np.float32)
+            embeddings = np.stack([encoder.given_videos.get(name, nothing) for name in dataset.media])
+        frames = partial(embed_frames, encoder, progress)
         return EmbeddedMedia(averaged(embeddings), embeddings[[rows[name] for name in ids]], frames)
 
     def query_of(sample: CovrSample) -> CovrQuery:

@@ -21,7 +21,6 @@ from nt2vr.media.store import LIMITS, evict, mark_used, read_cached
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.negation.parse.query import Query, understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.progress import Progress, silent
@@ -117,9 +116,7 @@ def ask_systems(
     if any(system.strategy != PLAIN for system in systems):
         steps = ticking(queries, lambda share: step(PARSING * share))
         parts, parsing = [_parts(query, understand) for query in steps], PARSING
-    sentences = [query.text for query in queries]
-    if isinstance(encoder, PrecomputedEncoder):
-        sentences = [encoder.known_name(query.query_id, query.text) for query in queries]
+    sentences = [encoder.query_name(query.query_id, query.text) for query in queries]
     texts = chain(sentences, *((wanted, *unwanted) for wanted, unwanted in parts))
     embeddings = _embedded(texts, encoder, averaged, lambda share: step(parsing + (1 - parsing) * share))
     nothing, anchor, tau = np.zeros((0, encoder.embed_dim), np.float32), anchor_of(encoder), tau_of(card)
@@ -184,7 +181,7 @@ def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
             seen.add(base)
             model = base
         bases[model] = None
-    with_parts = {base: not models.card(base).queries for base in bases}
+    with_parts = {base: not models.card(base).capabilities.given_queries_only for base in bases}
     controls = [System(base, each) for base in bases for each in CONTROLS if each == PLAIN or with_parts[base]]
     return list(dict.fromkeys([*controls, *systems]))
 
@@ -218,7 +215,7 @@ def evaluate(
     measured = stored()
     if benchmark.unreadable is not None and len(measured) < len(specs):
         # one of the models that see frames reads all videos, which tells those that cannot be read
-        for model in [system.model for system, card in cards.items() if not card.features and not card.queries][:1]:
+        for model in [system.model for system, card in cards.items() if card.capabilities.sees_files][:1]:
             progress(0, 0, f"loading {model}")
             benchmark.embed(models.load(model), progress)
         benchmark = benchmark.without_unreadable()

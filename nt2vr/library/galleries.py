@@ -92,8 +92,10 @@ class Galleries:
     def answering(self, key: str, query: Query) -> list[str]:
         """Return the system that answers a program which names none; it excludes what the query denies."""
         model = self.default_model(key)
-        excludes = query.unwanted and not self.built_in.models.card(model).queries
-        return [f"{model} {EXCLUDING}" if excludes else model]
+        capabilities = self.built_in.models.card(model).capabilities
+        if query.unwanted and not capabilities.given_queries_only:
+            return [f"{model} {EXCLUDING}"]
+        return [model]
 
     def forget(self, key: str) -> None:
         """Close a library whose clips or embeddings have changed; its next search opens it again."""

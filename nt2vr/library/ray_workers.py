@@ -23,9 +23,8 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.video_files import decode_files
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.encoder import Encoder
-from nt2vr.models.open_clip_encoder import OpenClipEncoder
-from nt2vr.search.embed_clips import BATCH_FRAMES, Encode, Some, embeddings_of
+from nt2vr.models.encoder import BATCH_FRAMES, Encoder
+from nt2vr.search.embed_clips import Encode, Some, embeddings_of
 from nt2vr.settings import Settings, project_version
 
 ADDRESS = re.compile(r"auto|(ray://)?[^\s/]+:\d+")
@@ -57,7 +56,7 @@ class Worker:
         read = list(decode_files(clips, encoder.num_frames, encoder.card.framing, self._decoder, failed))
         with self._one_at_a_time:
             if not read:
-                return np.empty((0, encoder.num_frames, encoder.embed_dim), np.float32), failed
+                return np.empty((0, *encoder.stored_shape), np.float32), failed
             clips, frames = zip(*read, strict=True)
             return embeddings_of(clips, frames, encoder, self._decoder), failed
 
@@ -70,8 +69,7 @@ def identity_of(encoder: Encoder) -> str:
 def load_like(data_dir: Path, device: str, name: str, precision: str) -> Encoder:
     """Load a model on a worker, to compute in the precision of the process that stores the embeddings."""
     encoder = Catalog.of(Settings.read(data_dir, device)).load(name)
-    if isinstance(encoder, OpenClipEncoder):
-        encoder.set_precision(precision)
+    encoder.set_precision(precision)
     return encoder
 
 

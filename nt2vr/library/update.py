@@ -15,7 +15,6 @@ from nt2vr.media.decode import CLOSED, Decoder, ahead
 from nt2vr.media.store import Cache
 from nt2vr.media.video import Probe
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Job, Progress, silent
 from nt2vr.search.embed_clips import Encode, drop_unused, embed_gallery
 from nt2vr.search.index import Milvus
@@ -70,7 +69,7 @@ def update_library(
             embedded, notice = len(view.gallery.videos), view.notice
             if any(reason.endswith(CLOSED) for _, reason in view.skipped):
                 raise InterruptedError
-            if not isinstance(encoder, PrecomputedEncoder):  # which lacks clips for other reasons
+            if encoder.given_videos is None:  # otherwise clips are missing for other reasons
                 films = {video.video_id: video.film or video.video_id for video in gallery.videos}
                 inventory.skip_clips((clip, films[clip], reason) for clip, reason in view.skipped)
                 changes = _with_skipped(changes, {films[clip] for clip, _ in view.skipped})

@@ -12,6 +12,7 @@ from pydantic import Field, FiniteFloat, TypeAdapter, ValidationError
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import parse_json, with_schema, without_schema, write_json
+from nt2vr.models.capabilities import Capabilities
 from nt2vr.models.framing import BICUBIC, CENTRES, DEFAULT_SIZE, SHORTEST, Framing, text_settings, visual_settings
 
 MEAN, RAW_MEAN, QUERY_SCORED = "mean", "raw_mean", "query_scored"
@@ -64,7 +65,7 @@ class Card:
         created: ISO 8601, UTC.
         visual_fingerprint: hash of the visual tower's weights.
         text_fingerprint: hash of the text tower's weights, and of a tokenizer of its own.
-        queries: number of texts that a `PrecomputedEncoder` knows; 0 for a model.
+        queries: number of texts that a file of embeddings knows; 0 for a model.
         visual_settings: hash of what else changes the embedding of a frame; `text_settings`: of a text.
         precision: of the arithmetic; empty for float32.
     """
@@ -106,6 +107,22 @@ class Card:
     def fingerprint(self) -> str:
         """Identify the weights of both towers, and a tokenizer of its own."""
         return f"{self.visual_fingerprint} {self.text_fingerprint}"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the model can do, as far as that is known before it is loaded."""
+        takes_whole_clips = bool(self.clip)
+        has_given_queries = bool(self.queries)
+        reads_features = bool(self.features)
+        return Capabilities(
+            scores_frames=not (takes_whole_clips or has_given_queries or reads_features),
+            reads_seconds=takes_whole_clips,
+            is_slow=takes_whole_clips,
+            weighs_frames=self.pooling == QUERY_SCORED,
+            reads_features=reads_features,
+            given_queries_only=has_given_queries,
+            has_text_tower=not (takes_whole_clips or has_given_queries or self.words),
+        )
 
     @property
     def framing(self) -> Framing:

@@ -17,8 +17,9 @@ from nt2vr.models.acquire import Added, Announce, CheckName, acquire, announce_n
 from nt2vr.models.card import CARD, DRAWINGS, FUSION, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.clip_encoder import MODEL, ClipModel
-from nt2vr.models.encoder import Encoder, check_encoder, takes_clips
+from nt2vr.models.encoder import Encoder
 from nt2vr.models.options import AddOptions
+from nt2vr.models.outside import check_encoder
 from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
 from nt2vr.progress import Progress, silent
 from nt2vr.registry import pick
@@ -66,6 +67,7 @@ class Catalog:
         self._cards: dict[Path, tuple[int, Card | None]] = {}  # folder -> modification time and card
         self._downloading = Lock()
         self._outside: dict[str, CatalogEntry] = {}
+        self._given: dict[str, object] = {}  # models from outside as they were given, by name
 
     @classmethod
     def of(cls, settings: Settings) -> "Catalog":
@@ -88,7 +90,8 @@ class Catalog:
         entries: dict[str, CatalogEntry] = {}
         for folder in (folder for parent in self._folders for folder in sorted(_subfolders(parent))):
             if card := self._card(folder):
-                entry = CatalogEntry((folder,), "embeddings" if card.queries else "model", bool(card.fusion))
+                has_given_queries = card.capabilities.given_queries_only
+                entry = CatalogEntry((folder,), "embeddings" if has_given_queries else "model", bool(card.fusion))
                 entries.setdefault(card.name, entry)
         taken = {name.casefold() for name in entries}
         for run in sorted(_subfolders(self._runs), reverse=True):
@@ -104,9 +107,10 @@ class Catalog:
         announce: Announce = announce_nothing,
         check_name: CheckName = any_name,
     ) -> Added:
-        """Add a model: from a file, a folder, the Hub or embeddings; see `acquire`.
+        """Add a model: from a file, a folder, the Hub or embeddings, see `acquire`; or an object from outside.
 
-        An `Encoder` is added for this catalog alone, under its own name. A download that is here already is found.
+        An object, an `Encoder` or one with its methods, is added for this catalog alone, under its own name. An object
+        or a download that is here already is found.
         """
         if not isinstance(source, str | Path):
             return Added(self._add_encoder(source, check_name))
@@ -119,20 +123,22 @@ class Catalog:
                 return Added(here, "It was here already.")
             return acquire(source, self, options, progress, announce, check_name)
 
-    def _add_encoder(self, model: Encoder, check_name: CheckName) -> str:
-        """Add a model from outside, for this catalog alone, and return its name; one that is here already is found."""
-        if any(model is entry.make() for entry in self._outside.values() if entry.make):
-            return model.name
-        inner = getattr(model, "encoder", model)
-        encoder = check_encoder(inner if takes_clips(inner) else model)
-        check_name(encoder.name)
-        if encoder.name in self.entries() and encoder.name not in self._outside:
-            here, given = self.card(encoder.name), encoder.card
-            if (here.fingerprint, here.pooling_key) == (given.fingerprint, given.pooling_key):
-                return encoder.name
-            raise ConfigError(f"There is a model {quoted(encoder.name)} already. Give yours another name.")
-        self._outside[encoder.name] = CatalogEntry((), "outside", make=lambda: encoder)
-        return encoder.name
+    def _add_encoder(self, model: Any, check_name: CheckName) -> str:
+        """Add a model from outside, and return its name; one that is here already is found."""
+        for name, given in self._given.items():
+            if model is given:
+                return name
+        encoder = check_encoder(model)
+        name = encoder.name
+        check_name(name)
+        if name in self.entries() and name not in self._outside:
+            here = self.card(name)
+            if (here.fingerprint, here.pooling_key) == (encoder.card.fingerprint, encoder.card.pooling_key):
+                return name
+            raise ConfigError(f"There is a model {quoted(name)} already. Give yours another name.")
+        self._given[name] = model
+        self._outside[name] = CatalogEntry((), "outside", make=lambda: encoder)
+        return name
 
     def named(self, name: str) -> str | None:
         """Return a model's name as it is listed, given in any letter case and with any spaces; None if none has it."""
@@ -177,8 +183,8 @@ class Catalog:
     def library_models(self) -> list[str]:
         """List the models here that can index a library.
 
-        Those that know more than drawings are first, training runs come after models of their own, and models that
-        take clips, which are slow, come after those.
+        Those that know more than drawings are first, training runs come after models of their own, and slow models
+        come after those.
         """
         entries = self.entries()
         names = []
@@ -188,8 +194,8 @@ class Catalog:
 
         def order(name: str) -> tuple[bool, bool, bool]:
             is_run = entries[name].kind == "run"
-            takes_whole_clips = bool(self.card(name, entries).clip)
-            return self.knows_only_drawings(name, entries), is_run, takes_whole_clips
+            is_slow = self.card(name, entries).capabilities.is_slow
+            return self.knows_only_drawings(name, entries), is_run, is_slow
 
         return sorted(names, key=order)
 

@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
 from nt2vr.files import hash_file
+from nt2vr.models.capabilities import Capabilities
 from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.clip_files import check_model_files, limited_layers
 from nt2vr.models.device import precision_of, resolve_device
-from nt2vr.models.encoder import encode_unknown
+from nt2vr.models.encoder import Encoder, Frames, Vectors, encode_unknown, normalised
 from nt2vr.models.framing import LONGEST, SQUASH, frame_positions
 from nt2vr.models.hub import SPARE_BYTES, RemoteFile, transfer
 from nt2vr.models.options import AddOptions
@@ -47,8 +47,6 @@ MODULES = "modules.json"  # of a folder of sentence-transformers
 LIBRARIES = 1 << 30  # bytes of weights whose time and memory the libraries take as well
 # Set here, not by a folder's config, which could name one of the Hub's. All models have the second.
 ATTENTION = ("sdpa", "eager")
-Vectors = NDArray[np.float32]
-Frames = NDArray[np.uint8]
 
 
 class Clip(NamedTuple):
@@ -125,16 +123,21 @@ class SentenceTransformers:
         ends = np.cumsum([len(clip.frames) for clip in clips])[:-1]
         return np.stack([part.mean(axis=0) for part in np.split(found, ends)])
 
+    @property
+    def composes(self) -> bool:
+        """Whether the model embeds a picture and a text as one query."""
+        return bool(self.model.supports(("image", "text")))
+
     def composed(self, picture: Frames, text: str) -> Any:
-        """Embed a picture (H, W, 3) and a text as one query: (D,); None if the model does not support that."""
-        if not self.model.supports(("image", "text")):
-            return None
+        """Embed a picture (H, W, 3) and a text as one query: (D,)."""
         asked = [{"image": Image.fromarray(picture), "text": text}]
         return self.model.encode_query(asked, prompt=self._prompt, show_progress_bar=False)[0]
 
 
 class Transformers:
     """A model of transformers with features of texts and videos, such as VideoPrism-LvT."""
+
+    composes = False
 
     def __init__(self, folder: Path, card: Card, device: str) -> None:
         library = _imported("transformers", TRANSFORMERS)
@@ -158,6 +161,9 @@ class Transformers:
         videos = [clip.frames.transpose(0, 3, 1, 2) for clip in clips]
         return self._features("video", self._processor(videos=videos, do_sample_frames=False, return_tensors="pt"))
 
+    def composed(self, picture: Frames, text: str) -> Any:
+        raise NotImplementedError("a model of transformers composes nothing")
+
     def _features(self, kind: str, inputs: Any) -> Any:
         import torch  # noqa: PLC0415  the page is up before torch is
 
@@ -168,14 +174,15 @@ class Transformers:
             return found.float().cpu().numpy().reshape(len(found), -1)  # videos come as (N, 1, D)
 
 
-class ClipModel:
-    """A model that takes whole clips, as an `Encoder` of texts with `encode_clips` instead of `encode_frames`.
+class ClipModel(Encoder):
+    """An encoder that takes whole clips, each as one embedding.
 
     Attributes:
-        batch: clips in one forward pass.
-        num_bytes: of its weights in memory.
+        batch_size: clips in one forward pass.
         cached_texts: as of `OpenClipEncoder`.
     """
+
+    batch_size: int = ON_GPU
 
     def __init__(self, folder: Path, device: str = "cpu", card: Card | None = None) -> None:
         """Load the files in the folder's MODEL; `card` is the folder's own, unless given."""
@@ -190,10 +197,9 @@ class ClipModel:
             raise
         except Exception as error:  # of any kind: libraries, configurations and weights
             raise CheckpointError(f"{card.name} cannot be loaded ({reason_of(error)}). Add it again.") from error
-        self.name, self.num_frames, self.image_size = card.name, card.frames, card.image_size
-        self.visual_fingerprint, self.text_fingerprint = card.visual_fingerprint, card.text_fingerprint
         self.cached_texts: dict[str, Vectors] = {}
-        self.batch = 1 if self._device == "cpu" else ON_GPU
+        if self._device == "cpu":
+            self.batch_size = 1
         self.embed_dim = int(card.clip.get("dimensions") or 0) or self.encode_text(["a dog"]).shape[1]
         self.num_bytes = sum(each.numel() * each.element_size() for each in self.backend.model.parameters())
 
@@ -203,18 +209,21 @@ class ClipModel:
         )
         return rows
 
-    def encode_clips(self, frames: Frames, seconds: Vectors | None = None) -> Vectors:
-        """Embed clips (N, F, H, W, 3), framed by the card: (N, D), L2-normalised.
+    def prepare_texts(self, texts: Sequence[str]) -> None:
+        self.encode_text(texts)
 
-        Args:
-            seconds: (N, F) where each frame is in its clip, in the middles of equal parts; None if that is unknown. At
-                a model's fps a short clip has fewer frames, and one without any length, a picture, is given as such.
+    def encode_video(self, frames: Frames, seconds: Vectors | None = None) -> Vectors:
+        """Embed clips (N, F, H, W, 3), framed by the card: (N, 1, D), L2-normalised.
+
+        At the model's fps, a short clip has fewer frames, and one without any length, a picture, is given as such.
         """
-        clips = [
-            self._clip(each, None if seconds is None else seconds[row, 0] + seconds[row, -1])
-            for row, each in enumerate(frames)
-        ]
-        return normalised(self._encoded(clips)) if clips else np.zeros((0, self.embed_dim), np.float32)
+        clips = []
+        for row, clip_frames in enumerate(frames):
+            length_s = None if seconds is None else seconds[row, 0] + seconds[row, -1]
+            clips.append(self._clip(clip_frames, length_s))
+        if not clips:
+            return np.zeros((0, 1, self.embed_dim), np.float32)
+        return normalised(self._encoded(clips))[:, None]
 
     def _clip(self, frames: Frames, length_s: float | None) -> Clip:
         fps = float(self.card.clip.get("fps", 0))
@@ -229,7 +238,7 @@ class ClipModel:
         import torch  # noqa: PLC0415  the page is up before torch is
 
         try:
-            if len(clips) <= self.batch:
+            if len(clips) <= self.batch_size:
                 return self.backend.clips(clips)
         except torch.OutOfMemoryError as error:
             if len(clips) == 1:
@@ -237,33 +246,27 @@ class ClipModel:
                     f"A clip does not fit into the memory of {self._device} with {self.name}. Choose fewer frames, or "
                     "--device cpu."
                 ) from error
-            self.batch = len(clips) // 2
+            self.batch_size = len(clips) // 2
         half = len(clips) // 2
         return np.concatenate([self._encoded(clips[:half]), self._encoded(clips[half:])])
 
-    def composed(self, picture: Frames, text: str) -> Vectors | None:
-        """Embed a picture (H, W, 3) and a text as the model itself composes them: (D,); None if it does not."""
-        found = self.backend.composed(picture, text) if isinstance(self.backend, SentenceTransformers) else None
-        return None if found is None else normalised(found)
+    @property
+    def capabilities(self) -> Capabilities:
+        return replace(self.card.capabilities, composes=self.backend.composes)
 
-    def encode_frames(self, frames: Frames) -> Vectors:
-        raise ConfigError(f"{self.name} takes whole clips, and has no embeddings of single frames.")
+    @property
+    def stored_shape(self) -> tuple[int, int]:
+        return 1, self.embed_dim
 
-    def pool(self, frame_embeddings: Vectors) -> Vectors:
-        return frame_embeddings[..., 0, :]
+    def composed(self, picture: Frames, text: str) -> Vectors:
+        return normalised(self.backend.composed(picture, text))
 
-    def unseen_words(self, text: str) -> tuple[str, ...]:
-        return ()  # these models were trained on the web
+    def pool(self, stored: Vectors) -> Vectors:
+        return stored[..., 0, :]
 
     def move_to(self, device: str) -> None:
         self.backend.model.to(device)
         self._device = device
-
-
-def normalised(rows: Any) -> Vectors:
-    """Return rows of length 1 in float32; those of zeros stay."""
-    rows = np.asarray(rows, np.float32)
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12), np.float32)
 
 
 def _imported(module: str, loader: str) -> Any:

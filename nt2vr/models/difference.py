@@ -135,7 +135,7 @@ def export_checkpoint(folder: Path, target: Path) -> None:
     from safetensors.torch import load_file, save_file  # noqa: PLC0415  imports torch
 
     card = read_card(folder)
-    if card.queries:
+    if card.capabilities.given_queries_only:
         raise CheckpointError(f"{card.name} is embeddings from a file, and no model. Choose another one.")
     if target.exists():
         raise CheckpointError(f"{target} already exists. Choose another name or delete it.")

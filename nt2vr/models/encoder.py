@@ -1,113 +1,171 @@
-"""The encoder Protocol, the interface of models for search, evaluation and training."""
+"""The encoder, the interface of models for search, evaluation and training."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeGuard, cast
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError, quoted
+from nt2vr.models.capabilities import Capabilities
 from nt2vr.models.card import Card
 
+if TYPE_CHECKING:  # imports torch
+    from nt2vr.models.fusion import Fusion
+
+Vectors = NDArray[np.float32]
+Frames = NDArray[np.uint8]
+BATCH_FRAMES = 64  # frames in one forward pass: larger is no faster on a CPU and takes more memory
 CACHED_TEXTS = 1024  # texts: 2 MB at 512 dimensions
-IDENTITY = ("name", "visual_fingerprint", "text_fingerprint", "image_size")  # an encoder and its card say the same
 
 
-class Encoder(Protocol):
-    """Embeds texts, frames and videos into one space; safe to use from many threads at once.
+class Encoder(ABC):
+    """Embeds texts and clips into one space; safe to use from many threads at once.
+
+    A model needs `card`, `embed_dim`, `encode_text` and `encode_video`. Everything else has a default, which a model
+    overrides if it can do more, or works otherwise. Callers never ask what class an encoder has.
 
     Attributes:
-        num_frames: F, frames sampled per video.
-        image_size: S, side of a frame in pixels.
+        card: says what the model is. Its fingerprints change with the towers: embeddings are stored under them.
         embed_dim: D, length of an embedding.
-        visual_fingerprint: equal for equal visual towers.
-        text_fingerprint: equal for equal text towers.
+        fusion: trained fusion of a picture and a text; None without one.
+        given_videos: embeddings (D,) by id, if the model has them from elsewhere and encodes no clips; otherwise None.
+        num_bytes: of the weights in memory, of a model that `is_slow`.
     """
 
     card: Card
-    name: str
-    num_frames: int
-    image_size: int
     embed_dim: int
-    visual_fingerprint: str
-    text_fingerprint: str
+    fusion: "Fusion | None" = None
+    given_videos: Mapping[str, Vectors] | None = None
+    num_bytes: int = 0
 
-    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    @abstractmethod
+    def encode_text(self, texts: Sequence[str]) -> Vectors:
         """Embed texts: (N, D), L2-normalised; a text too long for the model is truncated."""
 
-    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Embed (N, S, S, 3) RGB frames, already resized by `picture.fit`: (N, D), for `pool`.
+    @abstractmethod
+    def encode_video(self, frames: Frames, seconds: Vectors | None = None) -> Vectors:
+        """Encode clips as they are stored, for `pool`: (N, F, H, W, 3) RGB to (N, R, W), with R rows per clip.
 
-        They are L2-normalised, unless the card pools raw embeddings.
+        Args:
+            frames: framed by `card.framing`.
+            seconds: (N, F), when each frame is in its clip, in the middles of equal parts; zeros for a picture. None
+                if that is unknown, or if the model does not read it.
         """
 
-    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Pool the frame embeddings of videos: (..., F, D) to (..., D), L2-normalised."""
+    def pool(self, stored: Vectors) -> Vectors:
+        """Pool stored clips: (..., R, W) to (..., D), L2-normalised. The default is the mean of the rows."""
+        return normalised(stored.mean(axis=-2))
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the model can do: what its card says."""
+        return self.card.capabilities
+
+    @property
+    def name(self) -> str:
+        return self.card.name
+
+    @property
+    def num_frames(self) -> int:
+        """F, frames sampled per clip."""
+        return self.card.frames
+
+    @property
+    def image_size(self) -> int:
+        """Height of a frame in pixels."""
+        return self.card.image_size
+
+    @property
+    def visual_fingerprint(self) -> str:
+        """Equal for equal visual towers."""
+        return self.card.visual_fingerprint
+
+    @property
+    def text_fingerprint(self) -> str:
+        """Equal for equal text towers."""
+        return self.card.text_fingerprint
+
+    @property
+    def stored_shape(self) -> tuple[int, int]:
+        """(R, W) of a clip that `encode_video` encodes; the default is an embedding per frame."""
+        return self.num_frames, self.embed_dim
+
+    @property
+    def batch_size(self) -> int:
+        """Clips that are best encoded at once."""
+        return max(1, BATCH_FRAMES // self.num_frames)
+
+    @property
+    def frame_reader(self) -> Callable[[Vectors], Vectors] | None:
+        """Function from stored rows (..., W) to vectors (..., D) that texts are compared with; None if they are such.
+
+        Galleries keep it, and live longer than their encoder, which it should not hold without need.
+        """
+        return None if self.card.normalises_frames else normalised
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
-        """List the words of a text that never occurred in training."""
+        """List the words of a text that never occurred in training, which a search replaces."""
+        return ()
+
+    def words_read(self, text: str) -> str:
+        """Return the words of a text that the model reads, if it does not read all; otherwise nothing."""
+        return ""
+
+    def encode_tokens(self, texts: Sequence[str]) -> Vectors:
+        """Embed the tokens of texts for a fusion: (N, T, D), L2-normalised; zeros pad. By default, a text is one."""
+        return self.encode_text(texts)[:, None]
+
+    def composed(self, picture: Frames, text: str) -> Vectors:
+        """Embed a picture (H, W, 3) and a text as one query: (D,), L2-normalised; for a model that `composes`."""
+        raise NotImplementedError(f"{type(self).__name__} composes nothing")
+
+    def query_name(self, query_id: str, text: str) -> str:
+        """Return the text by which `encode_text` knows the query of a benchmark."""
+        return text
+
+    def prepare_texts(self, texts: Sequence[str]) -> None:  # noqa: B027  not every model remembers texts
+        """Encode texts that are asked for next in one batch, if the model remembers them."""
+
+    def as_scored(self) -> "Encoder":
+        """Return the encoder as scores need it: one that pools nothing if it `weighs_frames`."""
+        return self
+
+    def set_precision(self, name: str) -> None:  # noqa: B027  not every model can choose
+        """Encode in one of `device.PRECISIONS` from now on, if the model can choose; nothing else may be using it."""
+
+    def move_to(self, device: str) -> None:  # noqa: B027  not every model has a device
+        """Move the model to another device, in place, if it has one; nothing else may be using it."""
 
 
-class ClipEncoder(Encoder, Protocol):
-    """An encoder that takes whole clips, each as one embedding: `encode_frames` refuses, and `pool` does nothing."""
+class FrameEncoder(Encoder):
+    """An encoder that embeds each frame by itself."""
 
-    batch: int  # clips that are best encoded at once
-    num_bytes: int  # of its weights in memory
+    @abstractmethod
+    def encode_frames(self, frames: Frames) -> Vectors:
+        """Embed frames (N, S, S, 3): (N, W), L2-normalised, unless the card pools raw embeddings."""
 
-    def encode_clips(
-        self, frames: NDArray[np.uint8], seconds: NDArray[np.float32] | None = None
-    ) -> NDArray[np.float32]:
-        """Embed (N, F, H, W, 3) frames, at these (N, F) seconds of their clips, if known: (N, D), L2-normalised."""
-
-    def composed(self, picture: NDArray[np.uint8], text: str) -> NDArray[np.float32] | None:
-        """Embed a picture (H, W, 3) and a text as one query: (D,), L2-normalised; None if it does not."""
+    def encode_video(self, frames: Frames, seconds: Vectors | None = None) -> Vectors:
+        num_clips, num_frames = frames.shape[:2]
+        rows = self.encode_frames(frames.reshape(-1, *frames.shape[2:]))
+        return rows.reshape(num_clips, num_frames, rows.shape[-1])
 
 
-def takes_clips(encoder: Encoder) -> TypeGuard[ClipEncoder]:
-    return hasattr(encoder, "encode_clips")
-
-
-def encode_videos(
-    encoder: Encoder, clips: Sequence[NDArray[np.uint8]], seconds: NDArray[np.float32] | None = None
-) -> NDArray[np.float32]:
-    """Encode the (F, H, W, 3) frames of N clips, for `pool`: (N, F, D), or (N, 1, D) by what takes whole clips."""
-    if takes_clips(encoder):
-        return encoder.encode_clips(np.stack(clips), seconds)[:, None]
-    return encoder.encode_frames(np.concatenate(clips)).reshape(len(clips), len(clips[0]), -1)
+def normalised(rows: Any) -> Vectors:
+    """Return rows of length 1 in float32; those of zeros stay."""
+    rows = np.asarray(rows, np.float32)
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12), np.float32)
 
 
 def encode_unknown(
-    cached: dict[str, NDArray[np.float32]],
+    cached: dict[str, Vectors],
     texts: Sequence[str],
-    encode: Callable[[list[str]], NDArray[np.float32]],
+    encode: Callable[[list[str]], Vectors],
     batch: int = 64,
-) -> tuple[NDArray[np.float32], dict[str, NDArray[np.float32]]]:
+) -> tuple[Vectors, dict[str, Vectors]]:
     """Return the embeddings of texts (N, D), of which unknown ones are encoded, and the latest CACHED_TEXTS."""
     new = [text for text in dict.fromkeys(texts) if text not in cached]
     parts = [encode(new[start : start + batch]) for start in range(0, len(new), batch)]
     known = {**cached, **dict(zip(new, (row for part in parts for row in part), strict=True))}
     rows = np.array([known[text] for text in texts], np.float32)
     return rows, dict(list(known.items())[-CACHED_TEXTS:])
-
-
-def check_encoder(model: Any) -> Encoder:
-    """Return a model from outside, or raise a ConfigError that says in what it is no `Encoder`."""
-    kind, card = type(model).__name__, getattr(model, "card", None)
-    methods = ("encode_text", "encode_frames", "pool", "unseen_words")
-    lacking = [name for name in Encoder.__annotations__ if not hasattr(model, name)]
-    lacking += [name for name in methods if not callable(getattr(model, name, None))]
-    if lacking or not isinstance(card, Card):
-        raise ConfigError(f"{kind} is no model: it lacks {', '.join(lacking) or 'an nt2vr.Card'}. See nt2vr.Encoder.")
-    told = {name: (getattr(model, name), getattr(card, name)) for name in IDENTITY}
-    for name, (own, on_card) in {**told, "num_frames": (model.num_frames, card.frames)}.items():
-        if own != on_card or not own:
-            raise ConfigError(
-                f"The {name} of {kind} is {quoted(own)}, on its card {quoted(on_card)}. Give both the same."
-            )
-    if not card.queries:  # of which nobody knows one here
-        found, size = model.encode_text(["a dog"]), model.embed_dim
-        if getattr(found, "dtype", None) != np.float32 or np.shape(found) != (1, size):
-            raise ConfigError(f"encode_text of {model.name} must return float32 (1, {size}) for one text.")
-        if not abs(float(np.linalg.norm(found)) - 1) < 1e-3:  # neither NaN
-            raise ConfigError(f"encode_text of {model.name} returns vectors that are not of length 1. Normalise them.")
-    return cast(Encoder, model)

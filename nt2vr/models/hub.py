@@ -20,7 +20,7 @@ from nt2vr.models import card as cards
 from nt2vr.models.card import CARD, CONFIG, DIFFERENCE, WEIGHTS, Card, read_card, write_card
 from nt2vr.models.checkpoint import identified, read_checkpoint, read_configs, read_model
 from nt2vr.models.difference import export_checkpoint, whole_folder
-from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.encoder import Encoder
 from nt2vr.models.options import MAX_FRAMES, AddOptions
 from nt2vr.models.origin import Built, Origin
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
@@ -297,7 +297,7 @@ def _write_missing_card(folder: Path) -> None:
     write_card(folder, identified(card, model, tokenizer))
 
 
-def _check_card(card: Card, encoder: OpenClipEncoder) -> None:
+def _check_card(card: Card, encoder: Encoder) -> None:
     """Refuse a card whose values cannot be those of the model, or of any."""
     if not all(map(math.isfinite, card.metrics.values())):
         raise CheckpointError(f"{CARD} has measures that are no numbers. Choose another repository.")

@@ -1,7 +1,7 @@
 """open_clip implementation of `Encoder`, for frames as `picture.fit` makes them. App and trainer share it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
 from itertools import pairwise
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.models.card import MEAN, QUERY_SCORED, UNIT_PROJECTED, Card
+from nt2vr.models.card import MEAN, UNIT_PROJECTED, Card
 from nt2vr.models.device import autocast, precision_of
-from nt2vr.models.encoder import Encoder, encode_unknown
+from nt2vr.models.encoder import FrameEncoder, encode_unknown
 from nt2vr.models.framing import Framing
 from nt2vr.negation.parse.tokens import EMOJI
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from nt2vr.models.difference import SharedWeights
-    from nt2vr.models.fusion import Fusion
     from nt2vr.models.words import Words
 
 MAX_TOKENS = 32  # of a text that cross-attention sees
@@ -66,7 +65,7 @@ def _fold_batch_norms(visual: Any) -> Any:
     return folded
 
 
-class OpenClipEncoder:
+class OpenClipEncoder(FrameEncoder):
     """An open_clip model in eval mode with its tokenizer and card.
 
     Attributes:
@@ -74,7 +73,7 @@ class OpenClipEncoder:
         pooling: of frame embeddings; stays where it is, like `words`, when the model is moved to another device.
         folded: a ResNet's visual tower with its BatchNorms folded; None for other towers.
         shared: weights of its base, which stay in memory as long as a model needs them.
-        frame_dim: length of a frame's embedding, or of a video's features; that of a video is `embed_dim`.
+        frame_dim: W, length of a frame's embedding, or of a video's features; that of a video is `embed_dim`.
     """
 
     def __init__(
@@ -98,9 +97,6 @@ class OpenClipEncoder:
         self.cached_texts: dict[str, NDArray[np.float32]] = {}
         self._known_words: dict[str, bool] = {}
         self.card = replace(card.framed(Framing.of(self._preprocess)), precision=precision_of(self._device.type))
-        self.fusion: Fusion | None = None
-        self.name, self.num_frames, self.image_size = card.name, card.frames, self.card.image_size
-        self.visual_fingerprint, self.text_fingerprint = card.visual_fingerprint, card.text_fingerprint
         self.frame_dim = embed_dim_of(model)
         self.words = None if words is None else words.eval()
         self.embed_dim = self.frame_dim if words is None else words.embed_dim
@@ -111,6 +107,9 @@ class OpenClipEncoder:
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         rows, self.cached_texts = encode_unknown(self.cached_texts, texts, self._encode_text, BATCH_SIZE)
         return rows.reshape(len(texts), self.embed_dim)
+
+    def prepare_texts(self, texts: Sequence[str]) -> None:
+        self.encode_text(texts)
 
     def _encode_text(self, texts: list[str]) -> NDArray[np.float32]:
         import torch  # noqa: PLC0415  the page is up before torch is
@@ -148,9 +147,16 @@ class OpenClipEncoder:
         padded = [np.pad(part, ((0, 0), (0, longest - part.shape[1]), (0, 0))) for part in parts]
         return np.concatenate([np.zeros((0, longest, self.embed_dim), np.float32), *padded])
 
-    def each_frame(self, frames: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return frame embeddings (..., F, D) as if each were a video of one frame, L2-normalised."""
-        return self.pool(frames[..., None, :])
+    @property
+    def stored_shape(self) -> tuple[int, int]:
+        return self.num_frames, self.frame_dim
+
+    @property
+    def frame_reader(self) -> Callable[[NDArray[np.float32]], NDArray[np.float32]] | None:
+        if self.words is None:
+            return super().frame_reader
+        # Texts are in the spaces into which videos are projected, and so must each frame be.
+        return lambda rows: self.pool(rows[..., None, :])
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
         self.card.check_frames()
@@ -168,12 +174,15 @@ class OpenClipEncoder:
                 parts.append(embeddings.cpu().numpy())
         return np.concatenate(parts)
 
-    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+    def pool(self, stored: NDArray[np.float32]) -> NDArray[np.float32]:
         import torch  # noqa: PLC0415  the page is up before torch is
 
         weights = next(self.pooling.parameters(), torch.empty(0))
         with torch.inference_mode():
-            return np.asarray(self.pooling(torch.from_numpy(frame_embeddings).to(weights.device)).cpu(), np.float32)
+            return np.asarray(self.pooling(torch.from_numpy(stored).to(weights.device)).cpu(), np.float32)
+
+    def as_scored(self) -> "OpenClipEncoder":
+        return self.unpooled() if self.capabilities.weighs_frames else self
 
     def unpooled(self) -> "OpenClipEncoder":
         """Return the encoder with videos as their frames' embeddings (..., F, D), under keys of their own.
@@ -192,14 +201,12 @@ class OpenClipEncoder:
         return encoder
 
     def move_to(self, device: str) -> None:
-        """Move the model to another device, in place; nothing else may be using it."""
         self._model.to(device)
         if self.folded is not None:
             self.folded.to(device)
         self._device = self._model.logit_scale.device
 
     def set_precision(self, name: str) -> None:
-        """Encode in one of `device.PRECISIONS` from now on; nothing else may be using the encoder."""
         self.card = replace(self.card, precision=name)
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
@@ -221,13 +228,5 @@ class OpenClipEncoder:
             self._known_words[word] = is_known
         return is_known
 
-    def reads(self, text: str) -> str:
-        """Return the words that a text side reads of a text; empty for a text tower, which reads all."""
+    def words_read(self, text: str) -> str:
         return self.words.reads(text) if self.words is not None else ""
-
-
-def as_scored(encoder: Encoder) -> Encoder:
-    """Return the encoder as scores need it: unpooled if its pooling depends on the query."""
-    if isinstance(encoder, OpenClipEncoder) and encoder.card.pooling == QUERY_SCORED:
-        return encoder.unpooled()
-    return encoder

@@ -6,7 +6,7 @@ It is untrusted: nothing in it is unpickled, and its size is bounded.
 """
 
 import zipfile
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import chain
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import CheckpointError, ConfigError, QueryError, quoted, reason_of
 from nt2vr.files import atomic_folder
 from nt2vr.models.card import IMPORTED, Card, read_card, write_card
+from nt2vr.models.encoder import Encoder, Frames, Vectors
 
 EMBEDDINGS = "embeddings.npz"
 KEYS = (("video_ids", "videos"), ("queries", "texts"))
@@ -28,16 +29,14 @@ SAME = 0.999  # cosine from which a sentence that is there twice has one embeddi
 Arrays = dict[str, NDArray[Any]]
 
 
-class PrecomputedEncoder:
+class PrecomputedEncoder(Encoder):
     """Looks embeddings up instead of computing them."""
 
     def __init__(self, folder: Path) -> None:
         arrays = read_embeddings(folder / EMBEDDINGS)
         self.card = read_card(folder)
-        self.name, self.num_frames, self.image_size = self.card.name, 1, self.card.image_size
-        self.visual_fingerprint, self.text_fingerprint = self.card.visual_fingerprint, self.card.text_fingerprint
         self.embed_dim = arrays["videos"].shape[1]
-        self._videos = dict(zip(arrays["video_ids"].tolist(), arrays["videos"], strict=True))
+        self.given_videos = dict(zip(arrays["video_ids"].tolist(), arrays["videos"], strict=True))
         self._texts = dict(zip(map(_key, arrays["queries"].tolist()), arrays["texts"], strict=True))
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -48,26 +47,19 @@ class PrecomputedEncoder:
                 raise QueryError(f"{self.name} has no embedding of {quoted(text)}, only of the {known}.")
         return np.array([self._texts[_key(text)] for text in texts], np.float32).reshape(len(texts), self.embed_dim)
 
-    def known_name(self, query_id: str, text: str) -> str:
+    def query_name(self, query_id: str, text: str) -> str:
         """Return by what name the file knows a query: its id, which tells equal sentences apart, or its text."""
         return query_id if _key(query_id) in self._texts else text
 
-    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+    def encode_video(self, frames: Frames, seconds: Vectors | None = None) -> Vectors:
         raise ConfigError(f"{self.name} knows only the videos of its file, and no other pictures. Use their gallery.")
 
-    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        return frame_embeddings[..., 0, :]
-
-    def unseen_words(self, text: str) -> tuple[str, ...]:
-        return ()  # unknown queries are refused
+    def pool(self, stored: Vectors) -> Vectors:
+        return stored[..., 0, :]
 
     @property
-    def video_ids(self) -> Set[str]:
-        return self._videos.keys()
-
-    def video(self, video_id: str) -> NDArray[np.float32] | None:
-        """Return the embedding of a video (D,), L2-normalised; None if the file has none."""
-        return self._videos.get(video_id)
+    def stored_shape(self) -> tuple[int, int]:
+        return 1, self.embed_dim
 
 
 def write_embeddings(file: Path, folder: Path, name: str) -> Card:

@@ -9,11 +9,9 @@ from typing import Any
 from uuid import uuid4
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.errors import CheckpointError, Nt2vrError, reason_of
-from nt2vr.models.encoder import Encoder, encode_videos, takes_clips
-from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import Progress, silent
 
@@ -57,25 +55,30 @@ def unchecked_folder(home: Path) -> Iterator[Path]:
 
 
 def try_out(encoder: Encoder, name: str) -> None:
-    """Encode a sentence and a picture: shapes that fit do not make a model that works."""
+    """Encode a sentence and a black video: shapes that fit do not make a model that works."""
     try:
         text = encoder.encode_text(["a dog and not a cat"])
-        video = encoder.pool(_encoded_nothing(encoder))
+        video = encoder.pool(_encoded_black(encoder))
     except Exception as error:
         raise CheckpointError(
             f"{name} cannot encode a sentence or a picture ({reason_of(error)}), so it is no usable model."
         ) from error
     if not (np.isfinite(text).all() and np.isfinite(video).all()):
         raise CheckpointError(f"{name} encodes a sentence or a picture as values that are not finite.")
-    if takes_clips(encoder) and not (text.shape == video.shape and text.any() and video.any()):
-        raise CheckpointError(f"{name} embeds clips and sentences as vectors that cannot be compared.")
+    # A model of words may know none of the sentence, whose embedding is zero then.
+    is_zero = not (text.any() and video.any())
+    if text.shape != video.shape or (_takes_whole_clips(encoder) and is_zero):
+        raise CheckpointError(f"{name} embeds sentences and videos as vectors that cannot be compared.")
 
 
-def _encoded_nothing(encoder: Encoder) -> NDArray[np.float32]:
-    """Return what a black video is encoded as: (1, F, D)."""
-    card = encoder.card
-    if isinstance(encoder, OpenClipEncoder) and card.features:
-        return np.zeros((1, 1, encoder.frame_dim), np.float32)
-    num_frames = card.frames if takes_clips(encoder) else 1
-    frames = np.zeros((num_frames, *card.framing.shape, 3), np.uint8)
-    return encode_videos(encoder, [frames])
+def _encoded_black(encoder: Encoder) -> Vectors:
+    """Return a black video as the model stores it, (1, R, W); features of zeros if it reads features."""
+    if encoder.capabilities.reads_features:
+        return np.zeros((1, *encoder.stored_shape), np.float32)
+    # One frame is enough, except for models that take exactly their number of frames.
+    num_frames = encoder.num_frames if _takes_whole_clips(encoder) else 1
+    return encoder.encode_video(np.zeros((1, num_frames, *encoder.card.framing.shape, 3), np.uint8))
+
+
+def _takes_whole_clips(encoder: Encoder) -> bool:
+    return encoder.capabilities.sees_files and not encoder.capabilities.scores_frames

@@ -25,18 +25,15 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import CHUNK, LIMITS, SAMPLING, Cache, Rows, digest, evict, mark_used, read_cached
 from nt2vr.media.video_files import decode_files, hash_files, missing_of
 from nt2vr.models.card import Card
-from nt2vr.models.encoder import Encoder, encode_videos, takes_clips
-from nt2vr.models.precomputed import PrecomputedEncoder
+from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.cues import forms
 from nt2vr.progress import Progress, duration_text, silent, tracked
 from nt2vr.search.embedded_gallery import EmbeddedGallery
-from nt2vr.search.exclusion import unit
 from nt2vr.search.index import ExactIndex, FaissIndex, Milvus, MilvusIndex
 from nt2vr.search.index.milvus import Row
 from nt2vr.settings import ASSETS
 
 logger = logging.getLogger(__name__)
-BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 SHARED = "shared"  # folder of galleries without a key
 SHIPPED = ASSETS / "gallery" / "embeddings.npz"
 APPROXIMATE_FROM = 200_000  # clips; of fewer, exact search takes less than 20 ms
@@ -91,10 +88,10 @@ def embed_gallery(
         in_memory: whether to go on if embeddings cannot be stored, which otherwise is a ConfigError.
         milvus: indexes a library.
         encode: decodes and embeds the clips elsewhere; None does it here.
-        announce: gets what a model that takes clips will cost, before it embeds any.
+        announce: gets what a slow model will cost, before it embeds any.
     """
-    if isinstance(encoder, PrecomputedEncoder):
-        return _looked_up(gallery, encoder)
+    if encoder.given_videos is not None:
+        return _looked_up(gallery, encoder, encoder.given_videos)
     rows, card = _rows(gallery, encoder, cache), encoder.card
     skipped, failed = dict[str, str](), dict[str, str]()
     hashed = hash_files(gallery.videos, cache, skipped)
@@ -107,7 +104,7 @@ def embed_gallery(
         progress(done + len(failed) + len(skipped), len(gallery.videos), doing)
 
     report()
-    if missing and takes_clips(encoder):
+    if missing and encoder.capabilities.is_slow:
         announce(f"{encoder.name} has {cost_text(encoder, len(missing))}. Stopped, it goes on from there next time.")
     encode = encode or partial(_encode, bool(gallery.key), rows, encoder, decoder, cache)
     shipped = shipped_embeddings(card)
@@ -137,8 +134,7 @@ def _rows(gallery: Gallery, encoder: Encoder, cache: Cache) -> Rows[np.float32]:
     encoder.card.check_frames()
     folder = tower_folder(gallery, encoder.card, cache)
     mark_used(folder)
-    width = getattr(encoder, "frame_dim", encoder.embed_dim)  # of frames; not every `Encoder` tells it apart
-    return Rows(folder, np.float32, (1 if takes_clips(encoder) else encoder.num_frames, width))
+    return Rows(folder, np.float32, encoder.stored_shape)
 
 
 def _encode(
@@ -153,11 +149,10 @@ def _encode(
 ) -> Iterator[Some]:
     """Decode and embed files here, except for those that another process has embedded in the meantime."""
     # In libraries (`by_file`), a batch has clips of one file only, so that a kill loses no more than that.
-    size = encoder.batch if takes_clips(encoder) else max(1, BATCH_FRAMES // encoder.num_frames)
     with cache.frames(encoder.num_frames, encoder.card.framing) as store:
         decoded = decode_files(missing, encoder.num_frames, encoder.card.framing, decoder, failed, store)
         for _, some in groupby(decoded, lambda item: item[0].path) if by_file else [(None, decoded)]:
-            while batch := list(islice(some, size)):
+            while batch := list(islice(some, encoder.batch_size)):
                 clips = [clip for clip, _ in batch]
                 rows.refresh()
                 known = rows.find(clip.key for clip in clips)
@@ -170,9 +165,11 @@ def _encode(
 def embeddings_of(
     clips: Sequence[Video], frames: Sequence[NDArray[np.uint8]], encoder: Encoder, decoder: Decoder
 ) -> Embeddings:
-    """Encode the (F, H, W, 3) frames of B clips: (B, F, D); what takes whole clips is told when each frame was."""
-    if not takes_clips(encoder):
-        return encode_videos(encoder, frames)
+    """Encode the (F, H, W, 3) frames of B clips as they are stored: (B, R, W)."""
+    stacked = np.stack(frames)
+    if not encoder.capabilities.reads_seconds:
+        return encoder.encode_video(stacked)
+
     lengths_s = []
     for clip in clips:
         try:
@@ -183,7 +180,8 @@ def embeddings_of(
         except MediaError:  # of what has just been decoded: it is gone
             lengths_s.append(0.0)
     middles = (np.arange(encoder.num_frames) + 0.5) / encoder.num_frames
-    return encode_videos(encoder, frames, np.outer(lengths_s, middles).astype(np.float32))
+    seconds = np.outer(lengths_s, middles).astype(np.float32)
+    return encoder.encode_video(stacked, seconds)
 
 
 def _add(rows: Rows[np.float32], keys: Sequence[str], values: Embeddings) -> OSError | None:
@@ -201,8 +199,8 @@ def _add(rows: Rows[np.float32], keys: Sequence[str], values: Embeddings) -> OSE
 
 def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None) -> EmbeddedGallery:
     """Open the clips with stored embeddings, and list the others as skipped; nothing is decoded or encoded."""
-    if isinstance(encoder, PrecomputedEncoder):
-        return _looked_up(gallery, encoder)
+    if encoder.given_videos is not None:
+        return _looked_up(gallery, encoder, encoder.given_videos)
     rows, skipped = _rows(gallery, encoder, cache), dict[str, str]()
     clips = list(hash_files(gallery.videos, cache, skipped))
     return _opened(gallery, encoder, rows, clips, skipped, milvus, False, silent)
@@ -220,15 +218,15 @@ def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvu
 
 
 def cost_text(encoder: Encoder, num_clips: int) -> str:
-    """Say what it takes to embed so many clips, and of a model that takes clips what one takes."""
+    """Say what it takes to embed so many clips, and of a slow model what one takes."""
     if (key := encoder.card.video_key) not in _seconds_per_clip:
-        frames = np.zeros((encoder.num_frames, *encoder.card.framing.shape, 3), np.uint8)
+        clip = np.zeros((1, encoder.num_frames, *encoder.card.framing.shape, 3), np.uint8)
         began = time.perf_counter()
-        encode_videos(encoder, [frames])
+        encoder.encode_video(clip)
         _seconds_per_clip[key] = time.perf_counter() - began
     each = _seconds_per_clip[key]
     text = f"{counted(num_clips, 'clip')}, about {duration_text(num_clips * each)} of computing on this machine"
-    if not takes_clips(encoder):
+    if not encoder.capabilities.is_slow:
         return text
     memory = f"{max(1, encoder.num_bytes / 1e6):,.0f} MB of memory for its weights"
     return f"{text} ({each:.2g} s for one, as measured now, and {memory})"
@@ -302,20 +300,20 @@ def _assembled(
     embeddings.flags.writeable = False
     index = ExactIndex(encoder.embed_dim)
     index.add(np.arange(len(videos)), embeddings)
-    each: Callable[[Embeddings], Embeddings] | None = None if encoder.card.normalises_frames else unit
-    if encoder.card.words:
-        each = lambda frames: encoder.pool(frames[:, None])  # noqa: E731
-    return EmbeddedGallery(replace(gallery, videos=tuple(videos)), embeddings, index, reasons, frames, places, each)
+    shown = replace(gallery, videos=tuple(videos))
+    return EmbeddedGallery(shown, embeddings, index, reasons, frames, places, encoder.frame_reader)
 
 
-def _looked_up(gallery: Gallery, encoder: PrecomputedEncoder) -> EmbeddedGallery:
-    found = [(video, encoder.video(video.video_id)) for video in gallery.videos]
-    known = [(video, embedding) for video, embedding in found if embedding is not None]
-    if not known:
-        raise ConfigError(f"{encoder.name} has no embedding of any of the {len(found)} videos of {gallery.name}.")
-    videos, embeddings = [video for video, _ in known], np.stack([embedding for _, embedding in known])
+def _looked_up(gallery: Gallery, encoder: Encoder, given_videos: Mapping[str, Embeddings]) -> EmbeddedGallery:
+    """Open the clips of which a model has embeddings from elsewhere; a ConfigError says if there are none."""
+    videos = [video for video in gallery.videos if video.video_id in given_videos]
+    if not videos:
+        num_videos = len(gallery.videos)
+        raise ConfigError(f"{encoder.name} has no embedding of any of the {num_videos} videos of {gallery.name}.")
+
+    embeddings = np.stack([given_videos[video.video_id] for video in videos])
     reason = f"{encoder.name} has no embedding of it."
-    places = np.arange(len(known))
+    places = np.arange(len(videos))
     return _assembled(gallery, encoder, videos, embeddings, embeddings[:, None], places, {}, reason)
 
 

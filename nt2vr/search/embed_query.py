@@ -13,14 +13,14 @@ import numpy as np
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.media.picture import fit
 from nt2vr.models.device import on_gpu
-from nt2vr.models.encoder import Encoder, takes_clips
+from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import frame_positions
 from nt2vr.models.open_clip_encoder import WORD
 from nt2vr.negation.parse.inflect import forms_of
 from nt2vr.negation.parse.query import Query
 from nt2vr.negation.parse.tokens import EMOJI, NO_EMOJI
 from nt2vr.search.embedded_gallery import EmbeddedGallery
-from nt2vr.search.references import CovrVectors, Reference, Weights, attends, combine, fusion_of, merge_references
+from nt2vr.search.references import CovrVectors, Reference, Weights, attends, combine, merge_references
 from nt2vr.search.strategies import Parts, Vector, anchor_of, tau_of
 
 Synonyms = Mapping[str, str]  # word -> words to read it as
@@ -130,7 +130,7 @@ def embed_query(encoder: Encoder, query: Query, references: Sequence[Reference],
 def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clips: ById, frames: ById) -> Parts:
     """Embed texts and pictures; wanted references join the wanted parts, strategies search away from the others."""
     # `clips` are the embeddings of the references that are clips, `frames` those of their frames.
-    if encoder.card.queries:  # of whole queries only
+    if encoder.capabilities.given_queries_only:
         query = replace(query, wanted=(), unwanted=())
     texts = texts_of(query)
     known = dict(zip(texts, encoder.encode_text(texts), strict=True)) if texts else {}
@@ -145,40 +145,46 @@ def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clip
     covr = CovrVectors(picture, sentence, affirmed, np.asarray(parts.unwanted.sum(axis=0)))
     if attends(encoder):  # a fusion with cross-attention reads the sentence's tokens, and the references' frames
         tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
-        seen = [
-            frames[each.video_id] if each.video_id else encoder.each_frame(_encode_frames(encoder, each))
-            for each in wanted
-        ]
+        seen = []
+        for reference in wanted:
+            if reference.video_id:
+                seen.append(frames[reference.video_id])
+            else:
+                stored = _encoded(encoder, reference)  # (F, W)
+                seen.append(encoder.pool(stored[:, None]))
         covr = replace(covr, tokens=tokens.reshape(-1, encoder.embed_dim), frames=np.concatenate(seen))
     share = max(each.weight for each in wanted)
 
     def joined(text: str, embedding: Vector | None) -> Vector:
         """Let a model that composes one picture and a text itself do so; others get the weighted mean."""
-        if takes_clips(encoder) and text.strip() and len(wanted) == 1 and len(wanted[0].frames) == 1:
-            own = encoder.composed(fit(wanted[0].frames[0], encoder.card.framing), text)
-            if own is not None:
-                return own
+        is_one_picture = len(wanted) == 1 and len(wanted[0].frames) == 1
+        if encoder.capabilities.composes and text.strip() and is_one_picture:
+            return encoder.composed(fit(wanted[0].frames[0], encoder.card.framing), text)
         if embedding is None:
             return picture
         mean = (1 - share) * embedding + share * picture
         return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-6), np.float32)
 
-    combined = partial(combine, query=covr, weights=Weights.of(encoder.card.composition), fusion=fusion_of(encoder))
+    combined = partial(combine, query=covr, weights=Weights.of(encoder.card.composition), fusion=encoder.fusion)
     sentence, affirmed = joined(query.text, parts.sentence), joined(" ".join(query.wanted), parts.wanted)
     return replace(parts, sentence=sentence, wanted=affirmed, combined=combined, away=away)
 
 
 def _pooled(encoder: Encoder, reference: Reference) -> Vector:
-    if takes_clips(encoder):
-        count, shown = encoder.num_frames, len(reference.frames)
-        frames = [fit(reference.frames[place], encoder.card.framing) for place in frame_positions(shown, count)]
-        seconds = np.zeros((1, count), np.float32) if shown == 1 else None  # a picture; of a video, nobody knows them
-        return np.asarray(encoder.encode_clips(np.stack(frames)[None], seconds)[0])
-    return encoder.pool(_encode_frames(encoder, reference))
+    return encoder.pool(_encoded(encoder, reference))
 
 
 _lent_pooled = on_gpu(_pooled)  # for a reference by itself
 
 
-def _encode_frames(encoder: Encoder, reference: Reference) -> Vector:
-    return encoder.encode_frames(np.stack([fit(frame, encoder.card.framing) for frame in reference.frames]))
+def _encoded(encoder: Encoder, reference: Reference) -> Vector:
+    """Encode the frames of a reference as a clip is stored: (R, W)."""
+    frames = list(reference.frames)
+    is_picture = len(frames) == 1
+    if not encoder.capabilities.scores_frames:
+        frames = [frames[position] for position in frame_positions(len(frames), encoder.num_frames)]
+    clip = np.stack([fit(frame, encoder.card.framing) for frame in frames])
+    # When the frames of a video were is not known.
+    seconds = np.zeros((1, len(frames)), np.float32) if is_picture else None
+    stored: Vector = encoder.encode_video(clip[None], seconds)[0]
+    return stored

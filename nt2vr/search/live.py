@@ -159,7 +159,8 @@ class LiveModels:
                     refused[now] = known[now]
                     continue
                 encoder = self._models.read(folder, verify=served is None)
-                probe = [] if encoder.card.queries else ["a dog"]  # galleries' embeddings are checked as they are made
+                probe = [] if encoder.capabilities.given_queries_only else ["a dog"]
+                # The embeddings of galleries are checked as they are made.
                 if not np.isfinite(encoder.encode_text(probe)).all():
                     raise CheckpointError(f"The embeddings of {folder} are not finite. Choose an earlier checkpoint.")
                 epoch = EPOCH.fullmatch(folder.name) if entry.kind == "run" else None

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.search.exclusion import Vectors, unit
 
 if TYPE_CHECKING:  # imports torch
@@ -123,11 +122,6 @@ def combine(name: str, query: CovrVectors, weights: Weights, fusion: "Fusion | N
     return fusion.combine(query.picture, query.wanted, query.unwanted, query.tokens, query.frames)
 
 
-def fusion_of(encoder: Encoder) -> "Fusion | None":
-    """Return a model's trained fusion; None if it has none."""
-    return encoder.fusion if isinstance(encoder, OpenClipEncoder) else None
-
-
-def attends(encoder: Encoder) -> TypeGuard[OpenClipEncoder]:
-    """Whether a model's fusion has cross-attention, and so needs tokens and frames."""
-    return (fusion := fusion_of(encoder)) is not None and fusion.cross is not None
+def attends(encoder: Encoder) -> bool:
+    """Return True if a model's fusion has cross-attention, and so needs tokens and frames."""
+    return encoder.fusion is not None and encoder.fusion.cross is not None

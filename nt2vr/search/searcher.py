@@ -288,8 +288,8 @@ class Searcher:
             asked = [panel.asked(query, self._synonyms) for query in block if isinstance(query, Query)]
             for name, encoder in panel.encoders.items():
                 texts = [text for each in asked for text in texts_of(each[name][0])]
-                if texts and hasattr(encoder, "cached_texts") and not encoder.card.queries:  # those look texts up
-                    encoder.encode_text(texts)
+                if texts:
+                    encoder.prepare_texts(texts)
             found += [attempt(work, query) for query in block]
         return found
 
@@ -425,11 +425,10 @@ class Searcher:
 
 
 def _words_read(encoder: Encoder, system: System, query: Query | None) -> str:
-    """Return the words that a model reads of a query, where it does not read all; not every `Encoder` says so."""
-    reads = getattr(encoder, "reads", None)
-    if system.strategy != "plain" or reads is None or query is None:
+    """Return the words that a model reads of a query, where it does not read all."""
+    if system.strategy != "plain" or query is None:
         return ""
-    return str(reads(query.text))
+    return encoder.words_read(query.text)
 
 
 def _low_score(system: System, encoder: Encoder, parts: Parts) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError, did_you_mean, quoted, reason_of
-from nt2vr.models.card import QUERY_SCORED, Card
+from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.registry import Registry, check_word, pick
@@ -46,8 +46,10 @@ class Parts:
     read_as: Mapping[str, str] = field(default_factory=dict)  # words that the model lacks, and what stands for them
 
     def by_text(self, card: Card) -> "Parts":
-        """Return the parts with the texts that weigh frames, if the model's pooling is query-scored."""
-        return replace(self, texts=(self.sentence, self.wanted)) if card.pooling == QUERY_SCORED else self
+        """Return the parts with the texts that weigh frames, if the model weighs frames by them."""
+        if not card.capabilities.weighs_frames:
+            return self
+        return replace(self, texts=(self.sentence, self.wanted))
 
 
 @dataclass(frozen=True)
@@ -264,7 +266,7 @@ def check_model_name(name: str) -> None:
 
 def check_strategy(system: "System", card: Card) -> None:
     """Refuse a strategy that needs parts of queries, for a model that knows whole queries only."""
-    if card.queries and system.strategy != "plain":
+    if card.capabilities.given_queries_only and system.strategy != "plain":
         raise ConfigError(f"{card.name} knows whole queries only, without their parts: {system.name} cannot be asked.")
 
 

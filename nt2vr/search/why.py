@@ -82,9 +82,9 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     clip = gallery.clips(ranking.exclusion, [row])[0]
     frames = scores_of(gallery.frame_embeddings(row), vector, ranking.exclusion)
     score = float(scores_of(clip, vector, ranking.exclusion))
-    told = NO_FRAMES if encoder.card.clip else ""
-    why = Why(ranking.system, score, tuple(frames.tolist()) if len(frames) > 1 else (), notice=told)
-    if encoder.card.queries:
+    notice = "" if encoder.capabilities.scores_frames else NO_FRAMES
+    why = Why(ranking.system, score, tuple(frames.tolist()) if len(frames) > 1 else (), notice=notice)
+    if encoder.capabilities.given_queries_only:
         return replace(why, notice=WHOLE_QUERIES)
     if encoder.embed_dim != len(vector):
         return replace(why, notice=NOT_BY_TEXT)
@@ -180,7 +180,7 @@ def scored_backwards(answer: Answer, video_id: str, encoder_of: Callable[[str], 
         if exclusion is not None and exclusion.focus is not None:
             return round(float(scores_of(focused(backwards, exclusion.focus)[0], vector, exclusion)), 4)
         encoder = encoder_of(ranking.system.model)
-        lengths = encoder.embed_dim, getattr(encoder, "frame_dim", encoder.embed_dim)
+        lengths = encoder.embed_dim, encoder.stored_shape[-1]
         if lengths != (len(vector), frames.shape[-1]):
             return None
         if not np.allclose(encoder.pool(frames)[0], gallery.embeddings[row], atol=SAME):

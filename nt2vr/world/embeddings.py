@@ -6,7 +6,6 @@ from nt2vr.files import atomic_write, hash_file
 from nt2vr.media.gallery import load_gallery
 from nt2vr.media.video import sample_frames
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.encoder import encode_videos
 from nt2vr.search.embed_clips import SHIPPED, tower_of
 from nt2vr.settings import ASSETS
 
@@ -15,7 +14,7 @@ def main() -> None:
     encoder = read_checkpoint(ASSETS / "models" / "clip")
     paths = [video.path for video in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos]
     frames = [sample_frames(path, encoder.num_frames, encoder.card.framing) for path in paths]
-    embeddings = np.stack([encode_videos(encoder, [each])[0] for each in frames]).astype(np.float16)
+    embeddings = np.stack([encoder.encode_video(clip[None])[0] for clip in frames]).astype(np.float16)
     with atomic_write(SHIPPED) as partial, partial.open("wb") as file:
         contents = np.array([hash_file(path) for path in paths])
         np.savez(file, tower=tower_of(encoder.card), contents=contents, embeddings=embeddings)

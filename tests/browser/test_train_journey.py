@@ -226,7 +226,7 @@ def test_a_run_whose_loss_became_non_finite_is_resumed_at_the_lower_rate_that_is
     run = RunFolder(runs / "steep")
     run.path.mkdir(parents=True)
     sizes: dict[str, int] = {"num_clips": 16, "num_frames": 1, "validation_clips": 8, "batch_size": 4, "epochs": 1}
-    config = TrainConfig(name="Steep", model=TINY, learning_rate=1e-3, warmup_steps=2, **sizes)  # type: ignore[arg-type]
+    config = TrainConfig(name="Steep", model=TINY, learning_rate=1e-3, warmup_steps=2, **sizes)
     save_config(config, run.config)
     error = "The loss became non-finite at step 2 of epoch 1. Try a lower learning_rate."
     run.write_status(RunStatus("failed", 1, 1, 2, error=error, total=4, diverged_rate=1e-3))

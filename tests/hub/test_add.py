@@ -50,6 +50,8 @@ OF_ST = {"modules.json": json.dumps(MODULES).encode(), "model.safetensors": b"we
 class Backend:
     """Stands for sentence-transformers and transformers, which are not installed."""
 
+    composes = False
+
     def __init__(self, folder: Path, *_: Any) -> None:
         self.model = SimpleNamespace(parameters=list)
         self.defaults = {"frames": 2, "least": 2, "fps": 0.0, "size": (8, 8)}

@@ -167,9 +167,9 @@ from trainer.config import PRESETS
 from nt2vr.ui.train.form import bases, presets
 
 config = load_config(PRESETS / "clip-neg.json")
-assert (config.base_folder / "nt2vr.json").is_file(), config.base_folder
-assert config.base in bases([ASSETS / "models"]).values()
-assert presets()["CLIP-neg"]["base"] == config.base
+assert (config.encoder.base_folder / "nt2vr.json").is_file(), config.encoder.base_folder
+assert config.encoder.base in bases([ASSETS / "models"]).values()
+assert presets()["CLIP-neg"]["base"] == config.encoder.base
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ))
     assert result.returncode == 0, result.stderr

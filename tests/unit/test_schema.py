@@ -29,7 +29,7 @@ def write_review(folder: Path) -> None:
 
 
 def write_saved(folder: Path) -> None:
-    data = {**vars(Saved(asdict(CONFIG), look=LOOK)), "position": asdict(Position())}
+    data = {**vars(Saved(CONFIG.flat(), look=LOOK)), "position": asdict(Position())}
     torch.save({"schema": SCHEMA, **data}, folder / "resume.pt")
 
 

@@ -52,7 +52,7 @@ def test_runs_are_listed_with_state_config_and_metrics(data_dir: Path) -> None:
     runs = {run.run_id: run for run in manager.runs()}
     assert {run_id: run.status.state for run_id, run in runs.items()} == {"drawn": "finished", "taught": "stopped"}
     assert runs["taught"].can_resume and not runs["drawn"].can_resume
-    assert runs["taught"].config is not None and runs["taught"].config.base == "models/imported"
+    assert runs["taught"].config is not None and runs["taught"].config.encoder.base == "models/imported"
     assert [len(manager.metrics(run_id)) for run_id in ("drawn", "taught")] == [4, 10]
 
 

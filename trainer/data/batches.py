@@ -100,11 +100,11 @@ def epoch_batches(
     clips: Clips, config: TrainConfig, epoch: int, start: int = 0, needs: Set[str] = frozenset()
 ) -> Generator[Batch]:
     """Yield an epoch's batches from number `start` on, with what the losses need, see `WeightedLosses.needs`."""
-    if epoch <= config.not_epochs:
-        config = replace(config, sentences={"not": 1.0})
-    drawing, size = _Epoch(clips, config, epoch, needs), config.batch_size
+    if epoch <= config.negation.not_epochs:
+        config = config.replace(sentences={"not": 1.0})
+    drawing, size = _Epoch(clips, config, epoch, needs), config.batches.batch_size
     draws = drawing.draws()
-    for step in range(start, config.steps_per_epoch * config.accumulate):
+    for step in range(start, config.steps_per_epoch * config.batches.accumulate):
         yield drawing.batch(draws[step * size : (step + 1) * size], step)
 
 
@@ -117,47 +117,47 @@ class _Epoch:
 
     def draws(self) -> list[Draw]:
         """Draw the epoch's clips or captions in order, each at most once per pass; a smaller last batch is dropped."""
-        full = self.config.batches_per_epoch // self.config.passes * self.config.batch_size
-        return [draw for number in range(self.config.passes) for draw in self._pass(number)[:full]]
+        full = self.config.batches_per_epoch // self.config.batches.passes * self.config.batches.batch_size
+        return [draw for number in range(self.config.batches.passes) for draw in self._pass(number)[:full]]
 
     def _pass(self, number: int) -> list[Draw]:
-        clips, config, prefix = self.clips, self.config, f"{self.config.seed} {self.epoch}"
+        clips, config, prefix = self.clips, self.config, f"{self.config.run.seed} {self.epoch}"
         again, mark = ((number, 2), f" {number}") if number else ((), "")  # nothing in the first pass
-        rng = np.random.default_rng((config.seed, self.epoch, *again))
-        if config.num_captions:
+        rng = np.random.default_rng((config.run.seed, self.epoch, *again))
+        if config.dataset.num_captions:
             counts = np.array([clips.sentences.num_captions(row) for row in range(len(clips))])
             numbered = zip(*(some.tolist() for some in every_caption(counts, rng)), strict=True)
             return [Draw(row, n, f"{prefix} {row} caption {n}{mark}") for row, n in numbered]
         rows = rng.permutation(len(clips)).tolist()
         if clips.verbs and not clips.num_captions:  # only the captions that have been parsed
-            return [Draw(row, None, fixed_key(config.seed, row)) for row in rows]
+            return [Draw(row, None, fixed_key(config.run.seed, row)) for row in rows]
         return [Draw(row, None, f"{prefix} {row}{mark}") for row in rows]
 
     def batch(self, drawn: Sequence[Draw], step: int) -> Batch:
         """Draw this process's share of a batch: the same rows as one process alone would draw for it."""
-        clips, config, seed = self.clips, self.config, (self.config.seed, self.epoch, step)
+        clips, config, seed = self.clips, self.config, (self.config.run.seed, self.epoch, step)
         rows, mine = np.array([draw.row for draw in drawn], np.int64), share(len(drawn))
-        kept = math.ceil(config.keep_share * len(drawn) / world_size()) * world_size()
+        kept = math.ceil(config.objective.keep_share * len(drawn) / world_size()) * world_size()
         captions, negated, negatable = self._captions(drawn[share(kept)])
         changed, phrases = self._verbs(drawn[mine], captions, step)
         denied, truth = self._denied(drawn, rows, (*seed, 1)) if "denied" in self.needs else (None, None)
         sought = None
         if "distractors" in self.needs and negated is not None and negatable is not None:
             sought, negatable = self._sought(captions, negated, negatable, rows[mine], (*seed, 2))
-        frames = self._frames(rows, mine, seed) if config.trains_visual else None
+        frames = self._frames(rows, mine, seed) if config.encoder.trains_visual else None
         labels = self._labels(rows, (*seed, 3)) if "labels" in self.needs else None
         ordered = None
         if "ordered" in self.needs:
-            rng = random.Random(f"{config.seed} {self.epoch} {step} ordered")
-            ordered = clips.sentences.ordered(ORDERED_PAIRS, config.num_frames, rng)
+            rng = random.Random(f"{config.run.seed} {self.epoch} {step} ordered")
+            ordered = clips.sentences.ordered(ORDERED_PAIRS, config.frames.num_frames, rng)
         batch = Batch(frames, captions, rows, negated, negatable, denied, truth, sought, changed, phrases)
         return replace(batch, labels=labels, ordered=ordered)
 
     def _frames(self, rows: NDArray[np.int64], mine: slice, seed: Seed) -> NDArray[np.uint8]:
         stored, config, rng = self.clips.frames, self.config, np.random.default_rng(seed)
         order = rng.random((len(rows), stored.shape[1])).argsort(axis=1)
-        frames = stored[rows[mine, None], np.sort(order[mine, : config.frames_per_step])]  # (b, f, S, S, 3)
-        if config.flip:
+        frames = stored[rows[mine, None], np.sort(order[mine, : config.frames.frames_per_step])]  # (b, f, S, S, 3)
+        if config.frames.flip:
             flipped = (rng.random(len(rows)) < 0.5)[mine]
             frames[flipped] = frames[flipped][:, :, :, ::-1]
         return frames
@@ -185,8 +185,8 @@ class _Epoch:
             return None, None
         changed, phrases = list[list[str]](), list[str]()
         for draw, caption in zip(drawn, captions, strict=True):
-            rng = random.Random(f"{self.config.seed} {self.epoch} {step} {draw.row} verbs")
-            others, phrase = verbs.draw(draw.row, caption, self.config.verb_negatives, rng)
+            rng = random.Random(f"{self.config.run.seed} {self.epoch} {step} {draw.row} verbs")
+            others, phrase = verbs.draw(draw.row, caption, self.config.verbs.verb_negatives, rng)
             changed.append(others)
             phrases.append(phrase)
         return changed, phrases
@@ -197,7 +197,7 @@ class _Epoch:
         """Tell what to mine, among random clips, and which captions are negatable and can be parsed."""
         pairs = zip(captions, negated, negatable, strict=True)
         parts = [subject_and_object(caption, denied) if is_negated else None for caption, denied, is_negated in pairs]
-        pool = np.random.default_rng(seed).permutation(len(self.clips))[: self.config.pool_clips or None]
+        pool = np.random.default_rng(seed).permutation(len(self.clips))[: self.config.negation.pool_clips or None]
         known = np.array([each is not None for each in parts])
         return Sought([each or ("", "") for each in parts], own, np.sort(pool)), known
 
@@ -217,17 +217,17 @@ class _Epoch:
         truths = [source.truth(sentence) or unknown for sentence in sentences]
         fitting, both = (np.stack(masks) for masks in zip(*truths, strict=True))  # (B, N) each
         pool = rows
-        if not config.trains_visual:  # other clips cost nothing but a look-up
+        if not config.encoder.trains_visual:  # other clips cost nothing but a look-up
             rng = np.random.default_rng(seed)
-            hard = [rng.permutation(np.flatnonzero(mask))[: config.hard_clips] for mask in both]
-            more = np.concatenate([*hard, rng.integers(len(source), size=config.pool_clips)])
+            hard = [rng.permutation(np.flatnonzero(mask))[: config.negation.hard_clips] for mask in both]
+            more = np.concatenate([*hard, rng.integers(len(source), size=config.negation.pool_clips)])
             pool = np.concatenate([rows, np.setdiff1d(more, rows)])
         return sentences[mine], TruthBatch(pool, fitting[:, pool], both[:, pool])
 
 
 def draw_sentence(clips: Clips, config: TrainConfig, row: int, key: str) -> Denial:
     """Draw a denying sentence by the config's shares; equal keys give equal sentences."""
-    return clips.sentences.denial(row, config.sentences, random.Random(f"{key} denied"))
+    return clips.sentences.denial(row, config.negation.sentences, random.Random(f"{key} denied"))
 
 
 def every_caption(counts: NDArray[np.int64], rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

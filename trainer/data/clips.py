@@ -41,7 +41,7 @@ from nt2vr.negation.generate.verb_changes import (
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.progress import Progress, progress_bar, silent, tracked
 from nt2vr.settings import process_rank, resolve_path
-from nt2vr.world import NAME, WORLD
+from nt2vr.world import NAME
 from nt2vr.world.captions import describe
 from nt2vr.world.drawn.clips import ClipFile, embed_frames, embedded_once
 from nt2vr.world.drawn.shipped import embed_undrawn
@@ -82,7 +82,7 @@ class Verbs:
         """Make them of all captions or, where these are drawn, of one per clip; log how many calibration leaves."""
         most, captions = -(-MAX_PARSED // max(1, len(source))), list[list[str]]()
         for row in range(len(source)):
-            rng = random.Random(fixed_key(config.seed, row))
+            rng = random.Random(fixed_key(config.run.seed, row))
             every = [source.caption(row, rng, number) for number in range(source.num_captions(row))]
             captions.append(every[:most] or [source.caption(row, rng)])
         lines = [(row, line) for row, some in enumerate(_lines(config, captions, progress)) for line in some]
@@ -113,12 +113,12 @@ def _calibrated(
     made = [(row, line.caption, text, keys) for row, line in lines for text, keys in line.changed]
     originals, generated = [line.keys for _, line in lines], [keys for *_, keys in made]
     kept = list(range(len(made)))
-    if config.calibrate:
-        kept = calibrated(originals, generated, in_turns([row for row, *_ in made], config.seed))
+    if config.verbs.calibrate:
+        kept = calibrated(originals, generated, in_turns([row for row, *_ in made], config.run.seed))
     logger.info("Kept %d of %d captions with another verb, for %d captions.", len(kept), len(made), len(lines))
     often = dict(Counter(chain.from_iterable(originals)).most_common(MOST_SHIFTS))
-    left = imbalances(originals, [generated[number] for number in kept], config.batch_size)
-    others = max(1, config.batch_size - 1)
+    left = imbalances(originals, [generated[number] for number in kept], config.batches.batch_size)
+    others = max(1, config.batches.batch_size - 1)
     shifts = {key: round(value / others, 3) for key, value in left.items() if key in often}
     return list(map(made.__getitem__, kept)), shifts
 
@@ -130,16 +130,16 @@ def fixed_key(seed: int, row: int) -> str:
 
 def _lines(config: TrainConfig, captions: Sequence[Sequence[str]], progress: Progress) -> list[list[VerbLine]]:
     rules: dict[str, Rule] = {rule: rule for rule in get_args(Rule)}
-    if (rule := rules.get(config.verb_changes)) is None:
-        path = resolve_path(config.verb_changes)
+    if (rule := rules.get(config.verbs.verb_changes)) is None:
+        path = resolve_path(config.verbs.verb_changes)
         if not path.is_file():
             raise ConfigError(
-                f"{quoted(config.verb_changes)} is not there. Set verb_changes to {', '.join(rules)} or a file."
+                f"{quoted(config.verbs.verb_changes)} is not there. Set verb_changes to {', '.join(rules)} or a file."
             )
         known = read_verbs(path)
         return [[known[caption] for caption in dict.fromkeys(some) if caption in known] for some in captions]
     changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress))
-    return [changes.lines(row, rule, config.seed) for row in range(len(changes))]
+    return [changes.lines(row, rule, config.run.seed) for row in range(len(changes))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,13 +211,13 @@ class ClipLoader:
     def load(self, split: TrainingSplit) -> Clips:
         """Load the clips that the config trains or validates on: always the same ones."""
         config, cache, progress = self.config, self.cache, self.progress
-        count = config.num_clips if split == "train" else config.validation_clips
+        count = config.dataset.num_clips if split == "train" else config.validation.validation_clips
         if "video" not in self.needs:
             clips = self._captions(split, count)
-        elif config.data == WORLD:
-            free = config.free if "denied" in self.needs and split == "train" else 0.0
-            draws = config.trains_visual  # a frozen visual tower needs no frames again
-            sizes = count, config.num_frames, config.framing, config.seed
+        elif config.dataset.is_world:
+            free = config.negation.free if "denied" in self.needs and split == "train" else 0.0
+            draws = config.encoder.trains_visual  # a frozen visual tower needs no frames again
+            sizes = count, config.frames.num_frames, config.framing, config.run.seed
             clips = world_clips(split, *sizes, cache, free, progress, draws)
         else:
             clips = self._dataset(split, count)
@@ -228,22 +228,22 @@ class ClipLoader:
 
     def _captions(self, split: TrainingSplit, count: int) -> Clips:
         config = self.config
-        if config.data == WORLD:
-            captions = world_captions(split, count, config.seed, self.progress, self.cache)
+        if config.dataset.is_world:
+            captions = world_captions(split, count, config.run.seed, self.progress, self.cache)
             return caption_clips(NAME, captions, self.progress, self.cache)
         name, captions = read_split(config, split)
         if split == "train":
             read_split(config, "validation")  # fails now, before all is parsed
-            if missing := config.add_world and max(0, config.num_clips - len(captions)):
-                captions += world_captions(split, missing, config.seed, self.progress, self.cache)
+            if missing := config.dataset.add_world and max(0, config.dataset.num_clips - len(captions)):
+                captions += world_captions(split, missing, config.run.seed, self.progress, self.cache)
         return caption_clips(name, captions, self.progress, self.cache)
 
     def _dataset(self, split: TrainingSplit, count: int) -> Clips:
-        config, has_files = self.config, not self.config.features
+        config, has_files = self.config, not self.config.frames.features
         with progress_bar(self.progress) as shown:
-            dataset = load_dataset(config.data, split, with_files=has_files, progress=shown)
+            dataset = load_dataset(config.dataset.data, split, with_files=has_files, progress=shown)
             if split == "train":  # what is wrong with the other split fails now, before all is decoded
-                load_dataset(config.data, "validation", with_files=has_files, progress=shown)
+                load_dataset(config.dataset.data, "validation", with_files=has_files, progress=shown)
         if split == "train":
             for remark in dataset.remarks:
                 logger.warning(remark)
@@ -251,16 +251,17 @@ class ClipLoader:
             decodes = process_rank() == 0  # the others take what the first has stored
             chosen = sample(dataset.videos, count)
             with progress_bar(self.progress) as shown, frame_cache(self.cache) as store:
-                sizes = (config.num_frames, config.framing)
+                sizes = (config.frames.num_frames, config.framing)
                 videos, frames, name = decode_videos(chosen, *sizes, store, shown, decodes)
             ids = [f"{video.video_id} {video.key}" for video in videos]
             clips = Clips(frames, self._sentences(videos), self.cache / name, dataset.name, ids=ids)
             return self._with_queries(clips, split, dataset.videos, chosen, videos)
-        features = read_features(config.data, config.features, [video.video_id for video in dataset.videos])
+        video_ids = [video.video_id for video in dataset.videos]
+        features = read_features(config.dataset.data, config.frames.features, video_ids)
         there = [video for video in dataset.videos if video.video_id in features.of_video]
         if missing := len(dataset.videos) - len(there):
             remark = "%d of %d videos (%s) have no features %s; they are left out."
-            logger.warning(remark, missing, len(dataset.videos), split, config.features)
+            logger.warning(remark, missing, len(dataset.videos), split, config.frames.features)
         videos = sample(there, count)
         rows = np.stack([features.of_video[video.video_id] for video in videos])
         no_frames = np.empty((len(rows), 1, 0, 0, 3), np.uint8)
@@ -292,7 +293,7 @@ class ClipLoader:
             most = -(-MAX_PARSED // len(videos))
             parsed = [caption for of_video in captions for caption in of_video[:most]]
             denials = denials_of(parsed, self.progress, self.cache)
-        return CaptionSentences(captions, denials, queries_all=self.config.num_captions > 0)
+        return CaptionSentences(captions, denials, queries_all=self.config.dataset.num_captions > 0)
 
 
 def caption_clips(name: str, captions: Sequence[str], progress: Progress = silent, cache: Path | None = None) -> Clips:
@@ -362,12 +363,12 @@ def read_split(config: TrainConfig, split: TrainingSplit) -> tuple[str, list[str
     A tenth of a captions file's videos is held out, at most HELD_OUT, by a hash of their ids, as in a dataset without
     a validation split. No validation caption also occurs in the training split, whichever video it describes.
     """
-    name, training, validation = _captions_by_video(config.data)
-    captions = _sampled(training, config.num_clips)
+    name, training, validation = _captions_by_video(config.dataset.data)
+    captions = _sampled(training, config.dataset.num_clips)
     if split == "validation":
         trained = {caption.lower() for some in training.values() for caption in some}
         unseen = {video: [text for text in some if text.lower() not in trained] for video, some in validation.items()}
-        captions = _sampled(unseen, config.validation_clips)
+        captions = _sampled(unseen, config.validation.validation_clips)
     if not captions:
         raise DatasetError(f"{name} has no captions that could be held out for validation. Add captions.")
     return name, captions
@@ -400,9 +401,9 @@ def denials_of(captions: Sequence[str], progress: Progress = silent, cache: Path
 
 def words_for(config: TrainConfig, clips: Clips) -> Words | None:
     """Build the text side that a config asks for; None if it is the text tower."""
-    if (settings := config.word_settings) is None:
+    if (settings := config.encoder.word_settings) is None:
         return None
-    drawn = (clips.captions(f"{config.seed} words {draw}") for draw in range(DRAWS))  # where they are generated
+    drawn = (clips.captions(f"{config.run.seed} words {draw}") for draw in range(DRAWS))  # where they are generated
     captions = clips.all_captions(range(len(clips))) or chain.from_iterable(drawn)
     texts = list(map(words_of, captions))
     counts = Counter(chain.from_iterable(texts))
@@ -419,7 +420,7 @@ def words_for(config: TrainConfig, clips: Clips) -> Words | None:
     known = Vocabulary(tuple(bow), tuple(frequent), tuple(vectors), source)
     rows = torch.from_numpy(np.stack(list(vectors.values())))
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
+        torch.manual_seed(config.run.seed)
         return Words(known, rows, settings.states, settings.size, settings.number)
 
 

@@ -4,15 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass
 from typing import Any, Protocol
 
+from pydantic import Field
 from torch import Tensor
 
 from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.registry import Registry, check_word, pick
-from trainer.config import AnySize, TrainConfig, option, read_settings
+from trainer.config import TrainConfig
+from trainer.config.checked import AnySize, Section, read_settings
 from trainer.losses.contrastive import ConClipLoss, ContrastiveLoss, NegClipLoss, VfcLoss
 from trainer.losses.distill import DistillLoss
 from trainer.losses.embedded import EmbeddedBatch
 from trainer.losses.paper import BidirectionalLoss, RetrievalLoss, SoftNegativeLoss
+from trainer.losses.settings import read_loss
 from trainer.losses.world import ComposedLoss, LabelsLoss, OrderLoss
 
 
@@ -66,11 +69,10 @@ def _checked(name: str, loss: Any) -> type[Any]:
 LOSSES = Registry("loss", BUILT_IN, _checked)
 
 
-@dataclass(frozen=True)
-class Weight:
+class Weight(Section):
     """What every loss has in addition to its own fields."""
 
-    weight: AnySize = option(1.0, "factor of this loss in the weighted sum")
+    weight: AnySize = Field(default=1.0, description="factor of this loss in the weighted sum")
 
 
 @dataclass(frozen=True)
@@ -102,13 +104,13 @@ class WeightedLosses:
 
 def losses_of(config: TrainConfig) -> WeightedLosses:
     """Build a config's losses, and reject those that its choice of towers rules out."""
-    losses = build_losses(config.losses)
+    losses = build_losses(config.objective.losses)
     frozen = [name for need in ("parts", "distractors") for name in losses.users.get(need, ())]
-    if frozen and config.trains_visual:
+    if frozen and config.encoder.trains_visual:
         raise ConfigError(f"{frozen[0]} needs a frozen visual tower. Set train to text.")
-    if config.words and (others := losses.users.get("parts", ())):
+    if config.encoder.words and (others := losses.users.get("parts", ())):
         raise ConfigError(f"{others[0]} teaches a text tower. Leave it out, or leave words out.")
-    if config.features and (others := losses.users.get("distractors", ())):
+    if config.frames.features and (others := losses.users.get("distractors", ())):
         raise ConfigError(f"{others[0]} needs videos as the base sees them. Leave it out, or leave features out.")
     return losses
 
@@ -117,9 +119,10 @@ def build_losses(settings: Mapping[str, Mapping[str, Any]]) -> WeightedLosses:
     """Build losses from settings: name to {"weight": 1.0, and the loss's own fields}."""
     terms: dict[str, tuple[float, Loss]] = {}
     for name, setting in settings.items():
-        values, of = dict(setting), f" of the loss {name}"
-        weight = read_settings(Weight, {"weight": values.pop("weight", 1.0)}, of).weight
-        terms[name] = weight, read_settings(pick("loss", name, LOSSES), values, of)
+        of = f" of the loss {name}"
+        weight = read_settings(Weight, {"weight": setting.get("weight", 1.0)}, of).weight
+        loss_settings = {key: value for key, value in setting.items() if key != "weight"}
+        terms[name] = weight, read_loss(pick("loss", name, LOSSES), loss_settings, of)
     if not any(weight for weight, _ in terms.values()):
         raise ConfigError("There is no loss to minimise. Give at least one loss a weight above 0.")
     return WeightedLosses(terms)

@@ -9,8 +9,9 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from nt2vr.errors import ConfigError
-from trainer.config import AnySize, Positive, option
+from trainer.config.checked import AnySize, Positive
 from trainer.losses.embedded import EmbeddedBatch, given
+from trainer.losses.settings import option
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from trainer.config import option
 from trainer.losses.embedded import EmbeddedBatch, PartVectors, given
+from trainer.losses.settings import option
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from torch import Tensor
 from torch.nn.functional import relu
 
 from nt2vr.errors import ConfigError
-from trainer.config import option
 from trainer.losses.embedded import EmbeddedBatch, given
+from trainer.losses.settings import option
 
 Reduction = Literal["sum", "mean"]
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from trainer.config import option
 from trainer.losses.embedded import EmbeddedBatch, given
+from trainer.losses.settings import option
 
 
 @dataclass(frozen=True)

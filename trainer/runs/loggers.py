@@ -1,7 +1,6 @@
 """Where a run's metrics go besides metrics.jsonl: TensorBoard's event files, Trackio, or Weights & Biases."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,7 +45,7 @@ class Tracker:
         options: dict[str, Any] = {
             "project": PROJECT,
             "name": folder.name,
-            "config": asdict(config),
+            "config": config.flat(),
             "resume": "allow",
         }
         if package == "wandb":  # which otherwise starts another run on a resume, and writes into the current folder
@@ -62,18 +61,18 @@ class Tracker:
 
 def check_loggers(config: TrainConfig) -> None:
     """Refuse a config that names a logger whose package is not installed."""
-    if config.tensorboard and find_spec("tensorboard") is None:
+    if config.run.tensorboard and find_spec("tensorboard") is None:
         raise ConfigError("Event files need the package tensorboard. Install it, or set tensorboard to false.")
-    if config.logger and find_spec(config.logger) is None:
-        name = PACKAGES[config.logger]
-        raise ConfigError(f"{name} needs the package {config.logger}. Install it, or leave logger empty.")
+    if config.run.logger and find_spec(config.run.logger) is None:
+        name = PACKAGES[config.run.logger]
+        raise ConfigError(f"{name} needs the package {config.run.logger}. Install it, or leave logger empty.")
 
 
 def loggers_of(folder: Path, config: TrainConfig, steps: int) -> list[Logger]:
     """Open the loggers that a config names, for a run that has taken so many steps."""
     loggers: list[Logger] = []
-    if config.tensorboard:
+    if config.run.tensorboard:
         loggers.append(EventFiles(folder / "tensorboard", steps))
-    if config.logger:
-        loggers.append(Tracker(config.logger, folder, config))
+    if config.run.logger:
+        loggers.append(Tracker(config.run.logger, folder, config))
     return loggers

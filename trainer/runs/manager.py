@@ -56,7 +56,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        return self.config.name if self.config else self.run_id
+        return self.config.encoder.name if self.config else self.run_id
 
     @property
     def is_under_way(self) -> bool:
@@ -77,7 +77,7 @@ class Run:
         """Number of steps: known once some are taken, as data may have less than the config asks for."""
         if self.status.total and (not self.status.doing or self.status.state == "finished"):
             return self.status.total
-        return self.config.epochs * self.config.steps_per_epoch if self.config else 0
+        return self.config.total_steps if self.config else 0
 
 
 class RunManager:
@@ -101,7 +101,7 @@ class RunManager:
         config = self.check(config)
         path = self.folder
         try:
-            run = self._new_folder(config.name)
+            run = self._new_folder(config.encoder.name)
             path = run.path
             save_config(config, run.config)
             _launch(run, self.free_device())
@@ -121,7 +121,8 @@ class RunManager:
 
         config = resolved(config, self.folder.parent)
         self.free_device()
-        check_free(self.folder, _space_needed(config), f"Training {config.epochs} epochs of {config.name}")
+        training = f"Training {config.batches.epochs} epochs of {config.encoder.name}"
+        check_free(self.folder, _space_needed(config), training)
         check_start(config)
         return config
 
@@ -242,13 +243,13 @@ class RunManager:
 def _space_needed(config: TrainConfig) -> int:
     """Return the bytes of a run's checkpoints, of its saved state twice while it is replaced, and of frames."""
     checkpoint_bytes = SMALL_BYTES
-    base = config.base_folder
-    if base and config.train != "fusion":  # a fusion's checkpoints link to the base's weights
+    base = config.encoder.base_folder
+    if base and not config.encoder.trains_fusion:  # a fusion's checkpoints link to the base's weights
         with suppress(OSError, CheckpointError):
             checkpoint_bytes = (whole_folder(base, read_card(base)) / WEIGHTS).stat().st_size
-    kept = config.epochs
-    if config.keep_checkpoints:
-        kept = min(config.epochs, config.keep_checkpoints + 2)
+    kept = config.batches.epochs
+    if config.validation.keep_checkpoints:
+        kept = min(config.batches.epochs, config.validation.keep_checkpoints + 2)
     return checkpoint_bytes * (kept + 2 * STATE_FACTOR) + FRAMES_BYTES
 
 

@@ -46,8 +46,8 @@ class Position:
 
     def after_epoch(self, value: float, config: TrainConfig) -> "Position":
         best, best_epoch = (value, self.epoch) if value > self.best else (self.best, self.best_epoch)
-        out_of_patience = 0 < config.patience <= self.epoch - max(best_epoch, config.not_epochs)
-        return Position(self.epoch + 1, best, best_epoch, out_of_patience or self.epoch == config.epochs)
+        out_of_patience = 0 < config.validation.patience <= self.epoch - max(best_epoch, config.negation.not_epochs)
+        return Position(self.epoch + 1, best, best_epoch, out_of_patience or self.epoch == config.batches.epochs)
 
 
 @dataclass(frozen=True)
@@ -86,15 +86,15 @@ def read_saved(run: RunFolder, config: TrainConfig, data: Digests = MappingProxy
     """
     saved = read_state(run)
     if saved is None:
-        return Saved(asdict(config), look=LOOK, data=dict(data), asks_as_evaluation=True)
+        return Saved(config.flat(), look=LOOK, data=dict(data), asks_as_evaluation=True)
 
     different = _different(saved, config)
     if saved.learner is None and not saved.position.finished:
         # Nothing has been trained yet, so the clips had not been counted.
         different = [name for name in different if name not in OF_DATA]
-        saved = replace(saved, config=asdict(config), data=dict(data))
+        saved = replace(saved, config=config.flat(), data=dict(data))
 
-    if config.data != WORLD and OF_DATA.issuperset(different):
+    if not config.dataset.is_world and OF_DATA.issuperset(different):
         _check_data(run, saved, config, data)
     if different:
         raise _other_config(run, different)
@@ -102,8 +102,8 @@ def read_saved(run: RunFolder, config: TrainConfig, data: Digests = MappingProxy
 
 
 def _different(saved: Saved, config: TrainConfig) -> list[str]:
-    before = asdict(TrainConfig(**saved.config))
-    return [name for name, value in asdict(config).items() if before[name] != value]
+    before = TrainConfig(**saved.config).flat()
+    return [name for name, value in config.flat().items() if before[name] != value]
 
 
 def _other_config(run: RunFolder, names: Sequence[str]) -> ConfigError:
@@ -121,11 +121,11 @@ def _check_data(run: RunFolder, saved: Saved, config: TrainConfig, data: Digests
     else:  # a run until 0.2.0
         for name in _different(saved, config):
             unit = name.removeprefix("num_")
-            reason = f"it had {saved.config[name]:,} {unit} and now has {getattr(config, name):,}"
+            reason = f"it had {saved.config[name]:,} {unit} and now has {getattr(config.dataset, name):,}"
     if reason:
         raise ConfigError(
             f"The data of {run.path.name} has changed since the run was started: {reason}. "
-            f"Restore {config.data}, or delete the run and start it again."
+            f"Restore {config.dataset.data}, or delete the run and start it again."
         )
 
 
@@ -137,12 +137,12 @@ def resumed_config(run: RunFolder, config: TrainConfig, saved: Saved | None) -> 
     if saved is None:
         return config
     if saved.learner:
-        fewer = [name for name in OF_DATA if getattr(config, name) < saved.config.get(name, 0)]
+        fewer = [name for name in OF_DATA if getattr(config.dataset, name) < saved.config.get(name, 0)]
         if fewer:
             raise _other_config(run, fewer)
     if not saved.changes:
         return config
-    return replace(config, learning_rate=saved.changes[-1]["learning_rate"])
+    return config.replace(learning_rate=saved.changes[-1]["learning_rate"])
 
 
 def change_learning_rate(run: RunFolder, config: TrainConfig, learning_rate: float) -> None:
@@ -151,7 +151,7 @@ def change_learning_rate(run: RunFolder, config: TrainConfig, learning_rate: flo
     The change is recorded at once, in the metrics and in resume.pt, so that it holds however the run is resumed from
     here on. What was written after the save is undone.
     """
-    saved = read_state(run) or Saved(asdict(config), look=LOOK, asks_as_evaluation=True)
+    saved = read_state(run) or Saved(config.flat(), look=LOOK, asks_as_evaluation=True)
     rewind(run, saved.metrics_bytes)
     for folder in run.path.glob("checkpoints/epoch_*"):
         if int(folder.name.removeprefix("epoch_")) >= saved.position.epoch:
@@ -217,7 +217,7 @@ class Saver:
     def __init__(self, run: RunFolder, learner: Steps, saved: Saved) -> None:
         self._run = run
         self._learner = learner
-        self._start = replace(saved, config=asdict(learner.config), learner=None, recent=(), look=LOOK)
+        self._start = replace(saved, config=learner.config.flat(), learner=None, recent=(), look=LOOK)
         self._due = time.monotonic() + SAVE_EVERY_S
 
     @property

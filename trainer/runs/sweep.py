@@ -10,7 +10,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import product
 from pathlib import Path
@@ -26,8 +26,6 @@ from trainer.config import (
     METRICS,
     PRESETS,
     TrainConfig,
-    build_config,
-    changed,
     load_config,
     parse_change,
     parse_value,
@@ -72,7 +70,7 @@ class SweepRun:
         """
         rows = read_metrics(self.folder.metrics) if self.is_finished and not self.has_changed else []
         epochs = [row for row in rows if row["epoch"] > 0 and "learning_rate" not in row]
-        return max(epochs, key=lambda row: row.get(self.config.monitor, row["epoch"]), default=None)
+        return max(epochs, key=lambda row: row.get(self.config.validation.monitor, row["epoch"]), default=None)
 
 
 def sweep(
@@ -153,8 +151,8 @@ def runs_at(
     if not 1 <= seeds * len(points) <= MAX_RUNS:
         raise ConfigError(f"A sweep trains 1 to {MAX_RUNS} runs, not {seeds * len(points)}. Change seeds or grid.")
     runs = dict[Path, SweepRun]()
-    for seed, (label, changes) in product(range(config.seed, config.seed + seeds), points):
-        each = resolved(build_config(changed(asdict(config), {"seed": seed, **changes})), data_dir)
+    for seed, (label, changes) in product(range(config.run.seed, config.run.seed + seeds), points):
+        each = resolved(config.with_changes({"seed": seed, **changes}), data_dir)
         path = _folder_of(each, _point_name(label, changes), out)
         runs[path] = SweepRun(label, each, RunFolder(path))
     return list(runs.values())
@@ -169,11 +167,11 @@ def _point_name(label: Label, changes: Mapping[str, Any]) -> str:
 
 def _folder_of(config: TrainConfig, point: str, out: Path) -> Path:
     """Return the folder of a run: that of an earlier version, which named runs otherwise, if it is there."""
-    digest = _digest(asdict(config))
+    digest = _digest(config.flat())
     for folder in sorted(out.glob(f"*-{digest}")):
         if (folder / "config.json").is_file():
             return folder
-    words = [_slug(config.name, MODEL_CHARS), _slug(point, POINT_CHARS), f"seed={config.seed}", digest]
+    words = [_slug(config.encoder.name, MODEL_CHARS), _slug(point, POINT_CHARS), f"seed={config.run.seed}", digest]
     return out / "-".join(filter(None, words))
 
 
@@ -194,7 +192,7 @@ def check_runs(runs: Sequence[SweepRun], device: str) -> None:
     refuse_second_training(runs[0].folder.path.parent, training_devices(training_environment(device)))
     checked: list[TrainConfig] = []
     for run in unfinished:
-        of_any_seed = replace(run.config, seed=0)
+        of_any_seed = run.config.replace(seed=0)
         if not run.folder.config.exists() and of_any_seed not in checked:
             check_start(run.config)
             checked.append(of_any_seed)
@@ -258,7 +256,8 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
 
 def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:
     """Return what the runs measured of their base and of `drop` before training, if they have one base and data."""
-    if len({(run.config.base, run.config.data, run.config.validation_clips) for run in runs}) > 1:
+    configs = [run.config for run in runs]
+    if len({(c.encoder.base, c.dataset.data, c.validation.validation_clips) for c in configs}) > 1:
         return {}
     first_rows = [rows[0] for run in runs if (rows := read_metrics(run.folder.metrics))]
     controls: dict[str, dict[str, float]] = {}

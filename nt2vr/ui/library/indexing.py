@@ -94,8 +94,8 @@ class Indexing:
         return ended | {job.key: job for job in reversed(jobs) if job.is_under_way}
 
     def cost(self, model: str, num_clips: int) -> str:
-        """Say what indexing clips (0: unknown number) by a model costs, measured on one; nothing if it takes none."""
-        if model not in self.models.names() or not self.models.card(model).clip:
+        """Say what indexing clips (0: unknown number) by a slow model costs, measured on one; nothing for others."""
+        if model not in self.models.names() or not self.models.card(model).capabilities.is_slow:
             return ""
         try:
             each = "" if num_clips else "Each "

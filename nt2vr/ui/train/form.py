@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -14,7 +14,7 @@ from nt2vr.models.card import CARD, read_card
 from nt2vr.models.device import gflops_per_second, resolve_device
 from nt2vr.progress import duration_text
 from nt2vr.settings import ASSETS
-from trainer.config import CHOICES, PRESETS, TrainConfig, build_config, help_of
+from trainer.config import CHOICES, FIELDS, PRESETS, TrainConfig
 
 BENCHMARKED = 70.0  # GFLOP per second of the two cores on which steps were timed
 OWN_DATA = "path/to"  # begins the data of presets that need one's own
@@ -54,14 +54,13 @@ class Field:
 
 
 def config_fields() -> list[Field]:
-    helps, defaults = help_of(TrainConfig), asdict(TrainConfig())
-    return [Field(key, default, helps[key], CHOICES.get(key, ())) for key, default in defaults.items()]
+    """Return the settings of a config by flat key, section by section."""
+    return [Field(key, info.default, info.description or "", CHOICES.get(key, ())) for key, info in FIELDS.items()]
 
 
 def in_words(sentence: str) -> str:
     """Write the keys of a config in a sentence as the form labels them: num_clips is “Number of clips”."""
-    keys = TrainConfig.__dataclass_fields__
-    return re.sub(r"\b\w+_\w+\b", lambda key: f"“{label_of(key[0])}”" if key[0] in keys else key[0], sentence)
+    return re.sub(r"\b\w+_\w+\b", lambda key: f"“{label_of(key[0])}”" if key[0] in FIELDS else key[0], sentence)
 
 
 def label_of(key: str) -> str:
@@ -73,7 +72,8 @@ def presets() -> dict[str, dict[str, Any]]:
     configs = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(PRESETS.glob("*.json"))}
     rest = sorted(configs.keys() - FIRST.keys(), key=lambda stem: (OWN_DATA in configs[stem].get("data", ""), stem))
     order = [*(stem for stem in FIRST if stem in configs), *rest]
-    return {configs[stem]["name"]: asdict(TrainConfig()) | configs[stem] for stem in order}
+    defaults = TrainConfig().flat()
+    return {configs[stem]["name"]: defaults | configs[stem] for stem in order}
 
 
 def presets_view(known: Mapping[str, Mapping[str, Any]], chosen: str, device: str = "") -> dict[str, Any]:
@@ -104,7 +104,7 @@ def bases(folders: Iterable[Path]) -> dict[str, str]:
             card = read_card(folder)
         except CheckpointError:
             continue
-        if card.clip:  # of another library
+        if not card.capabilities.has_text_tower:
             continue
         of_run = folder.parent.name == "checkpoints"
         name = f"{card.name} · {folder.parent.parent.name}, epoch {card.epoch}" if of_run else card.name
@@ -117,19 +117,20 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
     """Build a config from values by key, JSON as text, and the table of `losses_view` as the user edited it."""
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 
-    read, defaults = dict(values), asdict(TrainConfig())
+    read = dict(values)
     for key, value in values.items():
-        if isinstance(defaults[key], Mapping):
+        default = FIELDS[key].default
+        if isinstance(default, Mapping):
             try:
                 read[key] = json.loads(value or "{}")
             except ValueError as error:
                 raise ConfigError(f"{label_of(key)} cannot be read as JSON ({error}). Correct it.") from error
-        elif isinstance(defaults[key], str):
+        elif isinstance(default, str):
             read[key] = (value or "").strip()
         elif isinstance(value, float) and value.is_integer():  # pages send 3 as 3.0
             read[key] = int(value)
-    config = build_config({**read, "losses": _read_losses(losses)})
-    if config.train != "fusion":
+    config = TrainConfig(**{**read, "losses": _read_losses(losses)})
+    if not config.encoder.trains_fusion:
         losses_of(config)  # refuses what cannot be built
     return config
 
@@ -137,8 +138,9 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
 def loss_fields() -> dict[str, tuple[str, list[Field]]]:
     """Return each loss's one-line description, its weight and its own fields."""
     from trainer.losses import LOSSES, Weight  # noqa: PLC0415  imports torch
+    from trainer.losses.settings import help_of  # noqa: PLC0415
 
-    found, weight = {}, Field("weight", 1.0, help_of(Weight)["weight"])
+    found, weight = {}, Field("weight", 1.0, Weight.model_fields["weight"].description or "")
     for name, kind in LOSSES.items():
         helps, hints = help_of(kind), get_type_hints(kind)
         choices = {key: tuple(each for each in get_args(hint) if isinstance(each, str)) for key, hint in hints.items()}

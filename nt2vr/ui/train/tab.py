@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from hashlib import blake2b
 from itertools import chain, count, cycle
 from typing import Any
@@ -153,7 +152,7 @@ class TrainTab:
             config = read_form(by_key, losses)
             if names_files(config):
                 self._permissions.check("paths", request)
-            named = replace(config, name=self._free_name(config.name))
+            named = config.replace(name=self._free_name(config.encoder.name))
             run_id = self._manager.start(named, session_of(request))
         except Nt2vrError as error:
             raise type(error)(in_words(str(error))) from error
@@ -192,7 +191,7 @@ class TrainTab:
     def on_evaluate(self, run_id: str, request: gr.Request) -> list[Any]:
         """Open the form of a new evaluation, of a run's model on what was held out of its data."""
         config = self._manager.get(run_id).config
-        data = config.data if config else WORLD
+        data = config.dataset.data if config else WORLD
         split = "test"  # of the built-in world, which has no other
         if data != WORLD:
             self._permissions.check("paths", request)
@@ -259,8 +258,8 @@ class TrainTab:
         }
 
     def _run_view(self, run: Run, rows: Sequence[Mapping[str, float]], visitor: Visitor) -> dict[str, Any]:
-        is_fusion = run.config is not None and run.config.train == "fusion"
-        is_of_world = run.config is not None and run.config.data == WORLD
+        is_fusion = run.config is not None and run.config.encoder.trains_fusion
+        is_of_world = run.config is not None and run.config.dataset.is_world
         may_evaluate = not is_fusion and (is_of_world or self._permissions.may("paths", visitor))
         tell = self._permissions.teller(visitor)
         return run_view(run, tell, rows, self._system_of(run.run_id), may_evaluate)

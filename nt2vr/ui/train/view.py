@@ -15,7 +15,7 @@ from nt2vr.errors import CheckpointError
 from nt2vr.media.store import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
-from nt2vr.world import NAME, WORLD
+from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
 
@@ -57,7 +57,7 @@ def run_view(
         counted = f": {status.done:,} of {status.total:,}" if status.total else ""
         done = f"{status.doing}{counted}" + (f" · resumes after step {status.step:,}" if status.step else "")
     elif run.config is not None and status.step:
-        done = f"epoch {status.epoch} of {run.config.epochs} · step {status.step:,} of {run.num_steps:,}"
+        done = f"epoch {status.epoch} of {run.config.batches.epochs} · step {status.step:,} of {run.num_steps:,}"
     return {
         **_summary(run),
         "done": done,
@@ -76,21 +76,21 @@ def run_view(
 def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
     """Return what a run is trained on and with, and its best epoch so far, as terms and texts without any path."""
     named = {
-        "Data": NAME if config.data == WORLD else Path(config.data).name,
+        "Data": NAME if config.dataset.is_world else Path(config.dataset.data).name,
         "Base": base_name(config),
-        "Losses": ", ".join(_loss_text(name, config.losses.get(name, {})) for name in config.loss_names),
-        "Seed": str(config.seed),
+        "Losses": ", ".join(_loss_text(name, config.objective.losses.get(name, {})) for name in config.loss_names),
+        "Seed": str(config.run.seed),
     }
-    measured = [point for point in series(rows, config.monitor, "epoch") if point[0] > 0]
+    measured = [point for point in series(rows, config.validation.monitor, "epoch") if point[0] > 0]
     if measured:
         epoch, value = max(measured, key=lambda point: point[1])
-        named["Best epoch"] = f"{epoch:.0f} ({config.monitor} {value:.3g})"
+        named["Best epoch"] = f"{epoch:.0f} ({config.validation.monitor} {value:.3g})"
     return [{"term": term, "text": text} for term, text in named.items()]
 
 
 def base_name(config: TrainConfig) -> str:
     """Name the model that a run starts from; of another run's epoch, that run and the epoch."""
-    folder = config.base_folder
+    folder = config.encoder.base_folder
     if folder is None:
         return "random weights"
     if folder.parent.name == "checkpoints":
@@ -141,7 +141,7 @@ def curves(run: Run, rows: Rows, others: Mapping[str, Rows] = MappingProxyType({
     if run.config is None:
         return []
     lines, found = {run.name: rows, **others}, []
-    plots = [(*each, "epoch", run.config.epochs) for each in VALIDATION]
+    plots = [(*each, "epoch", run.config.batches.epochs) for each in VALIDATION]
     plots += [(name, name, "loss, unweighted", "step", max(1, run.num_steps)) for name in run.config.loss_names]
     for metric, title, note, x, end in plots:
         points = {name: series(of, metric, x) for name, of in lines.items()}

@@ -21,7 +21,7 @@ from nt2vr.files import atomic_write
 from nt2vr.media.picture import fit
 from nt2vr.media.store import LIMITS, Limit, evict, mark_used, read_cached
 from nt2vr.models.card import Card
-from nt2vr.models.encoder import Encoder, encode_videos
+from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain
 from nt2vr.progress import Progress, silent, tracked
@@ -143,8 +143,8 @@ def embed_frames(encoder: Encoder, clips: Iterable[NDArray[np.uint8]], pools: bo
     """Encode clips of (F, S, S, 3) frames, and pool them, L2-normalised, to (N, D), or leave them to be: (N, F, D)."""
     left, embeddings = iter(clips), list[Embeddings]()
     while chunk := list(islice(left, CHUNK)):
-        of_clips = encode_videos(encoder, chunk)
-        embeddings.append(encoder.pool(of_clips) if pools else of_clips)
+        stored = encoder.encode_video(np.stack(chunk))
+        embeddings.append(encoder.pool(stored) if pools else stored)
     return np.concatenate(embeddings) if embeddings else np.zeros((0, encoder.embed_dim), np.float32)
 
 

@@ -14,13 +14,18 @@ from tests.colours import ColourModel
 PICTURES = {"<i>red.png": (255, 0, 0), "blue.png": (0, 0, 255), "green.png": (0, 255, 0), "yellow.png": (255, 255, 0)}
 
 
+def write_pictures(folder: Path) -> None:
+    """Write the PICTURES into a new folder."""
+    folder.mkdir()
+    for name, colour in PICTURES.items():
+        Image.new("RGB", (32, 32), colour).save(folder / name)
+
+
 @pytest.fixture(scope="session")
 def colours(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with the library "Colours"."""
     folder = tmp_path_factory.mktemp("colours")
-    (folder / "films").mkdir()
-    for name, colour in PICTURES.items():
-        Image.new("RGB", (32, 32), colour).save(folder / "films" / name)
+    write_pictures(folder / "films")
     libraries = Libraries(folder / "data" / "libraries")
     library = libraries.add("Colours", "folder", folder / "films").id
     with Decoder(num_workers=1) as decoder, Cache.of(folder / "data") as cache:

@@ -2,7 +2,6 @@
 
 import logging
 import signal
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from nt2vr.errors import ConfigError, RunError
 from tests.training import SMALL
 from trainer.runs.run_folder import RunFolder
 
-SMALLEST = replace(SMALL, epochs=1, num_clips=4)
+SMALLEST = SMALL.replace(epochs=1, num_clips=4)
 
 
 def test_a_run_is_trained_here_and_leaves_the_process_as_it_was(tmp_path: Path) -> None:
@@ -36,7 +35,7 @@ def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     with monkeypatch.context() as patch:
         patch.setattr("trainer.session._train", interrupted)
-        assert nt2vr.train(asdict(SMALLEST), run="mine", data_dir=tmp_path).state == "stopped"
+        assert nt2vr.train(SMALLEST.flat(), run="mine", data_dir=tmp_path).state == "stopped"
     assert nt2vr.train(run="mine", data_dir=tmp_path).state == "finished"
     with pytest.raises(RunError, match="nothing left"):
         nt2vr.train(run="mine", data_dir=tmp_path)

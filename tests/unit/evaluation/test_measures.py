@@ -2,11 +2,12 @@
 
 import math
 import statistics
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from nt2vr.evaluation import protocol
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
@@ -14,6 +15,7 @@ from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.scoring import measure_block
 from nt2vr.models.card import Card
 from nt2vr.search.strategies import System
+from tests.text_encoder import TextEncoder
 
 NAN = math.nan
 
@@ -98,24 +100,20 @@ def random_benchmark(count: int, num_videos: int) -> tuple[list[JudgedQuery], An
     return queries, vectors, rng.integers(-2, 3, (num_videos, 3)).astype(np.float32)
 
 
-@dataclass
-class Numbered:
+class Numbered(TextEncoder):
     """An encoder of texts that are the number of their embedding."""
 
-    vectors: Any
-    name: str = "numbered"
-    card: Card = field(default_factory=lambda: Card("numbered"))
+    def __init__(self, vectors: NDArray[np.float32]) -> None:
+        self.card = Card("numbered")
+        self.embed_dim = vectors.shape[1]
+        self._vectors = vectors
 
-    @property
-    def embed_dim(self) -> int:
-        return int(self.vectors.shape[1])
-
-    def encode_text(self, texts: list[str]) -> Any:
-        return self.vectors[[int(text) for text in texts]]
+    def encode_text(self, texts: Sequence[str]) -> Any:
+        return self._vectors[[int(text) for text in texts]]
 
 
 def measure(vectors: Any, videos: Any, queries: list[JudgedQuery]) -> Measured:
-    encoder: Any = Numbered(np.asarray(vectors, np.float32))
+    encoder = Numbered(np.asarray(vectors, np.float32))
     benchmark = Benchmark("numbers", tuple(map(str, range(len(videos)))), tuple(queries), lambda *_: videos, {})
     return protocol.ask(encoder, [System("numbered")], np.asarray(videos, np.float32), benchmark)[0]
 

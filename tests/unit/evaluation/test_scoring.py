@@ -20,7 +20,7 @@ def never_parsed(text: str) -> Query:
 
 
 def searched(strategy: str, alpha: float | None = None, queries: Any = QUERIES, understand: Any = never_parsed) -> Any:
-    return ask_systems(WordEncoder(), [System("words", strategy, alpha)], queries, understand)[0].vectors  # type: ignore[arg-type]
+    return ask_systems(WordEncoder(), [System("words", strategy, alpha)], queries, understand)[0].vectors
 
 
 def test_strategies_use_the_known_parts_of_a_query() -> None:

@@ -20,6 +20,7 @@ from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import System
+from tests.text_encoder import TextEncoder
 
 CAPTIONS = {
     "guitar": ["a man plays the guitar", "A man plays the guitar.", "a man sits on a chair", "a man is on a stage"],
@@ -33,13 +34,14 @@ CAPTIONS = {
 NAMES = tuple(CAPTIONS)
 
 
-class Letters:
+class Letters(TextEncoder):
     """An encoder that counts pairs of letters: no two captions of other words have equal embeddings."""
 
     embed_dim = 64
 
     def __init__(self, name: str = "letters", shift: int = 0) -> None:
-        self.name, self.card, self._shift = name, Card(name, text_fingerprint=f"{shift}"), shift
+        self.card = Card(name, text_fingerprint=f"{shift}")
+        self._shift = shift
 
     def encode_text(self, texts: Any) -> NDArray[np.float32]:
         rows = np.zeros((len(texts), self.embed_dim), np.float32)

@@ -13,6 +13,7 @@ from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.report import Report
 from nt2vr.models.card import Card
 from nt2vr.search.strategies import System
+from tests.text_encoder import TextEncoder
 
 WORDS = ("sings", "dancing", "dog", "cat", "not")
 
@@ -22,19 +23,14 @@ def embedded(*texts: str) -> NDArray[np.float32]:
     return np.array([[word in text.split() for word in WORDS] for text in texts], np.float32)
 
 
-@dataclass
-class WordEncoder:
+class WordEncoder(TextEncoder):
     """Encodes texts as bags of WORDS."""
 
-    name: str = "words"
-    visual_fingerprint: str = "v"
-    num_frames: int = 1
-    embed_dim: int = len(WORDS)
-    encoded: list[str] = field(default_factory=list)
+    embed_dim = len(WORDS)
 
-    @property
-    def card(self) -> Card:
-        return Card(self.name, frames=self.num_frames, visual_fingerprint=self.visual_fingerprint)
+    def __init__(self, name: str = "words") -> None:
+        self.card = Card(name, frames=1, visual_fingerprint="v")
+        self.encoded: list[str] = []
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.encoded += texts

@@ -6,14 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.models.card import Card
-from tests.pooling import pool_by_mean
+from nt2vr.models.encoder import FrameEncoder
 
 
-class BrightnessEncoder:
+class BrightnessEncoder(FrameEncoder):
     """Embeds a frame as the point on the quarter circle that its brightness says; counts what it embeds."""
 
-    name = "brightness"
-    num_frames, image_size, embed_dim, visual_fingerprint = 4, 16, 2, "brightness"
+    embed_dim = 2
     card = Card("brightness", frames=4, image_size=16, visual_fingerprint="brightness")
 
     def __init__(self) -> None:
@@ -28,6 +27,3 @@ class BrightnessEncoder:
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         angles = np.linspace(0, np.pi / 2, len(texts))
         return np.stack([np.cos(angles), np.sin(angles)], axis=-1).astype(np.float32)
-
-    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        return pool_by_mean(frame_embeddings)

@@ -57,7 +57,7 @@ def test_without_ray_the_sentence_says_what_to_install(monkeypatch: pytest.Monke
 
 
 def _workers(address: str, load: Callable[[], Any] = BrightnessEncoder) -> Any:
-    return ray_workers.ray_workers(address, load, BrightnessEncoder())  # type: ignore[arg-type]
+    return ray_workers.ray_workers(address, load, BrightnessEncoder())
 
 
 class Doomed(BrightnessEncoder):
@@ -127,7 +127,7 @@ def _add_node(cluster: Any) -> Any:
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., BrightnessEncoder]]:
     """Index pictures on a cluster; check that all are there, once; return the encoder of this process."""
-    monkeypatch.setattr(ray_workers, "BATCH_FRAMES", BATCH * BrightnessEncoder.num_frames)
+    monkeypatch.setattr(ray_workers, "BATCH_FRAMES", BATCH * BrightnessEncoder.card.frames)
     films = tmp_path / "films"
     films.mkdir()
     for number in range(COUNT):

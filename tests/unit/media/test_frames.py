@@ -72,7 +72,7 @@ def gallery(write_video: WriteVideo) -> Gallery:
 def decoded_by(decoder: CountingDecoder, gallery: Gallery, tower: str, cache: Cache) -> int:
     """Embed a gallery under a visual tower, and count the files decoded for it."""
     before, encoder = decoder.num_decoded, Brightness(tower)
-    assert len(embed_gallery(gallery, encoder, decoder, cache).gallery.videos) == 20  # type: ignore[arg-type]
+    assert len(embed_gallery(gallery, encoder, decoder, cache).gallery.videos) == 20
     return decoder.num_decoded - before
 
 

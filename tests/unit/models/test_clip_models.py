@@ -33,7 +33,7 @@ from nt2vr.search.embed_query import embed_query
 from nt2vr.search.references import Reference
 from nt2vr.search.why import NO_FRAMES, explain
 from tests.run import here
-from trainer.config import build_config, resolved
+from trainer.config import TrainConfig, resolved
 
 if find_spec("sentence_transformers") is None:  # importing it takes seconds, which other tests need not wait for
     pytest.skip("needs pip install 'nt2vr[st]'; .ci/run does so last", allow_module_level=True)
@@ -163,13 +163,13 @@ def clips_for(model: ClipModel, count: int) -> NDArray[np.uint8]:
 
 
 def test_a_clip_alone_and_in_a_batch_have_one_embedding_as_has_a_text(model: ClipModel) -> None:
-    model.batch = 3
+    model.batch_size = 3
     clips = clips_for(model, 3)
     seconds = np.outer([1, 4, 0], (np.arange(model.num_frames) + 0.5) / model.num_frames).astype(np.float32)
-    together = model.encode_clips(clips, seconds)
+    together = model.encode_video(clips, seconds)[:, 0]
     assert together.shape == (3, model.embed_dim) == (3, 32)
     np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
-    alone = [model.encode_clips(clips[[row]], seconds[[row]])[0] for row in range(3)]
+    alone = [model.encode_video(clips[[row]], seconds[[row]])[0, 0] for row in range(3)]
     np.testing.assert_allclose(together, alone, atol=1e-4)
     texts = ["a dog and not a cat", "man"]
     both = model.encode_text(texts)
@@ -199,7 +199,7 @@ def test_a_short_clip_has_fewer_frames_at_the_models_fps(catalog: Catalog, monke
 
     monkeypatch.setattr(model.backend, "clips", encode)
     middles = (np.arange(8) + 0.5) / 8
-    model.encode_clips(clips_for(model, 4), np.outer([1, 3, 30, 0], middles).astype(np.float32))
+    model.encode_video(clips_for(model, 4), np.outer([1, 3, 30, 0], middles).astype(np.float32))
     told = [(len(clip.frames), round(clip.fps, 3), clip.is_picture) for clip in given]
     assert told == [(4, 4, False), (6, 2, False), (8, 0.267, False), (8, 2, True)]
 
@@ -224,9 +224,9 @@ def test_an_index_goes_on_where_it_was_killed(
 ) -> None:
     paths = [write_video(f"{shade}.mp4", [shade] * 12) for shade in (30, 90, 200)]
     gallery = Gallery("clips", tuple(Video(path.stem, path) for path in paths), "clips")
-    monkeypatch.setattr(model, "batch", 1)
+    monkeypatch.setattr(model, "batch_size", 1)
     encoded: list[int] = []
-    encode = model.encode_clips
+    encode = model.encode_video
 
     def counting(frames: NDArray[np.uint8], seconds: Any = None) -> NDArray[np.float32]:
         if len(encoded) == 2:
@@ -236,11 +236,11 @@ def test_an_index_goes_on_where_it_was_killed(
 
     with Cache(tmp_path / "cache") as cache, Decoder(num_workers=1) as decoder:
         with monkeypatch.context() as patch:
-            patch.setattr(model, "encode_clips", counting)
+            patch.setattr(model, "encode_video", counting)
             with pytest.raises(Killed):
                 embed_gallery(gallery, model, decoder, cache)
         encoded.clear()
-        monkeypatch.setattr(model, "encode_clips", counting)
+        monkeypatch.setattr(model, "encode_video", counting)
         said: list[str] = []
         opened = embed_gallery(gallery, model, decoder, cache, announce=said.append)
         assert [video.video_id for video in opened.gallery.videos] == ["30", "90", "200"]
@@ -256,8 +256,10 @@ def test_a_picture_and_a_text_are_composed_by_the_model_that_can(catalog: Catalo
         model = catalog.load(name)
         assert isinstance(model, ClipModel)
         parts = embed_query(model, query, [picture], Any)  # type: ignore[arg-type]  # the gallery is not looked at
-        own = model.composed(np.full((64, 96, 3), 90, np.uint8), query.text)
-        assert (own is not None) == composes
+        assert model.capabilities.composes == composes
+        if composes:
+            own = model.composed(np.full((64, 96, 3), 90, np.uint8), query.text)
+            assert parts.sentence == pytest.approx(own, abs=1e-4)
         assert parts.sentence is not None
         np.testing.assert_allclose(np.linalg.norm(parts.sentence), 1, atol=1e-4)
 
@@ -278,7 +280,7 @@ def test_the_app_searches_explains_and_evaluates_by_it(catalog: Catalog, tmp_pat
 
 def test_training_refuses_it(catalog: Catalog) -> None:
     with pytest.raises(ConfigError, match="Only open_clip's models are trained"):
-        resolved(build_config({"name": "mine", "base": str(catalog.folder("hf:prism"))}))
+        resolved(TrainConfig(name="mine", base=str(catalog.folder("hf:prism"))))
 
 
 def test_code_and_pickles_never_enter(catalog: Catalog, tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def models(tmp_path: Path) -> Catalog:
 def assert_alike(encoder: Encoder, expected: Encoder, tolerance: float = 1e-5, size: int = 224) -> None:
     frames = np.random.default_rng(0).integers(0, 256, (2, size, size, 3), np.uint8)
     np.testing.assert_allclose(encoder.encode_text(TEXTS), expected.encode_text(TEXTS), atol=tolerance)
-    np.testing.assert_allclose(encoder.encode_frames(frames), expected.encode_frames(frames), atol=tolerance)
+    np.testing.assert_allclose(encoder.encode_video(frames[None]), expected.encode_video(frames[None]), atol=tolerance)
 
 
 def assert_is_of_seed(encoder: Encoder, seed: int, tolerance: float = 1e-6, resnet: bool = False) -> None:
@@ -464,7 +464,7 @@ def test_a_papers_checkpoint_is_read_as_its_authors_use_it(
     import_checkpoint(tmp_path / "plain.pt", models, "plain", model="CLIP", **how)
     theirs, plain = (models.read(models.find(name).folders[0]) for name in ("theirs", "plain"))
     np.testing.assert_array_equal(theirs.encode_text(TEXTS), plain.encode_text(TEXTS))
-    np.testing.assert_array_equal(theirs.encode_frames(FRAMES), plain.encode_frames(FRAMES))
+    np.testing.assert_array_equal(theirs.encode_video(FRAMES[None]), plain.encode_video(FRAMES[None]))
     assert theirs.card.video_key == plain.card.video_key
 
 
@@ -483,7 +483,7 @@ def test_clip4clips_seqtransf_is_read_with_its_head(models: Catalog, tmp_path: P
     remark = import_checkpoint(tmp_path / "pytorch_model.bin", models, "theirs", model="CLIP").remark
     assert "CLIP4Clip with seqTransf: 12 frames, seqTransf, ends." in remark and "Ignored" not in remark
     encoder = models.read(models.folder("theirs"))
-    frames = encoder.encode_frames(FRAMES)
+    frames = encoder.encode_video(FRAMES[None])[0]
     with torch.no_grad():
         expected = head.float()(torch.from_numpy(frames)).numpy()
     np.testing.assert_allclose(encoder.pool(frames), expected, atol=1e-6)

@@ -122,7 +122,7 @@ def test_a_checkpoint_brings_its_words_along(spaces: int, tmp_path: Path) -> Non
     assert frames.shape == (4, 16)
     assert encoder.pool(frames.reshape(2, 2, 16)).shape == (2, encoder.embed_dim) == (2, 6 * spaces)
     assert encoder.unseen_words("a boy's drums, flute") == ("flute",)
-    assert encoder.reads(NOT_DRUMMING) == "boy playing drum"
+    assert encoder.words_read(NOT_DRUMMING) == "boy playing drum"
 
 
 def test_open_clip_loads_the_towers_of_the_same_folder(tmp_path: Path) -> None:

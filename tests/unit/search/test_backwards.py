@@ -31,13 +31,13 @@ def attention(frames: NDArray[np.float32]) -> NDArray[np.float32]:
     return mean(frames @ np.ones((3, 3), np.float32))
 
 
-def scored(pool: Any, newer: Any = None, exclusion: Exclusion | None = None, **lengths: int) -> float | None:
+def scored(pool: Any, newer: Any = None, exclusion: Exclusion | None = None, **lengths: Any) -> float | None:
     gallery: Any = SimpleNamespace(
         row_of={"clip": 0}, places=np.array([1]), all_frames=FRAMES, embeddings=pool(FRAMES[[1]])
     )
     ranking = Ranking(System("CLIP"), (), vector=WANTED, exclusion=exclusion, gallery=gallery)
     answer = Answer(Query("a", ("a",)), (ranking,))
-    encoder: Any = SimpleNamespace(**{"pool": newer or pool, "embed_dim": 2, **lengths})
+    encoder: Any = SimpleNamespace(**{"pool": newer or pool, "embed_dim": 2, "stored_shape": (2, 2), **lengths})
     (score,) = scored_backwards(answer, "clip", lambda _: encoder)
     return score
 
@@ -57,7 +57,7 @@ def test_a_query_that_weighs_frames_does_not_know_their_order() -> None:
 def test_a_model_that_was_replaced_since_tells_nothing() -> None:
     assert scored(mean, newer=last) is None
     assert scored(mean, newer=attention, embed_dim=3) is None
-    assert scored(mean, newer=attention, frame_dim=3) is None
+    assert scored(mean, newer=attention, stored_shape=(2, 3)) is None
 
 
 def test_the_page_says_on_whom_the_order_is_lost() -> None:

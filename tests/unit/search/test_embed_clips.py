@@ -51,7 +51,7 @@ def gallery(write_video: WriteVideo) -> Gallery:
 
 def embed(gallery: Gallery, decoder: Decoder, cache: Cache, **options: Any) -> tuple[Any, BrightnessEncoder]:
     encoder = BrightnessEncoder()
-    return embed_gallery(gallery, encoder, decoder, cache, **options), encoder  # type: ignore[arg-type]
+    return embed_gallery(gallery, encoder, decoder, cache, **options), encoder
 
 
 def test_rows_follow_the_gallery_and_the_brightest_is_found(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
@@ -171,7 +171,7 @@ def test_a_gallery_whose_contents_are_known_opens_without_its_files(
     first, _ = embed(known, decoder, cache)
     for video in gallery.videos:
         video.path.unlink()
-    opened = open_gallery(known, BrightnessEncoder(), cache)  # type: ignore[arg-type]
+    opened = open_gallery(known, BrightnessEncoder(), cache)
     assert opened.gallery == known
     np.testing.assert_array_equal(opened.embeddings, first.embeddings)
 
@@ -205,7 +205,7 @@ def test_what_is_pooled_is_stored_and_only_the_latest_poolings_are_kept(
     for number in range(10):
         encoder.card = replace(encoder.card, head={"fingerprint": str(number)})
         for _ in range(2):
-            embed_gallery(few, encoder, decoder, cache)  # type: ignore[arg-type]
+            embed_gallery(few, encoder, decoder, cache)
         os.utime(folder_of(cache) / encoder.card.pooling_key, (number, number))
     assert pooled == [2] * 10
     assert {path.name for path in folder_of(cache).glob("mean_*")} == {f"mean_{number}" for number in range(2, 10)}
@@ -217,7 +217,7 @@ def test_embeddings_that_are_not_finite_are_the_models_fault(gallery: Gallery, d
             return super().encode_frames(frames) * np.float32(np.nan)
 
     with pytest.raises(CheckpointError, match="brightness are not finite"):
-        embed_gallery(gallery, Broken(), decoder, cache)  # type: ignore[arg-type]
+        embed_gallery(gallery, Broken(), decoder, cache)
 
 
 def test_a_clip_embedded_by_another_process_meanwhile_is_not_encoded_again(
@@ -260,14 +260,14 @@ def test_a_large_gallery_is_searched_approximately_with_a_known_recall(
     assert isinstance(embedded.index, FaissIndex) and embedded.index.recall == 1
     assert embedded.search(np.array([0, 1], np.float32), 4)[1].tolist() == [38, 39, 37, 36]
     changed = replace(gallery, videos=(*gallery.videos[9::-1], *gallery.videos[11:]))  # one added, one removed
-    opened = open_gallery(changed, encoder, cache)  # type: ignore[arg-type]
+    opened = open_gallery(changed, encoder, cache)
     assert isinstance(opened.index, ExactIndex) and len(opened.index) == 38  # v0 is not embedded; until an update
     embed(changed, decoder, cache)
-    opened = open_gallery(changed, encoder, cache)  # type: ignore[arg-type]
+    opened = open_gallery(changed, encoder, cache)
     assert isinstance(opened.index, FaissIndex) and len(opened.index) == 39
     assert opened.search(np.array([1, 0], np.float32), 3)[1].tolist() == [9, 8, 7]
     (folder_of(cache) / "mean.faiss").write_bytes(b"damaged")
-    assert isinstance(open_gallery(changed, encoder, cache).index, ExactIndex)  # type: ignore[arg-type]
+    assert isinstance(open_gallery(changed, encoder, cache).index, ExactIndex)
 
 
 EMBED = """

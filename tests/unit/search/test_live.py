@@ -89,7 +89,7 @@ class Five:
         self.before(encoder)
         gallery = self._cached.get(encoder.visual_fingerprint)
         if gallery is None:
-            frames = encoder.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1)
+            frames = encoder.encode_video(FRAMES)
             index = ExactIndex(encoder.embed_dim)
             embeddings, rows = encoder.pool(frames), np.arange(5)
             index.add(rows, embeddings)
@@ -180,7 +180,7 @@ def test_a_swap_gives_what_a_fresh_load_gives(live: LiveModels, viewer: Five, so
         live.refresh()
         swapped, fresh = live.get("run").encoder, read_checkpoint(sources / name)
         np.testing.assert_array_equal(swapped.encode_text(["a dog", "a man"]), fresh.encode_text(["a dog", "a man"]))
-        np.testing.assert_array_equal(swapped.encode_frames(FRAMES[0]), fresh.encode_frames(FRAMES[0]))
+        np.testing.assert_array_equal(swapped.encode_video(FRAMES[:1]), fresh.encode_video(FRAMES[:1]))
         np.testing.assert_array_equal(
             live.get("run").views[viewer].all_frames,
             fresh.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1),

@@ -21,7 +21,6 @@ from nt2vr.search.references import (
     Reference,
     Weights,
     check_number,
-    fusion_of,
     merge_references,
     take_away,
 )
@@ -66,10 +65,10 @@ def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
 
     live, viewer = LiveModels(Catalog([tmp_path])), Nothing()
     live.get("CLIP").view(viewer)
-    assert fusion_of(live.get("CLIP").encoder) is None
+    assert live.get("CLIP").encoder.fusion is None
     save_fusion(folder, Fusion(16, 1, 1))
     live.refresh()
-    assert fusion_of(live.get("CLIP").encoder) is not None
+    assert live.get("CLIP").encoder.fusion is not None
     assert live.get("CLIP").views == {viewer: empty}
 
 

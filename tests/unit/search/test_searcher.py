@@ -26,6 +26,7 @@ from nt2vr.media.preview import FPS, OPTIONS, write_webm
 from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import CatalogEntry
+from nt2vr.models.encoder import FrameEncoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.references import Reference
@@ -54,13 +55,12 @@ def embed(text: str) -> NDArray[np.float32]:
     return unit(np.array([*found, not any(found)], np.float32))
 
 
-class KeywordEncoder:
+class KeywordEncoder(FrameEncoder):
     """Sees in a frame of one grey what LEVELS says."""
 
-    name, embed_dim, image_size, num_frames, text_fingerprint = "keywords", len(KEYWORDS), 8, 4, "keywords"
+    embed_dim = len(KEYWORDS)
 
     def __init__(self, visual_fingerprint: str = "keywords", pooling: str = "mean") -> None:
-        self.visual_fingerprint = visual_fingerprint
         self.card = Card(
             "keywords", "", "", 4, 8, pooling, metrics={LOW_SCORE: 0.75}, visual_fingerprint=visual_fingerprint
         )
@@ -74,8 +74,8 @@ class KeywordEncoder:
         self.num_batches += 1
         return np.stack([embed(LEVELS[50 * round(frame.mean() / 50)]) for frame in frames])
 
-    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
-        return frame_embeddings[..., 0, :] if self.card.pooling == "first" else pool_by_mean(frame_embeddings)
+    def pool(self, stored: NDArray[np.float32]) -> NDArray[np.float32]:
+        return stored[..., 0, :] if self.card.pooling == "first" else pool_by_mean(stored)
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
         return tuple(word for word in text.split() if word == "quokka")

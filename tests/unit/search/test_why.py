@@ -6,7 +6,7 @@ second frame  sing                       clip          (1/2, 1/2, 1/√2)
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -23,18 +23,20 @@ from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, System, anchor_of, exclusion_of
 from nt2vr.search.why import NOT_SEARCHED, Why, explain
+from tests.text_encoder import TextEncoder
 
 KEYWORDS = ("man", "guitar", "sing", "dog")
 QUERY = Query("a man with a guitar who does not sing", ("a man with a guitar",), ("sing",))
 H = 1 / sqrt(2)
 
 
-@dataclass
-class KeywordEncoder:
+class KeywordEncoder(TextEncoder):
     """Embeds a text as the normalised sum of its keywords."""
 
-    card: Card = field(default_factory=lambda: Card("keywords"))
-    embed_dim: int = len(KEYWORDS)
+    embed_dim = len(KEYWORDS)
+
+    def __init__(self, card: Card | None = None) -> None:
+        self.card = card or Card("keywords")
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         rows = np.array([[word in re.findall("[a-z]+", text) for word in KEYWORDS] for text in texts], np.float32)
@@ -55,7 +57,7 @@ GALLERY = gallery_of([[[H, H, 0, 0], [0, 0, 1, 0]]])
 def parts_of(query: Query, system: System, encoder: KeywordEncoder) -> Parts:
     sentence, wanted, *unwanted = encoder.encode_text([query.text, " ".join(query.wanted), *query.unwanted])
     strength = system.strength_for(encoder.card)
-    return Parts(sentence, wanted, np.array(unwanted).reshape(-1, 4), strength, anchor_of(encoder))  # type: ignore[arg-type]
+    return Parts(sentence, wanted, np.array(unwanted).reshape(-1, 4), strength, anchor_of(encoder))
 
 
 def vector_of(query: Query, system: System, encoder: KeywordEncoder) -> Any:
@@ -151,4 +153,4 @@ def test_a_clip_that_is_not_in_the_gallery_or_a_system_without_a_query_has_no_sc
     none = why(System("CLIP"), vector=None)
     assert (none.score, none.notice) == (None, NOT_SEARCHED)
     answer = Answer(QUERY, (Ranking(System("CLIP"), (), gallery=GALLERY, vector=np.ones(4, np.float32)),) * 3)
-    assert [each.score for each in explain(answer, "nowhere", lambda _: KeywordEncoder(), [0, 2])] == [None, None]  # type: ignore[arg-type, return-value]
+    assert [each.score for each in explain(answer, "nowhere", lambda _: KeywordEncoder(), [0, 2])] == [None, None]

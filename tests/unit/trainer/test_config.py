@@ -3,11 +3,11 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_configs
@@ -16,14 +16,17 @@ from tests.paths import ROOT
 from tests.tiny import write_tiny
 from tests.training_fields import PAGE, reference
 from trainer.config import (
+    FIELDS,
     FOR_CAPTIONS,
     FOR_VIDEOS,
     PRESETS,
+    SECTIONS,
     SMALL_MODEL,
     TrainConfig,
     load_config,
     preset_or_file,
     resolved,
+    save_config,
 )
 from trainer.losses import build_losses
 from trainer.optimizer import rate_at
@@ -34,13 +37,13 @@ SHIPPED = sorted((ROOT / "trainer" / "configs").glob("*.json"))
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_shipped_configs_can_be_trained(path: Path) -> None:
     config = load_config(path)
-    assert config.name
-    if config.train != "fusion":
-        assert build_losses(config.losses).terms.keys() == config.losses.keys()
-    if config.base.startswith("assets/"):  # the others have to be downloaded first
-        model_cfg = read_configs(ROOT / config.base)[0]
-        model_cfg["text_cfg"]["layers"] += config.added_layers
-        assert config.model_cfg == model_cfg
+    assert config.encoder.name
+    if not config.encoder.trains_fusion:
+        assert build_losses(config.objective.losses).terms.keys() == config.objective.losses.keys()
+    if config.encoder.base.startswith("assets/"):  # the others have to be downloaded first
+        model_cfg = read_configs(ROOT / config.encoder.base)[0]
+        model_cfg["text_cfg"]["layers"] += config.encoder.added_layers
+        assert config.encoder.model_cfg == model_cfg
 
 
 def test_the_reference_of_fields_is_up_to_date() -> None:
@@ -52,22 +55,26 @@ def test_the_paper_s_setting_is_the_paper_s() -> None:
     star, snl, bnl = (
         load_config(ROOT / "trainer" / "configs" / f"paper-{name}.json") for name in ("star", "snl", "bnl")
     )
-    assert star == replace(bnl, name=star.name, losses={"retrieval": {"weight": 1.0, "margin": 0.2}})
-    assert snl == replace(star, name=snl.name, losses={**star.losses, "snl": {"weight": 1e-3, "margin": 0.1}})
+    assert star == bnl.replace(name=star.encoder.name, losses={"retrieval": {"weight": 1.0, "margin": 0.2}})
+    snl_losses = {**star.objective.losses, "snl": {"weight": 1e-3, "margin": 0.1}}
+    assert snl == star.replace(name=snl.encoder.name, losses=snl_losses)
     margins = {"m1": 0.1, "m2": 0.6, "m3": 0.1, "m4": 0.3}
-    assert bnl.losses == {**star.losses, "bnl": {"weight": 1e-3, **margins}}
-    for _, loss in build_losses({**bnl.losses, **snl.losses}).terms.values():
+    assert bnl.objective.losses == {**star.objective.losses, "bnl": {"weight": 1e-3, **margins}}
+    for _, loss in build_losses({**bnl.objective.losses, **snl.objective.losses}).terms.values():
         assert (
             getattr(loss, "reduction", None) == "sum"
             and getattr(loss, "detach_video", True)
             and getattr(loss, "rescale", True)
         )
-    assert (bnl.train, bnl.num_frames, bnl.frames_per_step, bnl.flip, bnl.batch_size) == ("all", 8, 8, False, 64)
-    assert (bnl.optimizer, bnl.schedule, bnl.patience, bnl.max_grad_norm) == ("rmsprop", "exponential", 2, 2)
+    assert (bnl.encoder.train, bnl.batches.batch_size) == ("all", 64)
+    assert (bnl.frames.num_frames, bnl.frames.frames_per_step, bnl.frames.flip) == (8, 8, False)
+    assert (bnl.optimization.optimizer, bnl.optimization.max_grad_norm) == ("rmsprop", 2)
+    assert (bnl.rate.schedule, bnl.validation.patience) == ("exponential", 2)
     assert [rate_at(step, bnl) for step in (0, bnl.steps_per_epoch - 1, bnl.steps_per_epoch)] == [1, 1, 0.99]
-    assert (bnl.learning_rate, bnl.weight_decay) == (1e-6, 0)
-    assert bnl.passes == 1 and bnl.num_captions > 113_287 * 5  # every caption once per epoch, also MS-COCO's
-    assert bnl.num_clips > 113_287 and bnl.validation_clips >= 5_000
+    assert (bnl.rate.learning_rate, bnl.optimization.weight_decay) == (1e-6, 0)
+    # Every caption once per epoch, also MS-COCO's.
+    assert bnl.batches.passes == 1 and bnl.dataset.num_captions > 113_287 * 5
+    assert bnl.dataset.num_clips > 113_287 and bnl.validation.validation_clips >= 5_000
 
 
 @pytest.mark.parametrize("name", ["star", "snl", "bnl"])
@@ -75,7 +82,7 @@ def test_a_preset_as_code_differs_from_the_paper_s_where_the_code_does(name: str
     """FACTS, "Checked against the authors' code": GradScaler's scale, pooling, positions, at most 10 epochs."""
     paper, code = (load_config(ROOT / "trainer" / "configs" / f"paper-{name}{end}.json") for end in ("", "-as-code"))
     differing = {"loss_scale": 2.0**16, "pooling": "raw_mean", "positions": "ends", "epochs": 10}
-    assert code == replace(paper, name=f"{paper.name} (as code)", **differing)  # type: ignore[arg-type]
+    assert code == paper.replace(name=f"{paper.encoder.name} (as code)", **differing)
 
 
 def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,12 +90,12 @@ def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "open_clip_config.json").write_text(json.dumps({"model_cfg": model, "preprocess_cfg": {}}))
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert TrainConfig(base="~/base").image_size == 48
-    assert TrainConfig(base="~/base").base_folder == tmp_path / "base"
-    assert TrainConfig(base="~/base", model=SMALL_MODEL).image_size == 112
-    assert TrainConfig().model_cfg == SMALL_MODEL
+    assert TrainConfig(base="~/base").encoder.image_size == 48
+    assert TrainConfig(base="~/base").encoder.base_folder == tmp_path / "base"
+    assert TrainConfig(base="~/base", model=SMALL_MODEL).encoder.image_size == 112
+    assert TrainConfig().encoder.model_cfg == SMALL_MODEL
     with pytest.raises(ConfigError, match=r"The base ~/gone cannot be read .* Choose a checkpoint folder"):
-        _ = TrainConfig(base="~/gone").image_size
+        _ = TrainConfig(base="~/gone").encoder.image_size
 
 
 @pytest.mark.parametrize(
@@ -165,7 +172,7 @@ def test_captions_alone_fit_the_preset_that_is_named(tmp_path: Path) -> None:
     config = TrainConfig(base=str(tmp_path / "base"), train="text", data=str(tmp_path / "captions.txt"))
     with pytest.raises(ConfigError, match=r"which contrastive cannot do without. Choose the preset teach-text"):
         resolved(config)
-    resolved(replace(config, losses=load_config(PRESETS / f"{FOR_CAPTIONS[0]}.json").losses))
+    resolved(config.replace(losses=load_config(PRESETS / f"{FOR_CAPTIONS[0]}.json").objective.losses))
 
 
 def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
@@ -175,14 +182,15 @@ def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
     write_tiny(tmp_path / "mine" / "epoch_001")
     write_tiny(tmp_path / "data" / "models" / "ViT-B-32--openai", "ViT-B-32 / openai")
     config = resolved(TrainConfig(base="mine/epoch_001", verb_changes="verbs.jsonl"))
-    assert (config.base, config.verb_changes) == (str(tmp_path / "mine" / "epoch_001"), str(tmp_path / "verbs.jsonl"))
+    assert config.encoder.base == str(tmp_path / "mine" / "epoch_001")
+    assert config.verbs.verb_changes == str(tmp_path / "verbs.jsonl")
     assert resolved(config) == config
     for kept in (TrainConfig(base="assets/models/clip"), TrainConfig(), TrainConfig(verb_changes="~/verbs.jsonl")):
         assert resolved(kept) == kept
     for typed in ("vit-b-32/openai", "ViT-B-32 / openai"):  # the name of a model
-        base = resolved(TrainConfig(base=typed), tmp_path / "data").base
+        base = resolved(TrainConfig(base=typed), tmp_path / "data").encoder.base
         assert base == str(tmp_path / "data" / "models" / "ViT-B-32--openai")
-    assert resolved(TrainConfig(base="clip"), tmp_path / "data").base == str(ASSETS / "models" / "clip")
+    assert resolved(TrainConfig(base="clip"), tmp_path / "data").encoder.base == str(ASSETS / "models" / "clip")
     with pytest.raises(ConfigError, match="No model or checkpoint folder is called 'CLIP-neq'"):
         resolved(TrainConfig(base="CLIP-neq"), tmp_path / "data")
     (tmp_path / "clip-neg").mkdir()  # hides no preset
@@ -194,9 +202,37 @@ def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
 def test_a_part_of_a_value_is_changed_and_its_other_parts_stay(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"losses": {"retrieval": {}, "bnl": {"m1": 0.5}}}')
     config = load_config(tmp_path / "config.json", {"losses.bnl.m4": -0.1, "sentences.idiom": 0.2})
-    assert config.losses == {"retrieval": {}, "bnl": {"m1": 0.5, "m4": -0.1}}
-    assert config.sentences == {**TrainConfig().sentences, "idiom": 0.2}
-    assert "idiom" not in TrainConfig().sentences
+    assert config.objective.losses == {"retrieval": {}, "bnl": {"m1": 0.5, "m4": -0.1}}
+    assert config.negation.sentences == {**TrainConfig().negation.sentences, "idiom": 0.2}
+    assert "idiom" not in TrainConfig().negation.sentences
+
+
+def test_each_setting_is_in_one_section_and_has_a_description() -> None:
+    keys = [key for section in SECTIONS.values() for key in section.model_fields]
+    assert sorted(keys) == sorted(set(keys)) == sorted(TrainConfig().flat())
+    assert [key for key, field in FIELDS.items() if not field.description] == []
+
+
+def test_values_stay_as_they_are_written(tmp_path: Path) -> None:
+    """Folders of sweeps are named by a hash of the config, in which 2 and 2.0 differ."""
+    config = TrainConfig(max_grad_norm=2, losses={"bnl": {"weight": 1}}, sentences={"not": 1})
+    save_config(config, tmp_path / "config.json")
+    written = json.loads((tmp_path / "config.json").read_text())
+    assert written.pop("schema") == 1
+    assert json.dumps(written) == json.dumps(config.flat())
+    assert type(written["max_grad_norm"]) is int
+    assert type(written["sentences"]["not"]) is int
+    assert load_config(tmp_path / "config.json") == config
+
+
+def test_a_config_cannot_be_changed_from_outside() -> None:
+    config = TrainConfig()
+    config.flat()["losses"]["bnl"] = {}
+    assert config.objective.losses == {"contrastive": {"weight": 1.0}}
+    with pytest.raises(ValidationError, match="frozen"):
+        config.rate.learning_rate = 1.0
+    with pytest.raises(ConfigError, match="epochs must be at least 1"):
+        config.replace(epochs=0)
 
 
 @pytest.mark.parametrize("text", [None, "", "{", "\udcff"], ids=["missing", "empty", "cut off", "no text"])

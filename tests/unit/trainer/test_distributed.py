@@ -94,7 +94,8 @@ def gradients(folder: Path) -> dict[str, dict[str, Any]]:
             learner.teacher = Teacher(encoder, [SceneDenial("not", "", "", "dog", Claim(), (Claim(),))], videos, "cpu")
             perturb(learner)
         learner.start_epoch()
-        values = learner.step(islice(epoch_batches(clips, config, 1, needs=learner.losses.needs), config.accumulate))
+        batches = epoch_batches(clips, config, 1, needs=learner.losses.needs)
+        values = learner.step(islice(batches, config.batches.accumulate))
         named = (*learner.model.named_parameters(), *learner.pooling.named_parameters("head"))
         grads = {name: p.grad.clone() for name, p in named if p.grad is not None}
         found[f"{kind} {loss}"] = {"loss": torch.tensor(values[loss]), **grads}
@@ -130,7 +131,7 @@ def read_in_an_epoch(folder: Path) -> dict[str, Any]:
     captions = [["a dog runs", "kites"] if row % 3 else ["kites"] for row in range(24)]
     counted, source = Counted(np.asarray(clips.frames)), CaptionSentences(captions)
     clips = replace(clips, frames=cast(NDArray[np.uint8], counted), sentences=source)
-    config = replace(config_of("all", folder / "base"), losses={"bnl": {"detach_video": False}})
+    config = config_of("all", folder / "base").replace(losses={"bnl": {"detach_video": False}})
     learner = Learner(config)
     learner.tokenizer = tokenize = Mock(wraps=learner.tokenizer)
     learner.start_epoch()
@@ -145,7 +146,7 @@ def read_in_an_epoch(folder: Path) -> dict[str, Any]:
 
 def tokens_of(folder: Path) -> Tensor:
     """Return which token rows are in use once each process has named the texts of its stripe."""
-    learner = Learner(replace(config_of("all", folder / "base"), base="", model=VIT))
+    learner = Learner(config_of("all", folder / "base").replace(base="", model=VIT))
     learner.prepare_tokens(
         ["a red kite", "two dogs sleep"][row] for row in range(distributed.rank(), 2, distributed.world_size())
     )
@@ -223,7 +224,7 @@ def test_two_processes_learn_what_one_does_from_the_same_batch(folder: Path, kin
 def test_a_run_of_two_processes_as_a_person_starts_it(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = replace(config_of("visual", folder / "base"), epochs=1, validation_clips=6, log_every=1)
+    config = config_of("visual", folder / "base").replace(epochs=1, validation_clips=6, log_every=1)
     save_config(config, tmp_path / "config.json")
     torchrun = [sys.executable, *"-m torch.distributed.run --standalone --nproc_per_node 2 -m trainer".split()]
     arguments = [[str(tmp_path / name), "--config", str(tmp_path / "config.json")] for name in ("one", "two")]

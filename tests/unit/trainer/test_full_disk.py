@@ -2,7 +2,6 @@
 
 import shutil
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +15,7 @@ from trainer.runs import manager as manager_module
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder
 
-CONFIG = replace(SMALL, num_frames=1)
+CONFIG = SMALL.replace(num_frames=1)
 
 
 @pytest.mark.parametrize("free", [100_000, 1_000_000, 4_000_000, 12_000_000])  # stops at frames, checkpoint, state

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -20,8 +19,8 @@ from trainer.runs.run_folder import RunFolder
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")]
 LOSSES = {"retrieval": {}, "bnl": {"weight": 1e-3}}
-CONFIG = replace(
-    SMALL, name="Small", model=SMALL_VIT, num_clips=16, losses=LOSSES, learning_rate=1e-3, precision="fp32"
+CONFIG = SMALL.replace(
+    name="Small", model=SMALL_VIT, num_clips=16, losses=LOSSES, learning_rate=1e-3, precision="fp32"
 )
 SAME = 1e-2  # of losses on one GPU, relative: its kernels add up in any order
 AS_ON_CPU = 2e-3  # of losses in fp32 without TF32, relative
@@ -42,7 +41,7 @@ def losses_of(run: RunFolder) -> list[float]:
 def test_a_run_that_was_stopped_goes_on_to_the_losses_of_one_that_was_not(
     tmp_path: Path, clips: tuple[Clips, Clips], precision: str
 ) -> None:
-    config = replace(CONFIG, precision=precision)  # type: ignore[arg-type]
+    config = CONFIG.replace(precision=precision)
     whole, cut = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "cut")
     for run in (whole, cut):
         run.path.mkdir()
@@ -59,7 +58,7 @@ def test_bf16_learns_what_fp32_does(tmp_path: Path, clips: tuple[Clips, Clips]) 
     for precision in ("fp32", "bf16"):
         run = RunFolder(tmp_path / precision)
         run.path.mkdir()
-        train(Learner(replace(CONFIG, epochs=6, precision=precision)), run, *clips)
+        train(Learner(CONFIG.replace(epochs=6, precision=precision)), run, *clips)
         ends.append(sum(losses_of(run)[-4:]))
         assert ends[-1] < sum(losses_of(run)[:4])
     assert ends[1] == pytest.approx(ends[0], rel=0.2)

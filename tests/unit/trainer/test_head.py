@@ -70,7 +70,7 @@ def config(base: Path) -> TrainConfig:
 
 @pytest.mark.parametrize(("train_", "pooling"), [("head", "attention"), ("text", "seqTransf"), ("all", "seqTransf")])
 def test_the_pooling_learns_with_the_towers_that_are_chosen(train_: Any, pooling: Any, config: TrainConfig) -> None:
-    config = replace(config, train=train_, pooling=pooling, frames_per_step=2, weight_decay=0.0, warmup_steps=0)
+    config = config.replace(train=train_, pooling=pooling, frames_per_step=2, weight_decay=0.0, warmup_steps=0)
     learner, clips = Learner(config), ordered(48, 0)
     prepare(learner, clips, lambda: False)
     before = {name: value.clone() for name, value in learner.model.state_dict().items()}
@@ -88,8 +88,8 @@ def test_the_pooling_learns_with_the_towers_that_are_chosen(train_: Any, pooling
 def test_a_pooling_that_is_kept_pools_the_clips_once_and_stays_as_it_is(config: TrainConfig, tmp_path: Path) -> None:
     run, clips = RunFolder(tmp_path / "head"), ordered(48, 0)
     run.path.mkdir()
-    assert train(Learner(replace(config, epochs=1)), run, clips, ordered(12, 1)) == "finished"
-    kept = replace(config, base=str(run.checkpoint(1)), train="text", keep_head=True, num_frames=2, pooling="base")
+    assert train(Learner(config.replace(epochs=1)), run, clips, ordered(12, 1)) == "finished"
+    kept = config.replace(base=str(run.checkpoint(1)), train="text", keep_head=True, num_frames=2, pooling="base")
     learner = Learner(kept)
     prepare(learner, clips, lambda: False)
     base = read_checkpoint(run.checkpoint(1))
@@ -101,21 +101,21 @@ def test_a_pooling_that_is_kept_pools_the_clips_once_and_stays_as_it_is(config: 
         learner.step([batch])
     assert learner.encoder().card.head == base.card.head != {}
     assert learner.encoder().text_fingerprint != base.text_fingerprint
-    unlearned: list[dict[str, Any]] = [{"base": config.base}, {"pooling": "attention"}]
+    unlearned: list[dict[str, Any]] = [{"base": config.encoder.base}, {"pooling": "attention"}]
     for changes in unlearned:
         with pytest.raises(ConfigError, match=r"has no (mean|attention) that has learned"):
-            Learner(replace(kept, **changes))
+            Learner(kept.replace(**changes))
 
 
 def test_the_loss_order_teaches_a_text_tower_with_a_pooling_that_is_kept(config: TrainConfig, tmp_path: Path) -> None:
     """It pools the frames in another order, and nothing else is pooled at each step."""
     folder = tmp_path / "base"
     folder.mkdir()
-    assert train(Learner(replace(config, epochs=1)), RunFolder(folder), ordered(48, 0), ordered(12, 1)) == "finished"
+    assert train(Learner(config.replace(epochs=1)), RunFolder(folder), ordered(48, 0), ordered(12, 1)) == "finished"
     base = RunFolder(folder).checkpoint(1)
     losses: dict[str, Any] = {"contrastive": {}, "order": {}}
-    config = replace(config, base=str(base), train="text", keep_head=True, pooling="base", losses=losses, num_clips=48)
-    clips = world_clips("train", 48, config.num_frames, Framing(64), 0, tmp_path)
+    config = config.replace(base=str(base), train="text", keep_head=True, pooling="base", losses=losses, num_clips=48)
+    clips = world_clips("train", 48, config.frames.num_frames, Framing(64), 0, tmp_path)
     learner = Learner(config)
     prepare(learner, clips, lambda: False)
     assert learner.videos is not None and learner.frames is not None and learner.frames.ndim == 3
@@ -124,18 +124,19 @@ def test_the_loss_order_teaches_a_text_tower_with_a_pooling_that_is_kept(config:
     learner.start_epoch()
     batch = next(epoch_batches(clips, config, 1, needs=learner.losses.needs))
     assert learner.step([batch])["order"] > 0
-    nothing = OrderedClips([], np.empty((0, config.num_frames), np.int64), np.empty((0, config.num_frames), np.int64))
+    no_frames = np.empty((0, config.frames.num_frames), np.int64)
+    nothing = OrderedClips([], no_frames, no_frames)
     assert learner.step([replace(batch, ordered=nothing)])["order"] == 0
     assert learner.encoder().card.head == read_checkpoint(base).card.head
     assert learner.encoder().text_fingerprint != read_checkpoint(base).text_fingerprint
 
 
 def test_the_pooling_has_a_learning_rate_of_its_own(config: TrainConfig) -> None:
-    learner = Learner(replace(config, learning_rate=1e-4, head_learning_rate=1e-2, warmup_steps=0))
+    learner = Learner(config.replace(learning_rate=1e-4, head_learning_rate=1e-2, warmup_steps=0))
     rates = {id(p): group["lr"] for group in learner.optimizer.param_groups for p in group["params"]}
     assert {rates[id(p)] for p in learner.pooling.parameters()} == {1e-2}
     assert {rates[id(p)] for p in learner.model.parameters() if p.requires_grad} == {1e-4}
-    assert len(Learner(replace(config, pooling="mean")).optimizer.param_groups) == 2
+    assert len(Learner(config.replace(pooling="mean")).optimizer.param_groups) == 2
 
 
 def test_a_pooling_starts_from_the_bases_if_that_has_the_same(config: TrainConfig, tmp_path: Path) -> None:
@@ -144,13 +145,13 @@ def test_a_pooling_starts_from_the_bases_if_that_has_the_same(config: TrainConfi
         torch.nn.init.normal_(parameter, std=0.3)
     card = Card("Base", frames=2, pooling="unit_seqTransf")
     write_checkpoint(tmp_path / "base", learner.model, TINY, {}, card, fp16=False, pooling=learner.pooling)
-    config = replace(config, base=str(tmp_path / "base"))
+    config = config.replace(base=str(tmp_path / "base"))
     for pooling in ("base", "unit_seqTransf"):
-        again = Learner(replace(config, pooling=pooling)).pooling.state_dict()
+        again = Learner(config.replace(pooling=pooling)).pooling.state_dict()
         assert all(torch.equal(again[name], value) for name, value in learner.pooling.state_dict().items())
-    assert not Learner(replace(config, pooling="mean")).pooling.state_dict()
+    assert not Learner(config.replace(pooling="mean")).pooling.state_dict()
     with pytest.raises(ConfigError, match="num_frames"):
-        Learner(replace(config, num_frames=3))
+        Learner(config.replace(num_frames=3))
 
 
 def test_the_loss_over_seqtransf_is_that_of_clip4clip() -> None:

@@ -77,7 +77,7 @@ def test_added_layers_learn_and_their_checkpoint_has_them(tmp_path: Path, config
     run = run_training(config, tmp_path / "run")
     trained = read_checkpoint(run.checkpoint(1), verify=True)
     assert read_configs(run.checkpoint(1))[0]["text_cfg"]["layers"] == 3
-    base = read_checkpoint(Path(config.base))
+    base = read_checkpoint(Path(config.encoder.base))
     assert trained.visual_fingerprint == base.visual_fingerprint
     out = Learner(config).model.transformer.resblocks[2].attn.out_proj.weight
     assert not out.any()

@@ -1,7 +1,6 @@
 """Validation on a dataset measures what `nt2vr evaluate` does of the same videos, negation included."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ def config(tmp_path: Path) -> TrainConfig:
     write_tiny(tmp_path / "models" / "tiny", "Tiny base")
     write_captioned_pictures(tmp_path / "set", count=80)
     common: dict[str, Any] = {"base": str(tmp_path / "models" / "tiny"), "model": {}, "train": "text"}
-    return replace(SMALL, **common, data=str(tmp_path / "set"), num_clips=100, num_frames=1, validation_clips=100)
+    return SMALL.replace(**common, data=str(tmp_path / "set"), num_clips=100, num_frames=1, validation_clips=100)
 
 
 def epochs_of(run: RunFolder) -> list[dict[str, float]]:
@@ -37,9 +36,9 @@ def losses_of(run: RunFolder) -> list[float]:
 def test_the_last_epoch_is_measured_as_evaluation_measures_it_with_its_control(
     config: TrainConfig, tmp_path: Path
 ) -> None:
-    run = run_training(replace(config, monitor="composed/hard_pairs"), tmp_path / "runs" / "mine")
+    run = run_training(config.replace(monitor="composed/hard_pairs"), tmp_path / "runs" / "mine")
     last = epochs_of(run)[-1]
-    data = Data(config.data, split="validation")
+    data = Data(config.dataset.data, split="validation")
     metrics = nt2vr.evaluate(data, ["mine", "Tiny base drop"], data_dir=tmp_path).metrics
     of_run = metrics["mine"]
     of_control = metrics["Tiny base drop"]

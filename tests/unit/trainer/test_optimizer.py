@@ -44,7 +44,7 @@ def step(config: TrainConfig) -> tuple[dict[str, torch.Tensor], dict[str, torch.
 
 def gradients() -> dict[str, torch.Tensor]:
     """Return the gradients of the loss itself, neither scaled nor clipped."""
-    learner = Learner(replace(CONFIG, max_grad_norm=1e9))
+    learner = Learner(CONFIG.replace(max_grad_norm=1e9))
     learner.start_epoch()
     learner.step([BATCH])
     return {name: p.grad for name, p in learner.model.named_parameters() if p.grad is not None}
@@ -55,7 +55,7 @@ def test_a_step_is_rmsprop_s_on_gradients_that_are_clipped_while_scaled(scale: f
     of_loss = gradients()
     norm = torch.stack([gradient.norm() for gradient in of_loss.values()]).norm()
     assert norm > 2 / 16  # clipped at both larger scales
-    before, after = step(replace(CONFIG, loss_scale=scale))
+    before, after = step(CONFIG.replace(loss_scale=scale))
     clip = min(1.0, 2.0 / float(scale * norm))
     for name, gradient in of_loss.items():
         clipped = clip * gradient
@@ -69,7 +69,7 @@ def test_activations_computed_again_give_the_same_gradients_from_fewer_stored_on
     found, stored = [], []
     for again in (False, True):
         sizes: list[int] = []
-        learner = Learner(replace(CONFIG, model=SMALL_VIT, max_grad_norm=1e9, gradient_checkpointing=again))
+        learner = Learner(CONFIG.replace(model=SMALL_VIT, max_grad_norm=1e9, gradient_checkpointing=again))
         learner.start_epoch()
         with torch.autograd.graph.saved_tensors_hooks(lambda t, s=sizes: s.append(t.nbytes) or t, lambda t: t):  # type: ignore[misc]
             learner.step([replace(BATCH, frames=frames)])
@@ -99,8 +99,8 @@ class LineSteps(Steps):
 
 def test_three_steps_of_adam_by_hand_with_weight_decay_on_matrices_alone() -> None:
     """β₁ .9, β₂ .98 and ε 1e-8, warm-up over two steps, then a cosine over the other two."""
-    config = replace(
-        CONFIG, optimizer="adamw", learning_rate=0.1, weight_decay=0.5, warmup_steps=2, num_clips=16, epochs=1
+    config = CONFIG.replace(
+        optimizer="adamw", learning_rate=0.1, weight_decay=0.5, warmup_steps=2, num_clips=16, epochs=1
     )
     line = Line()
     steps = LineSteps(config, {"line": line}, build_optimizer(line, torch.nn.ModuleList(), config))
@@ -121,7 +121,7 @@ def test_three_steps_of_adam_by_hand_with_weight_decay_on_matrices_alone() -> No
 
 
 def test_gradients_of_accumulated_batches_are_averaged() -> None:
-    config = replace(CONFIG, accumulate=2, num_clips=8, max_grad_norm=1e9)
+    config = CONFIG.replace(accumulate=2, num_clips=8, max_grad_norm=1e9)
     line = Line()
     steps = LineSteps(config, {"line": line}, build_optimizer(line, torch.nn.ModuleList(), config))
     assert steps.step([(1.0, 0.0), (2.0, 3.0)]) == {"line": (1 + 5) / 2}
@@ -129,15 +129,15 @@ def test_gradients_of_accumulated_batches_are_averaged() -> None:
 
 
 def test_the_rate_rises_in_a_line_and_falls_as_a_cosine_or_by_a_factor_per_epoch() -> None:
-    cosine = replace(CONFIG, num_clips=40, epochs=1, warmup_steps=2)  # 10 steps
+    cosine = CONFIG.replace(num_clips=40, epochs=1, warmup_steps=2)  # 10 steps
     rates = [rate_at(step, cosine) for step in (0, 1, 2, 6, 9, 10, 99)]
     assert rates == pytest.approx([0.5, 1, 1, 0.5, 0.03806023, 0, 0], abs=1e-7)  # (1 + cos 7/8 π) / 2
-    exponential = replace(cosine, schedule="exponential", decay=0.5, warmup_steps=0, epochs=3)
+    exponential = cosine.replace(schedule="exponential", decay=0.5, warmup_steps=0, epochs=3)
     assert [rate_at(step, exponential) for step in (0, 9, 10, 29)] == [1, 1, 0.5, 0.25]
 
 
 def test_the_temperature_stays_between_1_and_100() -> None:
-    learner = Learner(replace(CONFIG, losses={"contrastive": {}}))
+    learner = Learner(CONFIG.replace(losses={"contrastive": {}}))
     for beyond, limit in ((7.0, MAX_LOGIT_SCALE), (-3.0, 0.0)):
         with torch.no_grad():
             learner.model.logit_scale.fill_(beyond)

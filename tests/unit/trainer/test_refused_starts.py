@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +73,7 @@ REFUSED: dict[str, Callable[[Path], Changes]] = {
 def test_a_refused_start_leaves_nothing_whether_a_command_or_the_page_starts_it(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    config = replace(SMALL, **REFUSED[kind](tmp_path))
+    config = SMALL.replace(**REFUSED[kind](tmp_path))
     save_config(config, tmp_path / "bad.json")
     run = tmp_path / "runs" / "mine"
     assert main(["train", str(run), "--config", str(tmp_path / "bad.json")]) == 2
@@ -87,7 +86,7 @@ def test_a_refused_start_leaves_nothing_whether_a_command_or_the_page_starts_it(
 
 
 def test_a_start_beside_another_run_leaves_no_folder_and_the_name_starts_once_it_may(tmp_path: Path) -> None:
-    save_config(replace(SMALL, epochs=1), tmp_path / "tiny.json")
+    save_config(SMALL.replace(epochs=1), tmp_path / "tiny.json")
     run = tmp_path / "runs" / "mine"
     command = ["train", str(run), "--config", str(tmp_path / "tiny.json"), "--device", "cpu"]
     (device,) = device_locks(tmp_path / "runs", ["cpu"]).values()
@@ -122,8 +121,8 @@ def test_what_cannot_be_taught_is_refused_before_a_time_is_measured(
 
 
 def test_a_monitor_that_can_be_measured_is_taken(tmp_path: Path) -> None:
-    config = replace(SMALL, **own_pictures(tmp_path), monitor="composed/hard_pairs")
-    assert RunManager(tmp_path / "runs", "cpu").check(config).monitor == "composed/hard_pairs"
+    config = SMALL.replace(**own_pictures(tmp_path), monitor="composed/hard_pairs")
+    assert RunManager(tmp_path / "runs", "cpu").check(config).validation.monitor == "composed/hard_pairs"
 
 
 def test_the_default_model_has_no_base_to_check() -> None:

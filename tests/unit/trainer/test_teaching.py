@@ -79,7 +79,7 @@ def test_the_number_of_epochs_is_chosen_at_the_start_only(
     assert main([*command, "3"]) == 0
     assert "taught: 18 steps, about" in capsys.readouterr().out
     run = RunFolder(data_dir / "runs" / "tiny-random-taught")
-    assert load_config(run.config).epochs == 3
+    assert load_config(run.config).batches.epochs == 3
     assert main([*command, "4"]) == 1
     assert "3 epochs" in capsys.readouterr().err
     assert main([*command, "3"]) == 0
@@ -87,12 +87,12 @@ def test_the_number_of_epochs_is_chosen_at_the_start_only(
 
 def test_a_command_goes_on_only_with_a_run_of_its_model_and_data(data_dir: Path) -> None:
     runs, config = data_dir / "runs", teaching.teaching(Catalog.of(Settings.read(data_dir)), "tiny/random")
-    cat, dog = replace(config, name="кот taught"), replace(config, name="пёс taught")
+    cat, dog = config.replace(name="кот taught"), config.replace(name="пёс taught")
     assert teaching.run_of(runs, cat) == (runs / "taught", True)
     (runs / "taught").mkdir(parents=True)
     save_config(cat, runs / "taught" / "config.json")
     assert teaching.run_of(runs, cat) == (runs / "taught", False)
-    for other in (dog, replace(cat, data="/captions.txt")):
+    for other in (dog, cat.replace(data="/captions.txt")):
         assert teaching.run_of(runs, other) == (runs / "taught-2", True)
 
 
@@ -112,23 +112,23 @@ def test_no_model_is_left_whose_captions_have_changed_and_a_second_of_a_name_get
 def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> None:
     own = [f"a {colour} {thing}" for colour in ("red", "blue", "green") for thing in ("car", "boat", "hat", "kite")]
     (tmp_path / "captions.txt").write_text("\n".join(own))
-    small = replace(
-        TrainConfig(losses={"distill": {}}, num_clips=48, batch_size=8), data=str(tmp_path / "captions.txt")
+    small = TrainConfig(losses={"distill": {}}, num_clips=48, batch_size=8).replace(
+        data=str(tmp_path / "captions.txt")
     )
     alone, filled = (
-        ClipLoader(replace(small, add_world=adds), tmp_path, frozenset({"denied"})).load("train").captions("x")
+        ClipLoader(small.replace(add_world=adds), tmp_path, frozenset({"denied"})).load("train").captions("x")
         for adds in (False, True)
     )
     assert set(alone) < set(own) and filled[: len(alone)] == alone and len(filled) == 48
-    world = world_captions("train", 48, small.seed)
+    world = world_captions("train", 48, small.run.seed)
     assert set(filled[len(alone) :]) <= set(world) and len(set(world)) == len(world)
-    assert world == world_captions("train", 48, small.seed) != world_captions("validation", 48, small.seed)
+    assert world == world_captions("train", 48, small.run.seed) != world_captions("validation", 48, small.run.seed)
 
 
 def test_a_model_here_is_taught_by_its_name(data_dir: Path) -> None:
     catalog = Catalog.of(Settings.read(data_dir))
     assert {"Tiny / random", "CLIP"} <= set(teaching.teachable(catalog))
     config = teaching.teaching(catalog, "tiny/random")
-    assert (config.name, config.base_folder) == ("Tiny / random taught", data_dir / "models" / "tiny")
+    assert (config.encoder.name, config.encoder.base_folder) == ("Tiny / random taught", data_dir / "models" / "tiny")
     with pytest.raises(ConfigError, match="no such model"):
         teaching.teaching(catalog, "no such model")

@@ -3,7 +3,6 @@
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -97,8 +96,8 @@ def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
 def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
     tmp_path: Path, config: TrainConfig, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    vfc = replace(config, losses={"vfc": {"temperature": 0.05}}, epochs=3, verb_negatives=3)
-    vfc = replace(vfc, num_clips=400, batch_size=40)  # a verb is taken from captions with the same object
+    vfc = config.replace(losses={"vfc": {"temperature": 0.05}}, epochs=3, verb_negatives=3)
+    vfc = vfc.replace(num_clips=400, batch_size=40)  # a verb is taken from captions with the same object
     run = run_training(vfc, tmp_path / "run")
     log = capsys.readouterr().err
     assert "captions with another verb, for 400 captions." in log
@@ -117,7 +116,7 @@ def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
 
 
 def test_each_caption_meets_its_own_changed_captions(config: TrainConfig, tmp_path: Path) -> None:
-    vfc = replace(config, losses={"vfc": {}}, verb_negatives=2)
+    vfc = config.replace(losses={"vfc": {}}, verb_negatives=2)
     learner = Learner(vfc)
     learner.use_videos(np.eye(3, learner.model.text_projection.shape[1], dtype=np.float32))
     changed, phrases = [["a man runs"], [], ["a dog sings", "a cat sings"]], ["running", "", "singing"]
@@ -149,7 +148,7 @@ def test_words_new_to_a_base_start_small_and_no_other_row_is_touched(config: Tra
 def test_tokens_that_a_base_has_learnt_are_kept_while_new_ones_and_all_layers_learn(
     tmp_path: Path, config: TrainConfig
 ) -> None:
-    learner = Learner(replace(config, keep_tokens=True, losses={"contrastive": {}}))
+    learner = Learner(config.replace(keep_tokens=True, losses={"contrastive": {}}))
     table = token_embeddings(learner.model)
     known = table.any(dim=1)
     clips = world_clips("train", 40, 2, Framing(64), 0, tmp_path)
@@ -157,7 +156,7 @@ def test_tokens_that_a_base_has_learnt_are_kept_while_new_ones_and_all_layers_le
     new = table.any(dim=1) & ~known
     before = {name: weights.detach().clone() for name, weights in learner.model.named_parameters()}
     learner.start_epoch()
-    learner.step(epoch_batches(clips, replace(learner.config, batch_size=40), 1))
+    learner.step(epoch_batches(clips, learner.config.replace(batch_size=40), 1))
     changed = (table != before["token_embedding.weight"]).any(dim=1)
     assert known.sum() > 4 and changed.any() and not changed[~new].any()  # known rows are not decayed either
     layers = {name for name, weights in learner.model.named_parameters() if not torch.equal(weights, before[name])}

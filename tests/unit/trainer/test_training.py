@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from trainer.loop import train
 from trainer.runs.run_folder import RunFolder, RunStatus
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
-CONFIG = replace(SMALL, learning_rate=5e-3)
+CONFIG = SMALL.replace(learning_rate=5e-3)
 
 
 def colours(count: int) -> Clips:
@@ -39,7 +38,7 @@ def colours(count: int) -> Clips:
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_a_learner_learns(precision: Any) -> None:
-    clips, learner = colours(4), Learner(replace(CONFIG, precision=precision, epochs=10))
+    clips, learner = colours(4), Learner(CONFIG.replace(precision=precision, epochs=10))
     batch = Batch(np.array(clips.frames), clips.captions("a"))  # one clip of each colour
     losses = [learner.step([batch])["contrastive"] for _ in range(16)]
     assert losses[-1] < 0.5 * losses[0]
@@ -58,7 +57,7 @@ def test_rows_of_tokens_that_no_caption_has_are_zero_from_start_to_end(tmp_path:
 
 
 def test_a_config_that_names_none_of_the_later_keys_trains_as_it_did_before_there_were_any() -> None:
-    clips, learner = colours(8), Learner(replace(CONFIG, model=RESNET, precision="fp32"))
+    clips, learner = colours(8), Learner(CONFIG.replace(model=RESNET, precision="fp32"))
     learner.prepare_tokens(clips.captions("0 tokens"))
     learner.start_epoch()
     losses = [
@@ -87,7 +86,7 @@ def test_each_epoch_leaves_a_checkpoint_that_measures_what_its_card_says(tmp_pat
 def test_the_newest_checkpoints_and_the_best_are_kept_and_the_best_is_noted(
     tmp_path: Path, count: int, left: set[int]
 ) -> None:
-    run, learner = RunFolder(tmp_path), Learner(replace(CONFIG, epochs=4, keep_checkpoints=count))
+    run, learner = RunFolder(tmp_path), Learner(CONFIG.replace(epochs=4, keep_checkpoints=count))
     train(learner, run, colours(8), colours(4))
     measured = [json.loads(line) for line in run.metrics.read_text().splitlines() if "original/MIR" in line]
     best = max(measured, key=lambda line: line["original/MIR"])["epoch"]  # the first of equals
@@ -130,7 +129,7 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_a_run_outside_of_a_data_folder_ends_with_the_folder_of_its_model(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    save_config(replace(CONFIG, epochs=1), tmp_path / "tiny.json")
+    save_config(CONFIG.replace(epochs=1), tmp_path / "tiny.json")
     assert main([str(tmp_path / "mine"), "--config", str(tmp_path / "tiny.json")]) == 0
     command = shlex.split(capsys.readouterr().err.splitlines()[-1].partition(": ")[2])
     assert command[:2] == ["nt2vr", "export"] and read_card(Path(command[2])).epoch == 1

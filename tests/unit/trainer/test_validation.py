@@ -1,9 +1,9 @@
 """Validation with an oracle encoder, one that ignores negation, and clips of unknown truth."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from nt2vr.models.card import Card
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenials
+from tests.text_encoder import TextEncoder
 from tests.tiny import write_tiny
 from trainer.data import sentences as sentences_module
 from trainer.data.clips import Clips
@@ -34,10 +35,9 @@ def world() -> Clips:
     return Clips(NO_FRAMES, WorldSentences(scenes()))
 
 
-class Truth:
+class Truth(TextEncoder):
     """Oracle encoder that knows each sentence's correct clips, with an adjustable score for clips with both parts."""
 
-    name = "truth"
     card = Card("truth", objective="none")
     embed_dim = 60
 
@@ -50,12 +50,12 @@ class Truth:
             scores[query.hard] = both
             self.known[query.text] = scores
 
-    def encode_text(self, texts: list[str]) -> NDArray[np.float32]:
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.stack([self.known[text] for text in texts])
 
 
 def measured(right: float, both: float) -> dict[str, float]:
-    encoder: Any = Truth(right, both)
+    encoder = Truth(right, both)
     return validate(encoder, world(), VIDEOS)
 
 
@@ -75,15 +75,16 @@ def test_one_who_knows_the_truth_is_perfect_and_one_who_ignores_what_is_denied_i
 def test_clips_without_truth_are_measured_by_their_captions_and_those_that_can_be_negated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    class Marked:
+    class Marked(TextEncoder):
         """Encoder of captions that are numbers; it knows that "not 3" is not clip 3 and ignores other negations."""
 
-        name, embed_dim, card = "marked", 60, Card("marked", objective="none")
+        embed_dim = 60
+        card = Card("marked", objective="none")
 
-        def encode_text(self, texts: list[str]) -> NDArray[np.float32]:
+        def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
             return np.stack([(-1 if text == "not 3" else 1) * VIDEOS[int(text.split()[-1])] for text in texts])
 
-    encoder: Any = Marked()
+    encoder = Marked()
     clips = Clips(NO_FRAMES, CaptionSentences([[str(row)] for row in range(60)]))
     monkeypatch.setattr(sentences_module, "negations", lambda caption: ())
     recalls = dict.fromkeys(("original/R@1", "original/R@5", "original/R@10"), 100)

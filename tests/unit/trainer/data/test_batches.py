@@ -48,7 +48,7 @@ def truth_of(batch: Batch) -> TruthBatch:
 
 
 def test_what_no_loss_needs_is_not_drawn_and_changes_nothing_else() -> None:
-    bare, full = first(replace(CONFIG, train="all"), needs=frozenset()), first(replace(CONFIG, train="all"))
+    bare, full = first(CONFIG.replace(train="all"), needs=frozenset()), first(CONFIG.replace(train="all"))
     assert bare.negated is None and bare.denied is None
     assert bare.captions == full.captions
     assert bare.frames is not None and full.frames is not None
@@ -87,7 +87,7 @@ def test_every_kind_of_the_grammar_is_right_for_its_own_clip_and_wrong_for_hard_
 
 
 def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
-    config = replace(CONFIG, sentences={"composed": 0, "not": 1})
+    config = CONFIG.replace(sentences={"composed": 0, "not": 1})
     one, two = (first(config, epoch).denied for epoch in (1, 2))
     assert one is not None and two is not None
     assert {sentence.kind for sentence in one} == {"not"}
@@ -98,7 +98,7 @@ def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
 
 
 def test_in_the_first_epochs_nothing_is_wanted_where_the_config_says_so() -> None:
-    config = replace(CONFIG, not_epochs=2)
+    config = CONFIG.replace(not_epochs=2)
     drawn = [denied for epoch in (1, 2, 3) if (denied := first(config, epoch).denied)]
     kinds = [{sentence.kind for sentence in sentences} for sentences in drawn]
     assert kinds[:2] == [{"not"}, {"not"}] and len(kinds[2]) > 2
@@ -108,7 +108,7 @@ def test_in_the_first_epochs_nothing_is_wanted_where_the_config_says_so() -> Non
 
 def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_known_truth() -> None:
     denials = CaptionDenials([describe(scene, random.Random(0)).text for scene in scenes()])
-    config = replace(CONFIG, sentences={**CONFIG.sentences, "fragment": 0.5})
+    config = CONFIG.replace(sentences={**CONFIG.negation.sentences, "fragment": 0.5})
     clips = (replace(world(), sentences=WorldSentences(scenes(), share, denials)) for share in (1, 0.5, 0))
     free, mixed, grammar = (next(epoch_batches(some, config, 1, needs=NEEDS)) for some in clips)
     for batch, least, most in ((free, 0, 0), (mixed, 5, 15), (grammar, 20, 20)):
@@ -125,17 +125,17 @@ def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_
     def clips(*captions: str) -> Clips:
         return Clips(FRAMES, CaptionSentences([["a caption"]] * 300, CaptionDenials(captions), has_videos=False))
 
-    config = replace(CONFIG, sentences={"composed": 0.5, "negated": 0.5}, data="captions.txt")
+    config = CONFIG.replace(sentences={"composed": 0.5, "negated": 0.5}, data="captions.txt")
     with pytest.raises(ConfigError, match="no sentences of the kinds composed, negated"):
         next(epoch_batches(clips("a red car", "a blue car"), config, 1, needs=frozenset({"denied"})))
-    config = replace(config, sentences={"composed": 0.9, "not": 0.1})
+    config = config.replace(sentences={"composed": 0.9, "not": 0.1})
     batch = next(epoch_batches(clips("a red car", "a dog"), config, 1, needs=frozenset({"denied"})))
     assert batch.denied is not None and {sentence.kind for sentence in batch.denied} == {"not"}
     assert batch.truth is None
 
 
 def test_labels_are_words_of_the_batch_with_the_clips_that_show_them() -> None:
-    batch = first(replace(CONFIG, train="all"), needs=frozenset({"labels"}))
+    batch = first(CONFIG.replace(train="all"), needs=frozenset({"labels"}))
     assert batch.labels is not None and batch.rows is not None and first().labels is None
     claims = {text: label.claim for label in labels() for text in label.texts}
     said = [text for (text,) in batch.labels.texts]

@@ -2,7 +2,6 @@
 
 import json
 import random
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -56,7 +55,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def config(base: Path, tmp_path: Path) -> TrainConfig:
     (tmp_path / "captions.txt").write_text("\n".join(CAPTIONS))
-    return replace(CONFIG, base=str(base), data=str(tmp_path / "captions.txt"))
+    return CONFIG.replace(base=str(base), data=str(tmp_path / "captions.txt"))
 
 
 def loaded(learner: Learner, cache: Path) -> list[Clips]:
@@ -74,7 +73,7 @@ def test_a_tenth_of_the_videos_is_held_out_and_no_caption_of_theirs_is_trained_o
 ) -> None:
     lines = [f"v{n // 2}#enc#{n % 2} {caption}" for n, caption in enumerate([*CAPTIONS, *CAPTIONS[:30]])]
     (tmp_path / "captions.txt").write_text("\n".join(lines))
-    many = replace(config, num_clips=1000, validation_clips=1000)
+    many = config.replace(num_clips=1000, validation_clips=1000)
     name, captions = read_split(many, "train")
     _, held_out = read_split(many, "validation")
     assert name == "captions.txt"
@@ -82,9 +81,9 @@ def test_a_tenth_of_the_videos_is_held_out_and_no_caption_of_theirs_is_trained_o
     assert 4 <= len(held_out) <= 16 and len(captions) == len(set(captions))
     few = read_split(config, "train")[1]
     assert few == captions[:100]  # always the same
-    fewer = read_split(replace(config, validation_clips=3), "validation")[1]  # from three videos with two each
+    fewer = read_split(config.replace(validation_clips=3), "validation")[1]  # from three videos with two each
     assert len(fewer) == 3 and set(fewer) <= set(held_out)
-    assert read_split(replace(many, validation_clips=3), "train")[1] == captions  # the same, however few are read
+    assert read_split(many.replace(validation_clips=3), "train")[1] == captions  # the same, however few are read
 
 
 def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visual_tower_as_it_is(
@@ -92,7 +91,7 @@ def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visu
 ) -> None:
     for name in ("decode_videos", "world_clips"):
         monkeypatch.setattr(clips_module, name, lambda *_: pytest.fail("looked at videos"))
-    finished = run_training(replace(config, epochs=8, patience=8, monitor="text/target"), tmp_path / "runs" / "a")
+    finished = run_training(config.replace(epochs=8, patience=8, monitor="text/target"), tmp_path / "runs" / "a")
     lines = lines_of(finished)
     losses = [line["distill"] for line in lines if "distill" in line]
     assert sum(losses[-5:]) < 0.6 * sum(losses[:5])
@@ -111,7 +110,7 @@ def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visu
 
 
 def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config: TrainConfig, base: Path) -> None:
-    learner = Learner(replace(config, sentences={"composed": 1, "without": 1, "not": 1}))
+    learner = Learner(config.replace(sentences={"composed": 1, "without": 1, "not": 1}))
     encoder = read_checkpoint(base)
     clips, held_out = loaded(learner, tmp_path)
     prepare(learner, clips, lambda: False)
@@ -161,7 +160,7 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
 def test_an_idiom_s_target_is_its_paraphrase_and_it_is_not_among_the_ordered(
     tmp_path: Path, config: TrainConfig, base: Path
 ) -> None:
-    learner = Learner(replace(config, sentences={"idiom": 1, "not": 1}))
+    learner = Learner(config.replace(sentences={"idiom": 1, "not": 1}))
     clips, held_out = loaded(learner, tmp_path)
     prepare(learner, clips, lambda: False)
     teacher, (_, distill) = learner.teacher, learner.losses.terms["distill"]
@@ -189,11 +188,10 @@ def test_the_world_draws_its_kinds_in_the_order_of_their_shares_and_no_fragments
 
 
 def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainConfig) -> None:
-    quarter = Learner(replace(config, keep_share=0.25))
+    quarter = Learner(config.replace(keep_share=0.25))
     clips, _ = loaded(quarter, tmp_path)
     whole, part = (
-        next(epoch_batches(clips, replace(config, keep_share=share), 1, 0, quarter.losses.needs))
-        for share in (1, 0.25)
+        next(epoch_batches(clips, config.replace(keep_share=share), 1, 0, quarter.losses.needs)) for share in (1, 0.25)
     )
     assert part.captions == whole.captions[:5] and len(whole.captions) == 20
     assert whole.denied is not None and part.denied is not None
@@ -201,4 +199,4 @@ def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainC
     prepare(quarter, clips, lambda: False)
     assert quarter.step([part])["distill"] > 0
     with pytest.raises(ConfigError, match="keep_share is for distill and composed"):
-        replace(config, keep_share=0.5, losses={"distill": {}, "contrastive": {}})
+        config.replace(keep_share=0.5, losses={"distill": {}, "contrastive": {}})

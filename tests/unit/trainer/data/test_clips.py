@@ -69,7 +69,7 @@ def test_an_epoch_shows_every_clip_once_with_its_own_caption() -> None:
 
 def test_more_passes_and_batches_a_step_go_on_with_the_same_draws_and_leave_no_clip_out() -> None:
     once = TrainConfig(num_clips=12, batch_size=4)
-    more = replace(once, passes=2, accumulate=2)
+    more = once.replace(passes=2, accumulate=2)
     assert (once.steps_per_epoch, more.steps_per_epoch) == (3, 3)
     first, both = list(epoch_batches(numbered(12), once, 1)), list(epoch_batches(numbered(12), more, 1))
     assert len(both) == 6
@@ -100,7 +100,7 @@ def test_an_epoch_can_take_every_caption_once_with_the_frames_of_its_own_clip() 
     one, two = ([batch.captions for batch in batches] for batches in epochs)
     assert one != two and config.steps_per_epoch == len(one) == 12
     assert [b.captions for b in epoch_batches(several(counts), config, 1, start=5)] == one[5:]
-    more = [c for b in epoch_batches(several(counts), replace(config, passes=2), 1) for c in b.captions]
+    more = [c for b in epoch_batches(several(counts), config.replace(passes=2), 1) for c in b.captions]
     assert len(more) == 96 and len(set(more)) == 48
 
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -17,10 +16,11 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
 from nt2vr.media.video_files import decode_videos
-from nt2vr.models.card import Card, read_card
+from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.progress import silent
+from tests.pooling import Brightness
 from tests.tiny import TINY
 from tests.training import run_training
 from trainer.config import TrainConfig, resolved
@@ -53,13 +53,13 @@ def greys(clips: Clips) -> list[int]:
 def test_training_and_validation_clips_are_all_there_are_but_the_bad_one_and_never_the_same(
     folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    config = replace(CONFIG, data=str(folder))
+    config = CONFIG.replace(data=str(folder))
     train, validation = (ClipLoader(config, tmp_path / "cache").load(split) for split in ("train", "validation"))
     assert (len(train) + len(validation), len(validation)) == (11, 1)
     assert sorted(greys(train) + greys(validation)) == list(range(11))
     assert train.name == validation.name == "mine"
     assert "Skipped bad: bad.avi is not a readable video" in caplog.text
-    assert len(ClipLoader(replace(config, num_clips=5), tmp_path / "cache").load("train")) == 5
+    assert len(ClipLoader(config.replace(num_clips=5), tmp_path / "cache").load("train")) == 5
 
 
 @pytest.mark.parametrize("validation_clips", [1, 1000])
@@ -72,7 +72,7 @@ def test_no_video_that_evaluation_takes_as_unseen_is_trained_on_whatever_the_num
     (tmp_path / "mine" / "captions.csv").write_text(
         "\n".join(["video_id,caption", *(f"{n},it is {n}" for n in names)])
     )
-    config = replace(CONFIG, data=str(tmp_path / "mine"), validation_clips=validation_clips)
+    config = CONFIG.replace(data=str(tmp_path / "mine"), validation_clips=validation_clips)
     trained = set(ClipLoader(config, tmp_path / "cache").load("train").captions(""))
     assert trained == set(read_split(config, "train")[1])
     unseen = {caption for video in load_dataset(tmp_path / "mine", "validation").videos for caption in video.captions}
@@ -110,16 +110,11 @@ def test_training_and_evaluation_of_one_folder_decode_each_video_once(
 ) -> None:
     (folder / "clips" / "bad.avi").unlink()
     decoded = count_decoded(monkeypatch)
-    config, folder_of_runs = replace(CONFIG, data=str(folder)), tmp_path / "runs"
+    config, folder_of_runs = CONFIG.replace(data=str(folder)), tmp_path / "runs"
     for _ in range(2):
         parts = [ClipLoader(config, folder_of_runs / ".frames").load(split) for split in ("train", "validation")]
         assert (sum(map(len, parts)), len(decoded)) == (11, 11)
-    encoder: Any = MagicMock(
-        num_frames=2, embed_dim=1, frame_dim=1, card=Card("any", frames=2, image_size=config.framing.size)
-    )
-    del encoder.encode_clips  # it takes single frames
-    encoder.encode_frames = lambda frames: np.ones((len(frames), 1), np.float32)
-    encoder.pool = lambda frames: frames[:, 0]
+    encoder = Brightness(image_size=config.framing.size)
     videos = load_dataset(str(folder), "all").videos
     with Decoder(1) as decoder, Cache.of(tmp_path) as cache:
         assert len(embed_files(videos, decoder, cache)(encoder, silent)) == len(decoded) == 11
@@ -129,7 +124,7 @@ def test_training_and_evaluation_of_one_folder_decode_each_video_once(
 def test_a_follower_reads_what_the_leader_has_stored_and_tries_nothing_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = replace(CONFIG, data=str(folder))
+    config = CONFIG.replace(data=str(folder))
     leader = ClipLoader(config, tmp_path / "cache").load("train")
     decoded = count_decoded(monkeypatch)
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "any")
@@ -141,7 +136,7 @@ def test_a_follower_reads_what_the_leader_has_stored_and_tries_nothing_again(
 
 def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_path: Path) -> None:
     losses = {"retrieval": {}, "bnl": {"weight": 1e-3}}
-    config = replace(CONFIG, data=str(folder), losses=losses, learning_rate=1e-4)
+    config = CONFIG.replace(data=str(folder), losses=losses, learning_rate=1e-4)
     finished = run_training(config, tmp_path / "runs" / "a")
     status = finished.status()
     assert status is not None and status.step == 4  # two batches of 4 of its 10 clips, twice
@@ -158,14 +153,14 @@ def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_pat
 def test_pooling_and_frame_positions_of_a_run_are_on_its_cards_and_of_its_base(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = replace(CONFIG, data=str(folder), epochs=1, pooling="raw_mean", positions="ends")
+    config = CONFIG.replace(data=str(folder), epochs=1, pooling="raw_mean", positions="ends")
     run = run_training(config, tmp_path / "runs" / "a")
     card = read_card(run.checkpoint(1))
     assert (card.pooling, card.positions) == ("raw_mean", "ends")
-    again = Learner(replace(config, model={}, base=str(run.checkpoint(1)), pooling="base", positions="base"))
+    again = Learner(config.replace(model={}, base=str(run.checkpoint(1)), pooling="base", positions="base"))
     assert (again.card.pooling, again.card.positions) == ("raw_mean", "ends")
     assert again.config.framing.positions == "ends"
-    usual = Learner(replace(again.config, pooling="mean", positions="centres"))
+    usual = Learner(again.config.replace(pooling="mean", positions="centres"))
     batch = next(epoch_batches(ClipLoader(again.config, tmp_path / "runs" / ".frames").load("train"), again.config, 1))
     for learner in (again, usual):
         encoded = MagicMock(wraps=learner.model.encode_image)
@@ -190,4 +185,4 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_decoded(
     folder: Path, change: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(ConfigError, match=reason):
-        resolved(replace(CONFIG, **{"data": str(folder), **change}))
+        resolved(CONFIG.replace(**{"data": str(folder), **change}))

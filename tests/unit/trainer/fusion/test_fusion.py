@@ -15,7 +15,7 @@ from nt2vr.evaluation.covr import CovrQuery, EmbeddedQueries
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion
-from nt2vr.search.references import CovrVectors, Weights, fusion_of
+from nt2vr.search.references import CovrVectors, Weights
 from tests.tiny import write_tiny
 from tests.unit.trainer.fusion.triplets import write_triplets
 from trainer.config import FusionSettings, TrainConfig
@@ -136,7 +136,7 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
     assert card.composition == {"sum": 0.4, "wanted": 2, "unwanted": 1}
     assert card.fusion["fingerprint"] == fusion.fingerprint
     assert card.fusion["weights"] == 5 * 16 * 16 + 16
-    found = fusion_of(encoder)
+    found = encoder.fusion
     assert found is not None
     assert found.fingerprint == fusion.fingerprint
 
@@ -150,7 +150,7 @@ def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path
     assert all(target in right for target, right in zip(data.targets.tolist(), data.right, strict=True))
     assert (data.families[data.targets] == data.references).all()
     assert data.frames is None
-    weighed = load_families(encoder, replace(config, fusion={"weigh_frames": True}), tmp_path)
+    weighed = load_families(encoder, config.replace(fusion={"weigh_frames": True}), tmp_path)
     frames = weighed.frames
     assert frames is not None
     torch.testing.assert_close(weighed.clips, data.clips, atol=1e-6, rtol=0)

@@ -1,7 +1,6 @@
 """Runs that train a fusion: on mined triplets, stopped and resumed, refused in one sentence, and searched with."""
 
 import json
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embed_query import embed_query
-from nt2vr.search.references import Reference, Weights, fusion_of
+from nt2vr.search.references import Reference, Weights
 from tests.tiny import write_tiny
 from tests.training import run_training
 from tests.unit.trainer.fusion.triplets import write_triplets
@@ -46,7 +45,7 @@ def rows_of(run: RunFolder) -> list[dict[str, float]]:
 
 def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(config: TrainConfig, tmp_path: Path) -> None:
     run = run_training(config, tmp_path / "runs" / "mine")
-    rows, folder, base = rows_of(run), run.checkpoint(3), config.base_folder
+    rows, folder, base = rows_of(run), run.checkpoint(3), config.encoder.base_folder
     assert base
     assert "parts/fusion/R@1" in rows[0]
     epochs = [row for row in rows if row["epoch"] > 0 and "fusion/R@1" in row]
@@ -54,14 +53,14 @@ def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(config: TrainCon
     steps = [row for row in rows if "hn_nce" in row]
     assert steps[-1]["hn_nce"] < steps[0]["hn_nce"]
     card, before = read_card(folder), read_card(base)
-    assert (card.name, card.base, card.epoch) == (config.name, "tiny", 3)
+    assert (card.name, card.base, card.epoch) == (config.encoder.name, "tiny", 3)
     assert card.metrics["validation/fusion/R@5"] == epochs[-1]["fusion/R@5"]
     assert (card.visual_fingerprint, card.text_fingerprint) == (before.visual_fingerprint, before.text_fingerprint)
     assert "my-triplets" not in card.data and "triplets" in card.fusion["data"]
     encoder = read_checkpoint(folder, verify=True)
-    fusion = fusion_of(encoder)
+    fusion = encoder.fusion
     assert fusion and fusion.fingerprint == card.fusion["fingerprint"]
-    assert fusion_of(read_checkpoint(base)) is None  # nothing in the base has changed
+    assert read_checkpoint(base).fusion is None  # nothing in the base has changed
     assert (folder / WEIGHTS).samefile(base / WEIGHTS)
     assert (run.path / "checkpoints" / "best.json").is_file()
     catalog = Catalog([], runs=tmp_path / "runs")
@@ -75,11 +74,11 @@ def test_a_run_on_families_of_the_world_learns_from_all_their_queries(
 ) -> None:
     monkeypatch.setattr(covr, "covr_world", partial(covr_world, per_kind=1))  # few clips to draw
     settings = {"loss": "info_nce", "temperature": 0.02, "random_clips": 8, "blocks": blocks}
-    config = replace(config, data="world", num_clips=4, batch_size=2, epochs=1, fusion=settings)
+    config = config.replace(data="world", num_clips=4, batch_size=2, epochs=1, fusion=settings)
     run = run_training(config, tmp_path / "run")
     assert read_card(run.checkpoint(1)).fusion["training"]["iterate"] == "families"
     assert {"fusion/R@1", "fusion/violations@5"} <= rows_of(run)[-1].keys()
-    fusion = fusion_of(read_checkpoint(run.checkpoint(1), verify=True))
+    fusion = read_checkpoint(run.checkpoint(1), verify=True).fusion
     assert fusion and bool(fusion.cross) == bool(blocks)
 
 
@@ -104,7 +103,7 @@ def test_what_cannot_be_trained_on_fails_in_one_sentence(
             (tmp_path / name / "triplets.jsonl").write_text(content)
     if "data" in changes:
         changes = {"data": str(tmp_path / changes["data"])}
-    run = run_training(replace(config, **changes), tmp_path / "run", expected="failed")
+    run = run_training(config.replace(**changes), tmp_path / "run", expected="failed")
     status = run.status()
     assert status and status.error and said in status.error and "\n" not in status.error
 
@@ -127,19 +126,19 @@ def test_settings_that_cannot_go_together_are_one_sentence(
     config: TrainConfig, changes: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(ConfigError, match=said):
-        replace(config, **changes)
+        config.replace(**changes)
     with pytest.raises(ConfigError, match="monitor is fusion/R@1, but of a fusion, and of it alone"):
         TrainConfig(monitor="fusion/R@1")
 
 
 def test_a_run_with_cross_attention_sees_tokens_and_frames_as_search_does(config: TrainConfig, tmp_path: Path) -> None:
     settings = {"loss": "hn_nce", "temperature": 0.1, "blocks": 2}
-    config = replace(config, fusion=settings, epochs=2, learning_rate=1e-3)
+    config = config.replace(fusion=settings, epochs=2, learning_rate=1e-3)
     run = run_training(config, tmp_path / "runs" / "deep")
     card, encoder = read_card(run.checkpoint(2)), read_checkpoint(run.checkpoint(2), verify=True)
-    fusion = fusion_of(encoder)
+    fusion = encoder.fusion
     assert fusion and fusion.cross and card.fusion["blocks"] == 2 and card.fusion["weights"] > 0
-    dataset = load_covr(Path(config.data), "val")
+    dataset = load_covr(Path(config.dataset.data), "val")
     with Decoder(1) as decoder, Cache(tmp_path / "content") as cache:
         embedded = embed_queries(covr_files(dataset, decoder, cache), encoder)
         videos = tuple(Video(name, path) for name, path in dataset.media.items())

@@ -27,16 +27,19 @@ from trainer.runs.resume import read_state, write_saved
 from trainer.runs.run_folder import RunFolder, read_metrics
 from trainer.runs.sweep import sweep
 
-CONFIG = replace(SMALL, num_clips=16, epochs=3, learning_rate=2e-3)  # 4 steps an epoch
+CONFIG = SMALL.replace(num_clips=16, epochs=3, learning_rate=2e-3)  # 4 steps an epoch
 
 
-def spoil(monkeypatch: pytest.MonkeyPatch, step: int, rate: float = CONFIG.learning_rate, kind: Any = Learner) -> None:
+RATE = CONFIG.rate.learning_rate
+
+
+def spoil(monkeypatch: pytest.MonkeyPatch, step: int, rate: float = RATE, kind: Any = Learner) -> None:
     """Make the loss of a step NaN in runs that still have this learning rate."""
     loss_of = kind.loss
 
     def loss(self: Any, batch: Any) -> tuple[Tensor, dict[str, float]]:
         loss, values = loss_of(self, batch)
-        if self.steps + 1 == step and self.config.learning_rate == rate:
+        if self.steps + 1 == step and self.config.rate.learning_rate == rate:
             return loss * math.nan, dict.fromkeys(values, math.nan)
         return loss, values
 
@@ -73,11 +76,11 @@ def test_a_run_whose_loss_becomes_nan_stops_at_that_step_and_goes_on_from_its_la
     write_tiny(tmp_path / "base", "Tiny base")
     save_after_each_step(monkeypatch)
     spoil(monkeypatch, step=3, kind=FusionLearner if kind == "fusion" else Learner)
-    config = replace(CONFIG, **KINDS[kind](tmp_path))
+    config = CONFIG.replace(**KINDS[kind](tmp_path))
     run = run_training(config, tmp_path / "runs" / "one", "failed")
 
     status = run.status()
-    assert status and (status.epoch, status.step, status.diverged_rate) == (1, 3, config.learning_rate)
+    assert status and (status.epoch, status.step, status.diverged_rate) == (1, 3, config.rate.learning_rate)
     assert status.error == "The loss became non-finite at step 3 of epoch 1. Try a lower learning_rate."
     assert run.log.read_text().splitlines()[-1].endswith(status.error)
     assert [row["step"] for row in read_metrics(run.metrics) if row["step"]] == [1, 2]
@@ -130,7 +133,7 @@ def test_a_lower_rate_that_was_set_before_the_first_save_survives_a_stop_before_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tiny(tmp_path / "base", "Tiny base")
-    config = replace(CONFIG, base=str(tmp_path / "base"), model={})
+    config = CONFIG.replace(base=str(tmp_path / "base"), model={})
     spoil(monkeypatch, step=2)
     run = run_training(config, tmp_path / "runs" / "one", "failed")
     assert not run.resume.exists()
@@ -172,7 +175,7 @@ def test_what_is_not_finite_is_noticed_though_each_loss_is(
     status = run.status()
     assert status and (status.step, status.epoch) == (3, 1)
     assert "non-finite at step 3 of epoch 1" in str(status.error)
-    assert status.diverged_rate == CONFIG.learning_rate
+    assert status.diverged_rate == CONFIG.rate.learning_rate
     saved = read_state(run)
     assert saved and saved.learner and saved.steps == 2
     assert all(bool(tensor.isfinite().all()) for tensor in saved.learner["model"].values())
@@ -253,7 +256,7 @@ def test_a_learner_that_diverged_keeps_its_weights(monkeypatch: pytest.MonkeyPat
 def test_a_sweep_goes_on_after_a_run_that_diverged_and_leaves_one_out_whose_rate_was_changed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    save_config(replace(CONFIG, epochs=1, max_grad_norm=math.inf), tmp_path / "tiny.json")
+    save_config(CONFIG.replace(epochs=1, max_grad_norm=math.inf), tmp_path / "tiny.json")
     arguments: dict[str, Any] = {"grid": ["learning_rate=1e30,1e-3"], "out": tmp_path / "runs"}
     assert sweep(tmp_path / "tiny.json", **arguments, data_dir=tmp_path, device="cpu") == 1
     shown = capsys.readouterr()

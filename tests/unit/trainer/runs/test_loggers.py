@@ -1,7 +1,6 @@
 """Where a run's metrics go besides its own file."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,7 +21,7 @@ def test_without_the_package_a_run_that_asks_for_event_files_is_refused(monkeypa
     monkeypatch.setattr(loggers, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match="package tensorboard"):
         Start.of(CONFIG)
-    Start.of(replace(CONFIG, tensorboard=False))
+    Start.of(CONFIG.replace(tensorboard=False))
 
 
 def test_event_files_hold_what_metrics_hold_and_a_resumed_run_replaces_what_it_measures_again(tmp_path: Path) -> None:
@@ -64,7 +63,7 @@ def test_a_tracker_gets_every_row_and_knows_a_resumed_run(
     calls = stand_in(package, monkeypatch)
     run = RunFolder(tmp_path / "mine")
     run.path.mkdir()
-    config = replace(CONFIG, tensorboard=False, logger=package, name="Mine")  # type: ignore[arg-type]
+    config = CONFIG.replace(tensorboard=False, logger=package, name="Mine")
     for step in (10, 20):
         writer = MetricsWriter(run, config, step - 10)
         writer.append({"epoch": 1, "step": step, "contrastive": 0.5})
@@ -79,6 +78,6 @@ def test_a_tracker_gets_every_row_and_knows_a_resumed_run(
 
 
 def test_a_tracker_that_is_not_installed_is_refused_before_anything_is_imported() -> None:
-    config = replace(CONFIG, tensorboard=False, logger="trackio")
+    config = CONFIG.replace(tensorboard=False, logger="trackio")
     with pytest.raises(ConfigError, match="package trackio"):
         Start.of(config)

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,7 +116,7 @@ def test_a_run_that_fails_says_why_and_one_that_cannot_start_leaves_nothing(
     manager: RunManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id = put(manager.folder, "by-hand", "stopped").path.name
-    save_config(replace(CONFIG, losses={"triplet": {}}), manager.folder / run_id / "config.json")
+    save_config(CONFIG.replace(losses={"triplet": {}}), manager.folder / run_id / "config.json")
     manager.resume(run_id)
     failed = wait_for_end(manager, run_id, "failed")
     assert "Unknown loss 'triplet'" in str(failed.status.error)
@@ -216,7 +215,7 @@ def test_runs_are_listed_newest_first_and_one_that_cannot_be_read_does_not_hide_
 def test_two_runs_of_one_name_in_one_second_get_two_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(manager_module, "_launch", lambda *_: None)
     manager = RunManager(tmp_path)
-    ids = {manager.start(replace(CONFIG, name=name)) for name in ("A b/../c", "A b/../c", "猫")}
+    ids = {manager.start(CONFIG.replace(name=name)) for name in ("A b/../c", "A b/../c", "猫")}
     assert len(ids) == 3
     assert {run_id.rpartition("-2")[0].rstrip("-0123456789") for run_id in ids} == {"a-b-c", "run"}
     assert {run.run_id for run in manager.runs()} == ids

@@ -3,7 +3,6 @@
 import csv
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from trainer.config import TrainConfig
 from trainer.runs.run_folder import RunFolder
 
 Rows = list[tuple[str, str]]
-CONFIG = replace(SMALL, num_frames=1, epochs=3, validation_clips=3)
+CONFIG = SMALL.replace(num_frames=1, epochs=3, validation_clips=3)
 ROWS: Rows = [(f"{number}.png", f"a man sings song {number}") for number in range(30)]
 COLOURS = 7  # units of red from one picture to the next
 
@@ -97,7 +96,7 @@ def test_a_run_whose_data_has_changed_is_refused_until_it_is_restored(
 ) -> None:
     data = tmp_path / "set"
     write_pictures(data, ROWS)
-    run = stopped(replace(CONFIG, data=str(data), num_clips=100))
+    run = stopped(CONFIG.replace(data=str(data), num_clips=100))
     change(data)
     text = refusal(run)
     assert text.startswith("The data of mine has changed since the run was started: ")
@@ -118,7 +117,7 @@ def test_edited_captions_of_a_text_tower_are_noticed(
     captions.write_text("\n".join(lines))
     changes: dict[str, Any] = {"base": str(tmp_path / "base"), "model": {}, "train": "text"}
     changes["losses"] = {"distill": {}}
-    run = stopped(replace(CONFIG, **changes, data=str(captions)))
+    run = stopped(CONFIG.replace(**changes, data=str(captions)))
     captions.write_text("\n".join([*lines[:-1], "a cat is sleeping"]))
     assert "1 of 9 clips or their captions differ" in refusal(run)
     captions.write_text("\n".join(lines))
@@ -135,7 +134,7 @@ def test_changed_triplets_of_a_fusion_are_noticed(
     changes: dict[str, Any] = {"base": str(tmp_path / "base"), "model": {}, "data": str(data)}
     settings: dict[str, Any] = {"train": "fusion", "losses": {}, "monitor": "fusion/R@1"}
     settings["fusion"] = {"iterate": "triplets", "random_clips": 3}
-    run = stopped(replace(CONFIG, **changes, **settings, num_clips=80))
+    run = stopped(CONFIG.replace(**changes, **settings, num_clips=80))
     file = data / "my-triplets.jsonl"
     before = file.read_text()
     lines = before.splitlines()
@@ -153,7 +152,7 @@ def test_a_config_that_asks_for_fewer_clips_is_still_named(
 ) -> None:
     data = tmp_path / "set"
     write_pictures(data, ROWS)
-    run = stopped(replace(CONFIG, data=str(data), num_clips=100))
+    run = stopped(CONFIG.replace(data=str(data), num_clips=100))
     written = json.loads(run.config.read_text())
     run.config.write_text(json.dumps({**written, "num_clips": 20}))
     assert "config differs in num_clips" in refusal(run)
@@ -164,7 +163,7 @@ def test_a_run_saved_without_digests_goes_on_and_other_numbers_are_not_blamed_on
 ) -> None:
     data = tmp_path / "set"
     write_pictures(data, ROWS)
-    run = stopped(replace(CONFIG, data=str(data), num_clips=100))
+    run = stopped(CONFIG.replace(data=str(data), num_clips=100))
     state = torch.load(run.resume, weights_only=True)
     for field in ("data", "changes"):
         del state[field]

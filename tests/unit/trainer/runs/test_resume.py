@@ -46,8 +46,7 @@ ALL = TrainConfig(  # 7 steps per epoch
     log_every=2,
     losses={"contrastive": {}, "composed": {}},
 )
-TEXT = replace(
-    ALL,
+TEXT = ALL.replace(
     train="text",
     base="base",
     model={},
@@ -70,9 +69,9 @@ def _one_thread() -> Any:
 def go(folder: Path, should_stop: Callable[[], bool] = lambda: False) -> str:
     """Start or resume a run on the built-in world."""
     config, cache = load_config(folder / "config.json"), folder.parent / "frames"
-    sizes = config.num_frames, config.framing, 0, cache
-    clips = world_clips("train", config.num_clips, *sizes)
-    validation = world_clips("validation", config.validation_clips, *sizes)
+    sizes = config.frames.num_frames, config.framing, 0, cache
+    clips = world_clips("train", config.dataset.num_clips, *sizes)
+    validation = world_clips("validation", config.validation.validation_clips, *sizes)
     return train(Learner(config), RunFolder(folder), clips, validation, should_stop)
 
 
@@ -136,7 +135,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base.model = tiny_model()
     base.prepare_tokens(["a man sings while"])
     write_checkpoint(folder / "base", base.model, TINY, {}, Card("Tiny base", frames=2))
-    for name, config in (("all", ALL), ("text", replace(TEXT, base=str(folder / "base")))):
+    for name, config in (("all", ALL), ("text", TEXT.replace(base=str(folder / "base")))):
         (folder / name).mkdir()
         save_config(config, folder / name / "config.json")
         assert go(folder / name) == "finished"
@@ -293,22 +292,22 @@ def test_what_cannot_be_gone_on_from_is_refused_in_one_sentence(
     run = RunFolder(tmp_path)
     run.resume.write_bytes((twins / "all" / "resume.pt").read_bytes())
     damage(run.resume)
-    config = replace(ALL, seed=1, learning_rate=1) if error is ConfigError else ALL
+    config = ALL.replace(seed=1, learning_rate=1) if error is ConfigError else ALL
     with pytest.raises(error, match=message) as caught:
         read_saved(run, config)
     assert "\n" not in str(caught.value)
 
 
 def test_patience_is_counted_from_the_best_epoch_and_equal_is_no_gain() -> None:
-    config, position = replace(ALL, epochs=9, patience=2), Position()
+    config, position = ALL.replace(epochs=9, patience=2), Position()
     seen = []
     for value in (0.5, 0.4, 0.6, math.nan, 0.6):
         position = position.after_epoch(value, config)
         seen.append((position.epoch, position.best, position.best_epoch, position.finished))
     assert seen == [(2, 0.5, 1, False), (3, 0.5, 1, False), (4, 0.6, 3, False), (5, 0.6, 3, False), (6, 0.6, 3, True)]
-    assert not Position(8, 0.5, 1).after_epoch(0.1, replace(config, patience=0)).finished
+    assert not Position(8, 0.5, 1).after_epoch(0.1, config.replace(patience=0)).finished
     assert Position(9, 0.5, 1).after_epoch(0.9, config).finished  # the last epoch
-    lenient = replace(config, not_epochs=3)  # epochs that do not count against patience
+    lenient = config.replace(not_epochs=3)  # epochs that do not count against patience
     assert not Position(4, 0.5, 0).after_epoch(0.1, lenient).finished
     assert Position(5, 0.5, 0).after_epoch(0.1, lenient).finished
 
@@ -318,7 +317,7 @@ def test_a_run_out_of_patience_ends_early_and_says_why(
 ) -> None:
     values = iter((0.5, 0.7, 0.7))
     monkeypatch.setattr(loop, "validate", lambda *_: {"original/MIR": next(values)})
-    config = replace(ALL, epochs=5, patience=1, num_clips=12, accumulate=1, passes=1)
+    config = ALL.replace(epochs=5, patience=1, num_clips=12, accumulate=1, passes=1)
     clips = world_clips("train", 44, 2, Framing(64), 0, twins / "frames")
     caplog.set_level("INFO", "trainer.loop")
     run = RunFolder(tmp_path)

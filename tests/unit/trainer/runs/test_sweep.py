@@ -3,7 +3,6 @@
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,15 +61,16 @@ def runs_of(grid: Mapping[str, Sequence[Any]], seeds: int = 1, config: TrainConf
 def test_every_combination_is_trained_with_every_seed_each_in_a_folder_of_its_own() -> None:
     grid = {"losses.bnl.m4": [0.3, 0.5], "learning_rate": [1e-6, 1e-5]}
     runs = runs_of(grid, seeds=3)
-    trained = {(run.config.losses["bnl"]["m4"], run.config.learning_rate, run.config.seed) for run in runs}
+    configs = [run.config for run in runs]
+    trained = {(c.objective.losses["bnl"]["m4"], c.rate.learning_rate, c.run.seed) for c in configs}
     assert trained == {(m4, rate, seed) for m4 in (0.3, 0.5) for rate in (1e-6, 1e-5) for seed in range(3)}
     assert len({run.folder.path for run in runs}) == len(runs) == 12
     losses = {"retrieval": {}, "bnl": {"weight": 1e-3, "m4": 0.3}}
-    assert runs[0].config == replace(CONFIG, losses=losses, learning_rate=1e-6)
-    assert [run.config.seed for run in runs[:5]] == [0, 0, 0, 0, 1]  # every point has one seed before any has two
+    assert runs[0].config == CONFIG.replace(losses=losses, learning_rate=1e-6)
+    assert [run.config.run.seed for run in runs[:5]] == [0, 0, 0, 0, 1]  # every point has one seed before any has two
     names = [run.folder.path.name for run in runs]
     assert names == [run.folder.path.name for run in runs_of(grid, seeds=3)]
-    assert names[0] != runs_of(grid, config=replace(CONFIG, epochs=3))[0].folder.path.name
+    assert names[0] != runs_of(grid, config=CONFIG.replace(epochs=3))[0].folder.path.name
 
 
 @pytest.mark.parametrize(("name", "count"), [("table-5", 6), ("table-7", 5), ("table-8", 17), ("figure-4", 6)])
@@ -80,11 +80,12 @@ def test_a_ready_sweep_has_the_rows_of_the_papers_table(name: str, count: int) -
     runs = runs_at(config, points, 1, Path("runs"))
     assert len(runs) == count == len({run.folder.path for run in runs})
     assert all(len(run.label) == len(keys) for run in runs)
-    auxiliary = [{name: loss for name, loss in run.config.losses.items() if name != "retrieval"} for run in runs]
+    losses = [run.config.objective.losses for run in runs]
+    auxiliary = [{name: loss for name, loss in of_run.items() if name != "retrieval"} for of_run in losses]
     match name:
         case "table-5":
             assert [[*losses] for losses in auxiliary] == [[], ["snl"], ["snl"], ["bnl"], ["bnl"], ["bnl"]]
-            margins = load_config(PRESETS / "paper-bnl-as-code.json").losses["bnl"]
+            margins = load_config(PRESETS / "paper-bnl-as-code.json").objective.losses["bnl"]
             assert auxiliary[5]["bnl"] == {**margins, "video_pivot": True, "query_pivot": True}
         case "table-7":
             rows = [(losses["snl"]["pivot"], losses["snl"]["weight"]) for losses in auxiliary[1:]]
@@ -101,7 +102,7 @@ def test_the_sweep_of_con_clips_table_has_its_rows() -> None:
     _, points, file, before = planned(Path("con-clip-table-6"), {})
     runs = runs_at(load_config(preset_or_file(file), before), points, 1, Path("runs"))
     names = {"images": "L1", "captions": "L2", "distractors": "L3"}
-    terms = [[name for term, name in names.items() if run.config.losses["con"][term]] for run in runs]
+    terms = [[name for term, name in names.items() if run.config.objective.losses["con"][term]] for run in runs]
     assert terms == [["L1"], ["L2"], ["L1", "L2"], ["L1", "L2", "L3"]]
 
 
@@ -147,7 +148,8 @@ def test_the_table_has_the_mean_and_deviation_of_each_point_s_best_epochs(
         f"| 0.3 | 3 | 2, 2, 2 | 0.700 ± {spread} | {composed[0]} |\n"
         f"| 0.6 | 3 | 2, 2, 2 | 0.700 ± {spread} | {composed[1]} |\n"
     )
-    assert all(load_config(run / "config.json").patience == 2 for run in (tmp_path / "runs").glob("clip-bnl-*"))
+    configs = (tmp_path / "runs").glob("clip-bnl-*/config.json")
+    assert all(load_config(config).validation.patience == 2 for config in configs)
 
 
 def test_names_of_folders_tell_signs_and_keys_and_those_of_an_earlier_version_go_on(tmp_path: Path) -> None:
@@ -162,7 +164,7 @@ def test_names_of_folders_tell_signs_and_keys_and_those_of_an_earlier_version_go
     save_config(runs[0].config, before / "config.json")
     again = runs_at(CONFIG, points, 1, tmp_path)
     assert [run.folder.path for run in again] == [before, runs[1].folder.path]
-    long = replace(CONFIG, name="A long name " * 5)
+    long = CONFIG.replace(name="A long name " * 5)
     assert "-seed=0-" in runs_at(long, points, 1, tmp_path)[0].folder.path.name
 
 
@@ -195,7 +197,7 @@ def test_the_table_has_composed_queries_beside_the_base_and_its_control(
     write_captioned_pictures(tmp_path / "set", count=40)
     sizes: dict[str, Any] = {"num_frames": 1, "num_clips": 100, "validation_clips": 100, "epochs": 1}
     base: dict[str, Any] = {"base": str(tmp_path / "base"), "model": {}, "train": "text"}
-    save_config(replace(SMALL, **base, **sizes, data=str(tmp_path / "set")), tmp_path / "tiny.json")
+    save_config(SMALL.replace(**base, **sizes, data=str(tmp_path / "set")), tmp_path / "tiny.json")
     command = ["sweep", str(tmp_path / "tiny.json"), "--out", str(tmp_path / "runs"), "--device", "cpu"]
     assert main([*command, "--grid", "learning_rate=.01"]) == 0
     header, _, point, of_base, of_drop = (line.split(" | ") for line in capsys.readouterr().out.splitlines())

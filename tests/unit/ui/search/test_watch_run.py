@@ -22,10 +22,11 @@ def test_a_run_starts_from_the_model_chosen_and_keeps_every_epoch_for_the_slider
     write_tiny(tmp_path / "models" / "real", "Real CLIP")
     models = Catalog.of(Settings.read(tmp_path))
     drawn, real = short_run(models, "CLIP"), short_run(models, "Real CLIP")
-    assert drawn.base_folder == BASE and drawn.name == "CLIP learns not" and "composed" in drawn.losses
-    assert real.base_folder == tmp_path / "models" / "real" and [*real.losses] == ["distill"]
+    assert drawn.encoder.base_folder == BASE and drawn.encoder.name == "CLIP learns not"
+    assert "composed" in drawn.objective.losses
+    assert real.encoder.base_folder == tmp_path / "models" / "real" and [*real.objective.losses] == ["distill"]
     for config in (drawn, real):
-        assert config.keep_checkpoints == 0 and config.train == "text"
+        assert config.validation.keep_checkpoints == 0 and config.encoder.train == "text"
 
 
 def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,7 @@ def table(preset: str, **changes: Any) -> dict[str, Any]:
 
 
 def test_every_value_of_a_config_and_of_a_loss_has_its_help() -> None:
-    assert [field.key for field in config_fields()] == [field.name for field in fields(TrainConfig)]
+    assert [field.key for field in config_fields()] == list(TrainConfig().flat())
     assert [field.key for field in config_fields() if not field.help] == []
     losses = loss_fields()
     assert losses.keys() == LOSSES.keys()
@@ -54,18 +53,20 @@ def test_every_value_of_a_config_and_of_a_loss_has_its_help() -> None:
 @pytest.mark.parametrize("file", sorted(PRESETS.glob("*.json")), ids=lambda file: file.name)
 def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(file: Path, tmp_path: Path) -> None:
     config = load_config(file)
-    if not config.base.startswith("assets/"):  # has to be downloaded first
-        config = replace(config, base="assets/models/clip")
-    if config.data.startswith("path/to/"):  # left for the user to fill in
-        config = replace(config, data="assets/gallery" if config.losses else str(tmp_path))
+    if not config.encoder.base.startswith("assets/"):  # has to be downloaded first
+        config = config.replace(base="assets/models/clip")
+    if config.dataset.data.startswith("path/to/"):  # left for the user to fill in
+        config = config.replace(data="assets/gallery" if config.objective.losses else str(tmp_path))
     (tmp_path / "triplets.jsonl").touch()
-    values = filled(config.name, base=config.base, data=config.data)
-    read = read_form(values, losses_view(presets()[config.name]["losses"]))
-    for key in (field.name for field in fields(TrainConfig) if field.name != "losses"):
-        assert (value := getattr(read, key)) == getattr(config, key)
-        assert type(value) is type(getattr(config, key)) or isinstance(value, int | float)
-    if config.losses:
-        assert build_losses(read.losses).terms == build_losses(config.losses).terms
+    values = filled(config.encoder.name, base=config.encoder.base, data=config.dataset.data)
+    read = read_form(values, losses_view(presets()[config.encoder.name]["losses"]))
+    read_values = read.flat()
+    for key, expected in config.flat().items():
+        if key != "losses":
+            assert read_values[key] == expected
+            assert type(read_values[key]) is type(expected) or isinstance(expected, int | float)
+    if config.objective.losses:
+        assert build_losses(read.objective.losses).terms == build_losses(config.objective.losses).terms
 
 
 def test_values_a_base_and_losses_that_cannot_be_are_refused() -> None:

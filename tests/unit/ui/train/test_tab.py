@@ -1,7 +1,6 @@
 """The Train tab, as different visitors see it."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import gradio as gr
@@ -57,7 +56,7 @@ def test_who_may_train_but_name_no_files_names_none_in_any_field(tmp_path: Path,
 def finished(folder: Path, run_id: str, config: TrainConfig) -> RunFolder:
     run = RunFolder(folder / run_id)
     for epoch in (1, 2):
-        write_tiny(run.checkpoint(epoch), config.name)
+        write_tiny(run.checkpoint(epoch), config.encoder.name)
     save_config(config, run.config)
     run.keep_checkpoints(2, best=1, count=0)
     run.write_status(RunStatus("finished", 1, 2, 2))
@@ -72,7 +71,7 @@ def test_a_run_leads_to_an_evaluation_of_its_best_model(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("captions.txt").write_text("a dog runs")
-    finished(tmp_path / "runs", "mine", replace(SMALL, data=data))
+    finished(tmp_path / "runs", "mine", SMALL.replace(data=data))
     tab = TrainTab(
         RunManager(tmp_path / "runs", "cpu"), Settings.read(tmp_path), Permissions("", {"paths": "everyone"})
     )
@@ -82,7 +81,7 @@ def test_a_run_leads_to_an_evaluation_of_its_best_model(
 
 
 def test_a_visitor_is_led_to_no_data_of_the_owner(tmp_path: Path) -> None:
-    finished(tmp_path / "runs", "mine", replace(SMALL, data=str(tmp_path)))
+    finished(tmp_path / "runs", "mine", SMALL.replace(data=str(tmp_path)))
     permissions = Permissions("a-token-of-the-owner", {"paths": "owner"})
     tab = TrainTab(RunManager(tmp_path / "runs", "cpu"), Settings.read(tmp_path), permissions)
     with pytest.raises(AccessError):

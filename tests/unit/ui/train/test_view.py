@@ -1,7 +1,6 @@
 """Curves and progress on the Train tab."""
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -81,7 +80,7 @@ def test_a_run_s_page_tells_what_it_is_trained_on_and_where_its_model_is_used(tm
     write_tiny(tmp_path / "base", "Tiny / random")
     losses = {"contrastive": {"weight": 1.0}, "distill": {"weight": 5.0, "alpha": 0.65}}
     changes: dict[str, Any] = {"base": str(tmp_path / "base"), "train": "text", "losses": losses, "seed": 3}
-    config = replace(CONFIG, **changes, data=str(tmp_path / "clips"), monitor="composed/hard_pairs")
+    config = CONFIG.replace(**changes, data=str(tmp_path / "clips"), monitor="composed/hard_pairs")
     rows: list[dict[str, float]] = [{"epoch": 0, "step": 0}]
     rows += [
         {"epoch": epoch, "step": 10 * epoch, "composed/hard_pairs": value}
@@ -105,7 +104,7 @@ def test_a_run_s_page_tells_what_it_is_trained_on_and_where_its_model_is_used(tm
     [("", "random weights"), ("runs/b/checkpoints/epoch_003", "b · epoch 003"), ("gone", "gone")],
 )
 def test_a_base_is_named_also_if_it_is_a_run_s_epoch_or_gone(folder: str, name: str) -> None:
-    assert base_name(replace(CONFIG, base=folder)) == name
+    assert base_name(CONFIG.replace(base=folder)) == name
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,60 @@
+"""The config of a training: sections by subject, read, changed and checked here once. Imports no torch."""
+
+from trainer.config.clips import Learnt
+from trainer.config.config import CHOICES, FIELDS, SECTION_OF, SECTIONS, TrainConfig, changed
+from trainer.config.encoder import SMALL_MODEL, EncoderSettings, Towers, WordSettings, deeper
+from trainer.config.files import (
+    PRESETS,
+    load_config,
+    parse_change,
+    parse_value,
+    preset_names,
+    preset_or_file,
+    save_config,
+)
+from trainer.config.objective import SENTENCES, FusionSettings
+from trainer.config.resolve import (
+    FOR_CAPTIONS,
+    FOR_VIDEOS,
+    OF_CAPTIONS,
+    OF_WORLD,
+    is_captions_file,
+    names_files,
+    resolved,
+)
+from trainer.config.validation import METRICS, OfDenying, OfText, OfVideos
+
+__all__ = [
+    "CHOICES",
+    "FIELDS",
+    "FOR_CAPTIONS",
+    "FOR_VIDEOS",
+    "METRICS",
+    "OF_CAPTIONS",
+    "OF_WORLD",
+    "PRESETS",
+    "SECTIONS",
+    "SECTION_OF",
+    "SENTENCES",
+    "SMALL_MODEL",
+    "EncoderSettings",
+    "FusionSettings",
+    "Learnt",
+    "OfDenying",
+    "OfText",
+    "OfVideos",
+    "Towers",
+    "TrainConfig",
+    "WordSettings",
+    "changed",
+    "deeper",
+    "is_captions_file",
+    "load_config",
+    "names_files",
+    "parse_change",
+    "parse_value",
+    "preset_names",
+    "preset_or_file",
+    "resolved",
+    "save_config",
+]

@@ -1,0 +1,214 @@
+"""The config of a training: its sections, and what refuses settings of two sections that cannot go together."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, Literal, Self, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic.fields import FieldInfo
+
+from nt2vr.errors import ConfigError, quoted
+from nt2vr.models.card import Card, read_card
+from nt2vr.models.framing import Framing
+from trainer.config.checked import Section, check_names, read_settings
+from trainer.config.clips import DatasetSettings, FrameSettings
+from trainer.config.encoder import EncoderSettings
+from trainer.config.objective import (
+    FusionSettings,
+    NegationSettings,
+    ObjectiveSettings,
+    VerbSettings,
+)
+from trainer.config.steps import BatchSettings, OptimizationSettings, RateSettings
+from trainer.config.validation import RunSettings, ValidationSettings
+
+
+class TrainConfig(BaseModel):
+    """One training run. The defaults train the built-in CLIP.
+
+    People and files write settings flat, by keys that no two sections share: `learning_rate` of a
+    file, of `--set` or of `TrainConfig(learning_rate=1e-4)` is read as `config.rate.learning_rate`.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    encoder: EncoderSettings
+    objective: ObjectiveSettings
+    negation: NegationSettings
+    verbs: VerbSettings
+    dataset: DatasetSettings
+    frames: FrameSettings
+    validation: ValidationSettings
+    batches: BatchSettings
+    rate: RateSettings
+    optimization: OptimizationSettings
+    run: RunSettings
+
+    def __init__(self, /, **values: Any) -> None:
+        """Build a config from values by flat key; a ConfigError names what is unknown or unusable."""
+        check_names(values, SECTION_OF)
+        by_section: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
+        for key, value in values.items():
+            by_section[SECTION_OF[key]][key] = value
+        sections = {name: read_settings(SECTIONS[name], own) for name, own in by_section.items()}
+        super().__init__(**sections)
+
+    def flat(self) -> dict[str, Any]:
+        """Return all values by flat key, as config.json has them; changing them does not change the config."""
+        values: dict[str, Any] = {}
+        for name in SECTIONS:
+            section: Section = getattr(self, name)
+            values.update(section.as_dict())
+        return values
+
+    def replace(self, **values: Any) -> "TrainConfig":
+        """Return a config with other values by flat key: config.replace(epochs=3)."""
+        return TrainConfig(**{**self.flat(), **values})
+
+    def with_changes(self, changes: Mapping[str, Any]) -> "TrainConfig":
+        """Return a config with other values by flat key, which may be dotted: {"losses.bnl.m4": -0.1}."""
+        return TrainConfig(**changed(self.flat(), changes))
+
+    @model_validator(mode="after")
+    def _check_batches(self) -> Self:
+        batch_size = self.batches.batch_size
+        num_clips = self.dataset.num_clips
+        num_captions = self.dataset.num_captions
+        if not 2 <= batch_size <= num_clips:
+            raise ConfigError(
+                f"batch_size must be from 2 to the number of clips or captions ({num_clips}), not {batch_size}."
+            )
+        if num_captions and (self.dataset.is_world or batch_size > num_captions):
+            raise ConfigError(
+                f"num_captions is for datasets and at least batch_size ({batch_size}), not {num_captions}. Set 0."
+            )
+        if self.steps_per_epoch < 1:
+            raise ConfigError(
+                f"accumulate ({self.batches.accumulate}) must not exceed the batches of an epoch "
+                f"({self.batches_per_epoch})."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_words(self) -> Self:
+        """Refuse words, features and the poolings that read them without each other."""
+        has_words = bool(self.encoder.words)
+        pools_words = self.frames.pooling in ("projected", "unit_projected")
+        if has_words != pools_words or (has_words and self.encoder.train != "head"):
+            raise ConfigError(
+                "words needs train head, and the pooling projected or unit_projected, which nothing else has. Set all."
+            )
+        if self.frames.features and (not has_words or self.dataset.is_world):
+            raise ConfigError(
+                "features needs words, and as data a dataset that has them. See the presets paper-w2vvpp and "
+                "paper-sea."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_fusion(self) -> Self:
+        has_fusion = bool(self.objective.fusion)
+        trains_fusion = self.encoder.trains_fusion
+        if has_fusion != trains_fusion or (has_fusion and self.objective.losses):
+            raise ConfigError(
+                "fusion needs train fusion, which needs the settings fusion and no other losses. "
+                "See the preset fusion."
+            )
+        settings = self.fusion_settings
+        if settings and not settings.fits(is_world=self.dataset.is_world):
+            raise ConfigError(
+                "fusion.iterate is families for the built-in world, and targets or triplets for a dataset, whose "
+                "frames are not weighed. Leave iterate and weigh_frames out."
+            )
+        monitor = self.validation.monitor
+        if trains_fusion != monitor.startswith("fusion/"):
+            raise ConfigError(
+                f"monitor is {monitor}, but of a fusion, and of it alone, fusion/R@1, /R@5 and /R@10 are measured. "
+                "Choose another."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_sentences(self) -> Self:
+        kinds = self.negation.kinds
+        if "distill" in self.objective.losses and kinds == {"idiom"}:
+            raise ConfigError(
+                "distill needs sentences that deny something, which idioms do not. Give another kind a share."
+            )
+        if self.dataset.is_world and self.negation.free != 1 and kinds == {"fragment"}:
+            raise ConfigError(
+                "The built-in world's grammar makes no fragments. Add another kind of sentences, or set free to 1."
+            )
+        return self
+
+    @property
+    def fusion_settings(self) -> FusionSettings | None:
+        """Settings of a fusion's training; None if none is trained."""
+        if not self.encoder.trains_fusion:
+            return None
+        iterate = "families" if self.dataset.is_world else "targets"
+        return read_settings(FusionSettings, {"iterate": iterate, **self.objective.fusion}, " of the fusion")
+
+    @property
+    def loss_names(self) -> list[str]:
+        """Names of the losses in the metrics."""
+        settings = self.fusion_settings
+        return [settings.loss] if settings else list(self.objective.losses)
+
+    @property
+    def card_positions(self) -> str:
+        """Frame positions by their name on the card."""
+        if self.frames.positions != "base":
+            return self.frames.positions
+        base = self.encoder.base_folder
+        return read_card(base).positions if base else Card.positions
+
+    @property
+    def framing(self) -> Framing:
+        """Framing of the base, or open_clip's default, with this config's frame positions."""
+        _, preprocess_cfg = self.encoder.base_configs
+        framing = Framing.of(preprocess_cfg, self.encoder.image_size)
+        return replace(framing, positions=self.card_positions)
+
+    @property
+    def batches_per_epoch(self) -> int:
+        """Full batches per epoch; a smaller last one would be an easier task and is dropped."""
+        per_pass = (self.dataset.num_captions or self.dataset.num_clips) // self.batches.batch_size
+        return self.batches.passes * per_pass
+
+    @property
+    def steps_per_epoch(self) -> int:
+        return self.batches_per_epoch // self.batches.accumulate
+
+    @property
+    def total_steps(self) -> int:
+        """Steps of all epochs."""
+        return self.batches.epochs * self.steps_per_epoch
+
+
+SECTIONS: dict[str, type[Section]] = {
+    name: field.annotation for name, field in TrainConfig.model_fields.items() if field.annotation
+}
+SECTION_OF: dict[str, str] = {}  # flat key -> name of its section
+FIELDS: dict[str, FieldInfo] = {}  # flat key -> type, default and description
+for _name, _section in SECTIONS.items():
+    for _key, _field in _section.model_fields.items():
+        SECTION_OF[_key] = _name
+        FIELDS[_key] = _field
+# flat key -> what may be chosen, where that is a list
+CHOICES = {key: get_args(field.annotation) for key, field in FIELDS.items() if get_origin(field.annotation) is Literal}
+
+
+def changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of a config's flat values with others by key, which may be dotted: losses.bnl.m4."""
+    copied = deepcopy(dict(values))
+    for key, value in changes.items():
+        place = copied
+        *parents, last = key.split(".")
+        for parent in parents:
+            place = place.setdefault(parent, {})
+            if not isinstance(place, dict):
+                raise ConfigError(f"{quoted(key)} is no setting: {parent} has no parts. Correct the key.")
+        place[last] = value
+    return copied

@@ -1,0 +1,183 @@
+"""The model of a training: what it starts from, its architecture, and which part of it learns."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
+from nt2vr.models.card import remedy
+from nt2vr.models.checkpoint import read_configs
+from nt2vr.settings import resolve_path
+from trainer.config.checked import Count, Section, Whole, read_settings
+
+Towers = Literal["all", "text", "visual", "head", "fusion"]
+
+# A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of them token rows
+SMALL_MODEL: dict[str, Any] = {
+    "embed_dim": 192,
+    "vision_cfg": {"image_size": 112, "layers": [1, 1, 1, 1], "width": 16},
+    "text_cfg": {"context_length": 40, "vocab_size": 49408, "width": 192, "heads": 4, "layers": 4},
+}
+OPEN_CLIP_LAYERS = 12  # default of a text transformer whose configuration omits the number
+MODEL_KEYS = {"embed_dim", "vision_cfg", "text_cfg"}
+
+
+class WordSettings(Section):
+    """Settings of a text side that reads words, as in W2VV++ and SEA; the defaults are the papers'."""
+
+    spaces: Literal["one", "each"] = Field(
+        default="one", description="one space for all three encoders (W2VV++), or one for each (SEA)"
+    )
+    size: Count = Field(default=2048, description="length of an embedding in a space")
+    states: Count = Field(default=1024, description="width of the GRU")
+    least: Count = Field(
+        default=5, description="how often captions must have a word for the bag of words and the GRU to know it"
+    )
+    vectors: str = Field(
+        default="",
+        description="a BigFile folder, or a word2vec file (.bin or text); empty for PPMI of the captions",
+    )
+    vector_size: Count = Field(default=500, description="length of word vectors made of the captions")
+
+    @property
+    def number(self) -> int:
+        return 1 if self.spaces == "one" else 3
+
+
+class EncoderSettings(Section):
+    """The model, what it starts from, and which part of it learns."""
+
+    name: str = Field(default="CLIP", description="display name of the model")
+    base: str = Field(
+        default="",
+        description="model to start from; its name, such as ViT-B-32/openai, or the folder of an open_clip "
+        "checkpoint; empty for random weights",
+    )
+    train: Towers = Field(
+        default="all",
+        description="part that learns. With text, the visual tower is frozen: videos are embedded once, from all "
+        "their frames, and checkpoints can be searched with the base's index. With visual, the text tower is frozen. "
+        "With head, both are, and only the pooling learns. With fusion, only a fusion of pictures and texts learns",
+    )
+    keep_tokens: bool = Field(
+        default=False,
+        description="freeze the base's token embeddings. What is learned about negation then goes into the layers, "
+        "and also holds for words that no training sentence negates",
+    )
+    keep_head: bool = Field(
+        default=False,
+        description="freeze the base's pooling, so that checkpoints can be searched with the base's index",
+    )
+    added_layers: Whole = Field(
+        default=0,
+        description="layers to add to the base's text transformer, evenly spaced; they change nothing until they "
+        "learn",
+    )
+    model: Mapping[str, Any] = Field(
+        default={},
+        description="open_clip model configuration; empty for the base's own or, without a base, the small built-in "
+        "model. Its image size sets the frame size",
+    )
+    words: Mapping[str, Any] = Field(
+        default={},
+        description="text side that replaces the text tower, and reads words as W2VV++ and SEA do: a bag of words, "
+        "word vectors and a GRU. Its settings: spaces (one, or each), size of a space, states of the GRU, least "
+        "number of occurrences of a word, and vectors (a BigFile folder or a word2vec file; if empty, vectors of "
+        "vector_size numbers are made from the captions)",
+    )
+
+    @model_validator(mode="after")
+    def _check_words(self) -> Self:
+        _ = self.word_settings
+        return self
+
+    @model_validator(mode="after")
+    def _check_name(self) -> Self:
+        if not self.name.strip() or len(self.name) > MAX_QUOTED or not self.name.isprintable():
+            raise ConfigError(f"The name of the model must have 1 to {MAX_QUOTED} printable characters.")
+        return self
+
+    @model_validator(mode="after")
+    def _check_model(self) -> Self:
+        if self.model and MODEL_KEYS - set(self.model):
+            raise ConfigError("The model must have embed_dim, vision_cfg and text_cfg.")
+        return self
+
+    @model_validator(mode="after")
+    def _check_base(self) -> Self:
+        """Refuse what needs a base if there is none."""
+        if not self.base and self.train != "all":
+            raise ConfigError(f"train is {self.train}, which needs a base whose other towers can be frozen. Name one.")
+        if not self.base and self.keep_tokens:
+            raise ConfigError("keep_tokens needs a base whose tokens can be frozen. Name one.")
+        if self.keep_head and (not self.base or self.train not in ("text", "visual")):
+            raise ConfigError(
+                "keep_head needs a base whose pooling can be frozen while a tower learns. Set base, and train to text."
+            )
+        if self.added_layers and not (self.base and self.trains_text):
+            raise ConfigError("added_layers needs a base, and a text tower that learns. Set it to 0.")
+        return self
+
+    @property
+    def trains_text(self) -> bool:
+        return self.train in ("all", "text")
+
+    @property
+    def trains_visual(self) -> bool:
+        return self.train in ("all", "visual")
+
+    @property
+    def trains_fusion(self) -> bool:
+        return self.train == "fusion"
+
+    @cached_property
+    def word_settings(self) -> WordSettings | None:
+        """Settings of a text side that reads words; None for the text tower."""
+        if not self.words:
+            return None
+        return read_settings(WordSettings, self.words, " of words")
+
+    @property
+    def base_folder(self) -> Path | None:
+        """The checkpoint folder to start from, "~" and shipped "assets/…" resolved; None for random weights."""
+        return resolve_path(self.base) if self.base else None
+
+    @cached_property
+    def model_cfg(self) -> Mapping[str, Any]:
+        """Complete model configuration: `model` if set, otherwise the base's with added layers, or `SMALL_MODEL`."""
+        if self.model:
+            return self.model
+        if self.base_folder is None:
+            return SMALL_MODEL
+        model_cfg, _ = self.base_configs
+        return deeper(model_cfg, self.added_layers)
+
+    @cached_property
+    def base_configs(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """The base's configurations of its model and of its preprocessing; empty without a base."""
+        if self.base_folder is None:
+            return {}, {}
+        try:
+            return read_configs(self.base_folder)
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise ConfigError(f"The base {self.base} cannot be read ({error}). {remedy(self.base_folder)}") from error
+
+    @property
+    def image_size(self) -> int:
+        """Width and height of a frame, in pixels."""
+        size = self.model_cfg["vision_cfg"].get("image_size", 224)
+        if not isinstance(size, int):
+            raise ConfigError(f"image_size must be one number of pixels, not {quoted(size)}.")
+        return size
+
+
+def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
+    """Return an open_clip configuration with `added_layers` more layers in its text transformer."""
+    text_cfg = model_cfg["text_cfg"]
+    if not added_layers:
+        return dict(model_cfg)
+    layers = text_cfg.get("layers", OPEN_CLIP_LAYERS) + added_layers
+    return {**model_cfg, "text_cfg": {**text_cfg, "layers": layers}}
