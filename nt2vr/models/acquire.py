@@ -40,11 +40,13 @@ class Added:
         name: of the model.
         remark: how its source was read; empty if there is nothing to say.
         is_guess: whether that was a guess.
+        was_here: whether it was here before, so that nothing was added.
     """
 
     name: str
     remark: str = ""
     is_guess: bool = False
+    was_here: bool = False
 
 
 def announce_nothing(text: str) -> None:
@@ -68,7 +70,7 @@ def is_download(source: str) -> bool:
 
 
 def origin_of(source: str | Path, options: AddOptions, models: ModelsHere) -> Origin:
-    """Tell what a source is; the Hub is asked only for a source that is there.
+    """Return the origin of a source: its kind and its files; the Hub is asked about downloads alone.
 
     Args:
         source: a `Path` is always a file or folder; a text may be one, too.
@@ -105,8 +107,8 @@ def _download(source: str, options: AddOptions) -> Origin:
 def _path_of(source: str) -> Path:
     """Return the path that a text stands for; a ConfigError lists the forms of a source if it is no path."""
     path = expanded(source)
-    is_path = source.startswith(("/", ".", "~")) or source.lower().endswith(FILE_SUFFIXES) or _exists(path)
-    if not source or not is_path:
+    looks_like_path = source.startswith(("/", ".", "~")) or source.lower().endswith(FILE_SUFFIXES)
+    if not source or not (looks_like_path or _exists(path)):
         raise ConfigError(f"{quoted(source)} is no source of a model. Name {FORMS}.")
     return path
 
@@ -141,12 +143,12 @@ def acquire(
         InterruptedError: if `progress` raised it.
     """
 
-    def checked(name: str) -> str:
+    def usable(name: str) -> str:
         name = checked_name(name, models)
         check_name(name)
         return name
 
-    name = checked(options.name) if options.name else ""
+    name = usable(options.name) if options.name else ""
     origin = source if isinstance(source, Origin) else origin_of(source, options, models)
     if origin.announcement:
         announce(origin.announcement)
@@ -155,12 +157,14 @@ def acquire(
     with unchecked_folder(models.home) as hidden:
         try:
             # Before the weights come, which may take long.
-            name = name or checked(origin.own_name(hidden))
+            name = name or usable(origin.default_name(hidden))
             folder = new_folder(name, models.home)
             origin.bring(hidden, progress)
             remark, is_guess = run_child(
                 _build,
-                *(origin, hidden.absolute(), name),
+                origin,
+                hidden.absolute(),
+                name,
                 size=origin.weight_bytes(hidden),
                 name=origin.title,
                 progress=progress,
@@ -187,8 +191,8 @@ def _build(origin: Origin, hidden: Path, name: str, progress: Progress) -> tuple
 
 def _without_folder(message: str, hidden: Path, title: str) -> str:
     """Return a message that names the source instead of the hidden folder."""
-    place = str(hidden.absolute())
-    return message.replace(f"{place}/", "").replace(place, title)
+    hidden_path = str(hidden.absolute())
+    return message.replace(f"{hidden_path}/", "").replace(hidden_path, title)
 
 
 def new_folder(name: str, home: Path) -> Path:

@@ -120,7 +120,7 @@ class Catalog:
         with self._downloading:
             here = self.named(source)
             if here and not options.name:
-                return Added(here, "It was here already.")
+                return Added(here, "It was here already.", was_here=True)
             return acquire(source, self, options, progress, announce, check_name)
 
     def _add_encoder(self, model: Any, check_name: CheckName) -> str:

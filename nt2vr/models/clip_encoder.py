@@ -342,32 +342,45 @@ class _ClipOrigin(Origin):
         digest = blake2b(digest_size=16)
         for path in sorted(path for path in (hidden / MODEL).rglob("*") if path.is_file()):
             digest.update(f"{path.relative_to(hidden).as_posix()} {hash_file(path)}\n".encode())
-        given = {"instruction": options.instruction, "dimensions": options.dimensions, "revision": self.revision}
+        clip: dict[str, Any] = {"loader": self.loader}
+        if options.instruction:
+            clip["instruction"] = options.instruction
+        if options.dimensions:
+            clip["dimensions"] = options.dimensions
+        if self.revision:
+            clip["revision"] = self.revision
         card = Card(
             name,
             objective="whole clips",
             data=f"{self.authors_name}, by its authors",
             visual_fingerprint=digest.hexdigest(),
             text_fingerprint=digest.hexdigest(),
-            clip={"loader": self.loader, **{name: value for name, value in given.items() if value}},
+            clip=clip,
         )
         model = ClipModel(hidden, card=card)
-        defaults = model.backend.defaults  # which are the model's files' words, where a person has none
+
+        # What a person leaves out is taken from the model's files.
+        defaults = model.backend.defaults
         height, width = options.shape or defaults["size"]
-        count = options.frames or defaults["frames"]
+        num_frames = options.frames or defaults["frames"]
         clip = {
+            **clip,
             "fps": options.fps or defaults["fps"],
-            "least": min(count, defaults["least"]),
+            "least": min(num_frames, defaults["least"]),
             "framing": {"width": width, "resize_mode": defaults.get("resize_mode", LONGEST)},
+            "dimensions": model.embed_dim,
         }
-        model.card = card = replace(card, frames=count, image_size=height, clip={**card.clip, **clip})
-        write_card(hidden, replace(card, clip={**card.clip, "dimensions": model.embed_dim}))
+        model.card = replace(card, frames=num_frames, image_size=height, clip=clip)
+        write_card(hidden, model.card)
         return Built(model)
 
     def _check_loader(self, hidden: Path) -> None:
         check_model_files(hidden / MODEL, self.title)
         if self.loader == TRANSFORMERS and (self.options.instruction or self.options.dimensions):
-            raise ConfigError(f"{self.title} takes neither an instruction nor a number of dimensions. Leave them out.")
+            raise ConfigError(
+                f"The options instruction and dimensions do not apply to {self.title}, a model of transformers. Leave "
+                "them out."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -396,7 +409,7 @@ class ClipRepository(_ClipOrigin):
             files=wanted,
         )
 
-    def own_name(self, hidden: Path) -> str:
+    def default_name(self, hidden: Path) -> str:
         return self.title
 
     def bring(self, hidden: Path, progress: Progress) -> None:
@@ -432,7 +445,7 @@ class ClipFolder(_ClipOrigin):
             paths=tuple(sizes),
         )
 
-    def own_name(self, hidden: Path) -> str:
+    def default_name(self, hidden: Path) -> str:
         prefix = next(prefix for prefix, loader in PREFIXES.items() if loader == self.loader)
         return f"{prefix}:{self.folder.name}"
 

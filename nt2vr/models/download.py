@@ -161,7 +161,7 @@ class Pretrained(Origin):
             tokenizer_files=tokenizer_files,
         )
 
-    def own_name(self, hidden: Path) -> str:
+    def default_name(self, hidden: Path) -> str:
         return self.title
 
     def bring(self, hidden: Path, progress: Progress) -> None:

@@ -30,7 +30,7 @@ class EmbeddingsFile(Origin):
             path=path,
         )
 
-    def own_name(self, hidden: Path) -> str:
+    def default_name(self, hidden: Path) -> str:
         return self.path.stem
 
     def weight_bytes(self, hidden: Path) -> int:

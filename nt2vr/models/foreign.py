@@ -83,7 +83,7 @@ class ForeignCheckpoint(Origin):
             options=options,
         )
 
-    def own_name(self, hidden: Path) -> str:
+    def default_name(self, hidden: Path) -> str:
         return self.path.name if self.path.is_dir() else self.path.stem
 
     def weight_bytes(self, hidden: Path) -> int:

@@ -239,7 +239,7 @@ class HubCheckpoint(Origin):
             files=wanted,
         )
 
-    def own_name(self, hidden: Path) -> str:
+    def default_name(self, hidden: Path) -> str:
         """Return the name on the card, which is brought for that, or the repository's."""
         for file in self.files:
             if file.name == CARD:
@@ -258,7 +258,7 @@ class HubCheckpoint(Origin):
         return sum(file.size for file in self.files) + (base / WEIGHTS).stat().st_size
 
     def build(self, hidden: Path, name: str, progress: Progress) -> Built:
-        """Compare the weights with their card, and give that the name."""
+        """Compare the weights with their card, and write the name on it."""
         _check_configuration(hidden)
         if not (hidden / CARD).exists():
             _write_missing_card(hidden)

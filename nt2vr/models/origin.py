@@ -1,4 +1,4 @@
-"""Origins of models: what each kind of source does in its own way."""
+"""Origins of models: what adding a model does differently for each kind of source."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from nt2vr.progress import Progress
 
 
 class ModelsHere(Protocol):
-    """What an origin asks of the catalog. It travels to the child that builds the model."""
+    """What an origin needs of the catalog, which is passed to the child that builds the model."""
 
     @property
     def home(self) -> Path:
@@ -31,7 +31,7 @@ class Built:
     """A model in its folder, not tried out yet.
 
     Attributes:
-        encoder: the model, to encode a sentence and a picture; None if it knows given queries and videos only.
+        encoder: the model, to be tried out; None if it knows given queries and videos only.
         remark: how its source was read; empty if there is nothing to say.
         is_guess: whether that was a guess.
     """
@@ -43,12 +43,12 @@ class Built:
 
 @dataclass(frozen=True, kw_only=True)
 class Origin(ABC):
-    """A source of one kind, that is known to be there.
+    """A source of one kind, whose files are known to exist.
 
     Attributes:
         title: its name in messages.
-        doing: what a message calls the work: "Importing mine.pt".
-        disk_bytes: how much space the work needs.
+        doing: the work, as a message names it: "Importing mine.pt".
+        disk_bytes: free space that the work needs.
         announcement: a sentence on the size of a download; empty if nothing is downloaded.
     """
 
@@ -58,8 +58,8 @@ class Origin(ABC):
     announcement: str = ""
 
     @abstractmethod
-    def own_name(self, hidden: Path) -> str:
-        """Return the name of its model unless a person gives one; it may bring a small file that has it."""
+    def default_name(self, hidden: Path) -> str:
+        """Return the name of its model if a person gives none; a small file that has it may be downloaded for that."""
 
     def bring(self, hidden: Path, progress: Progress) -> None:  # noqa: B027  most read their files in place
         """Bring the files of the model, untrusted as they are, into a hidden folder or next to it."""

@@ -193,7 +193,7 @@ def test_a_name_that_exists_is_refused_unless_it_is_the_same_download(
     models.add(source, AddOptions(model=expected.model))
     hub.requests.clear()
     if expected.is_found_again:
-        assert models.add(source) == Added(expected.name, "It was here already.")
+        assert models.add(source) == Added(expected.name, "It was here already.", was_here=True)
         assert hub.requests == []
     else:
         with pytest.raises(ConfigError, match=f"There is already a model '{expected.name}'. Choose another name."):
@@ -238,10 +238,14 @@ def test_what_is_no_source_gets_one_sentence_with_an_example_of_each_form(
         ("ViT-B-32/opnai", {}, "Try ViT-B-32/openai"),
         ("hf:none", {}, "'none' is not a repository on the Hub"),
         ("st:../x", {}, "'../x' is not a repository on the Hub"),
-        ("tiny/test", {"activation": "GELU"}, "tiny / test takes no activation"),
-        ("hf:tester/mine", {"fps": 2.0}, "tester/mine takes no fps"),
-        ("st:tester/pictures", {"key": "ema"}, "st:tester/pictures takes no key"),
-        ("hf:tester/videos", {"dimensions": 2}, "takes neither an instruction nor a number of dimensions"),
+        ("tiny/test", {"activation": "GELU"}, "The option activation does not apply to tiny / test"),
+        ("hf:tester/mine", {"fps": 2.0}, "The option fps does not apply to tester/mine"),
+        ("st:tester/pictures", {"key": "ema"}, "The option key does not apply to st:tester/pictures"),
+        ("hf:tester/videos", {"dimensions": 2}, "instruction and dimensions do not apply to hf:tester/videos"),
+        ("mine.pt", {"activation": "gelu"}, "activation cannot be 'gelu': choose one of QuickGELU, GELU"),
+        ("mine.pt", {"positions": "middle"}, "positions cannot be 'middle': choose one of centres, ends"),
+        ("mine.pt", {"fps": -1.0}, "fps cannot be -1.0: choose 0 to 60"),
+        ("mine.pt", {"size": "8x8"}, "The size '8x8' cannot be used"),
         ("tiny/test", {"name": "a|b"}, r"choose 1 to 60 characters without \|"),
     ],
 )

@@ -13,7 +13,7 @@ from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.models.acquire import FILE_SUFFIXES, is_download
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.download import OFFERED, RECOMMENDED, available, can_download
-from nt2vr.models.options import ACTIVATIONS, AddOptions
+from nt2vr.models.options import ACTIVATIONS, Activation, AddOptions
 from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import check_model_name
@@ -31,7 +31,7 @@ _available = cache(available)
 PROGRESS = gr.Progress()  # marks where Gradio passes a call's own
 HIDE = "() => ['', ...Array(2).fill({ __type__: 'update', visible: false })]"
 SOURCE = "Model to add: one of the above, or type to search all of open_clip's"
-FORMS_TOLD = (
+OTHER_SOURCES = (
     "Or a file or folder on this computer (~/checkpoints/con-clip.pt, ~/models/mine), a repository on the Hugging "
     "Face Hub (hf:OWNER/NAME), a model of sentence-transformers (st:OWNER/NAME), or embeddings (mine.npz)."
 )
@@ -122,7 +122,7 @@ class MoreModels:
             self._teaching = Teaching(self.searcher.models, self.permissions, self.runs)
             self.started = self._teaching.build(recommended, "teach")
             source = gr.Textbox(
-                RECOMMENDED[0].name, label=SOURCE, info=FORMS_TOLD, max_lines=1, elem_id="model-source"
+                RECOMMENDED[0].name, label=SOURCE, info=OTHER_SOURCES, max_lines=1, elem_id="model-source"
             )
             with gr.Row(elem_id="model-buttons"):
                 at_left: dict[str, Any] = {"scale": 0, "min_width": 76}
@@ -224,7 +224,7 @@ class MoreModels:
         source: str,
         name: str,
         architecture: str,
-        activation: str,
+        activation: Activation,
         frames: float,
         key: str,
         chosen: list[str] | None,
@@ -239,7 +239,7 @@ class MoreModels:
             model=architecture or "",
             key=key or "",
             frames=int(frames or 0) or None,
-            activation=_activation(activation),
+            activation=activation or "",
         )
         return self._add(source, options, chosen, request, progress)
 
@@ -269,19 +269,19 @@ class MoreModels:
         progress: gr.Progress,
     ) -> dict[Any, Any]:
         progress(0, desc="looking at the file" if is_upload(source) else f"looking for {quoted(source)}")
-        said = ""
+        download_size = ""
         stop = Event()
 
         def report(done: int, total: int, doing: str) -> None:
-            description = f"{doing}. {said}" if said else doing
+            description = f"{doing}. {download_size}" if download_size else doing
             if total:
                 progress((done, total), desc=description, unit="bytes")
             else:
                 progress(0, desc=description)  # Gradio shows no description without a share
 
         def announce(text: str) -> None:
-            nonlocal said
-            said = text
+            nonlocal download_size
+            download_size = text
             progress(0, desc=text)
 
         under_way = (session_of(request), stop)
@@ -298,7 +298,7 @@ class MoreModels:
         is_embeddings = models.find(added.name).kind == "embeddings"
         return {
             self._systems: gr.Dropdown(self.searcher.system_names(chosen or ())),
-            self._note: f"Added {added.name}. {added.remark or said}",
+            self._note: f"{added.name}: {added.remark}" if added.was_here else f"Added {added.name}. {added.remark}",
             # The time makes a second addition of one model a change, too.
             self._added: {
                 "model": "" if is_embeddings else added.name,
@@ -307,13 +307,6 @@ class MoreModels:
                 "time_s": time.monotonic(),
             },
         }
-
-
-def _activation(text: str) -> Any:
-    """Return a choice of the menu, or raise a ConfigError: a request may send anything."""
-    if text and text not in ACTIVATIONS:
-        raise ConfigError(f"There is no activation {quoted(text)}. Choose {' or '.join(ACTIVATIONS)}.")
-    return text or ""
 
 
 def recommended_view(here: Iterable[str], found: Sequence[str] = (), teachable: Sequence[str] = ()) -> dict[str, Any]:
