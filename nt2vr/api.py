@@ -520,7 +520,8 @@ def add_model(
     Args:
         source: a checkpoint file, the folder of a model, an .npz file of embeddings, a model of open_clip's
             ("ViT-B-32/openai"), or a repository on the Hugging Face Hub ("hf:OWNER/NAME", "st:OWNER/NAME"); it joins
-            the models of the data folder. An `Encoder` is known in this process alone, by its own name.
+            the models of the data folder. An `Encoder`, or an object with its methods, is known in this process alone,
+            by its own name.
         name: of the model; default: the source's.
         data_dir: as for `load_model`.
         progress: called with bytes done, their total, and a description; 0 of 0 where there are none to count.
