@@ -94,13 +94,26 @@ class App:
 @contextmanager
 def running_app(data: Path, path: str = "") -> Iterator[App]:
     """Start `python app.py` on a data folder, wait until it serves `path`, and stop it after the block."""
+    port = free_port()
+    with running_server(["app.py", "--port", str(port), "--data-dir", str(data)], port, data, path) as app:
+        yield app
+
+
+def free_port() -> int:
+    """Return a port of this machine that nothing listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(data)]
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def running_server(arguments: list[str], port: int, data: Path, path: str = "") -> Iterator[App]:
+    """Start Python with these arguments in the checkout, wait until it serves `path`, and stop it after the block."""
     with (
         (data / "app.log").open("ab") as log,
-        subprocess.Popen(command, cwd=PACKAGE.parent, env=os.environ, stdout=log, stderr=log) as process,
+        subprocess.Popen(
+            [sys.executable, *arguments], cwd=PACKAGE.parent, env=os.environ, stdout=log, stderr=log
+        ) as process,
     ):
         app = App(process, f"http://127.0.0.1:{port}/", data)
         try:

@@ -131,54 +131,83 @@ async def by_route(client: httpx.AsyncClient, query: str, systems: list[str]) ->
 
 
 class Page:
-    """The page's own requests, as a browser sends them."""
+    """An event of a Gradio page, triggered over HTTP as a browser does it."""
 
-    def __init__(self, url: str) -> None:
-        """Read which event searches, and its inputs' values."""
+    def __init__(self, url: str, elem_id: str, trigger: str) -> None:
+        """Read from the page which event a component triggers."""
         config = httpx.get(f"{url}config", timeout=PATIENCE_S).json()
-        props = {each["id"]: each["props"] for each in config["components"]}
-        ids = {each["props"].get("elem_id"): each["id"] for each in config["components"]}
-        self.event = next(
-            each
-            for each in config["dependencies"]
-            if each["backend_fn"] and [ids["search-button"], "click"] in each["targets"]
-        )
-        self.values = [props[number].get("value") for number in self.event["inputs"]]
-        names = [props[number].get("elem_id") for number in self.event["inputs"]]
-        self.places = {name: names.index(name) for name in ("query", "systems", "reference")}
+        ids = {component["props"].get("elem_id"): component["id"] for component in config["components"]}
+        target = [ids[elem_id], trigger]
+        events = [event for event in config["dependencies"] if event["backend_fn"] and target in event["targets"]]
+        self.event_id = events[0]["id"]
 
-    async def search(self, client: httpx.AsyncClient, session: str = "", **values: Any) -> str:
-        """Send a search of a session to the queue, by default of a new visitor, and wait for its answer."""
-        data = list(self.values)
-        for name, value in values.items():
-            data[self.places[name]] = value
-        session = session or uuid.uuid4().hex
-        body = {"data": data, "fn_index": self.event["id"], "session_hash": session}
-        (await client.post("gradio_api/queue/join", json=body)).raise_for_status()
+    async def send(self, client: httpx.AsyncClient, session: str, inputs: list[Any]) -> str:
+        """Put an event into the queue and wait for its answer; return what is wrong with it, or ""."""
+        body = {"data": inputs, "fn_index": self.event_id, "session_hash": session}
+        joined = await client.post("gradio_api/queue/join", json=body)
+        joined.raise_for_status()
         async with client.stream("GET", "gradio_api/queue/data", params={"session_hash": session}) as lines:
             async for line in lines.aiter_lines():
-                message = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
+                if not line.startswith("data: "):
+                    continue
+                message = json.loads(line.removeprefix("data: "))
                 if message.get("msg") == "process_completed":
                     return "" if message["success"] else str(message["output"].get("error"))
         return "no answer"
 
 
+class SearchPage(Page):
+    """The search of the page."""
+
+    def __init__(self, url: str) -> None:
+        """Find the event of a search."""
+        super().__init__(url, "request", "change")
+
+    async def search(self, client: httpx.AsyncClient, query: str, systems: list[str], session: str) -> str:
+        """Search as a visitor whose browser has this session."""
+        link = {"q": query, "systems": "|".join(systems), "k": "8"}
+        request = {"number": 1, "link": link, "opened": False, "references": []}
+        return await self.send(client, session, [json.dumps(request), None])
+
+
 async def people(app: App, seconds: float, systems: list[str]) -> Tally:
     """Let people search, each at moments of their own."""
-    tally, texts, page = Tally(), enough_queries(seconds, PEOPLE / PAUSE_S), Page(app.url)
+    texts = enough_queries(seconds, PEOPLE / PAUSE_S)
+    page = SearchPage(app.url)
+
+    def search(client: httpx.AsyncClient, session: str) -> Awaitable[str]:
+        return page.search(client, next(texts), systems, session)
+
+    return await crowd(app.url, search, seconds)
+
+
+async def crowd(
+    url: str,
+    ask: Callable[[httpx.AsyncClient, str], Awaitable[str]],
+    seconds: float,
+    people: int = PEOPLE,
+    new_sessions: bool = False,
+) -> Tally:
+    """Let people ask once every PAUSE_S, evenly spread.
+
+    A session is a person's, or with `new_sessions` a request's.
+    """
+    tally = Tally()
     end_s = time.monotonic() + seconds
 
     async def person(number: int) -> None:
         session = uuid.uuid4().hex
-        await asyncio.sleep(PAUSE_S * number / PEOPLE)
+        await asyncio.sleep(PAUSE_S * number / people)
         while time.monotonic() < end_s:
             start_s = time.monotonic()
-            await tally.time(page.search(client, session, query=next(texts), systems=systems))
+            if new_sessions:
+                session = uuid.uuid4().hex
+            await tally.time(ask(client, session))
             await asyncio.sleep(max(0.0, PAUSE_S - (time.monotonic() - start_s)))
 
     limits = httpx.Limits(max_connections=None)
-    async with httpx.AsyncClient(base_url=app.url, timeout=60, limits=limits) as client:
-        await asyncio.gather(*map(person, range(PEOPLE)))
+    async with httpx.AsyncClient(base_url=url, timeout=60, limits=limits) as client:
+        await asyncio.gather(*map(person, range(people)))
     return tally
 
 

@@ -12,6 +12,7 @@ EVENTS = 98
 
 def build() -> gr.Blocks:
     """Build the page: a text box whose search repeats the query, and buttons that do the same."""
+    page: gr.Blocks
     with gr.Blocks(analytics_enabled=False) as page:
         query = gr.Textbox("", elem_id="query")
         answer = gr.Textbox("")

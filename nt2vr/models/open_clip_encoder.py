@@ -14,6 +14,7 @@ from nt2vr.models.card import MEAN, UNIT_PROJECTED, Card
 from nt2vr.models.device import autocast, precision_of
 from nt2vr.models.encoder import FrameEncoder, encode_unknown
 from nt2vr.models.framing import Framing
+from nt2vr.models.text_thread import MOST_TEXTS, MOST_WEIGHTS, text_thread
 from nt2vr.negation.parse.tokens import EMOJI
 
 if TYPE_CHECKING:
@@ -46,6 +47,13 @@ def embed_dim_of(model: Any) -> int:
     if projection is None:
         return int(text.ln_final.weight.shape[0])
     return int(projection.shape[1] if hasattr(projection, "shape") else projection.out_features)
+
+
+def _has_small_text_tower(model: Any) -> bool:
+    """Return whether the layers of an open_clip model's text tower are so small that one core encodes fastest."""
+    text = getattr(model, "text", model)
+    layers = getattr(text, "transformer", None)
+    return layers is not None and sum(weights.numel() for weights in layers.parameters()) <= MOST_WEIGHTS
 
 
 def _fold_batch_norms(visual: Any) -> Any:
@@ -99,17 +107,24 @@ class OpenClipEncoder(FrameEncoder):
         self.card = replace(card.framed(Framing.of(self._preprocess)), precision=precision_of(self._device.type))
         self.frame_dim = embed_dim_of(model)
         self.words = None if words is None else words.eval()
+        self._has_small_text_tower = words is None and _has_small_text_tower(model)
         self.embed_dim = self.frame_dim if words is None else words.embed_dim
         self.pooling = (fixed_pooling(card) if pooling is None else pooling).eval()
         if isinstance(self.pooling, Projection):
             self.frame_dim = self.pooling.width
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        rows, self.cached_texts = encode_unknown(self.cached_texts, texts, self._encode_text, BATCH_SIZE)
+        encode = self._encode_text
+        if self._has_small_text_tower and self._device.type == "cpu" and len(texts) <= MOST_TEXTS:
+            encode = self._encode_in_text_thread
+        rows, self.cached_texts = encode_unknown(self.cached_texts, texts, encode, BATCH_SIZE)
         return rows.reshape(len(texts), self.embed_dim)
 
     def prepare_texts(self, texts: Sequence[str]) -> None:
         self.encode_text(texts)
+
+    def _encode_in_text_thread(self, texts: list[str]) -> NDArray[np.float32]:
+        return text_thread().encode(texts, self._encode_text)
 
     def _encode_text(self, texts: list[str]) -> NDArray[np.float32]:
         import torch  # noqa: PLC0415  the page is up before torch is

@@ -38,6 +38,7 @@ from nt2vr.ui.web.documentation import PAPER, Documentation
 from nt2vr.ui.web.errors import tell_errors
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
+    keep_signatures,
     limit_files,
     log_in_one_line,
     refuse_downloads,
@@ -136,6 +137,7 @@ def build_page(
     check_inputs(page)
     tell_errors(page)
     show_progress_where_seen(page)
+    keep_signatures(page)
     return page
 
 

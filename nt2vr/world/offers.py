@@ -1,12 +1,13 @@
 """What the Search tab offers for the built-in world: words, stories, and other queries where hardly any clip fits."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cache
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, is_noun, verb_of
 from nt2vr.negation.parse.query import Query
@@ -53,7 +54,15 @@ class Offers:
     """What of some scenes fits a query, and what can be asked instead where hardly any does."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
-        self._scenes, self._table = scenes, SceneTable(scenes)
+        self._scenes = scenes
+        self._table = SceneTable(scenes)
+        # Figures by what they are and by what they do: the rows of their scenes, and their numbers there.
+        self._figures_of: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        for row, scene in enumerate(scenes):
+            for number, figure in enumerate(scene.figures):
+                verbs = {deed.verb for deed in main_deeds(figure)}
+                for name in {figure.thing, *verbs}:
+                    self._figures_of[name].append((row, number))
 
     def fitting(self, query: Query) -> int | None:
         """Count the scenes that are `judge`d right; None where words of the query are unknown."""
@@ -84,18 +93,31 @@ class Offers:
         def fits(wanted: str) -> bool:
             return int((self._table.holding_any(filter(None, [read_asked(wanted)])) & allowed).sum()) > FEW
 
-        near = self._alike(np.flatnonzero(allowed).tolist(), subjects, verbs, where)
+        near = self._alike(allowed, subjects, verbs, where)
         return [_query_of(wanted, [*denied]) for wanted in islice(filter(fits, near), MOST)]
 
-    def _alike(self, rows: Sequence[int], subjects: Names, verbs: Names, where: Names) -> list[str]:
-        """Return what can be said of scenes with such a subject or deed, that which is most alike first."""
-        near: Counter[tuple[int, str]] = Counter()
-        for scene, figure in ((self._scenes[row], figure) for row in rows for figure in self._scenes[row].figures):
-            does = any(deed.verb in verbs for deed in main_deeds(figure))
-            score = 2 * (figure.thing in subjects) + (scene.place in where) + 2 * does
-            near.update((score, said) for said in (_said(figure) if score > 1 else ()))
-        ordered = sorted(near, key=lambda one: (one[0], near[one]), reverse=True)
-        return [*dict.fromkeys(said for _, said in ordered)]
+    def _alike(self, allowed: NDArray[np.bool_], subjects: Names, verbs: Names, where: Names) -> list[str]:
+        """Return what can be said of allowed scenes with such a subject or deed, that which is most alike first."""
+        candidates = {place for name in (*subjects, *verbs) for place in self._figures_of.get(name, ())}
+        counts: Counter[tuple[int, str]] = Counter()
+        for row, number in sorted(candidates):
+            if not allowed[row]:
+                continue
+            figure = self._scenes[row].figures[number]
+            score = 0
+            if figure.thing in subjects:
+                score += 2
+            if self._scenes[row].place in where:
+                score += 1
+            if any(deed.verb in verbs for deed in main_deeds(figure)):
+                score += 2
+            counts.update((score, said) for said in _said(figure))
+
+        def order(scored: tuple[int, str]) -> tuple[int, int]:
+            return scored[0], counts[scored]
+
+        best_first = sorted(counts, key=order, reverse=True)
+        return [*dict.fromkeys(said for _, said in best_first)]
 
 
 def _named(words: Sequence[str], kind: str) -> Names:

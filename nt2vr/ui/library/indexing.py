@@ -246,6 +246,8 @@ def wire_indexing(
         if job is not None:
             return index_view(None, None, job), gr.skip(), gr.skip(), gr.skip()
         last, ended = indexing.by_library.get(key), gr.Timer(active=False)
+        if last is None:  # another gallery was chosen meanwhile
+            return gr.skip(), ended, gr.skip(), gr.skip()
         drawings = indexing.drawings(key, chosen or (), permissions, request, again=True)
         if last is not None and last.state == "failed":  # what is shown stays, and so does the reason
             panel = index_view(None, None, last, tell=permissions.teller(request), drawings=drawings)

@@ -322,7 +322,7 @@ class SearchTab:
             r.columns: columns,
             **self._watch.awake(),
             r.index: index_view(answer, lacking, job, self.permissions.refusal(visitor, "import"), drawings=drawings),
-            r.indexing: gr.Timer(active=job is not None),
+            r.indexing: gr.Timer(active=True) if job else gr.skip(),  # it stops by itself when the job has ended
             self.head: status_line(self.galleries, state.gallery, visitor),  # models may have loaded meanwhile
         }
         boxes = dict(zip(("wanted", "unwanted"), part_texts(query), strict=True))

@@ -4,6 +4,7 @@
 fail once a release of Gradio makes the fix unnecessary: delete it then.
 """
 
+import inspect
 import logging
 import sys
 import traceback
@@ -171,6 +172,20 @@ def log_in_one_line() -> None:
     """Keep Gradio from printing tracebacks (security): whoever closes connections halfway would fill the log."""
     for module in (queueing, route_utils, routes):
         module.traceback = _OneLine()  # type: ignore[attr-defined]
+
+
+def keep_signatures(page: gr.Blocks) -> None:
+    """Keep the signatures of the components' constructors, which Gradio works out anew for each component.
+
+    It does so for all components of the page when a visitor comes (70 ms instead of 43 for 320 of them), and for each
+    component that an event updates. `inspect.signature` returns what a function has in `__signature__`.
+    """
+    classes = {ancestor for block in page.blocks.values() for ancestor in type(block).__mro__}
+    for component in classes:
+        constructor = vars(component).get("__init__")
+        while inspect.isfunction(constructor):
+            constructor.__signature__ = inspect.signature(constructor)  # type: ignore[attr-defined]
+            constructor = getattr(constructor, "__wrapped__", None)
 
 
 def show_progress_where_seen(page: gr.Blocks) -> None:

@@ -3,6 +3,7 @@
 Where the first half fails after an upgrade, Gradio no longer has the fault: remove the fix.
 """
 
+import inspect
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +21,7 @@ from nt2vr.ui import quickly_imported
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
     is_odd_mcp_request,
+    keep_signatures,
     keep_temporary_files,
     limit_files,
     log_in_one_line,
@@ -231,3 +233,21 @@ def test_errors_of_gradio_are_one_line_of_the_log(
             module.traceback.print_exc()
     assert [len(record.getMessage().splitlines()) for record in caplog.records] == [1, 1, 1]
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_signatures_of_components_are_worked_out_once() -> None:
+    with quickly_imported():
+
+        class Box(gr.Textbox):
+            def __init__(self, value: str = "", colour: str = "red") -> None:
+                super().__init__(value)
+                self.colour = colour
+
+    worked_out = inspect.signature(Box.__init__)
+    assert inspect.signature(Box.__init__) is not worked_out, "Python keeps signatures: remove keep_signatures"
+    page, _ = page_with(Box)
+    keep_signatures(page)
+    assert inspect.signature(Box.__init__) is inspect.signature(Box.__init__)
+    assert inspect.signature(Box.__init__) == worked_out
+    component = next(block for block in page.blocks.values() if isinstance(block, Box))
+    assert component.get_config()["colour"] == "red"

@@ -1,0 +1,254 @@
+"""Each fix of Gradio: the fault without it, and that it is gone with it.
+
+Where the first half fails after an upgrade, Gradio no longer has the fault: remove the fix.
+"""
+
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import pytest
+from gradio import processing_utils, queueing, route_utils, routes
+from gradio.events import api
+from gradio.mcp import GradioMCPServer
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
+
+from nt2vr.ui import quickly_imported
+from nt2vr.ui.web.gradio_fixes import (
+    check_inputs,
+    is_odd_mcp_request,
+    keep_signatures,
+    keep_temporary_files,
+    limit_files,
+    log_in_one_line,
+    offer_tools,
+    refuse_downloads,
+    show_progress_where_seen,
+)
+from tests.run import in_thread
+
+URL = "https://example.org/x.png"
+
+
+def page_with(build: Callable[[], Any]) -> tuple[gr.Blocks, Callable[[Any], Any]]:
+    """Return a page of one component, and a function that sends it a value and returns what a handler would get."""
+    page: gr.Blocks
+    with gr.Blocks() as page:
+        component = build()
+        gr.Button().click(lambda value: None, component, None)
+    (handler,) = page.fns.values()
+    return page, lambda value: in_thread(page.preprocess_data(handler, [value], None))[0]
+
+
+def client() -> TestClient:
+    page, _ = page_with(gr.Textbox)
+    page.max_file_size = None  # as after `launch`
+    return TestClient(routes.App.create_app(page), base_url="http://127.0.0.1")
+
+
+def test_components_are_imported_without_writing_stubs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("gradio_slow", "gradio_quick"):
+        (tmp_path / f"{name}.py").write_text("import gradio\n\n\nclass Box(gradio.Textbox): ...\n")
+    import_module("gradio_slow")
+    assert (tmp_path / "gradio_slow.pyi").exists(), "Gradio leaves stubs alone: remove quickly_imported"
+    with quickly_imported():
+        import_module("gradio_quick")
+    assert not (tmp_path / "gradio_quick.pyi").exists()
+
+
+def test_downloads_that_a_request_asks_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    fetched: list[str] = []
+
+    async def fetch(url: str) -> None:
+        fetched.append(url)
+        raise ConnectionError
+
+    monkeypatch.setattr(processing_utils, "async_ssrf_protected_get", fetch)
+    _, send = page_with(gr.Image)
+    picture = {"path": URL, "meta": {"_type": "gradio.FileData"}}
+    with pytest.raises(ConnectionError):
+        send(picture)
+    assert fetched == [URL], "Gradio no longer downloads it: remove refuse_downloads"
+    download = processing_utils.async_ssrf_protected_download
+    monkeypatch.setattr(processing_utils, "async_ssrf_protected_download", download)  # restored after the test
+    refuse_downloads()
+    with pytest.raises(gr.Error, match="addresses are not opened here"):
+        send(picture)
+    assert fetched == [URL]
+
+
+def test_a_request_uploads_so_many_files_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [("files", (f"{number}.txt", b"x")) for number in range(4)]
+    app = client()
+    assert app.post("/gradio_api/upload", files=files).status_code == 200
+    monkeypatch.setattr(route_utils, "GradioMultiPartParser", route_utils.GradioMultiPartParser)  # restored after
+    limit_files(3)
+    answer = app.post("/gradio_api/upload", files=files)
+    assert (answer.status_code, answer.text) == (400, "Too many files. Maximum number of files is 3.")
+    assert app.post("/gradio_api/upload", files=files[:3]).status_code == 200
+
+
+def test_a_url_in_a_path_is_recognised_before_gradio_serves_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    served: list[str] = []
+
+    async def serve(url: str, request: Any) -> PlainTextResponse:
+        served.append(url)
+        return PlainTextResponse("from elsewhere")
+
+    monkeypatch.setattr(routes, "secure_url_stream_response", serve)
+    paths = [f"/gradio_api/file={URL}", f"/gradio_api/file/{URL}"]
+    app = client()
+    answers = [app.get(path).text for path in paths]
+    assert answers == ["from elsewhere"] * 2 and served == [URL] * 2, "Gradio no longer serves it: let it answer"
+    assert all("://" in path for path in paths)  # which is what RequestChecks refuses
+
+
+@pytest.mark.parametrize(
+    ("build", "value"), [(lambda: gr.Slider(0, 1), "abc"), (gr.Image, "abc"), (lambda: gr.Radio(["a"]), "b")]
+)
+def test_an_error_of_gradio_s_own_becomes_one_sentence_without_a_traceback(
+    build: Callable[[], Any], value: object
+) -> None:
+    page, send = page_with(build)
+    with pytest.raises(Exception) as caught:
+        send(value)
+    assert getattr(caught.value, "print_exception", True), "Gradio refuses it in a sentence: remove this case"
+    check_inputs(page)
+    with pytest.raises(gr.Error, match=r"^.The request was refused: ") as refused:
+        send(value)
+    assert not refused.value.print_exception and "\n" not in refused.value.message
+
+
+def test_a_text_that_is_null_is_empty() -> None:
+    page, send = page_with(gr.Textbox)
+    assert send(None) is None, "Gradio makes it empty: remove this from check_inputs"
+    check_inputs(page)
+    assert send(None) == ""
+
+
+def test_the_page_of_the_mcp_server_runs_no_script_of_its_address() -> None:
+    path = "/gradio_api/mcp/</script><script>alert(1)</script>/gradio_api/mcp"
+    scope = {"method": "GET", "path": path, "headers": []}
+    page = GradioMCPServer._landing_page_html(GradioMCPServer._server_url_from_scope(scope))
+    assert "</script><script>alert(1)</script>" in page, "Gradio escapes it now: answer GET, as agents may use it"
+    assert is_odd_mcp_request(scope)
+
+
+def test_agents_are_offered_the_given_tools_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mcp", reason="needs the MCP package, nt2vr[mcp]")
+    page: gr.Blocks
+    with gr.Blocks() as page:
+        api(search, api_name="agent_search")
+        api(evaluate, api_name="evaluate")
+    server = GradioMCPServer(page)
+    assert set(server.tool_to_endpoint.values()) == {"/agent_search", "/evaluate"}, "Gradio asks: remove offer_tools"
+    assert len(server.mcp_server.request_handlers) > 3
+    for name in ("get_tool_to_endpoint", "create_mcp_server"):
+        monkeypatch.setattr(GradioMCPServer, name, getattr(GradioMCPServer, name))  # which restores it
+    offer_tools({"search": "/agent_search"})
+    server = GradioMCPServer(page)
+    assert server.tool_to_endpoint == {"search": "/agent_search"}
+    assert {each.__name__ for each in server.mcp_server.request_handlers} == {
+        *("PingRequest", "ListToolsRequest", "CallToolRequest")
+    }
+
+
+def search(query: str) -> str:
+    """Search."""
+    return query
+
+
+def evaluate(data: str) -> str:
+    """Evaluate, which takes minutes."""
+    return data
+
+
+def test_progress_is_kept_off_hidden_events_and_off_layout_but_not_where_it_was_asked_for() -> None:
+    page: gr.Blocks
+    with gr.Blocks() as page:
+        with gr.Tabs() as tabs, gr.Tab():
+            text, other = gr.Textbox(), gr.Textbox()
+        page.load(gr.skip, None, [tabs, text], show_progress="hidden")
+        page.load(gr.skip, None, [tabs, text])
+        page.load(gr.skip, None, [tabs, text], show_progress_on=other)
+    show_progress_where_seen(page)
+    shown = [event["show_progress_on"] for event in page.get_config_file()["dependencies"]]
+    assert shown == [[], [text._id], [other._id]]
+
+
+def test_a_page_is_built_where_gradios_folder_is_another_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gradio").touch()
+    monkeypatch.setattr(routes, "DEFAULT_TEMP_DIR", str(tmp_path / "gradio"))
+    with pytest.raises(OSError, match="vibe_edit_history"):  # otherwise, keep_temporary_files is not needed
+        client()
+    (tmp_path / "uploads").mkdir()
+    keep_temporary_files(tmp_path / "uploads")
+    assert client()
+
+
+@pytest.mark.parametrize(
+    ("build", "value"),
+    [
+        (lambda: gr.HTML({}), None),
+        (lambda: gr.HTML({}), [1]),
+        (lambda: gr.BrowserState(None), {"a": 1}),
+        (lambda: gr.Dropdown(["a"], allow_custom_value=True), ["a"]),
+        (lambda: gr.Dropdown(["a"], allow_custom_value=True), {"a": 1}),
+        (lambda: gr.Dropdown(["a"], allow_custom_value=True, multiselect=True), [None]),
+    ],
+)
+def test_values_of_a_kind_that_a_component_never_has_are_refused(build: Callable[[], Any], value: Any) -> None:
+    page, send = page_with(build)
+    assert send(value) == value, "Gradio refuses it: remove this from check_inputs"
+    check_inputs(page)
+    with pytest.raises(gr.Error, match="The request was refused"):
+        send(value)
+
+
+def test_no_system_that_is_chosen_is_an_empty_list() -> None:
+    page, send = page_with(lambda: gr.Dropdown(["a"], multiselect=True))
+    assert send(None) is None, "Gradio makes it empty: remove this from check_inputs"
+    check_inputs(page)
+    assert send(None) == []
+
+
+def test_errors_of_gradio_are_one_line_of_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    modules = (queueing, route_utils, routes)
+    for module in modules:
+        monkeypatch.setattr(module, "traceback", module.traceback)
+    log_in_one_line()
+    for module in modules:
+        try:
+            raise KeyError("a\nb")
+        except KeyError:
+            module.traceback.print_exc()
+    assert [len(record.getMessage().splitlines()) for record in caplog.records] == [1, 1, 1]
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_signatures_of_components_are_worked_out_once() -> None:
+    with quickly_imported():
+from gradio.events import Dependency
+
+        class Box(gr.Textbox):
+            def __init__(self, value: str = "", colour: str = "red") -> None:
+                super().__init__(value)
+                self.colour = colour
+
+    worked_out = inspect.signature(Box.__init__)
+    assert inspect.signature(Box.__init__) is not worked_out, "Python keeps signatures: remove keep_signatures"
+    page, _ = page_with(Box)
+    keep_signatures(page)
+    assert inspect.signature(Box.__init__) is inspect.signature(Box.__init__)
+    assert inspect.signature(Box.__init__) == worked_out
+    component = next(block for block in page.blocks.values() if isinstance(block, Box))
+    assert component.get_config()["colour"] == "red"
