@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Capabilities", "Card", "Comparison", "CovrData", "Data", "Difference", "Encoder", "Evaluation"]
 __all__ += ["GallerySearcher", "Match", "Model", "Parts", "Query", "Reference", "System", "Training"]
-__all__ += ["__version__", "evaluate", "evaluate_covr", "load_model", "load_report", "open_searcher"]
+__all__ += ["__version__", "add_model", "evaluate", "evaluate_covr", "load_model", "load_report", "open_searcher"]
 __all__ += ["register_dataset", "register_loss", "register_strategy", "submit_covr", "teach", "train", "understand"]
 
 

@@ -40,6 +40,7 @@ from nt2vr.models.card import Card as Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.device import as_tensor
 from nt2vr.models.encoder import Encoder as Encoder
+from nt2vr.models.options import AddOptions
 from nt2vr.models.outside import WrappedEncoder
 from nt2vr.negation.parse.query import Query as Query
 from nt2vr.negation.parse.query import understand as understand_tagged
@@ -67,6 +68,7 @@ Systems = str | System | Encoder | Sequence[str | System | Encoder]
 Image = NDArray[np.uint8]
 THUMBNAIL_SIDE = 128  # pixels: 3 to 6 KB each
 THUMBNAILS = 500  # kept
+_ENCODERS: dict[str, Encoder] = {}  # by name: models from outside that `add_model` has added, in this process
 _QUERY = "A query is a sentence, an nt2vr.Query or a vector"
 
 
@@ -129,7 +131,8 @@ def _named_systems(systems: Any, models: Catalog) -> list[str]:
         if not isinstance(name, str):
             if not hasattr(each, "encode_text"):
                 raise ConfigError(f"A system is a name, an nt2vr.System or a model, not {quoted(each)}.")
-            check_model_name(name := models.add(each.encoder if isinstance(each, Model) else each))
+            encoder = each.encoder if isinstance(each, Model) else each
+            name = models.add(encoder, check_name=check_model_name).name
         names.append(name)
     return names
 
@@ -175,7 +178,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
     """Searches a gallery; a `with` block or `close` ends its decoder processes."""
 
     def __init__(self, settings: Settings, library: str = "") -> None:
-        self._services = Services(settings)
+        self._services = _services(settings)
         self._is_open = True
         self._thumbnail = lru_cache(THUMBNAILS)(self._decoded)
         try:
@@ -505,6 +508,46 @@ def register_loss(name: str, loss: type) -> None:
     LOSSES.register(name, loss)
 
 
+def add_model(
+    source: str | Path | Encoder,
+    name: str = "",
+    data_dir: str | Path | None = None,
+    progress: Progress = silent,
+    **options: Any,
+) -> str:
+    """Add a model, and return its name.
+
+    Args:
+        source: a checkpoint file, the folder of a model, an .npz file of embeddings, a model of open_clip's
+            ("ViT-B-32/openai"), or a repository on the Hugging Face Hub ("hf:OWNER/NAME", "st:OWNER/NAME"); it joins
+            the models of the data folder. An `Encoder`, or an object with its methods, is known in this process alone,
+            by its own name.
+        name: of the model; default: the source's.
+        data_dir: as for `load_model`.
+        progress: called with bytes done, their total, and a description; 0 of 0 where there are none to count.
+        options: the flags of `nt2vr models add`: model, key, frames, activation, pooling, positions, fps, size,
+            instruction, dimensions.
+
+    Raises:
+        Nt2vrError: if the source cannot be used, an option does not belong to it, or the name is taken.
+    """
+    models = _services(_settings(data_dir, None)).models
+    if not isinstance(source, str | Path):
+        if name or options:
+            raise ConfigError("A model that is an object has a name and settings of its own. Pass it alone.")
+        encoder = source.encoder if isinstance(source, Model) else source
+        added = models.add(encoder, check_name=check_model_name)
+        _ENCODERS[added.name] = encoder
+        return added.name
+
+    if unknown := options.keys() - AddOptions.__dataclass_fields__.keys():
+        raise ConfigError(f"add_model takes no {', '.join(sorted(unknown))}. See nt2vr models add --help.")
+    added = models.add(source, AddOptions(name, **options), progress, check_name=check_model_name)
+    if added.is_guess:
+        warnings.warn(added.remark, stacklevel=2)
+    return added.name
+
+
 def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, device: str | None = None) -> Model:
     """Load a model.
 
@@ -514,7 +557,7 @@ def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, d
         device: "auto", "cpu", "cuda" or "mps"; default NT2VR_DEVICE, or "auto", the fastest one.
     """
     settings = _settings(data_dir, device)
-    folder, models = expanded(name_or_folder), Services(settings).models
+    folder, models = expanded(name_or_folder), _services(settings).models
     return Model(models.read(folder) if (folder / CARD).is_file() else models.load(str(name_or_folder)))
 
 
@@ -552,7 +595,7 @@ def evaluate(
         Nt2vrError: if the data, a system or the cache cannot be used.
         InterruptedError: if `should_stop` returned True.
     """
-    with closing(Services(_settings(data_dir, device))) as services:
+    with closing(_services(_settings(data_dir, device))) as services:
         listed = _named_systems(systems, services.models)
         names = services.models.names()
         named = [System.named(name, names) for name in listed]
@@ -578,7 +621,7 @@ def evaluate_covr(
 ) -> Evaluation:
     """Evaluate covr, retrieval by a picture plus a text; the Evaluate tab lists the report."""
     encoder = load_model(model, data_dir, device).encoder
-    with closing(Services(_settings(data_dir, device))) as services:
+    with closing(_services(_settings(data_dir, device))) as services:
         report = services.evaluations.evaluate_covr(data, encoder, progress)
         services.evaluations.archive.add(report)
     return Evaluation(report)
@@ -595,8 +638,16 @@ def submit_covr(
 ) -> list[Path]:
     """Write what the test server of CIRR takes, see `write_submission`."""
     encoder = load_model(model, data_dir, device).encoder
-    with closing(Services(_settings(data_dir, device))) as services:
+    with closing(_services(_settings(data_dir, device))) as services:
         return services.evaluations.submit_covr(data, encoder, system, expanded(file), progress)
+
+
+def _services(settings: Settings) -> Services:
+    """Return services whose catalog has the models from outside that `add_model` has added, too."""
+    services = Services(settings)
+    for encoder in _ENCODERS.values():
+        services.models.add(encoder)
+    return services
 
 
 def _settings(data_dir: str | Path | None, device: str | None, index: str = "") -> Settings:

@@ -22,7 +22,7 @@ from cyclopts import App, CycloptsError, Parameter
 from nt2vr.console import drop_output, output_failure, prepare_streams
 from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, counted, printable, reason_of
 from nt2vr.files import check_writable, expanded
-from nt2vr.models.framing import ClipOptions
+from nt2vr.models.options import AddOptions
 from nt2vr.progress import progress_bar, tracked
 from nt2vr.settings import (
     ASSETS,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from nt2vr.api import GallerySearcher
     from nt2vr.library.inventory import Changes
     from nt2vr.models.catalog import Catalog
+    from nt2vr.models.origin import Origin
     from nt2vr.search.answers import Answer, Ranking
     from nt2vr.services import Services
 
@@ -84,8 +85,8 @@ Index = Annotated[
         "NT2VR_INDEX, or exact up to 200,000 clips, then faiss"
     ),
 ]
-Clips = Annotated[ClipOptions, Parameter(name="*")]
-CLIPS = ClipOptions()
+Adding = Annotated[AddOptions, Parameter(name="*")]
+ADDING = AddOptions()
 Private = Annotated[bool, Parameter(negative="--no-private", help="create it as private")]
 app = App(
     name="nt2vr",
@@ -97,7 +98,7 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 app.command(library := App(name="library", help="Add, update, move and remove libraries of your own videos."))
-app.command(models := App(name="models", help="List, download and remove models."))
+app.command(models := App(name="models", help="List, add and remove models."))
 app.command(queries := App(name="queries", help="Build negated and composed queries from captions; split sentences."))
 PRESETS = ", ".join(sorted(path.stem for path in (Path(__file__).parents[1] / "trainer" / "configs").glob("*.json")))
 app.command(
@@ -387,7 +388,7 @@ def _index(
     model = services.models.named(model) or model
     if services.models.knows_only_drawings(model):
         again = f"nt2vr library update NAME --model {OFFERED.catalog_name!r}"
-        _say(f"{model} knows only drawings. For real videos: nt2vr models get {OFFERED.name}, then {again}")
+        _say(f"{model} knows only drawings. For real videos: nt2vr models add {OFFERED.name}, then {again}")
     encoding: Any = nullcontext()
     if embedding.ray is not None:
         from nt2vr.library.ray_workers import load_like, ray_workers
@@ -645,7 +646,7 @@ def list_models(*words: str, as_json: Json = False, machine: Machine = THIS) -> 
         _json({"here": here, "to_download": others})
         return
     _say("Here:", *(f"  {each['name']:50} {each['size_mb']:>9,} MB  {each['kind']}" for each in here))
-    _say(*["  none"] * (not here), "", "To download with: nt2vr models get NAME", *["  none"] * (not others))
+    _say(*["  none"] * (not here), "", "To download with: nt2vr models add NAME", *["  none"] * (not others))
     for each in others:
         facts = "{size_mb:>9,} MB  {speed:6}  {remark}".format_map(each) if "size_mb" in each else ""
         figure = f"; zero-shot R@1 on MSR-VTT {each['msrvtt']} by its authors" if each.get("msrvtt") else ""
@@ -665,41 +666,55 @@ def _models_here(catalog: "Catalog") -> Iterable[dict[str, Any]]:
             yield {"name": name, "kind": kind, "size_mb": num_bytes >> 20, "folder": str(folder)}
 
 
-@models.command(name="get")
-def get_model(name: str, /, *, clips: Clips = CLIPS, machine: Machine = THIS) -> None:
-    """Download a model: "ViT-B-32/openai" of open_clip's, or by its repository st:OWNER/NAME or hf:OWNER/NAME.
-
-    st: is a model of sentence-transformers that takes pictures or videos, hf: a video CLIP of transformers.
-    """
-    catalog = machine.catalog()
-    with progress_bar() as progress:
-        name = catalog.download(name, progress, _say, clips)
-    _say(f"{name} is in {catalog.home}.")
-
-
 @models.command(name="add")
-def add_model(folder: Path, /, *, name: str = "", clips: Clips = CLIPS, machine: Machine = THIS) -> None:
-    """Add a copy of a folder of sentence-transformers or transformers that takes pictures or videos.
+def add_model(source: str, /, *, options: Adding = ADDING, machine: Machine = THIS) -> None:
+    """Add a model: from a file, a folder, the Hugging Face Hub, or embeddings of another system.
+
+    No code of a file ever runs, and a model is tried out before it appears.
 
     Args:
-        name: name of the model; default: st: or hf: and the folder's
+        source: a checkpoint file or the folder of a model; ARCH/TAG, a pre-trained model of open_clip's such as
+            ViT-B-32/openai; hf:OWNER/NAME, a repository in open_clip's format or a video CLIP of transformers;
+            st:OWNER/NAME, a model of sentence-transformers that takes pictures or videos; or embeddings: .npz
     """
-    from nt2vr.models.clip_encoder import PREFIXES, add, loader_of
-    from nt2vr.models.foreign import checked_name
+    _add(source, options, machine)
+
+
+def _add(source: "str | Path | Origin", options: AddOptions, machine: Machine) -> None:
+    """Add a model, and say where it is and how its source was read."""
+    from nt2vr.models.acquire import acquire
+    from nt2vr.models.origin import Origin
     from nt2vr.search.strategies import check_model_name
 
-    catalog, folder = machine.catalog(), expanded(folder)
-    loader = loader_of(folder)
-    prefix = next(each for each, known in PREFIXES.items() if known == loader)
-    check_model_name(name := checked_name(name or f"{prefix}:{folder.name}", catalog))
+    catalog = machine.catalog()
     with progress_bar() as progress:
-        add(folder, catalog.home, name, progress, clips)
-    _say(f"{name} is in {catalog.home}.")
+        if isinstance(source, Origin):
+            added = acquire(source, catalog, options, progress, _say, check_model_name)
+        else:
+            added = catalog.add(source, options, progress, _say, check_model_name)
+    _say(f"{added.name} is in {catalog.home}. {added.remark}".rstrip())
+
+
+def _say_new_command(source: str) -> None:
+    """Name the command that replaces an alias, on standard error."""
+    _say(f"This command is now: nt2vr models add {shlex.quote(source)}", to=sys.stderr)
+
+
+@models.command(name="get")
+def get_model(name: str, /, *, options: Adding = ADDING, machine: Machine = THIS) -> None:
+    """Download a model: an alias of `nt2vr models add`."""
+    from nt2vr.models.acquire import is_download
+    from nt2vr.models.download import pretrained
+
+    _say_new_command(name)
+    if not is_download(name):
+        pretrained(name)  # raises an error that names some of open_clip's
+    _add(name, options, machine)
 
 
 @models.command(name=["remove", "rm"])
 def remove_model(name: str, /, *, force: bool = False, machine: Machine = THIS) -> None:
-    """Delete a downloaded, imported or pulled model.
+    """Delete a model that was added.
 
     Args:
         force: also a model that others cannot be read without
@@ -731,47 +746,18 @@ def _checkpoint_folder(model: str, machine: Machine) -> Path:
 
 
 @app.command(name="import")
-def import_model(
-    file: Path,
-    /,
-    *,
-    name: str = "",
-    model: str = "",
-    key: str = "",
-    frames: int | None = None,
-    activation: Literal["QuickGELU", "GELU", ""] = "",
-    pooling: Literal["mean", "raw_mean", "query_scored", ""] = "",
-    positions: Literal["centres", "ends", ""] = "",
-    machine: Machine = THIS,
-) -> None:
-    """Import a checkpoint or embeddings made by other code.
+def import_model(file: Path, /, *, options: Adding = ADDING, machine: Machine = THIS) -> None:
+    """Import a checkpoint or embeddings made by other code: an alias of `nt2vr models add`."""
+    from nt2vr.models.embeddings_file import EMBEDDINGS_SUFFIX
+    from nt2vr.models.foreign import ForeignCheckpoint
 
-    Args:
-        file: checkpoint, or its folder, as of transformers; or embeddings: .npz
-        name: name of the model; default: the file's
-        model: what it is, a model of open_clip's or one here; default: what files beside it say, or a guess from the
-            tensors' shapes
-        key: which of several models in the file, such as state_dict_ema
-        frames: per video; default: the recognised trainer's, or 8
-        activation: default: the model's; GELU where that is a guess
-        pooling: of frame embeddings; raw_mean does not normalise them before, as nT2VR's code; query_scored weighs
-            them by each query; default: the recognised trainer's, or mean
-        positions: of frames in a video; ends are those of nT2VR's code; default: the recognised trainer's, or centres
-    """
-    from nt2vr.models.foreign import ImportOptions, checked_name, import_checkpoint, new_folder
-    from nt2vr.models.precomputed import write_embeddings
-    from nt2vr.search.strategies import check_model_name
-
-    catalog, file = machine.catalog(), expanded(file)
-    check_model_name(name or file.stem)
-    if file.suffix.lower() == ".npz":
-        name = checked_name(name or file.stem, catalog)
-        card = write_embeddings(file, new_folder(name, catalog), name)
-        _say(f"{name} is in {catalog.home}. It knows {card.queries} queries.")
-        return
-    told = ImportOptions(name, model, frames, activation, pooling, positions, key)
-    imported = import_checkpoint(file, catalog, told)
-    _say(f"{imported.name} is in {catalog.home}. {imported.remark}")
+    _say_new_command(str(file))
+    path = expanded(file)
+    if path.suffix.lower() == EMBEDDINGS_SUFFIX:
+        _add(path, options, machine)
+    else:
+        # A folder that has a model of sentence-transformers, too, was always read as a checkpoint here.
+        _add(ForeignCheckpoint.of(path, options, machine.catalog()), options, machine)
 
 
 @app.command
@@ -793,26 +779,13 @@ def push(
 
 
 @app.command
-def pull(repository: str, /, *, name: str = "", machine: Machine = THIS) -> None:
-    """Download a model from the Hugging Face Hub.
+def pull(repository: str, /, *, options: Adding = ADDING, machine: Machine = THIS) -> None:
+    """Download a model from the Hugging Face Hub, in open_clip's format: an alias of `nt2vr models add`."""
+    from nt2vr.models.hub import HubCheckpoint, check_repository, remote_files
 
-    Args:
-        repository: OWNER/NAME on the Hub, in open_clip's format
-        name: name of the model; default: its card's, or the repository's
-    """
-    from nt2vr.models.foreign import checked_name
-    from nt2vr.models.hub import pull as download
-    from nt2vr.search.strategies import check_model_name
-
-    catalog = machine.catalog()
-
-    def checked(name: str) -> str:
-        check_model_name(name)
-        return checked_name(name, catalog)
-
-    with progress_bar() as progress:
-        name = download(repository, catalog.home, checked, name, progress)
-    _say(f"{name} is in {catalog.home}.")
+    check_repository(repository)
+    _say_new_command(f"hf:{repository}")
+    _add(HubCheckpoint.of(repository, remote_files(repository), options), options, machine)
 
 
 @app.command

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 
-def import_half(file: Path, models: Any, hidden: Path, *_: Any) -> None:
+def import_half(origin: Any, hidden: Path, *_: Any) -> None:
     """Begin to write an imported model, and die."""
     (hidden / "model").mkdir(parents=True)
     os.kill(os.getpid(), signal.SIGKILL)

@@ -36,7 +36,7 @@ not reproduce.
 DOWNLOADS = """
 ## To download
 
-`nt2vr models get NAME`, or one click under “More models” on the Search tab. Nothing of these was measured here:
+`nt2vr models add NAME`, or one click under “More models” on the Search tab. Nothing of these was measured here:
 [Models](models.md#recommended) says where the figures are from. The
 [models that take whole clips](models.md#models-that-take-whole-clips) are
 listed there with size, licence, frames and dimensions.

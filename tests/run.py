@@ -5,6 +5,8 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+import pytest
+
 from nt2vr.progress import Progress
 
 T = TypeVar("T")
@@ -12,7 +14,9 @@ T = TypeVar("T")
 
 def here(function: Callable[..., T], *arguments: Any, progress: Progress, **_: Any) -> T:
     """Stand in for `run_limited`, without the child and its limits, which slow tests have: it would import torch."""
-    return function(*arguments, progress)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)  # the child that tries a model sets it
+        return function(*arguments, progress)
 
 
 def in_thread(coroutine: Coroutine[Any, Any, T]) -> T:

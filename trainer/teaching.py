@@ -9,9 +9,9 @@ from pathlib import Path
 
 from nt2vr.errors import ConfigError, Nt2vrError, quoted
 from nt2vr.files import atomic_folder, slug
+from nt2vr.models.acquire import new_folder
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.catalog import Catalog, best_checkpoint
-from nt2vr.models.foreign import new_folder
 from nt2vr.progress import Progress, duration_text, silent
 from nt2vr.settings import Settings
 from nt2vr.world import NAME, WORLD
@@ -117,7 +117,7 @@ def add_model(run: Path) -> tuple[str, str]:
         return "", f"No model was added: {reason}"
     names = (taught(card.base) + (f" {number}" if number > 1 else "") for number in count(1))
     name = next(each for each in names if models.named(each) is None)
-    with atomic_folder(new_folder(name, models)) as folder:
+    with atomic_folder(new_folder(name, models.home)) as folder:
         shutil.copytree(epoch, folder, dirs_exist_ok=True)
         write_card(folder, replace(card, name=name))
     return name, f"{name} is among the models."

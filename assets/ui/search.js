@@ -115,9 +115,9 @@
     pictureRead: () => { dispatchEvent(new Event("nt2vr-read")); },
     chooseFiles: () => { document.querySelector("#reference [data-files]").click(); },
     // A model was added: it joins whatever is chosen by now; boxes are cleared unless something else was typed into them.
-    addModel: (others, { model, file, name }, systems, fileNow, nameNow) => [
-      [...new Set([...(systems ?? []).slice(0, others), model])],
-      fileNow === file ? "" : fileNow,
+    addModel: (others, { model, source, name }, systems, sourceNow, nameNow) => [
+      model ? [...new Set([...(systems ?? []).slice(0, others), model])] : systems,
+      sourceNow.trim() === source ? "" : sourceNow,
       nameNow === name ? "" : nameNow,
     ],
   });

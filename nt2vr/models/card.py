@@ -28,7 +28,6 @@ DIFFERENCE = "difference.safetensors"  # instead of WEIGHTS: the tensors that it
 HEAD = "head.safetensors"  # weights of a pooling that learns
 WORDS = "words.safetensors"  # weights of a text side that reads words
 FUSION = "fusion.safetensors"  # weights of a trained fusion
-MAX_FRAMES = 64  # per video, of a model from elsewhere
 MAX_HEAD = 1 << 30  # bytes: 0.2 GB for four layers at 1,024 dimensions in float32
 DRAWINGS = "built-in world"  # in `data` of models trained on drawings
 CARD, CONFIG = "nt2vr.json", "open_clip_config.json"
@@ -228,4 +227,4 @@ def remedy(folder: Path) -> str:
     if folder.exists() or not found or folder.parent.name != "models":
         return "Choose a checkpoint folder."
     flag = f"--data-dir {shlex.quote(str(folder.parent.parent))}"
-    return f'Download it: nt2vr models get "{architecture}/{tag}" {flag}'
+    return f'Download it: nt2vr models add "{architecture}/{tag}" {flag}'

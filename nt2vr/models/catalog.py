@@ -13,13 +13,12 @@ from typing import Any, Literal
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import parse_json
+from nt2vr.models.acquire import Added, Announce, CheckName, acquire, announce_nothing, any_name, is_download
 from nt2vr.models.card import CARD, DRAWINGS, FUSION, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.clip_encoder import MODEL, PREFIXES, ClipModel
-from nt2vr.models.clip_encoder import download as download_clip_model
-from nt2vr.models.download import Announce, fetch, pretrained
+from nt2vr.models.clip_encoder import MODEL, ClipModel
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.framing import ClipOptions
+from nt2vr.models.options import AddOptions
 from nt2vr.models.outside import check_encoder
 from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
 from nt2vr.progress import Progress, silent
@@ -30,6 +29,7 @@ logger = logging.getLogger(__name__)
 
 EPOCH = re.compile(r"epoch_(\d+)")  # folder of a run's checkpoint
 BEST_SUFFIX = " · best"  # of a run's name: its best epoch
+NO_OPTIONS = AddOptions()
 BEST = "best.json"  # next to them: {"epoch": 3}, the best epoch on validation
 
 
@@ -54,7 +54,7 @@ class Catalog:
     """Models by name: checkpoint folders under the names on their cards, and the epochs of training runs.
 
     Args:
-        folders: folders of checkpoint folders, searched in this order; downloads and imports go to the last.
+        folders: folders of checkpoint folders, searched in this order; models that are added go to the last.
         runs: the folder of run folders; RUN/checkpoints/epoch_003 is "RUN · epoch 3", the newest epoch also "RUN", and
             the best "RUN · best".
 
@@ -99,16 +99,38 @@ class Catalog:
             entries |= {f"{name}{suffix}": entry for suffix, entry in epochs_of(run / "checkpoints").items()}
         return {**self._outside, **entries}
 
-    def add(self, model: Any) -> str:
-        """Add a model from outside, for this catalog alone, and return its name; one that is here already is found.
+    def add(
+        self,
+        source: str | Path | Encoder,
+        options: AddOptions = NO_OPTIONS,
+        progress: Progress = silent,
+        announce: Announce = announce_nothing,
+        check_name: CheckName = any_name,
+    ) -> Added:
+        """Add a model: from a file, a folder, the Hub or embeddings, see `acquire`; or an object from outside.
 
-        It is an `Encoder`, or has the methods of one.
+        An object, an `Encoder` or one with its methods, is added for this catalog alone, under its own name. An object
+        or a download that is here already is found.
         """
+        if not isinstance(source, str | Path):
+            return Added(self._add_encoder(source, check_name))
+        if not isinstance(source, str) or not is_download(source):
+            return acquire(source, self, options, progress, announce, check_name)
+        # Two pages may ask for one model at once.
+        with self._downloading:
+            here = self.named(source)
+            if here and not options.name:
+                return Added(here, "It was here already.", was_here=True)
+            return acquire(source, self, options, progress, announce, check_name)
+
+    def _add_encoder(self, model: Any, check_name: CheckName) -> str:
+        """Add a model from outside, and return its name; one that is here already is found."""
         for name, given in self._given.items():
             if model is given:
                 return name
         encoder = check_encoder(model)
         name = encoder.name
+        check_name(name)
         if name in self.entries() and name not in self._outside:
             here = self.card(name)
             if (here.fingerprint, here.pooling_key) == (encoder.card.fingerprint, encoder.card.pooling_key):
@@ -218,31 +240,6 @@ class Catalog:
                 logger.warning("%s", error)
                 self._cards[folder] = modified, None
         return self._cards[folder][1]
-
-    def download(
-        self,
-        name: str,
-        progress: Progress = silent,
-        announce: Announce = lambda _: None,
-        options: ClipOptions | None = None,
-    ) -> str:
-        """Download a pre-trained model, open_clip's "ViT-B-32/openai" or "st:OWNER/NAME"; return its name here.
-
-        Args:
-            progress: gets the number of bytes.
-            announce: gets a sentence on the space that the model takes, before anything is transferred.
-            options: of a model that takes clips.
-        """
-        architecture, tag = ("", "") if name.partition(":")[0] in PREFIXES else pretrained(name)
-        full_name = f"{architecture} / {tag}" if tag else name
-        with self._downloading:
-            if full_name in self.entries():
-                return full_name
-            if tag:
-                fetch(self.home / f"{architecture}--{tag}", architecture, tag, progress, announce)
-            else:
-                download_clip_model(name, self.home, progress, announce, options or ClipOptions())
-        return full_name
 
     def remove(self, name: str, force: bool = False) -> None:
         """Delete a downloaded, imported or pulled model.

@@ -4,10 +4,12 @@ They need the extras `nt2vr[st]` and `nt2vr[transformers]`. Their folders have a
 and never code.
 """
 
+import json
 import math
 import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
@@ -17,16 +19,16 @@ import numpy as np
 from PIL import Image
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
-from nt2vr.files import check_free, check_writable, hash_file
+from nt2vr.files import hash_file
 from nt2vr.models.capabilities import Capabilities
 from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.clip_files import check_model_files, limited_layers
 from nt2vr.models.device import precision_of, resolve_device
-from nt2vr.models.download import Announce
 from nt2vr.models.encoder import Encoder, Frames, Vectors, encode_unknown, normalised
-from nt2vr.models.framing import LONGEST, SQUASH, ClipOptions, frame_positions
-from nt2vr.models.hub import SPARE_BYTES, check_repository, remote_files, transfer
-from nt2vr.models.untrusted import run_child, unchecked_folder
+from nt2vr.models.framing import LONGEST, SQUASH, frame_positions
+from nt2vr.models.hub import SPARE_BYTES, RemoteFile, transfer
+from nt2vr.models.options import AddOptions
+from nt2vr.models.origin import Built, Origin
 from nt2vr.progress import Progress
 
 MODEL = "model"  # folder of the files of a model that takes clips, in its checkpoint folder
@@ -36,6 +38,10 @@ DEFAULT_FRAMES, MOST_FRAMES = 8, 16  # of pictures; of a video model that takes 
 WIDE = (256, 448)  # pixels, 16:9, for models that take frames of any size: 112 tokens of Qwen3-VL for two frames
 ON_GPU = 16  # clips in one forward pass; fewer where they do not fit. A CPU gains nothing by several
 PREFIXES = {"st": ST, "hf": TRANSFORMERS}
+CLIP_OPTIONS = ("frames", "fps", "size", "instruction", "dimensions")
+VIDEO_PROCESSOR = "video_preprocessor_config.json"  # of transformers
+PROCESSORS = ("processor_config.json", "preprocessor_config.json")  # which tell a video processor by these keys
+VIDEO_KEYS = ("video_processor", "video_processor_type")
 WEIGHTS_SUFFIX, SUFFIXES = ".safetensors", (".safetensors", ".json", ".txt", ".model", ".jinja")
 MODULES = "modules.json"  # of a folder of sentence-transformers
 LIBRARIES = 1 << 30  # bytes of weights whose time and memory the libraries take as well
@@ -309,48 +315,163 @@ def _video(clip: Clip) -> dict[str, Any]:
     return {"array": clip.frames.transpose(0, 3, 1, 2), "video_metadata": metadata}
 
 
-class Source(NamedTuple):
-    name: str
+@dataclass(frozen=True, kw_only=True)
+class _ClipOrigin(Origin):
+    """Files of a model of sentence-transformers or transformers, without code.
+
+    Attributes:
+        loader: the library, ST or TRANSFORMERS.
+        authors_name: what its authors call it.
+        num_bytes: size of the files.
+        revision: of the repository; empty for a folder.
+    """
+
     loader: str
-    revision: str
-    options: ClipOptions
+    authors_name: str
+    num_bytes: int
+    options: AddOptions
+    revision: str = ""
+
+    def weight_bytes(self, hidden: Path) -> int:
+        return self.num_bytes + LIBRARIES
+
+    def build(self, hidden: Path, name: str, progress: Progress) -> Built:
+        """Load the model, and write a card of what its files say and a person does not."""
+        self._check_loader(hidden)
+        options = self.options
+        digest = blake2b(digest_size=16)
+        for path in sorted(path for path in (hidden / MODEL).rglob("*") if path.is_file()):
+            digest.update(f"{path.relative_to(hidden).as_posix()} {hash_file(path)}\n".encode())
+        clip: dict[str, Any] = {"loader": self.loader}
+        if options.instruction:
+            clip["instruction"] = options.instruction
+        if options.dimensions:
+            clip["dimensions"] = options.dimensions
+        if self.revision:
+            clip["revision"] = self.revision
+        card = Card(
+            name,
+            objective="whole clips",
+            data=f"{self.authors_name}, by its authors",
+            visual_fingerprint=digest.hexdigest(),
+            text_fingerprint=digest.hexdigest(),
+            clip=clip,
+        )
+        model = ClipModel(hidden, card=card)
+
+        # What a person leaves out is taken from the model's files.
+        defaults = model.backend.defaults
+        height, width = options.shape or defaults["size"]
+        num_frames = options.frames or defaults["frames"]
+        clip = {
+            **clip,
+            "fps": options.fps or defaults["fps"],
+            "least": min(num_frames, defaults["least"]),
+            "framing": {"width": width, "resize_mode": defaults.get("resize_mode", LONGEST)},
+            "dimensions": model.embed_dim,
+        }
+        model.card = replace(card, frames=num_frames, image_size=height, clip=clip)
+        write_card(hidden, model.card)
+        return Built(model)
+
+    def _check_loader(self, hidden: Path) -> None:
+        check_model_files(hidden / MODEL, self.title)
+        if self.loader == TRANSFORMERS and (self.options.instruction or self.options.dimensions):
+            raise ConfigError(
+                f"The options instruction and dimensions do not apply to {self.title}, a model of transformers. Leave "
+                "them out."
+            )
 
 
-def download(name: str, home: Path, progress: Progress, announce: Announce, options: ClipOptions) -> None:
-    """Download "st:OWNER/NAME" or "hf:OWNER/NAME", which appears in `home` once it has passed the trial."""
-    prefix, _, repository = name.partition(":")
-    check_repository(repository)
-    wanted = [file for each, file in remote_files(repository).items() if _is_wanted(Path(each))]
-    size = _size({Path(file.name): file.size for file in wanted}, repository)
-    announce(f"{name}: {size >> 20:,} MB to download.")
+@dataclass(frozen=True, kw_only=True)
+class ClipRepository(_ClipOrigin):
+    """A repository on the Hub: "st:OWNER/NAME" or "hf:OWNER/NAME"."""
 
-    def bring(target: Path) -> None:
-        for file in wanted:
-            transfer(file, target, progress, f"downloading {file.name}")
-        shutil.rmtree(target / ".cache", ignore_errors=True)
+    files: tuple[RemoteFile, ...]
 
-    source = Source(name, PREFIXES[prefix], wanted[0].revision, options)
-    _bring(source, home, size, f"Downloading {name}", bring, progress)
+    @classmethod
+    def of(cls, source: str, files: Mapping[str, RemoteFile], options: AddOptions) -> "ClipRepository":
+        """Return a repository that has these files; a CheckpointError refuses one without weights."""
+        options.check_used(CLIP_OPTIONS, source)
+        prefix, _, repository = source.partition(":")
+        wanted = tuple(file for name, file in files.items() if _is_wanted(Path(name)))
+        num_bytes = _size({Path(file.name): file.size for file in wanted}, repository)
+        return cls(
+            title=source,
+            doing=f"Downloading {source}",
+            disk_bytes=num_bytes + SPARE_BYTES,
+            announcement=f"{source}: {num_bytes >> 20:,} MB to download.",
+            loader=PREFIXES[prefix],
+            authors_name=repository,
+            num_bytes=num_bytes,
+            options=options,
+            revision=wanted[0].revision,
+            files=wanted,
+        )
+
+    def default_name(self, hidden: Path) -> str:
+        return self.title
+
+    def bring(self, hidden: Path, progress: Progress) -> None:
+        for file in self.files:
+            transfer(file, hidden / MODEL, progress, f"downloading {file.name}")
+        shutil.rmtree(hidden / MODEL / ".cache", ignore_errors=True)
 
 
-def add(folder: Path, home: Path, name: str, progress: Progress, options: ClipOptions) -> None:
-    """Copy a folder of sentence-transformers or transformers into `home`; it is found by its name, "st:" before it."""
-    files = (path for path in folder.rglob("*") if path.is_file() and _is_wanted(path.relative_to(folder)))
-    sizes = {path.relative_to(folder): path.stat().st_size for path in files}
+@dataclass(frozen=True, kw_only=True)
+class ClipFolder(_ClipOrigin):
+    """A folder of sentence-transformers or transformers, which is copied."""
 
-    def bring(target: Path) -> None:
-        for path in sizes:
-            (target / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(folder / path, target / path)
+    folder: Path
+    paths: tuple[Path, ...]  # of its files, within the folder
 
-    size, source = _size(sizes, folder.name), Source(name, loader_of(folder), "", options)
-    _bring(source, home, size, f"Adding {folder.name}", bring, progress)
+    @classmethod
+    def of(cls, folder: Path, options: AddOptions) -> "ClipFolder":
+        """Return a folder's model; a CheckpointError refuses one without weights."""
+        options.check_used(CLIP_OPTIONS, folder.name)
+        loader = ST if (folder / MODULES).is_file() else TRANSFORMERS
+        files = (path for path in folder.rglob("*") if path.is_file() and _is_wanted(path.relative_to(folder)))
+        sizes = {path.relative_to(folder): path.stat().st_size for path in files}
+        num_bytes = _size(sizes, folder.name)
+        return cls(
+            title=folder.name,
+            doing=f"Adding {folder.name}",
+            disk_bytes=num_bytes + SPARE_BYTES,
+            loader=loader,
+            authors_name=folder.name,
+            num_bytes=num_bytes,
+            options=options,
+            folder=folder,
+            paths=tuple(sizes),
+        )
+
+    def default_name(self, hidden: Path) -> str:
+        prefix = next(prefix for prefix, loader in PREFIXES.items() if loader == self.loader)
+        return f"{prefix}:{self.folder.name}"
+
+    def bring(self, hidden: Path, progress: Progress) -> None:
+        copied_bytes = 0
+        for path in self.paths:
+            progress(copied_bytes, self.num_bytes, f"copying {path.name}")
+            target = hidden / MODEL / path
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(self.folder / path, target)
+            except OSError as error:
+                raise CheckpointError(f"{path} of {self.title} cannot be copied ({reason_of(error)}).") from error
+            copied_bytes += target.stat().st_size
 
 
-def loader_of(folder: Path) -> str:
-    if not (folder / MODULES).is_file() and not (folder / "config.json").is_file():
-        raise CheckpointError(f"{folder} is no folder of sentence-transformers or transformers. Choose another one.")
-    return ST if (folder / MODULES).is_file() else TRANSFORMERS
+def is_clip_folder(folder: Path) -> bool:
+    """Whether a folder is of sentence-transformers, or of a model of transformers that takes videos."""
+    if (folder / MODULES).is_file() or (folder / VIDEO_PROCESSOR).is_file():
+        return True
+    for name in PROCESSORS:  # of other versions of transformers
+        with suppress(OSError, ValueError, RecursionError):
+            content = json.loads((folder / name).read_text(encoding="utf-8"))
+            if isinstance(content, dict) and not content.keys().isdisjoint(VIDEO_KEYS):
+                return True
+    return False
 
 
 def _is_wanted(path: Path) -> bool:
@@ -362,67 +483,3 @@ def _size(files: dict[Path, int], name: str) -> int:
     if not any(path.suffix == WEIGHTS_SUFFIX for path in files):
         raise CheckpointError(f"{name} has no weights as {WEIGHTS_SUFFIX}. Choose a model that has.")
     return sum(files.values())
-
-
-def _bring(
-    source: Source, home: Path, size: int, doing: str, bring: Callable[[Path], None], progress: Progress
-) -> None:
-    """Bring the files of a model, try it out in a child, write its card, and let it appear."""
-    check_writable(home)
-    check_free(home, size + SPARE_BYTES, doing)
-    with unchecked_folder(home) as hidden:
-        bring(hidden / MODEL)
-        folder = home / source.name.replace(":", "--").replace("/", "--")
-        if folder.exists():
-            raise CheckpointError(f"{folder} is there already. Remove the model to add it again.")
-        size += LIBRARIES
-        card: Card = run_child(_tried, hidden.absolute(), source, size=size, name=source.name, progress=progress)
-        write_card(hidden, card)
-        hidden.rename(folder)
-
-
-def _tried(hidden: Path, source: Source, progress: Progress) -> Card:
-    """Load a model, embed a sentence and a clip, and return its card."""
-    progress(0, 0, "trying it out")
-    _check_loader(hidden, source)
-    options, digest = source.options, blake2b(digest_size=16)
-    for path in sorted(path for path in (hidden / MODEL).rglob("*") if path.is_file()):
-        digest.update(f"{path.relative_to(hidden).as_posix()} {hash_file(path)}\n".encode())
-    given = {"instruction": options.instruction, "dimensions": options.dimensions, "revision": source.revision}
-    card = Card(
-        source.name,
-        objective="whole clips",
-        data=f"{source.name.partition(':')[2]}, by its authors",
-        visual_fingerprint=digest.hexdigest(),
-        text_fingerprint=digest.hexdigest(),
-        clip={"loader": source.loader, **{name: value for name, value in given.items() if value}},
-    )
-    model = ClipModel(hidden, card=card)
-    defaults = model.backend.defaults  # which are the model's files' words, where a person has none
-    height, width = options.shape or defaults["size"]
-    count = options.frames or defaults["frames"]
-    clip = {
-        "fps": options.fps or defaults["fps"],
-        "least": min(count, defaults["least"]),
-        "framing": {"width": width, "resize_mode": defaults.get("resize_mode", LONGEST)},
-    }
-    model.card = card = replace(card, frames=count, image_size=height, clip={**card.clip, **clip})
-    _check_embeddings(model, source.name)
-    return replace(card, clip={**card.clip, "dimensions": model.embed_dim})
-
-
-def _check_loader(hidden: Path, source: Source) -> None:
-    check_model_files(hidden / MODEL, source.name)
-    options = source.options
-    if source.loader == TRANSFORMERS and (options.instruction or options.dimensions):
-        raise ConfigError(f"{source.name} takes neither an instruction nor a number of dimensions. Leave them out.")
-
-
-def _check_embeddings(model: ClipModel, name: str) -> None:
-    frames = np.zeros((1, model.card.frames, *model.card.framing.shape, 3), np.uint8)
-    try:
-        rows = model.encode_text(["a dog and not a cat"]), model.encode_video(frames)[:, 0]
-    except Exception as error:
-        raise CheckpointError(f"{name} cannot embed a clip or a sentence ({reason_of(error)}).") from error
-    if rows[0].shape != rows[1].shape or not all(np.isfinite(each).all() and each.any() for each in rows):
-        raise CheckpointError(f"{name} embeds clips and sentences as vectors that cannot be compared.")

@@ -1,7 +1,6 @@
-"""Downloads of open_clip's pre-trained models as checkpoint folders, on request only; and which are recommended."""
+"""Open_clip's pre-trained models: downloads, on request only, and the recommended ones."""
 
 import logging
-import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,15 +8,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, quoted, reason_of
-from nt2vr.files import check_free
 from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import build_model, check_towers, write_checkpoint
+from nt2vr.models.checkpoint import build_model, check_towers, read_checkpoint, write_checkpoint
 from nt2vr.models.hub import SPARE_BYTES, RemoteFile, remote_files, transfer
+from nt2vr.models.options import AddOptions
+from nt2vr.models.origin import Built, Origin
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer, needs_file
 from nt2vr.progress import Progress
 
 logger = logging.getLogger(__name__)
-Announce = Callable[[str], None]
 Speed = Literal["fast", "medium", "slow"]
 WEIGHT_FILES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")  # on the Hub, the first is preferred
 PREPROCESS = ("mean", "std", "interpolation", "resize_mode", "fill_color")
@@ -62,6 +61,16 @@ RECOMMENDED: Sequence[Recommended] = (
 OFFERED = next(model for model in RECOMMENDED if model.name == "ViT-B-32/openai")  # to those who know only drawings
 
 
+def names_pretrained(text: str) -> bool:
+    """Whether a text is ARCH/TAG of an architecture that open_clip has; a tag that it lacks is a slip of the pen."""
+    architecture, slash, tag = (part.strip() for part in text.partition("/"))
+    if not slash or not tag or "/" in tag or architecture[:1] in ("", ".", "~"):
+        return False
+    import open_clip  # noqa: PLC0415  see `pretrained`
+
+    return architecture in open_clip.list_models()
+
+
 def pretrained(name: str) -> tuple[str, str]:
     """Split "architecture/tag"; refuse models that open_clip lacks, or that need transformers."""
     import open_clip  # noqa: PLC0415  takes seconds, and is needed for a download only
@@ -104,46 +113,103 @@ def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
     return {key: config[key] for key in PREPROCESS if key in config}
 
 
-def fetch(folder: Path, architecture: str, tag: str, progress: Progress, announce: Announce) -> None:
-    """Download weights and write them as a checkpoint folder; a download that fails leaves nothing."""
+@dataclass(frozen=True, kw_only=True)
+class Pretrained(Origin):
+    """One of open_clip's pre-trained models, "ViT-B-32/openai", with the weights that its authors published."""
+
+    architecture: str
+    tag: str
+    model_cfg: dict[str, Any]
+    preprocess_cfg: dict[str, Any]
+    weights: RemoteFile
+    tokenizer_files: tuple[RemoteFile, ...]
+
+    @classmethod
+    def of(cls, source: str, options: AddOptions) -> "Pretrained":
+        """Ask the Hub, or its cache on this machine, for the files; an Nt2vrError says why there are none."""
+        import open_clip  # noqa: PLC0415  see `pretrained`
+
+        architecture, tag = pretrained(source)
+        title = f"{architecture} / {tag}"
+        options.check_used((), title)
+        config = open_clip.get_pretrained_cfg(architecture, tag)
+        model_cfg = open_clip.get_model_config(architecture)
+        if "quick_gelu" in config:  # the activation is the weights' choice, not the architecture's
+            model_cfg["quick_gelu"] = config["quick_gelu"]
+
+        weights = _weights(config["hf_hub"])
+        if weights is None:
+            raise DownloadError(f"{title} has no weights that can be read. Choose another model.")
+        tokenizer_files = tuple(_tokenizer_files(model_cfg["text_cfg"], weights.repository, title))
+
+        files = (weights, *tokenizer_files)
+        download_bytes = sum(file.size for file in files if not file.cached)
+        needed_bytes = CONVERTED * sum(file.size for file in files)
+        return cls(
+            title=title,
+            doing=f"Downloading {title}",
+            disk_bytes=needed_bytes + SPARE_BYTES,
+            announcement=(
+                f"{title}: {download_bytes >> 20:,} MB to download, and up to {needed_bytes >> 20:,} MB while it is "
+                "converted."
+            ),
+            architecture=architecture,
+            tag=tag,
+            model_cfg=model_cfg,
+            preprocess_cfg=preprocessing(architecture, tag),
+            weights=weights,
+            tokenizer_files=tokenizer_files,
+        )
+
+    def default_name(self, hidden: Path) -> str:
+        return self.title
+
+    def bring(self, hidden: Path, progress: Progress) -> None:
+        downloads = _downloads(hidden)
+        doing = f"downloading {self.title}"
+        for file in self.tokenizer_files:
+            transfer(file, downloads, progress, doing)
+        if self.weights.cached is None:
+            transfer(self.weights, downloads, progress, doing)
+
+    def weight_bytes(self, hidden: Path) -> int:
+        return self.weights.size
+
+    def build(self, hidden: Path, name: str, progress: Progress) -> Built:
+        path = self.weights.cached or _downloads(hidden) / self.weights.name
+        try:
+            tokenizer = load_tokenizer(_downloads(hidden), self.model_cfg["text_cfg"])
+            model = build_model(self.model_cfg, self.preprocess_cfg)
+            _load_weights(model, path)
+            card = Card(name=name, objective="contrastive", data=f"{self.tag}, by open_clip")
+            configs = (self.model_cfg, self.preprocess_cfg)
+            write_checkpoint(hidden, model, *configs, card, fp16=False, tokenizer=tokenizer)
+            del model  # or it would stay in memory while the written one is tried out
+        except CheckpointError as error:
+            raise CheckpointError(f"{self.title} was downloaded, but: {error}") from error
+        return Built(read_checkpoint(hidden))
+
+
+def _downloads(hidden: Path) -> Path:
+    """Return where downloaded files lie before they are converted: beside the hidden folder, and removed with it."""
+    return hidden.with_name(f"{hidden.name}.download")
+
+
+def _load_weights(model: Any, path: Path) -> None:
     import open_clip  # noqa: PLC0415  see `pretrained`
 
-    name = f"{architecture} / {tag}"
-    config = open_clip.get_pretrained_cfg(architecture, tag)
-    model_cfg, preprocess_cfg = open_clip.get_model_config(architecture), preprocessing(architecture, tag)
-    if "quick_gelu" in config:  # the activation is the weights' choice, not the architecture's
-        model_cfg["quick_gelu"] = config["quick_gelu"]
-    weights = _weights(config["hf_hub"])
-    if weights is None:
-        raise DownloadError(f"{name} has no weights that can be read. Choose another model.")
-    files = [weights, *_tokenizer_files(model_cfg["text_cfg"], weights.repository, name)]
-    size, needed = sum(file.size for file in files if not file.cached), CONVERTED * sum(file.size for file in files)
-    announce(f"{name}: {size >> 20:,} MB to download, and up to {needed >> 20:,} MB while it is converted.")
-    check_free(folder.parent, needed + SPARE_BYTES, f"Downloading {name}")
-    partial, doing = folder.with_name(f".{folder.name}.download"), f"downloading {name}"
     try:
-        for file in files[1:]:
-            transfer(file, partial, progress, doing)
-        path = weights.cached or transfer(weights, partial, progress, doing)
-        tokenizer = load_tokenizer(partial, model_cfg["text_cfg"])
-        model = build_model(model_cfg, preprocess_cfg)
-        try:
-            open_clip.load_checkpoint(model, str(path), weights_only=True)
-        except Exception as error:  # damaged files fail in many ways: in zip, pickle, safetensors, or as missing keys
-            raise CheckpointError(f"{path} cannot be loaded ({reason_of(error)}). Delete it and try again.") from error
-        card = Card(name=name, objective="contrastive", data=f"{tag}, by open_clip")
-        write_checkpoint(folder, model, model_cfg, preprocess_cfg, card, fp16=False, tokenizer=tokenizer)
-    except CheckpointError as error:
-        raise CheckpointError(f"{name} was downloaded, but: {error}") from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        open_clip.load_checkpoint(model, str(path), weights_only=True)
+    except Exception as error:  # damaged files fail in many ways: in zip, pickle, safetensors, or as missing keys
+        raise CheckpointError(f"{path} cannot be loaded ({reason_of(error)}). Delete it and try again.") from error
 
 
-def download_all(names: Sequence[str], download: Callable[[str], str]) -> None:
+def download_all(names: Sequence[str], add: Callable[[str], object]) -> None:
     """Download models one after another; failures are logged and do not stop the others."""
     for name in names:
         try:
-            logger.info("%s is here.", download(name))
+            add(name)
+            logger.info("%s is here.", name)
         except (Nt2vrError, OSError) as error:
             logger.warning("NT2VR_MODELS: %s", error)
 

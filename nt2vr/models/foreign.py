@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted, reason_of
-from nt2vr.files import check_free
-from nt2vr.models.card import CARD, CONFIG, IMPORTED, MAX_FRAMES, SEQUENCE, Card, read_card
-from nt2vr.models.catalog import Catalog
+from nt2vr.models.card import CARD, CONFIG, IMPORTED, SEQUENCE, Card, read_card
 from nt2vr.models.checkpoint import build_model, check_towers, read_checkpoint, read_configs, write_checkpoint
 from nt2vr.models.download import preprocessing
 from nt2vr.models.foreign_file import (
@@ -27,56 +25,25 @@ from nt2vr.models.foreign_file import (
     some_of,
 )
 from nt2vr.models.open_clip_encoder import embed_dim_of
+from nt2vr.models.options import GELU, QUICK_GELU, AddOptions
+from nt2vr.models.origin import Built, ModelsHere, Origin
 from nt2vr.models.tokenizer import TOKENIZER, VOCABULARY, load_tokenizer, needs_file
-from nt2vr.models.untrusted import run_child, try_out, unchecked_folder
 from nt2vr.models.weights import SCALARS, UNUSABLE, check_finite, shapes_of, unfilled
-from nt2vr.progress import Progress, silent
+from nt2vr.progress import Progress
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
     Weights = dict[str, Tensor]
 
 Config = dict[str, Any]
-ACTIVATIONS = (QUICK_GELU, GELU) = ("QuickGELU", "GELU")
-MAX_NAME = 60
+CHECKPOINT_OPTIONS = ("model", "key", "frames", "activation", "pooling", "positions")
 RUN_NAME = re.compile(r"model_(.+?)-lr_")  # in the names of open_clip's training runs
 PARAMS = "params.txt"  # of such a run, beside its folder of checkpoints
 CONFIG_JSON, PREPROCESSOR = "config.json", "preprocessor_config.json"  # of transformers
 RESAMPLINGS = {2: "bilinear", 3: "bicubic"}  # Pillow's numbers
 HEAD_WIDTH = 64  # width of attention heads in OpenAI's CLIPs; shapes do not determine it
 RESNET_STRIDE = 32  # pixels per cell of a ResNet's last feature map
-
-
-@dataclass(frozen=True)
-class ImportOptions:
-    """Facts about a checkpoint that its tensors do not tell.
-
-    Attributes:
-        name: of the new model; empty takes the file's.
-        model: what it is, one of open_clip's models or one in the catalog; empty takes what the files beside it say,
-            or guesses it from the tensors' shapes.
-        frames: per video; None takes the recognised trainer's, or 8.
-        activation: the one it was trained with, of ACTIVATIONS; empty takes the model's. That is GELU unless the
-            name of the model ends in -quickgelu, or the file is of OpenAI or of a paper that starts from its models.
-        pooling: of frame embeddings, MEAN or RAW_MEAN; empty takes the recognised trainer's, or MEAN.
-        positions: of frames in a video, of POSITIONS; empty takes the recognised trainer's, or CENTRES.
-        key: where in the file the weights are, if it holds several models: "state_dict_ema".
-    """
-
-    name: str = ""
-    model: str = ""
-    frames: int | None = None
-    activation: str = ""
-    pooling: str = ""
-    positions: str = ""
-    key: str = ""
-
-
-@dataclass(frozen=True)
-class Imported:
-    name: str
-    remark: str
 
 
 @dataclass(frozen=True)
@@ -91,68 +58,93 @@ class _Architecture:
     folder: Path | None = None
 
 
-def import_checkpoint(
-    path: Path, models: Catalog, options: ImportOptions | None = None, progress: Progress = silent
-) -> Imported:
-    """Import a file or folder of other code into the catalog, in a child of limited memory and time."""
-    options = options or ImportOptions()
-    if options.frames is not None and not 1 <= options.frames <= MAX_FRAMES:
-        raise ConfigError(f"A model cannot take {options.frames} frames per video: choose 1 to {MAX_FRAMES}.")
-    options = replace(options, name=checked_name(options.name or (path.name if path.is_dir() else path.stem), models))
-    files = files_of_model(path)  # all this here, as the child takes seconds to import torch
-    size = sum(file.stat().st_size for file in files)
-    check_free(models.home, 2 * size, f"Importing {path.name}")  # it may be in half precision
-    with unchecked_folder(models.home) as hidden:
-        asked = files, models, hidden, options
-        imported: Imported = run_child(_import, *asked, size=size, name=path.name, progress=progress)
-    return imported
+@dataclass(frozen=True, kw_only=True)
+class ForeignCheckpoint(Origin):
+    """A file or folder of weights that other code wrote."""
 
+    path: Path
+    files: tuple[Path, ...]
+    models: ModelsHere
+    options: AddOptions
 
-def _import(files: list[Path], models: Catalog, hidden: Path, options: ImportOptions, progress: Progress) -> Imported:
-    """Import in this process, under `options.name`; see `import_checkpoint`."""
-    name, file = options.name, files[0]
-    progress(0, 3, f"reading {file.name}")
-    content, *others = [read_tensors(each) for each in files]
-    if isinstance(content, Object) and not content.state:
-        raise more_than_tensors(file, "an object instead of a dict")
-    if others:  # parts, or the base of what differs from it, which replaces its tensors
-        content = {key: value for part in (*others, content) for key, value in part.items()}
-    top = [str(key) for key in content] if isinstance(content, Mapping) else []
-    found = find_clip(named_tensors(content), top, file, options.key)
-    progress(1, 3, "finding the architecture")
-    architecture = _architecture(options, found, content, file, models)
-    model_cfg, preprocess_cfg = architecture.model_cfg, architecture.preprocess_cfg
-    if options.activation:
-        model_cfg["quick_gelu"] = options.activation == QUICK_GELU
-    tokenizer = _tokenizer(architecture, files)
-    model = _filled(model_cfg, preprocess_cfg, found.weights, file)
-    progress(2, 3, f"writing {name}")
-    form = found.form
-    card = Card(
-        name,
-        objective="contrastive",
-        base=_base_of(file),
-        frames=options.frames or form.frames,
-        pooling=options.pooling or form.pooling,
-        positions=options.positions or form.positions,
-    )
-    pooling = None
-    if card.pooling == SEQUENCE:  # of CLIP4Clip, with a head of attention per 64 of its width
+    @classmethod
+    def of(cls, path: Path, options: AddOptions, models: ModelsHere) -> "ForeignCheckpoint":
+        """Look at a file or folder without torch, which takes seconds; a CheckpointError says what it is instead."""
+        options.check_used(CHECKPOINT_OPTIONS, path.name)
+        files = tuple(files_of_model(path))
+        size = sum(file.stat().st_size for file in files)
+        return cls(
+            title=path.name,
+            doing=f"Importing {path.name}",
+            disk_bytes=2 * size,  # it may be in half precision
+            path=path,
+            files=files,
+            models=models,
+            options=options,
+        )
+
+    def default_name(self, hidden: Path) -> str:
+        return self.path.name if self.path.is_dir() else self.path.stem
+
+    def weight_bytes(self, hidden: Path) -> int:
+        return sum(file.stat().st_size for file in self.files)
+
+    def build(self, hidden: Path, name: str, progress: Progress) -> Built:
+        file = self.files[0]
+        progress(0, 0, f"reading {file.name}")
+        content = self._read()
+        top = [str(key) for key in content] if isinstance(content, Mapping) else []
+        clip = find_clip(named_tensors(content), top, file, self.options.key)
+
+        progress(0, 0, "finding the architecture")
+        architecture = _architecture(self.options, clip, content, file, self.models)
+        model_cfg, preprocess_cfg = architecture.model_cfg, architecture.preprocess_cfg
+        if self.options.activation:
+            model_cfg["quick_gelu"] = self.options.activation == QUICK_GELU
+        tokenizer = _tokenizer(architecture, self.files)
+        model = _filled(model_cfg, preprocess_cfg, clip.weights, file)
+
+        progress(0, 0, f"writing {name}")
+        card, pooling = self._card(name, clip, embed_dim_of(model))
+        write_checkpoint(hidden, model, model_cfg, preprocess_cfg, card, False, tokenizer, pooling)
+        remark = _remark(architecture, clip, card, self.options)
+
+        # Both would stay in memory while the model is tried out.
+        clip.weights.clear()
+        del model
+        return Built(read_checkpoint(hidden), remark, architecture.guess)
+
+    def _read(self) -> Any:
+        """Return the content of the file, or of all parts in one."""
+        content, *others = [read_tensors(file) for file in self.files]
+        if isinstance(content, Object) and not content.state:
+            raise more_than_tensors(self.files[0], "an object instead of a dict")
+        if others:  # parts, or the base of what differs from it, which replaces its tensors
+            content = {key: value for part in (*others, content) for key, value in part.items()}
+        return content
+
+    def _card(self, name: str, clip: Found, width: int) -> "tuple[Card, nn.Module | None]":
+        """Return the card, with what the trainer does unless a person says otherwise, and the head, if any."""
+        options, form = self.options, clip.form
+        card = Card(
+            name,
+            objective="contrastive",
+            base=_base_of(self.files[0]),
+            frames=options.frames or form.frames,
+            pooling=options.pooling or form.pooling,
+            positions=options.positions or form.positions,
+        )
+        if card.pooling != SEQUENCE:  # of CLIP4Clip, with a head of attention per 64 of its width
+            return card, None
+
         from nt2vr.models.pooling import filled_pooling  # noqa: PLC0415  imports torch
 
-        width, head = embed_dim_of(model), {name: each.float() for name, each in found.head.items()}
+        head = {name: tensor.float() for name, tensor in clip.head.items()}
         try:
             card = replace(card, head={"heads": max(1, width // HEAD_WIDTH)})
-            pooling = filled_pooling(card, head, width)
+            return card, filled_pooling(card, head, width)
         except (LookupError, ValueError, RuntimeError) as error:
-            raise CheckpointError(f"The head of {file.name} cannot be used ({reason_of(error)}).") from error
-    folder = new_folder(name, models)
-    write_checkpoint(hidden, model, model_cfg, preprocess_cfg, card, False, tokenizer, pooling)
-    found.weights.clear()
-    del model
-    try_out(read_checkpoint(hidden), file.name)
-    hidden.rename(folder)
-    return Imported(name, _remark(architecture, found, card, options))
+            raise CheckpointError(f"The head of {self.files[0].name} cannot be used ({reason_of(error)}).") from error
 
 
 def _base_of(file: Path) -> str:
@@ -165,7 +157,7 @@ def _base_of(file: Path) -> str:
     return f"{IMPORTED}{file.name}"
 
 
-def _remark(architecture: _Architecture, found: Found, card: Card, options: ImportOptions) -> str:
+def _remark(architecture: _Architecture, found: Found, card: Card, options: AddOptions) -> str:
     """Say how a checkpoint was read, and of a guess that it is one."""
     used, other = (QUICK_GELU, GELU) if architecture.model_cfg.get("quick_gelu") else (GELU, QUICK_GELU)
     name = architecture.name or f"a CLIP of its own shape (attention heads of {HEAD_WIDTH})"
@@ -173,7 +165,7 @@ def _remark(architecture: _Architecture, found: Found, card: Card, options: Impo
     if architecture.guess:
         switch = "--activation" if options.activation else f"--activation {other}"
         remark = f"A guess from the tensors' shapes: {name}, with {used}. If that is wrong, remove the model and "
-        remark += f"import it with --model or {switch}."
+        remark += f"add it with --model or {switch}."
     if found.form.trainer:
         how = f"{card.frames} frames, {card.pooling}, {card.positions}"
         remark += f" Recognised as a file of {found.form.trainer}: {how}."
@@ -181,24 +173,7 @@ def _remark(architecture: _Architecture, found: Found, card: Card, options: Impo
     return f"{remark} Ignored, as not part of a CLIP: {some_of(outside)}." if outside else remark
 
 
-def new_folder(name: str, models: Catalog) -> Path:
-    folder = models.home / (re.sub(r"[^\w.-]+", "-", name).strip("-.") or "model")
-    if folder.exists():
-        raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")
-    return folder
-
-
-def checked_name(name: str, models: Catalog) -> str:
-    """Return a unique name that fits into drop-downs, links and system names."""
-    name = " ".join(name.split())
-    if not name or len(name) > MAX_NAME or "|" in name or not name.isprintable():
-        raise ConfigError(f"A model cannot be named {name[:MAX_NAME]!r}: choose 1 to {MAX_NAME} characters without |.")
-    if models.named(name):
-        raise ConfigError(f"There is already a model {quoted(name)}. Choose another name.")
-    return name
-
-
-def _architecture(options: ImportOptions, found: Found, content: object, file: Path, models: Catalog) -> _Architecture:
+def _architecture(options: AddOptions, found: Found, content: object, file: Path, models: ModelsHere) -> _Architecture:
     """Return what a person named, what the files beside it say, or a guess; nothing else that is installed counts."""
     if named := options.model.strip():
         return _named(named, models)
@@ -212,7 +187,7 @@ def _architecture(options: ImportOptions, found: Found, content: object, file: P
     return _guessed(found, file)
 
 
-def _named(name: str, models: Catalog) -> _Architecture:
+def _named(name: str, models: ModelsHere) -> _Architecture:
     import open_clip  # noqa: PLC0415  takes seconds
 
     if own := models.named(name):

@@ -1,13 +1,12 @@
 """Framing: how videos become an encoder's square inputs; and hashes of all settings that change embeddings."""
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from typing import Any
 
-from nt2vr.errors import CheckpointError, ConfigError, quoted
+from nt2vr.errors import CheckpointError, quoted
 
 SHORTEST, LONGEST, SQUASH = RESIZE_MODES = ("shortest", "longest", "squash")
 BICUBIC, BILINEAR = "bicubic", "bilinear"
@@ -66,36 +65,6 @@ class Framing:
     def shape(self) -> tuple[int, int]:
         """Height and width."""
         return self.size, self.width or self.size
-
-
-@dataclass(frozen=True)
-class ClipOptions:
-    """How a model takes whole clips, where that differs from what its files say; 0 and "" leave it to them."""
-
-    frames: int = 0
-    "most frames per clip"
-    fps: float = 0.0
-    "frames per second, of which a short clip has fewer"
-    size: str = ""
-    "width and height of frames in pixels, such as 448x256"
-    instruction: str = ""
-    "instruction for queries, instead of the model's own"
-    dimensions: int = 0
-    "length of embeddings, of models whose embeddings may be cut"
-
-    def __post_init__(self) -> None:
-        limits = {"frames": 64, "fps": 60, "dimensions": 1 << 16}
-        usable = {name: 0 <= getattr(self, name) <= most for name, most in limits.items()}
-        usable["size"] = not self.size or all(16 <= side <= 1024 for side in self.shape or (0,))
-        for name in (name for name, is_usable in usable.items() if not is_usable):
-            most = limits.get(name, "1024x1024")
-            raise ConfigError(f"--{name} is {quoted(getattr(self, name))}, which cannot be used: at most {most}.")
-
-    @property
-    def shape(self) -> tuple[int, int] | None:
-        """Height and width; None if the size is not given, or none."""
-        found = re.fullmatch(r"(\d{1,4})x(\d{1,4})", self.size)
-        return (int(found[2]), int(found[1])) if found else None
 
 
 def frame_positions(length: int, count: int, positions: str = CENTRES) -> list[int]:

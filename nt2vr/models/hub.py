@@ -3,11 +3,10 @@
 import math
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -16,13 +15,15 @@ from pebble import concurrent
 from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, causes, quoted
-from nt2vr.files import check_free, check_writable, is_disk_full, parse_json
+from nt2vr.files import is_disk_full
 from nt2vr.models import card as cards
 from nt2vr.models.card import CARD, CONFIG, DIFFERENCE, WEIGHTS, Card, read_card, write_card
-from nt2vr.models.checkpoint import identified, read_checkpoint, read_model
+from nt2vr.models.checkpoint import identified, read_checkpoint, read_configs, read_model
 from nt2vr.models.difference import export_checkpoint, whole_folder
+from nt2vr.models.encoder import Encoder
+from nt2vr.models.options import MAX_FRAMES, AddOptions
+from nt2vr.models.origin import Built, Origin
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
-from nt2vr.models.untrusted import run_child, try_out, unchecked_folder
 from nt2vr.progress import Progress, silent
 
 T = TypeVar("T")
@@ -199,7 +200,7 @@ tokenizer = open_clip.get_tokenizer("hf-hub:{repository}")
 With nT2VR, which then offers it in its page:
 
 ```
-nt2vr pull {repository}
+nt2vr models add hf:{repository}
 ```
 
 ## Measures
@@ -216,48 +217,60 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).replace("|", "/").replace("<", "&lt;").replace("`", "'")
 
 
-def pull(
-    repository: str, home: Path, checked: Callable[[str], str], name: str = "", progress: Progress = silent
-) -> str:
-    """Download a checkpoint folder into `home`, where it appears once it has passed the trial; return its name.
+@dataclass(frozen=True, kw_only=True)
+class HubCheckpoint(Origin):
+    """A checkpoint folder on the Hub, in open_clip's format; its nt2vr.json may be missing."""
 
-    Args:
-        repository: OWNER/NAME; its nt2vr.json may be missing.
-        checked: returns the name under which a model can be added, or raises.
-        name: empty takes its card's, or the repository's.
-    """
-    check_repository(repository)
-    check_writable(home)
-    name = checked(name) if name else ""
-    folder = home / repository.replace("/", "--")
-    if folder.exists():
-        raise CheckpointError(f"{folder} is there already. Delete it to pull it again.")
-    wanted = _wanted_files(repository)
-    size = sum(map(attrgetter("size"), wanted))
-    check_free(home, size + SPARE_BYTES, f"Pulling {repository}")
-    with unchecked_folder(home) as hidden:
-        try:
-            for remote in wanted:
-                if remote.name in (DIFFERENCE, WEIGHTS):  # the large one, and the last
-                    has_card = (hidden / CARD).exists()
-                    name = name or checked(read_card(hidden).name if has_card else repository.partition("/")[2])
-                transfer(remote, hidden, progress, f"downloading {remote.name}")
-            shutil.rmtree(hidden / ".cache", ignore_errors=True)
-            base = whole_folder(hidden, read_card(hidden)) if (hidden / DIFFERENCE).is_file() else hidden
-            size += (base / WEIGHTS).stat().st_size
-            card: Card = run_child(_try_pulled, hidden.absolute(), size=size, name="The checkpoint")
-        except CheckpointError as error:
-            place = str(hidden.absolute())
-            raise CheckpointError(str(error).replace(f"{place}/", "").replace(place, "The checkpoint")) from None
-        if card.name != name:
-            write_card(hidden, replace(card, name=name))
-        hidden.rename(folder)
-    return name
+    repository: str
+    files: tuple[RemoteFile, ...]  # in the order of LIMITS: the large one is the last
+
+    @classmethod
+    def of(cls, repository: str, files: Mapping[str, RemoteFile], options: AddOptions) -> "HubCheckpoint":
+        """Return a repository that has these files; a CheckpointError refuses one that is incomplete or too large."""
+        options.check_used((), repository)
+        wanted = tuple(_wanted_files(repository, files))
+        size = sum(file.size for file in wanted)
+        return cls(
+            title=repository,
+            doing=f"Downloading {repository}",
+            disk_bytes=size + SPARE_BYTES,
+            announcement=f"{repository}: {size >> 20:,} MB to download.",
+            repository=repository,
+            files=wanted,
+        )
+
+    def default_name(self, hidden: Path) -> str:
+        """Return the name on the card, which is brought for that, or the repository's."""
+        for file in self.files:
+            if file.name == CARD:
+                transfer(file, hidden, silent, f"downloading {CARD}")
+                return read_card(hidden).name
+        return self.repository.partition("/")[2]
+
+    def bring(self, hidden: Path, progress: Progress) -> None:
+        for file in self.files:
+            if not (hidden / file.name).exists():
+                transfer(file, hidden, progress, f"downloading {file.name}")
+        shutil.rmtree(hidden / ".cache", ignore_errors=True)
+
+    def weight_bytes(self, hidden: Path) -> int:
+        base = whole_folder(hidden, read_card(hidden)) if (hidden / DIFFERENCE).is_file() else hidden
+        return sum(file.size for file in self.files) + (base / WEIGHTS).stat().st_size
+
+    def build(self, hidden: Path, name: str, progress: Progress) -> Built:
+        """Compare the weights with their card, and write the name on it."""
+        _check_configuration(hidden)
+        if not (hidden / CARD).exists():
+            _write_missing_card(hidden)
+        encoder = read_checkpoint(hidden, verify=True)
+        _check_card(read_card(hidden), encoder)
+        if encoder.card.name != name:
+            write_card(hidden, replace(encoder.card, name=name))
+        return Built(encoder)
 
 
-def _wanted_files(repository: str) -> list[RemoteFile]:
+def _wanted_files(repository: str, files: Mapping[str, RemoteFile]) -> list[RemoteFile]:
     """Return a checkpoint's files in the order of `LIMITS`; refuse one that is not complete, or too large."""
-    files = remote_files(repository)
     for needed in (CONFIG, DIFFERENCE if {CARD, DIFFERENCE} <= files.keys() else WEIGHTS):
         if needed not in files:
             raise CheckpointError(f"{repository} has no {needed}. Choose one in open_clip's safetensors format.")
@@ -269,24 +282,24 @@ def _wanted_files(repository: str) -> list[RemoteFile]:
     return wanted
 
 
-def _try_pulled(folder: Path, _: Progress) -> Card:
-    """Load a folder in this process, compare it with its card, encode; return the card."""
-    import huggingface_hub.constants  # noqa: PLC0415  see below
-
-    huggingface_hub.constants.HF_HUB_OFFLINE = True  # nothing in a configuration may fetch more
-    model = parse_json((folder / CONFIG).read_text(encoding="utf-8"))["model_cfg"]
-    timm = model["vision_cfg"].get("timm_model_name", "timm")
-    if not TIMM_NAME.fullmatch(timm) or "bpe_path" in model["text_cfg"].get("tokenizer_kwargs", {}):
+def _check_configuration(folder: Path) -> None:
+    """Refuse a configuration that names files outside its folder."""
+    model_cfg, _ = read_configs(folder)
+    timm_name = model_cfg["vision_cfg"].get("timm_model_name", "timm")
+    if not TIMM_NAME.fullmatch(timm_name) or "bpe_path" in model_cfg["text_cfg"].get("tokenizer_kwargs", {}):
         raise CheckpointError(f"{CONFIG} names files outside the repository. Choose another repository.")
-    if not (folder / CARD).exists():
-        write_card(folder, Card("unnamed", objective="contrastive"))
-        untold, tokenizer, card = read_model(folder)
-        write_card(folder, identified(card, untold, tokenizer))
-    encoder = read_checkpoint(folder, verify=True)
-    card = read_card(folder)
+
+
+def _write_missing_card(folder: Path) -> None:
+    """Write the card of a model that has none, such as open_clip's own."""
+    write_card(folder, Card("unnamed", objective="contrastive"))
+    model, tokenizer, card = read_model(folder)
+    write_card(folder, identified(card, model, tokenizer))
+
+
+def _check_card(card: Card, encoder: Encoder) -> None:
+    """Refuse a card whose values cannot be those of the model, or of any."""
     if not all(map(math.isfinite, card.metrics.values())):
         raise CheckpointError(f"{CARD} has measures that are no numbers. Choose another repository.")
-    if card.frames > cards.MAX_FRAMES or card.image_size != encoder.image_size or card.image_size > MAX_IMAGE_SIZE:
+    if card.frames > MAX_FRAMES or card.image_size != encoder.image_size or card.image_size > MAX_IMAGE_SIZE:
         raise CheckpointError(f"{CARD} has values that cannot be used. Choose another repository.")
-    try_out(encoder, "The checkpoint")
-    return encoder.card

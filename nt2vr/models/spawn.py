@@ -21,6 +21,7 @@ from nt2vr.progress import Progress
 OUT_OF_MEMORY = re.compile(r"can't allocate memory|\[enforce fail a\Z|Cannot allocate memory")
 
 EXIT_S = 2.0
+STILL_S = 0.5  # between two reports of one state
 SAVE_S = 60.0  # for a training to save what it has, once the command that started it is gone
 _starting = Lock()  # the main module is replaced for the moment in which a child is described to itself
 
@@ -90,17 +91,22 @@ def run_limited(
     receiver, sender = context.Pipe(duplex=False)
     child = context.Process(target=_serve, args=(sender, function, args, memory_bytes), daemon=True)
     deadline_s = time.monotonic() + timeout_s
+    state = (0, 0, "starting")
     try:
         child.start()
         sender.close()
-        while receiver.poll(max(0.0, deadline_s - time.monotonic())):
+        while (left_s := deadline_s - time.monotonic()) > 0:
+            if not receiver.poll(min(left_s, STILL_S)):
+                progress(*state)  # by which a person may cancel a step that takes long
+                continue
             kind, content = receiver.recv()
             if kind == "result":
                 child.join(EXIT_S)  # a child that is killed leaves its semaphores, of which Python complains
                 return content
             if kind == "error":
                 raise content
-            progress(*content)
+            state = content
+            progress(*state)
         raise TimeoutError
     except EOFError:
         raise MemoryError from None

@@ -11,7 +11,7 @@ from uuid import uuid4
 import numpy as np
 
 from nt2vr.errors import CheckpointError, Nt2vrError, reason_of
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import Progress, silent
 
@@ -30,7 +30,7 @@ def run_child(function: Callable[..., Any], *args: Any, size: int, name: str, pr
         raise CheckpointError(
             f"{name} takes too much memory or time to read. Choose another one, or save its state_dict() alone."
         ) from None
-    except Nt2vrError:
+    except (Nt2vrError, InterruptedError):
         raise
     except Exception as error:  # where memory ends, and on hostile files, libraries fail in many ways
         raise CheckpointError(f"{name} cannot be used ({reason_of(error)}). Choose another one.") from error
@@ -55,17 +55,30 @@ def unchecked_folder(home: Path) -> Iterator[Path]:
 
 
 def try_out(encoder: Encoder, name: str) -> None:
-    """Encode a sentence and a frame: shapes that fit do not make a model that works."""
-    side = encoder.image_size
+    """Encode a sentence and a black video: shapes that fit do not make a model that works."""
     try:
-        if encoder.capabilities.reads_features:
-            stored = np.zeros((1, *encoder.stored_shape), np.float32)
-        else:
-            stored = encoder.encode_video(np.zeros((1, 1, side, side, 3), np.uint8))
-        embeddings = encoder.encode_text(["a dog and not a cat"]), encoder.pool(stored)
+        text = encoder.encode_text(["a dog and not a cat"])
+        video = encoder.pool(_encoded_black(encoder))
     except Exception as error:
         raise CheckpointError(
-            f"{name} cannot encode a sentence or a picture ({reason_of(error)}), so it is no usable CLIP."
+            f"{name} cannot encode a sentence or a picture ({reason_of(error)}), so it is no usable model."
         ) from error
-    if not all(np.isfinite(each).all() for each in embeddings):
+    if not (np.isfinite(text).all() and np.isfinite(video).all()):
         raise CheckpointError(f"{name} encodes a sentence or a picture as values that are not finite.")
+    # A model of words may know none of the sentence, whose embedding is zero then.
+    is_zero = not (text.any() and video.any())
+    if text.shape != video.shape or (_takes_whole_clips(encoder) and is_zero):
+        raise CheckpointError(f"{name} embeds sentences and videos as vectors that cannot be compared.")
+
+
+def _encoded_black(encoder: Encoder) -> Vectors:
+    """Return a black video as the model stores it, (1, R, W); features of zeros if it reads features."""
+    if encoder.capabilities.reads_features:
+        return np.zeros((1, *encoder.stored_shape), np.float32)
+    # One frame is enough, except for models that take exactly their number of frames.
+    num_frames = encoder.num_frames if _takes_whole_clips(encoder) else 1
+    return encoder.encode_video(np.zeros((1, num_frames, *encoder.card.framing.shape, 3), np.uint8))
+
+
+def _takes_whole_clips(encoder: Encoder) -> bool:
+    return encoder.capabilities.sees_files and not encoder.capabilities.scores_frames

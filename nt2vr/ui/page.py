@@ -211,7 +211,7 @@ def serve(settings: Settings, mcp: bool = False) -> None:
             (galleries.built_in.warm_up, ("CLIP",)),
             (give_back_freed_memory, ()),
             (sweep_uploads, (folder,)),
-            (download_all, (settings.models, services.models.download)),
+            (download_all, (settings.models, services.models.add)),
         ]
         for work, arguments in works:
             threading.Thread(target=work, args=arguments, daemon=True).start()

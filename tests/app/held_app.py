@@ -48,7 +48,7 @@ class HeldJobs:
         (progress,) = (value for value in args if callable(value))
         return self.hold("indexing", progress)
 
-    def download(self, models: Any, name: str, progress: Progress = silent, *more: Any) -> Any:
+    def add(self, models: Any, source: Any, options: Any, progress: Progress = silent, *more: Any) -> Any:
         return self.hold("download", progress)
 
     def launch(self, run: Any, *args: Any, **options: Any) -> None:
@@ -92,7 +92,7 @@ def hold_jobs(data: Path) -> None:
     patched: dict[str, Callable[..., Any]] = {
         "nt2vr.evaluation.jobs.Evaluations.evaluate": jobs.evaluate,
         "nt2vr.evaluation.jobs.Evaluations.evaluate_covr": jobs.evaluate,
-        "nt2vr.models.catalog.Catalog.download": jobs.download,
+        "nt2vr.models.catalog.Catalog.add": jobs.add,
         "nt2vr.ui.library.indexing.update_library": jobs.update,
         "trainer.runs.manager._launch": jobs.launch,
         "trainer.runs.manager.RunManager.under_way": jobs.under_way,

@@ -22,11 +22,11 @@ from tests.hub_server import HubServer, serve_hub
 
 META = {"_type": "gradio.FileData"}
 GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission for, and a value for its first input
-    ("download", "click"): ("download models", "ViT-B-32 / none"),
+    ("model-add", "click"): ("import models and videos", "/etc/hostname"),
+    ("model-source", "submit"): ("download models", "ViT-B-32 / none"),
     ("offer", "click"): ("download models", None),
-    ("download-cancel", "click"): ("download models", None),
-    ("import", "click"): ("import models and videos", "/etc/hostname"),
-    ("import-upload", "upload"): ("import models and videos", None),
+    ("model-cancel", "click"): ("download models", None),
+    ("model-upload", "upload"): ("import models and videos", None),
     ("search-index", "start"): ("import models and videos", None),
     ("search-index", "get"): ("import models and videos", None),
     ("open-drawings", "get"): ("import models and videos", "none"),
@@ -58,7 +58,7 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
 }
 OPEN_TARGETS = (
     *("request", "systems", "columns", "detail", "understood", "watch", "reference", "gallery", "recommended"),
-    *("pretrained", "library-first-model", "library-model", "open-drawings"),
+    *("model-source", "library-first-model", "library-model", "open-drawings"),
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
     *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
     *("evaluate-report", "evaluate-measure", "review"),

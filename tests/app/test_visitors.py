@@ -254,7 +254,7 @@ def start_indexing(client: RawClient, app: RunningApp, folder: Path, session: st
 
 
 def start_download(client: RawClient, app: RunningApp, folder: Path, session: str) -> list[Any]:
-    client.join(client.events["download", "click"], None, session=session)
+    client.join(client.events["model-add", "click"], None, session=session)
     return []
 
 
@@ -268,7 +268,7 @@ def start_run(client: RawClient, app: RunningApp, folder: Path, session: str) ->
         (start_evaluation, ("evaluate-cancel", "click"), "evaluation"),
         (start_pictures_plus_texts, ("evaluate-cancel", "click"), "evaluation"),
         (start_indexing, ("library-cancel", "click"), "indexing"),
-        (start_download, ("download-cancel", "click"), "download"),
+        (start_download, ("model-cancel", "click"), "download"),
         (start_run, ("train-stop", "click"), "training"),
     ],
     ids=["evaluation", "pictures plus texts", "indexing", "download", "training"],

@@ -200,7 +200,7 @@ def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(chromium: Browser
         expect(page.locator("#more-models-note")).to_contain_text(
             "Only the owner may download models or import models and videos here"
         )
-        for button in ("#download", "#import"):
+        for button in ("#model-add", "#model-upload"):
             expect(page.locator(button)).to_be_disabled()
 
 

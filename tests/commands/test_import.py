@@ -27,4 +27,7 @@ def test_a_checkpoint_is_imported_into_the_data_folder_under_a_name_that_is_free
     assert card.text_fingerprint == write_tiny(tmp_path / "in_float32", seed=7, fp16=False).text_fingerprint
 
     assert main(["import", str(tmp_path / "mine.pt"), *flags]) == 1
-    assert capsys.readouterr().err == "There is already a model 'mine'. Choose another name.\n"
+    assert capsys.readouterr().err.splitlines() == [
+        f"This command is now: nt2vr models add {tmp_path}/mine.pt",
+        "There is already a model 'mine'. Choose another name.",
+    ]

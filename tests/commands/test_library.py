@@ -36,7 +36,7 @@ def test_a_folder_is_added_checked_updated_and_removed(
     said = say("update", "My films", "--retry")  # by the model here that knows more than drawings
     assert "1 renamed: a.avi → b.avi\n1 of 1 clips are indexed by Mine." in said and "drawings" not in said
     said = say("update", "My films", "--model", "clip")
-    assert said.startswith("CLIP knows only drawings. For real videos: nt2vr models get ViT-B-32/openai, then ")
+    assert said.startswith("CLIP knows only drawings. For real videos: nt2vr models add ViT-B-32/openai, then ")
     assert say("skipped", "My films").startswith("text.mp4\ttext.mp4 is not a readable video")
     (info,) = json.loads(say("list", "--json"))
     assert (info["name"], info["num_clips"], info["num_skipped"], info["window_s"]) == ("My films", 1, 1, 10.0)

@@ -20,6 +20,7 @@ from safetensors.torch import save
 
 from nt2vr.cli import main
 from nt2vr.errors import AccessError, CheckpointError, ConfigError, DownloadError
+from nt2vr.models import untrusted
 from nt2vr.models.card import WEIGHTS
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import build_model
@@ -35,6 +36,7 @@ from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.web.permissions import Permissions
 from tests.families import FAMILIES, family_model, write_tokenizer
 from tests.hub_server import HubServer, serve_hub, use_hub
+from tests.run import here
 from tests.tiny import TINY, tiny_model
 
 SLEEP = "huggingface_hub.utils._http.time.sleep"
@@ -47,6 +49,7 @@ def offered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "tiny", TINY)
     weights: dict[str, Any] = {"hf_hub": "test/tiny/", "mean": (0.5, 0.5, 0.5), "std": (0.25, 0.25, 0.25)}
     monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny", {"test": {**weights, "quick_gelu": True}})
+    monkeypatch.setattr(untrusted, "run_limited", here)
 
 
 @pytest.fixture
@@ -67,11 +70,11 @@ def test_a_cut_in_the_middle_is_resumed_and_a_failed_download_can_be_tried_again
     models, size = Catalog([tmp_path / "models"]), len(hub.repositories["models/test/tiny"].files[WEIGHTS])
     hub.breaks = 1000
     with pytest.raises(DownloadError, match=r"broke off .*try again"):
-        models.download("tiny/test")
+        models.add("tiny/test")
     asked = [int(match[1]) for each in hub.ranges if (match := re.fullmatch(r"bytes=(\d+)-", each))]
     assert asked == sorted(asked) and asked[0] == size // 2 // 1000 * 1000  # each try went on from the last
     hub.breaks, hub.ranges = 0, []
-    assert models.download("tiny/test") == "tiny / test"
+    assert models.add("tiny/test").name == "tiny / test"
     assert hub.ranges == [""]  # huggingface_hub 2 keeps nothing of a failed transfer
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
 
@@ -101,11 +104,11 @@ def test_a_model_that_cannot_be_downloaded_at_the_start_is_one_line_and_the_next
 ) -> None:
     models = Catalog([tmp_path / "models"])
     with caplog.at_level(logging.WARNING, "nt2vr"):
-        download_all(("none/such", "tiny/test"), models.download)
+        download_all(("none/such", "tiny/test"), models.add)
     assert models.names() == ["tiny / test"]
     messages = [record.getMessage() for record in caplog.records if record.name.startswith("nt2vr")]
     assert len(messages) == 1
-    assert messages[0].startswith("NT2VR_MODELS: open_clip has no pre-trained model 'none/such'.")
+    assert messages[0].startswith("NT2VR_MODELS: 'none/such' is no source of a model.")
 
 
 @pytest.mark.parametrize("file", [WEIGHTS, "open_clip_pytorch_model.bin"])
@@ -116,12 +119,13 @@ def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: HubServer, 
     hub.put("test/tiny", {file: content})
     seen: list[tuple[int, int, str]] = []
     models = Catalog([tmp_path / "models"])
-    encoder = load(models, models.download("tiny / test", lambda *now: seen.append(now)))
-    assert seen[-1] == (len(content), len(content), "downloading tiny / test")
+    encoder = load(models, models.add("tiny / test", progress=lambda *now: seen.append(now)).name)
+    assert (len(content), len(content), "downloading tiny / test") in seen
+    assert seen[-1] == (0, 0, "trying it out")
     hub.repositories.clear()
     again = Catalog([tmp_path / "models"])
     assert again.names() == ["tiny / test"]
-    assert again.card(again.download("tiny/test")).visual_fingerprint == encoder.visual_fingerprint
+    assert again.card(again.add("tiny/test").name).visual_fingerprint == encoder.visual_fingerprint
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
     frames = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
     model = build_model({**TINY, "quick_gelu": True}, {}).eval()  # as open_clip says of these weights
@@ -137,7 +141,7 @@ def test_damaged_weights_leave_no_model(tmp_path: Path, hub: HubServer) -> None:
     hub.put("test/tiny", {WEIGHTS: b"not weights"})
     models = Catalog([tmp_path / "models"])
     with pytest.raises(CheckpointError, match=r"tiny / test was downloaded, but: .* cannot be loaded"):
-        models.download("tiny/test")
+        models.add("tiny/test")
     assert models.names() == []
     assert not list((tmp_path / "models").iterdir())  # or the next attempt would find them again
 
@@ -149,7 +153,7 @@ def test_the_space_is_told_before_the_transfer_and_a_disk_that_lacks_it_refused(
     told: list[str] = []
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=205 << 20))
     with pytest.raises(ConfigError, match=r"^Downloading tiny / test needs about 222 MB, .* has 215 MB left\."):
-        Catalog([tmp_path / "models"]).download("tiny/test", announce=told.append)
+        Catalog([tmp_path / "models"]).add("tiny/test", announce=told.append)
     assert told == ["tiny / test: 4 MB to download, and up to 12 MB while it is converted."]
     assert not (tmp_path / "models").exists()
 
@@ -163,11 +167,11 @@ def test_a_cancelled_download_leaves_nothing(tmp_path: Path, hub: HubServer, how
 
     with pytest.raises(InterruptedError if how == "stopped" else KeyboardInterrupt):
         if how == "stopped":
-            models.download("tiny/test", stoppable(silent, lambda: True))
+            models.add("tiny/test", progress=stoppable(silent, lambda: True))
         else:
-            models.download("tiny/test", interrupt)
+            models.add("tiny/test", progress=interrupt)
     assert not list((tmp_path / "models").iterdir())
-    assert models.download("tiny/test") == "tiny / test"
+    assert models.add("tiny/test").name == "tiny / test"
 
 
 def test_a_tokenizer_comes_with_its_model(tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,12 +182,12 @@ def test_a_tokenizer_comes_with_its_model(tmp_path: Path, hub: HubServer, monkey
     name = f"{family.architecture}/{family.tag}"
     hub.put(repository, weights)
     with pytest.raises(DownloadError, match=rf"{family.architecture} / webli has no tokenizer\.json, in {repository}"):
-        models.download(name)
+        models.add(name)
     (tmp_path / "files").mkdir()
     write_tokenizer(tmp_path / "files", family)
     files = {path.name: path.read_bytes() for path in (tmp_path / "files").iterdir()}
     hub.put(repository, weights | files)
-    encoder = load(models, models.download(name))
+    encoder = load(models, models.add(name).name)
     assert encoder.encode_text(["a dog"]).shape == (1, 64)
     assert (models.home / f"{family.architecture}--webli" / TOKENIZER).read_bytes() == files[TOKENIZER]
 

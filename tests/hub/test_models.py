@@ -11,7 +11,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import huggingface_hub
 import numpy as np
 import open_clip
 import pytest
@@ -23,11 +22,14 @@ from nt2vr.cli import main
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError
 from nt2vr.models import hub as hub_module
 from nt2vr.models import untrusted
+from nt2vr.models.acquire import acquire
 from nt2vr.models.card import CARD, CONFIG, WEIGHTS, read_card, write_card
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.hub import pull, push
+from nt2vr.models.hub import push
+from nt2vr.models.options import AddOptions
 from nt2vr.models.tokenizer import TOKENIZER
-from nt2vr.progress import Progress
+from nt2vr.progress import Progress, silent
 from tests.families import write_family
 from tests.hub_server import HubServer, serve_hub, use_hub
 from tests.run import here
@@ -47,13 +49,7 @@ def hub_with_child(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
 @pytest.fixture
 def hub(hub_with_child: HubServer, monkeypatch: pytest.MonkeyPatch) -> HubServer:
     """A Hub; checkpoints are tried in this process, which has imported torch already."""
-
-    def run(function: Callable[..., Any], *arguments: Any, progress: Progress, **_: Any) -> Any:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)  # the trial sets it
-            return here(function, *arguments, progress=progress)
-
-    monkeypatch.setattr(untrusted, "run_limited", run)
+    monkeypatch.setattr(untrusted, "run_limited", here)
     return hub_with_child
 
 
@@ -68,8 +64,9 @@ def models_in(folder: Path) -> list[str]:
 NESTED = b"[" * 100_000
 
 
-def any_name(name: str) -> str:
-    return name
+def pull(repository: str, home: Path, name: str = "", progress: Progress = silent) -> str:
+    """Add a repository that is in open_clip's format; return the model's name."""
+    return acquire(f"hf:{repository}", Catalog([home]), AddOptions(name), progress).name
 
 
 @pytest.mark.parametrize(
@@ -90,11 +87,11 @@ def test_a_pushed_model_comes_back_identical(
     assert hub.repositories["models/tester/mine"].private
     seen: list[tuple[int, int]] = []
     home = tmp_path / "models"
-    assert pull("tester/mine", home, any_name, progress=lambda done, total, _: seen.append((done, total))) == "mine"
-    assert contents(home / "tester--mine") == contents(tmp_path / "mine")
-    assert models_in(home) == ["tester--mine"]
+    assert pull("tester/mine", home, progress=lambda done, total, _: seen.append((done, total))) == "mine"
+    assert contents(home / "mine") == contents(tmp_path / "mine")
+    assert models_in(home) == ["mine"]
     size = (tmp_path / "mine" / WEIGHTS).stat().st_size
-    assert seen[-1] == (size, size)
+    assert (size, size) in seen
     assert hub.foreign_tokens == []  # of the CDN, which is another host
     general = {"GET /api/whoami-v2", "POST /api/repos/create", "POST /api/validate-yaml"}  # no telemetry among them
     assert not [each for each in hub.requests if "/api/" in each and "tester/mine" not in each and each not in general]
@@ -137,28 +134,28 @@ def test_a_repository_of_open_clip_without_a_card_gets_one(tmp_path: Path, hub: 
     hub.put(
         "laion/tiny", {CONFIG: config, WEIGHTS: save(tiny_model(3).state_dict()), "open_clip_pytorch_model.bin": b""}
     )
-    assert pull("laion/tiny", tmp_path, any_name) == "tiny"
-    encoder = read_checkpoint(tmp_path / "laion--tiny", verify=True)
+    assert pull("laion/tiny", tmp_path) == "tiny"
+    encoder = read_checkpoint(tmp_path / "tiny", verify=True)
     assert (encoder.card.name, encoder.card.image_size, encoder.card.frames) == ("tiny", 64, 8)
     assert not any(request.endswith(".bin") for request in hub.requests)
-    assert pull("laion/tiny", tmp_path / "more", any_name, name="other") == "other"
-    assert read_card(tmp_path / "more" / "laion--tiny").name == "other"
+    assert pull("laion/tiny", tmp_path / "more", name="other") == "other"
+    assert read_card(tmp_path / "more" / "other").name == "other"
 
 
 def test_a_tokenizer_travels_with_its_model(tmp_path: Path, hub: HubServer) -> None:
     write_family(tmp_path / "mine", "SigLIP")
     push(tmp_path / "mine", "tester/mine")
-    pull("tester/mine", tmp_path / "models", any_name)
-    assert contents(tmp_path / "models" / "tester--mine") == contents(tmp_path / "mine")
+    name = pull("tester/mine", tmp_path / "models")
+    assert contents(Catalog([tmp_path / "models"]).folder(name)) == contents(tmp_path / "mine")
     assert TOKENIZER in contents(tmp_path / "mine")
 
 
-@pytest.mark.parametrize("name", ["", "mine", "../x", "a/b/c", "a/b.git", "a/b--c", "a/b?x=1", "ä/b", "a/b\n"])
+@pytest.mark.parametrize("name", ["", "mine", "../x", "a/b/c", "a/b.git", "a/b--c", "a/b?x=1", "ä/b", "a/b\nc"])
 def test_a_name_that_is_no_repository_is_refused_before_anything_is_sent(
     tmp_path: Path, hub: HubServer, name: str
 ) -> None:
     with pytest.raises(ConfigError, match="is not a repository on the Hub"):
-        pull(name, tmp_path / "models", any_name)
+        pull(name, tmp_path / "models")
     with pytest.raises(ConfigError, match="is not a repository on the Hub"):
         push(tmp_path, name)
     assert hub.requests == []
@@ -174,15 +171,15 @@ def test_the_commands_push_and_pull(tmp_path: Path, hub: HubServer, capsys: pyte
     assert not hub.repositories["models/tester/mine"].private
 
     assert main(["pull", "tester/mine", *flags]) == 1
-    assert capsys.readouterr().err == "There is already a model 'mine'. Choose another name.\n"
+    said, refusal = capsys.readouterr().err.splitlines()
+    assert said == "This command is now: nt2vr models add hf:tester/mine"
+    assert refusal == "There is already a model 'mine'. Choose another name."
     assert not any(request.startswith("GET /cdn/") for request in hub.requests)  # refused before the weights came
     assert main(["pull", "tester/mine", "--name", "mine drop", *flags]) == 1
     assert main(["pull", "tester/mine", "--name", "again", *flags]) == 0
-    assert capsys.readouterr().out == f"again is in {data}/models.\n"
-    assert read_card(data / "models" / "tester--mine").name == "again"
-    assert main(["pull", "tester/mine", "--name", "third", *flags]) == 1
-    assert "tester--mine is there already" in capsys.readouterr().err
-    assert models_in(data / "models") == ["mine", "tester--mine"]
+    assert capsys.readouterr().out.endswith(f"\nagain is in {data}/models.\n")
+    assert read_card(data / "models" / "again").name == "again"
+    assert models_in(data / "models") == ["again", "mine"]
 
 
 @pytest.mark.parametrize(("token", "message"), [(None, "needs a Hugging Face token"), ("hf_bad", "answered 401")])
@@ -201,11 +198,11 @@ def test_the_hub_s_refusals_are_one_sentence_each(tmp_path: Path, hub: HubServer
     with pytest.raises(DownloadError, match="answered 403 Forbidden for other/mine"):
         push(tmp_path / "mine", "other/mine")
     with pytest.raises(DownloadError, match=r"answered 40[14] .* for tester/none"):
-        pull("tester/none", tmp_path / "models", any_name)
+        pull("tester/none", tmp_path / "models")
     for status, message in ((429, "answered 429"), (500, "answered 500")):
         hub.status = status
         with pytest.raises(DownloadError, match=message):
-            pull("tester/none", tmp_path / "models", any_name)
+            pull("tester/none", tmp_path / "models")
     assert models_in(tmp_path / "models") == []
 
 
@@ -228,7 +225,7 @@ def test_an_unreachable_hub_is_one_sentence(tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setattr(socket, "getaddrinfo", hang)
     write_tiny(tmp_path / "mine")
     with pytest.raises(DownloadError, match="The Hub cannot be reached"):
-        pull("a/b", tmp_path / "models", any_name)
+        pull("a/b", tmp_path / "models")
     with pytest.raises(DownloadError, match="The Hub cannot be reached"):
         push(tmp_path / "mine", "a/b")
     assert models_in(tmp_path / "models") == []
@@ -238,8 +235,8 @@ def test_a_transfer_that_breaks_off_goes_on_where_it_stopped(tmp_path: Path, hub
     card = write_tiny(tmp_path / "mine")
     hub.put("a/b", contents(tmp_path / "mine"))
     hub.breaks = 2
-    assert pull("a/b", tmp_path / "models", any_name) == card.name
-    assert contents(tmp_path / "models" / "a--b") == contents(tmp_path / "mine")
+    assert pull("a/b", tmp_path / "models") == card.name
+    assert contents(tmp_path / "models" / "tiny") == contents(tmp_path / "mine")
 
 
 def test_a_full_disk_is_said_before_and_during_a_pull(
@@ -253,12 +250,12 @@ def test_a_full_disk_is_said_before_and_during_a_pull(
             raise OSError(28, "No space left on device")
 
     with pytest.raises(DownloadError, match="The disk is full"):
-        pull("a/b", tmp_path / "models", any_name, progress=full)
+        pull("a/b", tmp_path / "models", progress=full)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100 << 20))
     with pytest.raises(
-        ConfigError, match=r"^Pulling a/b needs about 211 MB, and the disk of .* has 105 MB left\. Free some space"
+        ConfigError, match=r"^Downloading a/b needs about 211 MB, and the disk of .* has 105 MB left\. Free some space"
     ):
-        pull("a/b", tmp_path / "models", any_name)
+        pull("a/b", tmp_path / "models")
     assert models_in(tmp_path / "models") == []
     assert sum(request.startswith("GET /cdn/") for request in hub.requests) == 1
 
@@ -272,7 +269,7 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path, hub: HubServer) -> 
     ):
         hub.sizes = sizes
         with pytest.raises(CheckpointError, match=message):
-            pull("a/b", tmp_path / "models", any_name)
+            pull("a/b", tmp_path / "models")
     assert models_in(tmp_path / "models") == []
 
 
@@ -338,7 +335,7 @@ def pull_hostile(
     files[file] = change(files[file]) if callable(change) else change
     hub.put("a/b", files)
     with pytest.raises(CheckpointError, match=message) as caught:
-        pull("a/b", folder / "models", any_name)
+        pull("a/b", folder / "models")
     assert re.fullmatch(r"[^\n]{20,400}\.", str(caught.value))
     assert str(folder) not in str(caught.value)
     assert models_in(folder / "models") == []

@@ -58,7 +58,7 @@ def _base_folder(base: str, data_dir: Path | None) -> str:
     if not models.named(base):
         raise ConfigError(
             f"No model or checkpoint folder is called {quoted(base)}. `nt2vr models list` has names; "
-            f'`nt2vr models get "{base}"`, or “More models” in Search, downloads a model of open_clip\'s.'
+            f'`nt2vr models add "{base}"`, or “More models” in Search, downloads a model of open_clip\'s.'
         )
     return str(models.folder(base).absolute())
 

@@ -119,9 +119,11 @@ class Indexing:
 
         def download(progress: Progress) -> None:
             progress(0, 0, f"asking for {model}")
-            self.models.download(
-                model, lambda done, total, doing: progress(done >> 20, total >> 20, f"{doing}, in MB")
-            )
+
+            def report(done: int, total: int, doing: str) -> None:
+                progress(done >> 20, total >> 20, f"{doing}, in MB" if total else doing)
+
+            self.models.add(model, progress=report)
 
         prepare = None if model in self.models.names() else download
         return self._start(library_id, model, session_of(visitor), prepare)

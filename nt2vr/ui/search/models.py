@@ -1,5 +1,6 @@
-"""“More models” on the Search tab: downloads, imports, and teaching a model “not”."""
+"""“More models” on the Search tab: one box that adds a model from any source, and teaching a model “not”."""
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -8,12 +9,11 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.errors import MAX_QUOTED, ConfigError
-from nt2vr.files import expanded
+from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
+from nt2vr.models.acquire import FILE_SUFFIXES, is_download
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.download import OFFERED, RECOMMENDED, available, can_download
-from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, import_checkpoint
-from nt2vr.models.foreign_file import SUFFIXES
+from nt2vr.models.options import ACTIVATIONS, Activation, AddOptions
 from nt2vr.progress import stoppable
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import check_model_name
@@ -30,6 +30,11 @@ MOST_FOUND = 24  # names listed while typing
 _available = cache(available)
 PROGRESS = gr.Progress()  # marks where Gradio passes a call's own
 HIDE = "() => ['', ...Array(2).fill({ __type__: 'update', visible: false })]"
+SOURCE = "Model to add: one of the above, or type to search all of open_clip's"
+OTHER_SOURCES = (
+    "Or a file or folder on this computer (~/checkpoints/con-clip.pt, ~/models/mine), a repository on the Hugging "
+    "Face Hub (hf:OWNER/NAME), a model of sentence-transformers (st:OWNER/NAME), or embeddings (mine.npz)."
+)
 WHERE = "Models are stored in the data folder. Files are never executed: only their tensors are read."
 
 
@@ -102,8 +107,8 @@ class MoreModels:
     runs: RunManager
     started: Any = field(init=False)  # event after which a model is being taught
     _teaching: Teaching = field(init=False)
-    # of each download under way, the session of the page that started it, and what cancels it
-    _downloads: list[tuple[str, Event]] = field(default_factory=list)
+    # of each model that is being added, the session of the page that started it, and what cancels it
+    _under_way: list[tuple[str, Event]] = field(default_factory=list)
     _systems: gr.Dropdown = field(init=False)
     _note: gr.Markdown = field(init=False)
     _added: gr.JSON = field(init=False)  # for the browser: the model, and what the boxes held
@@ -112,63 +117,69 @@ class MoreModels:
         """Lay the panel out; return the events after which a model has joined the chosen `systems`."""
         self._systems = systems
         offer = gr.Button(f"Add a real CLIP: {OFFERED.name}, {OFFERED.size_mb} MB", visible=False, elem_id="offer")
-
-        def box(elem_id: str, label: str, example: str, scale: int, min_width: int = 160) -> gr.Textbox:
-            place: dict[str, Any] = {"elem_id": elem_id, "scale": scale, "min_width": min_width}
-            return gr.Textbox(label=label, placeholder=example, max_lines=1, **place)
-
         with fold("More models", elem_id="more-models"):
             recommended = template("recommended", recommended_view(self.searcher.models.names()))
             self._teaching = Teaching(self.searcher.models, self.permissions, self.runs)
             self.started = self._teaching.build(recommended, "teach")
-            with gr.Row():
-                label = "Model to download: one of the above, or type to search all of open_clip's"
-                pretrained = gr.Textbox(RECOMMENDED[0].name, label=label, max_lines=1, elem_id="pretrained", scale=4)
-                download = gr.Button("Download and add", elem_id="download", scale=1, min_width=170)
-                cancel = gr.Button("Cancel download", elem_id="download-cancel", scale=1, min_width=150)
-            with gr.Row():
-                label = f"Or a CLIP checkpoint of your own: a file on this computer ({', '.join(SUFFIXES)})"
-                file = box("import-file", label, "~/checkpoints/con-clip.pt", 4)
-                at_right: dict[str, Any] = {"elem_id": "import-upload", "scale": 1, "min_width": 170}
-                upload = gr.UploadButton("Upload it", file_types=list(SUFFIXES), **at_right)
-            with gr.Row():
-                name = box("import-name", "Name", "default: the file's", 2, 120)
-                example = "default: told by files beside it, or guessed; or ViT-B-32, or a model here"
-                architecture = box("import-architecture", "Architecture", example, 4, 200)
-                choices = [("automatic", ""), *((each, each) for each in ACTIVATIONS)]
-                activation = menu("import-activation", "Activation", choices, value="", scale=1, min_width=150)
-                # an empty box would become 0 in the browser anyway
-                number: dict[str, Any] = {"precision": 0, "minimum": 0, "scale": 1, "min_width": 120}
-                frames = gr.Number(0, label="Frames, 0: automatic", elem_id="import-frames", **number)
-                key = box("import-key", "Key, of several models in the file", "state_dict_ema", 2, 150)
-                start = gr.Button("Import and add", elem_id="import", scale=1, min_width=170)
+            source = gr.Textbox(
+                RECOMMENDED[0].name, label=SOURCE, info=OTHER_SOURCES, max_lines=1, elem_id="model-source"
+            )
+            with gr.Row(elem_id="model-buttons"):
+                at_left: dict[str, Any] = {"scale": 0, "min_width": 76}
+                add = gr.Button("Add", variant="primary", elem_id="model-add", **at_left)
+                upload = gr.UploadButton(
+                    "Upload a file", file_types=list(FILE_SUFFIXES), elem_id="model-upload", scale=0, min_width=120
+                )
+                cancel = gr.Button("Cancel", elem_id="model-cancel", **at_left)
+            place = problem_place("model-problem")
+            with fold("Name and settings", elem_id="model-options"):
+                name, *options = self._build_options()
             self._note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
             self._added = gr.JSON(visible="hidden")
-        options = [architecture, activation, frames, key]
+
         private: dict[str, Any] = {"api_visibility": "private", "show_progress_on": self._note}
-        recommended.choose(self.on_choose, None, [pretrained, recommended], **QUIET)
-        pretrained.input(self.on_find, pretrained, recommended, trigger_mode="always_last", **QUIET)
+        recommended.choose(self.on_choose, None, [source, recommended], **QUIET)
+        source.input(self.on_find, source, recommended, trigger_mode="always_last", **QUIET)
         cancel.click(self.on_cancel, None, self._note, **QUIET)
-        upload.upload(self.on_upload, upload, file, **private)
-        page.load(self.on_visit, None, [download, upload, start, self._note, recommended], **QUIET)
-        answered = [systems, self._note, self._added]
-        downloaded = download.click(self.on_download, [pretrained, systems], answered, **private)
-        imported = start.click(self.on_import, [file, name, *options, systems], answered, **private)
+        upload.upload(self.on_upload, upload, source, **private)
+        page.load(self.on_visit, None, [add, upload, self._note, recommended], **QUIET)
+
+        inputs = [source, name, *options, systems]
+        answered = [place, systems, self._note, self._added]
+        add.click(told_at(place, self.on_add), inputs, answered, **private)
+        source.submit(told_at(place, self.on_add), inputs, answered, **private)
         page.load(self.on_offer, None, offer, **QUIET)
-        taken = offer.click(self.on_download, [gr.State(OFFERED.name), systems], answered, **private)
+        taken = offer.click(self.on_take, systems, [systems, self._note, self._added], **private)
         taken.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
-        boxes = [systems, file, name]
-        return [
-            event.success(None, [self._added, *boxes], boxes, js=script("addModel", MAX_COLUMNS - 1))
-            for event in (downloaded, imported, taken)
-        ]
+        boxes = [systems, source, name]
+        return [self._added.change(None, [self._added, *boxes], boxes, js=script("addModel", MAX_COLUMNS - 1))]
+
+    def _build_options(self) -> list[Any]:
+        """Lay out the boxes of a name, an architecture, an activation, a number of frames and a key."""
+
+        def box(elem_id: str, label: str, example: str, scale: int, min_width: int) -> gr.Textbox:
+            place: dict[str, Any] = {"elem_id": elem_id, "scale": scale, "min_width": min_width}
+            return gr.Textbox(label=label, placeholder=example, max_lines=1, **place)
+
+        with gr.Row():
+            name = box("model-name", "Name", "default: the source's", 2, 150)
+            example = "automatic; or ViT-B-32, or a model here"
+            architecture = box("model-architecture", "Architecture", example, 3, 200)
+        with gr.Row():
+            choices = [("automatic", ""), *((activation, activation) for activation in ACTIVATIONS)]
+            activation = menu("model-activation", "Activation", choices, value="", scale=1, min_width=130)
+            # An empty box would become 0 in the browser anyway.
+            number: dict[str, Any] = {"precision": 0, "minimum": 0, "scale": 1, "min_width": 160}
+            frames = gr.Number(0, label="Frames, 0: automatic", elem_id="model-frames", **number)
+            key = box("model-key", "Key, of several models", "state_dict_ema", 1, 160)
+        return [name, architecture, activation, frames, key]
 
     def on_visit(self, request: gr.Request) -> list[Any]:
         """Disable what this visitor may not do, and say why."""
-        may_import, may_download = (self.permissions.may(action, request) for action in ("import", "download"))
+        may_import = self.permissions.may("import", request)
+        may_add = may_import or self.permissions.may("download", request)
         note = self.permissions.refusal(request, "download", "import") or WHERE
-        buttons = [gr.Button(interactive=allowed) for allowed in (may_download, may_import, may_import)]
-        return [*buttons, note, self._view(request)]
+        return [gr.Button(interactive=may_add), gr.Button(interactive=may_import), note, self._view(request)]
 
     def on_offer(self, request: gr.Request) -> gr.Button:
         """Offer a real CLIP on a Space that reaches the Hub, to those who may download, until it is here."""
@@ -189,78 +200,112 @@ class MoreModels:
         return self._view(request, found)
 
     def on_cancel(self, request: gr.Request) -> str:
-        self.permissions.check("download", request)
-        under_way = list(self._downloads)
+        if not self.permissions.may("import", request):
+            self.permissions.check("download", request)
+        under_way = list(self._under_way)
         if not under_way:
-            return "No download is under way."
+            return "No model is being added."
         theirs = [stop for session, stop in under_way if self.permissions.may_cancel(session, request)]
         if not theirs:
             self.permissions.check_cancel(under_way[0][0], request)
         for stop in theirs:
             stop.set()
-        return "The download is being cancelled."
+        return "It is being cancelled."
 
     def on_upload(self, path: str | None, request: gr.Request) -> str:
-        """Name the uploaded file in the box, as the file to import."""
+        """Name the uploaded file in the box, as the source."""
         self.permissions.check("import", request)
         if path is None or not is_upload(path):
             raise ConfigError("There is no such file among the uploaded ones. Upload it again.")
         return path
 
-    def on_download(
-        self, name: str, chosen: list[str] | None, request: gr.Request, progress: gr.Progress = PROGRESS
-    ) -> dict[Any, Any]:
-        self.permissions.check("download", request)
-        progress(0, desc=f"asking for {name}")
-        said, stop = [""], Event()
-
-        def report(done: int, total: int, doing: str) -> None:
-            progress((done, total or None), desc=f"{doing}. {said[-1]}", unit="bytes")
-
-        def announce(text: str) -> None:
-            said.append(text)
-            progress(0, desc=text)
-
-        download = (session_of(request), stop)
-        self._downloads.append(download)
-        try:
-            added = self.searcher.models.download(name, stoppable(report, stop.is_set), announce)
-        except InterruptedError:
-            raise ConfigError(f"The download of {name} was cancelled. Nothing of it was saved.") from None
-        finally:
-            self._downloads.remove(download)
-        return self._result(added, said[-1], chosen)
-
-    def on_import(
+    def on_add(
         self,
-        file: str,
+        source: str,
         name: str,
         architecture: str,
-        activation: str,
+        activation: Activation,
         frames: float,
         key: str,
         chosen: list[str] | None,
         request: gr.Request,
         progress: gr.Progress = PROGRESS,
     ) -> dict[Any, Any]:
-        self.permissions.check("import", request)
-        if not (file or "").strip():
-            raise ConfigError("Name a checkpoint file on this computer, or upload one.")
-        path, models = expanded(file.strip()), self.searcher.models
-        if not is_upload(path):
-            self.permissions.check("paths", request)
-        check_model_name(name or path.stem)
-        options = ImportOptions(name or "", architecture or "", int(frames) or None, activation or "", key=key or "")
-        imported = import_checkpoint(
-            path, models, options, lambda done, total, doing: progress((done, total), desc=doing)
+        """Add a model from any source, for a visitor who may."""
+        source = (source or "").strip()
+        self._check(source, request)
+        options = AddOptions(
+            name=name or "",
+            model=architecture or "",
+            key=key or "",
+            frames=int(frames or 0) or None,
+            activation=activation or "",
         )
-        return self._result(imported.name, imported.remark, chosen, file=file, name=name)
+        return self._add(source, options, chosen, request, progress)
 
-    def _result(self, model: str, remark: str, chosen: Sequence[str] | None, **boxes: str) -> dict[Any, Any]:
+    def on_take(
+        self, chosen: list[str] | None, request: gr.Request, progress: gr.Progress = PROGRESS
+    ) -> dict[Any, Any]:
+        """Add the real CLIP that is offered."""
+        self.permissions.check("download", request)
+        return self._add(OFFERED.name, AddOptions(), chosen, request, progress)
+
+    def _check(self, source: str, request: gr.Request) -> None:
+        """Raise an AccessError unless a visitor may add a model from this source; its path is not looked at before."""
+        if is_upload(source):
+            self.permissions.check("import", request)
+        elif is_download(source):
+            self.permissions.check("download", request)
+        else:
+            self.permissions.check("import", request)
+            self.permissions.check("paths", request)
+
+    def _add(
+        self,
+        source: str,
+        options: AddOptions,
+        chosen: list[str] | None,
+        request: gr.Request,
+        progress: gr.Progress,
+    ) -> dict[Any, Any]:
+        progress(0, desc="looking at the file" if is_upload(source) else f"looking for {quoted(source)}")
+        download_size = ""
+        stop = Event()
+
+        def report(done: int, total: int, doing: str) -> None:
+            description = f"{doing}. {download_size}" if download_size else doing
+            if total:
+                progress((done, total), desc=description, unit="bytes")
+            else:
+                progress(0, desc=description)  # Gradio shows no description without a share
+
+        def announce(text: str) -> None:
+            nonlocal download_size
+            download_size = text
+            progress(0, desc=text)
+
+        under_way = (session_of(request), stop)
+        self._under_way.append(under_way)
+        models = self.searcher.models
+        try:
+            added = models.add(source, options, stoppable(report, stop.is_set), announce, check_model_name)
+        except InterruptedError:
+            raise ConfigError("It was cancelled. Nothing of the model was saved.") from None
+        finally:
+            self._under_way.remove(under_way)
+
+        # Embeddings answer their own queries in their own gallery, so they are not put next to the others.
+        is_embeddings = models.find(added.name).kind == "embeddings"
         return {
             self._systems: gr.Dropdown(self.searcher.system_names(chosen or ())),
-            self._note: f"Added {model}. {remark}",
-            self._added: {"model": model, **boxes},
+            self._note: f"{added.name}: {added.remark}" if added.was_here else f"Added {added.name}. {added.remark}",
+            # The time makes a second addition of one model a change, too.
+            self._added: {
+                "model": "" if is_embeddings else added.name,
+                "source": source,
+                "name": options.name,
+                "time_s": time.monotonic(),
+            },
         }
 
 

@@ -11,11 +11,15 @@ import pytest
 from numpy.typing import NDArray
 
 import nt2vr
+from nt2vr import api
+from nt2vr.errors import ConfigError
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
+from nt2vr.models.acquire import Added
 from nt2vr.models.card import QUERY_SCORED
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.outside import WrappedEncoder, check_encoder
 from tests.colours import ColourModel
 from tests.paths import ROOT
@@ -111,6 +115,21 @@ def test_an_object_of_version_0_2_0_is_adapted() -> None:
 def test_what_an_object_can_do_is_what_its_card_says() -> None:
     assert not check_encoder(OldModel()).capabilities.weighs_frames
     assert check_encoder(OldModel(pooling=QUERY_SCORED)).capabilities.weighs_frames
+
+
+def test_an_object_is_added_once_and_known_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "_ENCODERS", {})
+    model: Any = OldModel()
+    catalog = Catalog([tmp_path / "models"])
+    assert catalog.add(model) == Added("Old")
+    encoder = catalog.load("Old")
+    assert catalog.add(model) == Added("Old")
+    assert catalog.load("Old") is encoder
+
+    assert nt2vr.add_model(model, data_dir=tmp_path) == "Old"
+    assert nt2vr.load_model("Old", tmp_path).unseen_words("a quokka") == ("quokka",)
+    with pytest.raises(ConfigError, match="object is not a model: it lacks"):
+        catalog.add(object())  # type: ignore[arg-type]
 
 
 class Shouting:

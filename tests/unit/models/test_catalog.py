@@ -53,13 +53,13 @@ def test_a_broken_folder_does_not_affect_the_others(tmp_path: Path, caplog: pyte
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("ViT-B-32", "no pre-trained model 'ViT-B-32'. Try ViT-B-32/openai"),
-        ("../../etc/passwd", "no pre-trained model"),
+        ("ViT-B-32/opnai", "no pre-trained model 'ViT-B-32/opnai'. Try ViT-B-32/openai"),
+        ("ViT-B-33/openai", r"'ViT-B-33/openai' is no source of a model\. .*hf:OWNER/NAME"),
     ],
 )
 def test_an_unsupported_model_is_refused_before_any_download(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        Catalog([tmp_path]).download(name)
+        Catalog([tmp_path]).add(name)
 
 
 def test_only_models_whose_bases_saw_drawings_alone_know_only_drawings(tmp_path: Path) -> None:

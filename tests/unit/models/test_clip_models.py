@@ -22,16 +22,17 @@ from nt2vr.evaluation.sources import Data
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
-from nt2vr.models import clip_encoder
+from nt2vr.models import untrusted
+from nt2vr.models.acquire import acquire
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.clip_encoder import MODEL, ClipModel, add
-from nt2vr.models.framing import ClipOptions
+from nt2vr.models.clip_encoder import MODEL, ClipModel
+from nt2vr.models.options import AddOptions
 from nt2vr.negation.parse.query import Query
-from nt2vr.progress import Progress, silent
 from nt2vr.search.embed_clips import embed_gallery, tower_folder
 from nt2vr.search.embed_query import embed_query
 from nt2vr.search.references import Reference
 from nt2vr.search.why import NO_FRAMES, explain
+from tests.run import here
 from trainer.config import TrainConfig, resolved
 
 if find_spec("sentence_transformers") is None:  # importing it takes seconds, which other tests need not wait for
@@ -126,11 +127,15 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     "hf:prism": write_video_prism,
     "st:siglip": write_siglip,
 }
-OPTIONS = ClipOptions(frames=8, size="96x64")
+OPTIONS = {"st:qwen": AddOptions(frames=8, size="96x64")}
 
 
-def in_this_process(work: Callable[..., Any], *args: Any, progress: Progress, **limits: Any) -> Any:
-    return work(*args, progress)
+def add(folder: Path, home: Path, name: str) -> None:
+    """Add a folder in this process: a child takes seconds to import the libraries."""
+    options = replace(OPTIONS.get(name, AddOptions()), name=name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(untrusted, "run_limited", here)
+        acquire(folder, Catalog([home]), options)
 
 
 @pytest.fixture(scope="module")
@@ -139,10 +144,9 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     home, monkeypatch = tmp_path_factory.mktemp("data") / "models", pytest.MonkeyPatch()
     with monkeypatch.context() as patch:
         patch.setenv("HF_HUB_OFFLINE", "1")
-        patch.setattr(clip_encoder, "run_child", in_this_process)  # a child takes seconds to import the libraries
         for name, write in WRITERS.items():
             write(folder := tmp_path_factory.mktemp("tiny"))
-            add(folder, home, name, silent, OPTIONS if name == "st:qwen" else ClipOptions())
+            add(folder, home, name)
     return Catalog([home])
 
 
@@ -279,21 +283,20 @@ def test_training_refuses_it(catalog: Catalog) -> None:
         resolved(TrainConfig(name="mine", base=str(catalog.folder("hf:prism"))))
 
 
-def test_code_and_pickles_never_enter(catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clip_encoder, "run_child", in_this_process)
+def test_code_and_pickles_never_enter(catalog: Catalog, tmp_path: Path) -> None:
     write_siglip(folder := tmp_path / "tiny")
     (folder / "modeling.py").write_text("raise SystemExit")
     modules = json.loads((folder / "modules.json").read_text())
     (folder / "modules.json").write_text(json.dumps([{**modules[0], "type": "modeling.Mine"}]))
     with pytest.raises(CheckpointError, match="needs code of its own, which is never run"):
-        add(folder, tmp_path / "models", "st:mine", silent, ClipOptions())
+        add(folder, tmp_path / "models", "st:mine")
     assert not list((tmp_path / "models").iterdir())
     (folder / "modules.json").write_text(json.dumps(modules))
     config = json.loads((folder / "config.json").read_text())
     for hostile in ({"attn_implementation": "somebody/kernels"}, {"text_config": {"num_hidden_layers": 1_000_000}}):
         (folder / "config.json").write_text(json.dumps({**config, **hostile}))
         with pytest.raises(CheckpointError, match=r"never run here|1,000,000 layers"):
-            add(folder, tmp_path / "models", "st:mine", silent, ClipOptions())
+            add(folder, tmp_path / "models", "st:mine")
     assert not list((tmp_path / "models").iterdir())
     (folder / "config.json").write_text(json.dumps(config))
     assert (catalog.folder("st:siglip") / MODEL / "modules.json").is_file()
@@ -301,4 +304,4 @@ def test_code_and_pickles_never_enter(catalog: Catalog, tmp_path: Path, monkeypa
     for path in folder.rglob("*.safetensors"):
         path.rename(path.with_suffix(".bin"))
     with pytest.raises(CheckpointError, match="has no weights as"):
-        add(folder, tmp_path / "models", "st:mine", silent, ClipOptions())
+        add(folder, tmp_path / "models", "st:mine")

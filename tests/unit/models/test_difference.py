@@ -13,12 +13,13 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.models.acquire import acquire
 from nt2vr.models.card import CARD, DIFFERENCE, WEIGHTS, Card, read_card, write_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint, read_model, write_checkpoint
 from nt2vr.models.difference import export_checkpoint
-from nt2vr.models.foreign import ImportOptions, import_checkpoint
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.options import AddOptions
 from tests.paths import ROOT
 from tests.run import here
 from tests.tiny import RESNET, tiny_model, write_anew, write_tiny
@@ -159,7 +160,7 @@ def test_a_difference_from_elsewhere_is_imported_with_its_base_or_refused(
     monkeypatch.setattr("nt2vr.models.untrusted.run_limited", here)
     write_tuned(run := tmp_path / "runs" / "night" / "checkpoints" / "epoch_001", models / "base")
     catalog = Catalog([models], runs=tmp_path / "runs")
-    name = import_checkpoint(run, catalog, ImportOptions("Mine", frames=2)).name
+    name = acquire(run, catalog, AddOptions("Mine", frames=2)).name
     np.testing.assert_array_equal(catalog.load(name).encode_text(TEXTS), read_checkpoint(run).encode_text(TEXTS))
     assert (catalog.folder(name) / WEIGHTS).is_file()
     shutil.copytree(run, foreign := tmp_path / "elsewhere" / "tuned")
@@ -167,7 +168,7 @@ def test_a_difference_from_elsewhere_is_imported_with_its_base_or_refused(
     (foreign / CARD).write_text(json.dumps(told))
     for path in (foreign, foreign / DIFFERENCE):
         with pytest.raises(CheckpointError, match="from the model 'Base'"):
-            import_checkpoint(path, catalog)
+            acquire(path, catalog, AddOptions())
 
 
 def test_a_damaged_difference_is_refused(models: Path) -> None:

@@ -16,12 +16,14 @@ from nt2vr.evaluation.sources import judged_queries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
+from nt2vr.models import untrusted
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.precomputed import EMBEDDINGS, read_embeddings, write_embeddings
 from nt2vr.negation.generate.query_sets import Caption, QuerySets
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import System
+from tests.run import here
 
 GOOD: dict[str, NDArray[Any]] = {
     "video_ids": np.array(["a", "b", "c"]),
@@ -38,7 +40,8 @@ def save(path: Path, arrays: Mapping[str, Any]) -> None:
 
 
 @pytest.fixture
-def models(tmp_path: Path) -> Catalog:
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalog:
+    monkeypatch.setattr(untrusted, "run_limited", here)
     save(tmp_path / "other.npz", GOOD)
     assert main(["import", str(tmp_path / "other.npz"), "--name", "Other", "--data-dir", str(tmp_path)]) == 0
     return Catalog([tmp_path / "models"])

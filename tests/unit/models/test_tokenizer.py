@@ -13,11 +13,12 @@ from open_clip.tokenizer import get_clean_fn
 from tokenizers import Tokenizer
 
 from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.models.acquire import acquire
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.download import pretrained
-from nt2vr.models.foreign import ImportOptions, import_checkpoint
+from nt2vr.models.options import AddOptions
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer
 from tests.families import FAMILIES, family_model, write_family
 from tests.run import here
@@ -135,9 +136,9 @@ def test_an_import_takes_the_tokenizer_of_the_model_that_is_named(
     torch.save(family_model(family, seed=3).state_dict(), tmp_path / "files" / "tuned.pt")
     file = tmp_path / "files" / "tuned.pt"
     with pytest.raises(ConfigError, match=r"needs the tokenizer 'timm/ViT-B-16-SigLIP'. Put its tokenizer.json next"):
-        import_checkpoint(file, models, ImportOptions("tuned", family.architecture))
+        acquire(file, models, AddOptions("tuned", family.architecture))
     shutil.copytree(folders["SigLIP"], tmp_path / "models" / "base")
-    import_checkpoint(file, models, ImportOptions("tuned", models.names()[0]))
+    acquire(file, models, AddOptions("tuned", models.names()[0]))
     tuned = read_card(tmp_path / "models" / "tuned")
     assert replace(tuned.framing, size=1) == replace(read_card(folders["SigLIP"]).framing, size=1)
     assert read_checkpoint(tmp_path / "models" / "tuned", verify=True).encode_text(["a dog"]).shape == (1, 64)

@@ -1,0 +1,342 @@
+"""The one way in for models: every kind of source, by the catalog, the command and Python."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import huggingface_hub.constants
+import numpy as np
+import open_clip
+import pytest
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import save
+
+import nt2vr
+from nt2vr import api
+from nt2vr.cli import main
+from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.models import clip_encoder, untrusted
+from nt2vr.models.acquire import Added, is_download
+from nt2vr.models.card import WEIGHTS
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.options import AddOptions
+from nt2vr.settings import prepare_environment
+from tests.hub_server import HubServer, serve_hub, use_hub
+from tests.paths import ROOT
+from tests.run import here
+from tests.tiny import TINY, tiny_model, write_tiny
+
+EMBEDDINGS: dict[str, Any] = {
+    "video_ids": np.array(["a", "b"]),
+    "videos": np.eye(2),
+    "queries": np.array(["a dog"]),
+    "texts": np.array([[1.0, 0.1]]),
+}
+MODULES = [{"type": "sentence_transformers.models.Transformer", "path": "", "idx": 0, "name": "0"}]
+OF_TRANSFORMERS = {"config.json": b"{}", "video_preprocessor_config.json": b"{}", "model.safetensors": b"weights"}
+OF_ST = {"modules.json": json.dumps(MODULES).encode(), "model.safetensors": b"weights"}
+
+
+class Backend:
+    """Stands for sentence-transformers and transformers, which are not installed."""
+
+    composes = False
+
+    def __init__(self, folder: Path, *_: Any) -> None:
+        self.model = SimpleNamespace(parameters=list)
+        self.defaults = {"frames": 2, "least": 2, "fps": 0.0, "size": (8, 8)}
+
+    def texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.ones((len(texts), 4), np.float32)
+
+    def clips(self, clips: Sequence[Any]) -> NDArray[np.float32]:
+        return np.ones((len(clips), 4), np.float32)
+
+
+def write_files(folder: Path, files: dict[str, bytes]) -> Path:
+    folder.mkdir()
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def write_file(folder: Path) -> Path:
+    torch.save(tiny_model(7).state_dict(), folder / "mine.pt")
+    return folder / "mine.pt"
+
+
+def write_checkpoint_folder(folder: Path) -> Path:
+    write_tiny(folder / "whole", "Its own name", seed=7)
+    return folder / "whole"
+
+
+def write_embeddings(folder: Path) -> Path:
+    np.savez(folder / "vectors.npz", **EMBEDDINGS)
+    return folder / "vectors.npz"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of source.
+
+    Attributes:
+        source: on the Hub; or what writes it into a folder, and returns its path.
+        name: of the model unless a person gives one.
+        objective: on its card.
+        model: the base that has to be named.
+        is_found_again: whether to add it again finds the one that is here.
+    """
+
+    source: str | Callable[[Path], Path]
+    name: str
+    objective: str = "contrastive"
+    model: str = ""
+    is_found_again: bool = False
+
+    def source_in(self, folder: Path) -> str:
+        return self.source if isinstance(self.source, str) else str(self.source(folder))
+
+
+KINDS = {
+    "a file": Kind(write_file, "mine", model="base"),
+    "a folder": Kind(write_checkpoint_folder, "whole"),
+    "a folder of sentence-transformers": Kind(
+        lambda folder: write_files(folder / "pictures", OF_ST), "st:pictures", "whole clips"
+    ),
+    "a folder of transformers": Kind(
+        lambda folder: write_files(folder / "videos", OF_TRANSFORMERS), "hf:videos", "whole clips"
+    ),
+    "of open_clip": Kind("tiny/test", "tiny / test", is_found_again=True),
+    "in open_clip's format": Kind("hf:tester/mine", "Pushed", objective=""),
+    "of transformers": Kind("hf:tester/videos", "hf:tester/videos", "whole clips", is_found_again=True),
+    "of sentence-transformers": Kind("st:tester/pictures", "st:tester/pictures", "whole clips", is_found_again=True),
+    "embeddings": Kind(write_embeddings, "vectors", "embeddings from a file"),
+}
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
+    """A Hub with a model of each kind; models are tried out in this process, which has imported torch already."""
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "tiny", TINY)
+    monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny", {"test": {"hf_hub": "test/tiny/"}})
+    monkeypatch.setattr(untrusted, "run_limited", here)
+    monkeypatch.setattr(clip_encoder, "SentenceTransformers", Backend)
+    monkeypatch.setattr(clip_encoder, "Transformers", Backend)
+    write_tiny(tmp_path / "pushed", "Pushed")
+    with serve_hub() as server:
+        use_hub(monkeypatch, server.endpoint, token=None)
+        server.put("test/tiny", {WEIGHTS: save(tiny_model(3).state_dict())})
+        pushed = {path.name: path.read_bytes() for path in (tmp_path / "pushed").iterdir()}
+        server.put("tester/mine", pushed | OF_TRANSFORMERS)  # as many repositories of open_clip's have both
+        server.put("tester/videos", OF_TRANSFORMERS)
+        server.put("tester/pictures", OF_ST)
+        yield server
+
+
+@pytest.fixture
+def models(tmp_path: Path, hub: HubServer) -> Catalog:
+    """The models of a data folder, which has one that others may name as their base."""
+    write_tiny(tmp_path / "data" / "models" / "base", "base")
+    return Catalog([tmp_path / "data" / "models"])
+
+
+def add_by_catalog(models: Catalog, source: str, name: str = "", model: str = "") -> None:
+    models.add(source, AddOptions(name, model))
+
+
+def add_by_command(models: Catalog, source: str, name: str = "", model: str = "") -> None:
+    flags = ["--data-dir", str(models.home.parent), *(["--name", name] if name else [])]
+    assert main(["models", "add", source, *flags, *(["--model", model] if model else [])]) == 0
+
+
+def add_in_python(models: Catalog, source: str, name: str = "", model: str = "") -> None:
+    options: dict[str, Any] = {"model": model} if model else {}
+    assert nt2vr.add_model(source, name, models.home.parent, **options) in models.names()
+
+
+WAYS = {"the catalog": add_by_catalog, "the command": add_by_command, "Python": add_in_python}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_source_becomes_a_model_that_loads(models: Catalog, tmp_path: Path, kind: str, way: str) -> None:
+    expected, add = KINDS[kind], WAYS[way]
+    source = expected.source_in(tmp_path)
+    add(models, source, model=expected.model)
+    assert models.names() == sorted(["base", expected.name], key=lambda name: models.folder(name).name)
+    assert models.card(expected.name).objective == expected.objective
+    assert models.load(expected.name).name == expected.name
+
+    add(models, source, name="Another", model=expected.model)
+    assert {"base", expected.name, "Another"} == set(models.names())
+    assert models.card("Another").visual_fingerprint == models.card(expected.name).visual_fingerprint
+    assert not list(models.home.glob(".*"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_name_that_exists_is_refused_unless_it_is_the_same_download(
+    models: Catalog, hub: HubServer, tmp_path: Path, kind: str
+) -> None:
+    expected = KINDS[kind]
+    source = expected.source_in(tmp_path)
+    models.add(source, AddOptions(model=expected.model))
+    hub.requests.clear()
+    if expected.is_found_again:
+        assert models.add(source) == Added(expected.name, "It was here already.", was_here=True)
+        assert hub.requests == []
+    else:
+        with pytest.raises(ConfigError, match=f"There is already a model '{expected.name}'. Choose another name."):
+            models.add(source, AddOptions(model=expected.model))
+    with pytest.raises(ConfigError, match="There is already a model 'BASE'"):
+        models.add(source, AddOptions("BASE", model=expected.model))
+    assert not any(request.startswith("GET /cdn/") for request in hub.requests)  # no weights were asked for
+    assert len(models.names()) == 2
+
+
+@pytest.mark.parametrize("stage", ["downloading", "trying it out"])
+@pytest.mark.parametrize("kind", ["of open_clip", "in open_clip's format", "of sentence-transformers"])
+def test_what_is_cancelled_or_interrupted_leaves_nothing(models: Catalog, kind: str, stage: str) -> None:
+    def cancel(done: int, total: int, doing: str) -> None:
+        if doing.startswith(stage):
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        models.add(str(KINDS[kind].source), progress=cancel)
+    assert [path.name for path in models.home.iterdir()] == ["base"]
+
+
+@pytest.mark.parametrize(
+    "source", ["", " ", "mine", "ViT-B-33/openai", "OWNER/NAME", "a/b/c", "https://huggingface.co/a/b", "x" * 5000]
+)
+def test_what_is_no_source_gets_one_sentence_with_an_example_of_each_form(
+    models: Catalog, hub: HubServer, source: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        models.add(source)
+    for example in ("~/mine.pt", "~/models/mine", "ViT-B-32/openai", "hf:OWNER/NAME", "st:OWNER/NAME", "~/mine.npz"):
+        assert f"({example})" in str(caught.value)
+    assert hub.requests == []
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "message"),
+    [
+        ("/none/mine.pt", {}, "There is no file /none/mine.pt"),
+        ("/none/mine.npz", {}, "There is no file /none/mine.npz"),
+        ("mine.npz", {}, "There is no file mine.npz"),
+        ("ViT-B-32/opnai", {}, "Try ViT-B-32/openai"),
+        ("hf:none", {}, "'none' is not a repository on the Hub"),
+        ("st:../x", {}, "'../x' is not a repository on the Hub"),
+        ("tiny/test", {"activation": "GELU"}, "The option activation does not apply to tiny / test"),
+        ("hf:tester/mine", {"fps": 2.0}, "The option fps does not apply to tester/mine"),
+        ("st:tester/pictures", {"key": "ema"}, "The option key does not apply to st:tester/pictures"),
+        ("hf:tester/videos", {"dimensions": 2}, "instruction and dimensions do not apply to hf:tester/videos"),
+        ("mine.pt", {"activation": "gelu"}, "activation cannot be 'gelu': choose one of QuickGELU, GELU"),
+        ("mine.pt", {"positions": "middle"}, "positions cannot be 'middle': choose one of centres, ends"),
+        ("mine.pt", {"fps": -1.0}, "fps cannot be -1.0: choose 0 to 60"),
+        ("mine.pt", {"size": "8x8"}, "The size '8x8' cannot be used"),
+        ("tiny/test", {"name": "a|b"}, r"choose 1 to 60 characters without \|"),
+    ],
+)
+def test_a_source_that_cannot_be_used_is_one_sentence_and_leaves_nothing(
+    models: Catalog, source: str, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(Nt2vrError, match=message) as caught:
+        models.add(source, AddOptions(**options))
+    assert re.fullmatch(r"[^\n]{10,400}\.", str(caught.value))
+    assert [path.name for path in models.home.iterdir()] == ["base"]
+
+
+def test_whether_a_source_is_a_download_is_told_without_a_look_at_any_file(
+    hub: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ViT-B-32").mkdir()
+    (tmp_path / "ViT-B-32" / "openai").mkdir()
+    monkeypatch.chdir(tmp_path)
+    downloads = ["ViT-B-32/openai", "ViT-B-32 / openai", "tiny/none", "hf:a/b", "st:a", "st:/etc/passwd"]
+    paths = ["./ViT-B-32/openai", "ViT-B-32/openai.pt", "ViT-B-32", "ViT-B-32/a/b", "/etc/passwd", "~/a", "C:\\a.pt"]
+    assert [is_download(source) for source in downloads] == [True] * len(downloads)
+    assert [is_download(source) for source in paths] == [False] * len(paths)
+    assert hub.requests == []
+
+
+@pytest.mark.parametrize(
+    ("alias", "kind", "flags"),
+    [
+        ("import", "a file", ["--model", "base", "--frames", "3", "--activation", "GELU", "--pooling", "raw_mean"]),
+        ("import", "a folder", ["--frames", "3", "--positions", "ends"]),
+        ("import", "embeddings", []),
+        ("models get", "of open_clip", []),
+        ("models get", "of sentence-transformers", ["--frames", "3", "--fps", "2", "--size", "96x64"]),
+        ("models get", "of transformers", ["--frames", "3"]),
+        ("pull", "in open_clip's format", []),
+    ],
+)
+def test_the_aliases_work_and_name_the_new_command(
+    models: Catalog, tmp_path: Path, capsys: pytest.CaptureFixture[str], alias: str, kind: str, flags: list[str]
+) -> None:
+    expected = KINDS[kind]
+    source = expected.source_in(tmp_path)
+    typed = source.removeprefix("hf:") if alias == "pull" else source
+    named = ["--name", "Mine"] if alias != "models get" else []
+    assert main([*alias.split(), typed, *named, *flags, "--data-dir", str(models.home.parent)]) == 0
+    name = "Mine" if named else expected.name
+    printed = capsys.readouterr()
+    assert f"This command is now: nt2vr models add {source}\n" in printed.err
+    assert f"{name} is in {models.home}." in printed.out
+    assert set(models.names()) == {"base", name}
+    if "--frames" in flags:
+        assert models.card(name).frames == 3
+
+
+def test_an_encoder_is_added_for_this_process(
+    models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "_ENCODERS", {})
+    write_tiny(tmp_path / "other", "Outside", seed=5)
+    model, data = nt2vr.load_model(tmp_path / "other"), models.home.parent
+    assert models.add(model.encoder) == models.add(model.encoder) == Added("Outside")
+    assert nt2vr.add_model(model, data_dir=data) == "Outside"
+    assert nt2vr.load_model("Outside", data).encoder is model.encoder
+    assert "Outside" not in Catalog([models.home]).names()
+    with pytest.raises(ConfigError, match="Pass it alone"):
+        nt2vr.add_model(model, "Mine", data)
+    with pytest.raises(ConfigError, match="add_model takes no frame"):
+        nt2vr.add_model("mine.pt", data_dir=data, frame=3)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from nt2vr.models.catalog import Catalog
+
+def report(done, total, doing):
+    if doing == "finding the architecture":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Catalog([Path(sys.argv[2])]).add(Path(sys.argv[1]), progress=report)
+"""
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_leaves_no_model_and_no_child(tmp_path: Path) -> None:
+    prepare_environment()
+    home = tmp_path / "models"
+    command = [sys.executable, "-c", KILLED, str(write_checkpoint_folder(tmp_path)), str(home)]
+    ended = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    time.sleep(5)  # in which the child would have written the model
+    assert Catalog([home]).names() == []
+    assert not [path for path in home.glob("*") if path.suffix != ".unchecked"]
+    assert Catalog([home]).add(tmp_path / "whole").name == "whole"
