@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from nt2vr.models.card import MEAN, UNIT_PROJECTED, Card
 from nt2vr.models.device import autocast, precision_of
 from nt2vr.models.encoder import FrameEncoder, encode_unknown
 from nt2vr.models.framing import Framing
-from nt2vr.models.text_thread import MOST_TEXTS, MOST_WEIGHTS, text_thread
+from nt2vr.models.text_thread import MOST_TEXTS, MOST_WEIGHTS, encode_in_text_thread
 from nt2vr.negation.parse.tokens import EMOJI
 
 if TYPE_CHECKING:
@@ -116,15 +117,12 @@ class OpenClipEncoder(FrameEncoder):
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         encode = self._encode_text
         if self._has_small_text_tower and self._device.type == "cpu" and len(texts) <= MOST_TEXTS:
-            encode = self._encode_in_text_thread
+            encode = partial(encode_in_text_thread, self._encode_text)
         rows, self.cached_texts = encode_unknown(self.cached_texts, texts, encode, BATCH_SIZE)
         return rows.reshape(len(texts), self.embed_dim)
 
     def prepare_texts(self, texts: Sequence[str]) -> None:
         self.encode_text(texts)
-
-    def _encode_in_text_thread(self, texts: list[str]) -> NDArray[np.float32]:
-        return text_thread().encode(texts, self._encode_text)
 
     def _encode_text(self, texts: list[str]) -> NDArray[np.float32]:
         import torch  # noqa: PLC0415  the page is up before torch is

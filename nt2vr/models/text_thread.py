@@ -1,16 +1,16 @@
-"""One thread that encodes the texts of all searches on a processor; those that wait for the same model share a batch.
+"""One thread that encodes the texts of all searches on a processor.
 
 A sentence is little work for a small text tower, and most of the time goes into threads that wait for one another,
 those of PyTorch and those of other searches. On two cores, a sentence took three built-in models 22 ms in one thread
-and 28 to 35 ms in PyTorch's two, and with six searches at a time 32 and 41 ms.
+and 28 to 35 ms in PyTorch's two, and with six searches at a time 32 and 41 ms. Texts of several searches do not share
+a batch, since embeddings would then depend, in their last digits, on who else searches.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from threading import Lock, Thread
+from threading import Thread
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,56 +18,19 @@ from numpy.typing import NDArray
 MOST_WEIGHTS = 20_000_000  # of a small text tower, without its table of tokens; larger ones gain from several cores
 MOST_TEXTS = 16  # of one search
 
-Encode = Callable[[list[str]], NDArray[np.float32]]
 
-
-@dataclass(frozen=True, eq=False)
-class _Request:
-    texts: Sequence[str]
-    embeddings: Future[NDArray[np.float32]] = field(default_factory=Future)
-
-
-class TextThread:
-    """Encodes texts in a thread of its own."""
-
-    def __init__(self) -> None:
-        self._executor = ThreadPoolExecutor(1, "texts", initializer=_use_one_core)
-        self._waiting: defaultdict[Encode, list[_Request]] = defaultdict(list)
-        self._changing = Lock()  # held only for moments
-
-    def encode(self, texts: Sequence[str], encode: Encode) -> NDArray[np.float32]:
-        """Return the embeddings of texts by a model's method: (N, D)."""
-        request = _Request(texts)
-        with self._changing:
-            self._waiting[encode].append(request)
-        self._executor.submit(self._encode_waiting, encode)
-        return request.embeddings.result()
-
-    def _encode_waiting(self, encode: Encode) -> None:
-        """Encode all that waits for a model by now; nothing is left for those who asked while others' ran."""
-        with self._changing:
-            requests = self._waiting.pop(encode, [])
-        if not requests:
-            return
-        texts = [text for request in requests for text in request.texts]
-        try:
-            embeddings = encode(texts)
-        except BaseException as error:
-            for request in requests:
-                request.embeddings.set_exception(error)
-            return
-
-        start = 0
-        for request in requests:
-            stop = start + len(request.texts)
-            request.embeddings.set_result(embeddings[start:stop])
-            start = stop
+def encode_in_text_thread(encode: Callable[[list[str]], NDArray[np.float32]], texts: list[str]) -> NDArray[np.float32]:
+    """Return `encode(texts)`: (N, D). Others that call this wait for their turn."""
+    return _text_thread().submit(encode, texts).result()
 
 
 @cache
-def text_thread() -> TextThread:
-    """Return the thread of this process."""
-    return TextThread()
+def _text_thread() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="texts", initializer=_use_one_core)
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_text_thread.cache_clear)  # threads are not forked
 
 
 def _use_one_core() -> None:
