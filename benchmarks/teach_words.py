@@ -36,10 +36,12 @@ from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
 from nt2vr.datasets import load
 from nt2vr.datasets.load import sample_ids
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors
+from nt2vr.evaluation.embed_media import Vectors
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.protocol import ask
+from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.sources import key_of, words_benchmark
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import atomic_write
 from nt2vr.models.card import Card
 from nt2vr.models.pooling import Mean
@@ -87,7 +89,7 @@ class Half:
     """
 
     name: str
-    benchmark: Benchmark
+    benchmark: TextBenchmark
     videos: Vectors
     control: Measured
 

@@ -18,11 +18,13 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, mask, row_array
 from nt2vr.evaluation.built_in import world_benchmark
+from nt2vr.evaluation.embed_media import Vectors
 from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.protocol import ask, ask_systems, parse_query
+from nt2vr.evaluation.queries import JudgedQuery, mask, row_array
 from nt2vr.evaluation.scoring import score_table
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.models.card import write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
@@ -46,11 +48,11 @@ FIRST, DRAWS = 8, 4  # clips that people see first; typed sentences per scene
 DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0)  # τ of `rectified`, above the mean s(clip, unwanted) of all clips and parts
 
 
-def validation_queries(cache: Path, num_clips: int = NUM_CLIPS) -> Benchmark:
+def validation_queries(cache: Path, num_clips: int = NUM_CLIPS) -> TextBenchmark:
     return world_benchmark(cache, num_clips, SEED, "validation", num_pairs=0)
 
 
-def strengths(encoder: Encoder, videos: Vectors, benchmark: Benchmark) -> dict[str, float]:
+def strengths(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> dict[str, float]:
     """Return the best λ, t and τ by their keys in a card."""
     benchmark = replace(benchmark, queries=tuple(query for query in benchmark.queries if query.kind == "composed"))
     best: dict[str, float] = {}
@@ -95,7 +97,7 @@ def excess_weight(encoder: Encoder, videos: Vectors, queries: Sequence[JudgedQue
 
 
 def _best(
-    encoder: Encoder, strategy: str, grid: Sequence[float], videos: Vectors, benchmark: Benchmark
+    encoder: Encoder, strategy: str, grid: Sequence[float], videos: Vectors, benchmark: TextBenchmark
 ) -> tuple[float, float]:
     """Return the largest mean that a strategy gets, and its strength; log what each gets."""
     systems, scores = [System(encoder.name, strategy, strength) for strength in grid], []
@@ -107,7 +109,7 @@ def _best(
     return max(scores), grid[scores.index(max(scores))]
 
 
-def calibrate(folder: Path, benchmark: Benchmark, typed: Sequence[JudgedQuery]) -> None:
+def calibrate(folder: Path, benchmark: TextBenchmark, typed: Sequence[JudgedQuery]) -> None:
     encoder = read_checkpoint(folder)
     card, videos = encoder.card, benchmark.embed(encoder, silent)
     captions = [query.text for query in benchmark.queries if query.kind == "original"]

@@ -8,7 +8,7 @@ from nt2vr.datasets.base import Dataset
 from nt2vr.datasets.covr import load_covr
 from nt2vr.datasets.load import load_dataset, sample
 from nt2vr.errors import ConfigError, counted, quoted
-from nt2vr.evaluation.benchmark import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.negation.generate.verb_changes import Rule, read_verbs
 from nt2vr.settings import resolve_path
 from nt2vr.world import NAME

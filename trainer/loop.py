@@ -22,9 +22,10 @@ from torch import Tensor
 from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, ConfigError, counted, reason_of
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery
 from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.protocol import ask
+from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.encoder import Encoder
@@ -357,7 +358,7 @@ def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None 
     """Search the clips with captions and with denying sentences; return measures of `summarise`.
 
     These are every "original/" one, and for denying sentences those TRACKED; for datasets those of negated and
-    composed queries. `videos` are as of `Benchmark.embed`, and computed if None.
+    composed queries. `videos` are as of `TextBenchmark.embed`, and computed if None.
     """
     videos = clips.embeddings(encoder.as_scored()) if videos is None else videos
     return _measured(encoder, clips, videos, ["plain"])[0]
@@ -380,7 +381,7 @@ def _measured(
     encoder: Encoder, clips: Clips, videos: NDArray[np.float32], strategies: Sequence[str], progress: Progress = silent
 ) -> list[dict[str, float]]:
     queries, names = _queries(clips), tuple(map(str, range(len(clips))))
-    benchmark = Benchmark(clips.name or "clips", names, queries, lambda *_: videos, {})
+    benchmark = TextBenchmark(clips.name or "clips", names, queries, lambda *_: videos, {})
     systems = [System(encoder.name, strategy) for strategy in strategies]
     found = [summarise(queries, values) for values in ask(encoder, systems, videos, benchmark, progress)]
     # ranks, and the recalls and first pages of denying sentences, are for the evaluation

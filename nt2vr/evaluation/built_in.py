@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, content_of, cue_of, embed_files, row_array
+from nt2vr.evaluation.embed_media import Vectors, content_of, embed_files
 from nt2vr.evaluation.measures import KS, LENIENT
+from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.store import Cache
@@ -103,7 +105,7 @@ def world_benchmark(
     split: SceneSplit = "test",
     progress: Progress = silent,
     num_pairs: int = PAIRS,
-) -> Benchmark:
+) -> TextBenchmark:
     """Build a benchmark of held-out scenes, "test" or "validation", with at most `num_pairs` foils per fold."""
     scenes = sample_scenes(split, num_clips, seed)
     captions, name = captions_of(scenes), WORLD if split == "test" else f"{WORLD}, {split}"
@@ -116,7 +118,7 @@ def world_benchmark(
 
 def shown_benchmark(
     cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED, progress: Progress = silent
-) -> Benchmark:
+) -> TextBenchmark:
     """Build questions about who, which deed and which place held-out scenes show; each sort counts as a data set.
 
     One of the classes of a sort that a scene shows is asked for against all that it does not show.
@@ -146,7 +148,7 @@ def _benchmark(
     cache: Path,
     texts: tuple[str, ...],
     references: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
-) -> Benchmark:
+) -> TextBenchmark:
     split = scenes[0].split
 
     def embed(encoder: Encoder, progress: Progress) -> Vectors:
@@ -154,10 +156,10 @@ def _benchmark(
         return clips.embeddings(encoder.as_scored(), progress, keeps_frames=True)
 
     ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
-    return Benchmark(name, ids, queries, embed, source, references, texts)
+    return TextBenchmark(name, ids, queries, embed, source, references, texts)
 
 
-def gallery_benchmark(gallery: Gallery, decoder: Decoder, cache: Cache, progress: Progress = silent) -> Benchmark:
+def gallery_benchmark(gallery: Gallery, decoder: Decoder, cache: Cache, progress: Progress = silent) -> TextBenchmark:
     """Build the same kind of benchmark from a gallery, as the shipped one; a ConfigError says if no scene is known."""
     videos = [video for video in gallery.videos if video.scene is not None]
     ids, scenes = tuple(video.video_id for video in videos), [Scene.from_dict(video.scene or {}) for video in videos]
@@ -165,7 +167,7 @@ def gallery_benchmark(gallery: Gallery, decoder: Decoder, cache: Cache, progress
     queries = world_queries([caption.text for caption in captions], SceneDenials(scenes), progress)
     source = {"data": gallery.name, "clips": len(videos), "content": content_of(videos, cache, progress)}
     references = {"oracle": oracle_metrics(scenes, captions)} if scenes else {}
-    return Benchmark(gallery.name, ids, queries, embed, source, references)
+    return TextBenchmark(gallery.name, ids, queries, embed, source, references)
 
 
 def captions_of(scenes: Sequence[Scene]) -> list[SceneCaption]:

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
 from nt2vr.errors import ConfigError, DatasetError, reason_of
-from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, embed_files, mask, row_array, unreadable_remark
+from nt2vr.evaluation.embed_media import embed_files, unreadable_remark
+from nt2vr.evaluation.queries import JudgedQuery, cue_of, mask, row_array
 from nt2vr.evaluation.report import PICTURE_PLUS_TEXT, Report, covr_result
 from nt2vr.evaluation.roles import FULL_CAPTION
 from nt2vr.evaluation.scoring import first_ranks, first_rows, score_table, shares_among_first
@@ -75,7 +76,7 @@ class CovrQuery:
 
 
 class EmbeddedMedia(NamedTuple):
-    """References (R, D), one frame or picture each, and clips (V, D), or (V, F, D) for `Benchmark.embed`'s reason."""
+    """References (R, D), one frame or picture each, and clips (V, D), or (V, F, D) for `TextBenchmark.embed`'s reason."""
 
     references: Vectors
     clips: Vectors

@@ -19,12 +19,12 @@ import numpy as np
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.archive import Archive
-from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.covr import CovrData, benchmark_for, covr_report, write_submission
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
 from nt2vr.evaluation.report import Report, Result, load_report
 from nt2vr.evaluation.sources import FRAMES, GALLERY, Data, load_benchmark
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
@@ -57,7 +57,7 @@ def pack(report: Report, path: Path = READY) -> None:
     path.write_bytes(lzma.compress(file.getvalue(), preset=9 | lzma.PRESET_EXTREME))
 
 
-def unpack(benchmark: Benchmark, path: Path = READY) -> Report:
+def unpack(benchmark: TextBenchmark, path: Path = READY) -> Report:
     """Return the report; a ConfigError refuses another benchmark than the one it was made of."""
     with np.load(io.BytesIO(lzma.decompress(path.read_bytes())), allow_pickle=False) as found:
         said, arrays = json.loads(str(found["said"])), {name: found[name] for name in MEASURED}
@@ -82,7 +82,7 @@ class Evaluations:
         self.archive = Archive(folder / "reports")
         self._models, self._decoder, self._cache = models, decoder, cache
         self._folder, self._libraries = folder, libraries
-        self._built: dict[Data, Benchmark] = {}
+        self._built: dict[Data, TextBenchmark] = {}
 
     @property
     def job(self) -> Job[str] | None:
@@ -146,7 +146,7 @@ class Evaluations:
         store = ResultStore(self._folder)
         return evaluate(benchmark, systems, self._models, store, progress, named=list(dict.fromkeys(named)))
 
-    def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress) -> Benchmark:
+    def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress) -> TextBenchmark:
         if reads == FRAMES and data in self._built:
             return self._built[data]
         progress(0, 0, "reading the data")

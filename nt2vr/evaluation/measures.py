@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.benchmark import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQuery
 
 KS = (1, 5, 10)
 FIRST_PAGE = 10  # videos checked for violations

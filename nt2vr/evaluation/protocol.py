@@ -12,10 +12,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors
+from nt2vr.evaluation.embed_media import Vectors
 from nt2vr.evaluation.measures import Measured, joined
+from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.scoring import caption_ranks, choices_of, measure_block, measure_choices
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import atomic_write
 from nt2vr.media.store import LIMITS, evict, mark_used, read_cached
 from nt2vr.models.card import Card
@@ -109,7 +111,7 @@ def ask_systems(
 
     Captions have nothing to exclude, so every strategy searches for the full text. A system without anything to search
     for (`drop` on "not B") gets zeros, for which all videos tie. What `step`, called now and then, raises ends the
-    work; `averaged` is that of `Benchmark`, and `understand` parses queries whose parts are unknown.
+    work; `averaged` is that of `TextBenchmark`, and `understand` parses queries whose parts are unknown.
     """
     card, parsing = encoder.card, 0.0
     parts: list[tuple[str, tuple[str, ...]]] = [("", ())] * len(queries)
@@ -187,7 +189,7 @@ def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
 
 
 def evaluate(
-    benchmark: Benchmark,
+    benchmark: TextBenchmark,
     systems: Sequence[System],
     models: Catalog,
     store: ResultStore | None = None,
@@ -263,7 +265,7 @@ def system_spec(system: System, card: Card) -> dict[str, Any]:
 
 
 def ask(
-    encoder: Encoder, systems: Sequence[System], videos: Vectors, benchmark: Benchmark, progress: Progress = silent
+    encoder: Encoder, systems: Sequence[System], videos: Vectors, benchmark: TextBenchmark, progress: Progress = silent
 ) -> list[Measured]:
     """Measure strategies of one model in bounded memory, encoding each text once per block of searches or questions.
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from nt2vr.evaluation.benchmark import KIND_NAMES
+from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report
 
 FEW = 10  # queries of a kind, below which one of them moves a figure by more than ten points

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nt2vr.errors import ConfigError, quoted, reason_of
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.differences import Difference, Pair, paired_differences
 from nt2vr.evaluation.measures import (
     Interval,
@@ -37,7 +36,9 @@ from nt2vr.evaluation.measures import (
     metric_values,
     units_of,
 )
+from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.roles import pairs_to_compare, telling_pair
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
 from nt2vr.media.gallery import Video
 from nt2vr.settings import project_version
@@ -78,7 +79,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Results of several systems on one benchmark, whose fields are copied, see `Benchmark`."""
+    """Results of several systems on one benchmark, whose fields are copied, see `TextBenchmark`."""
 
     name: str
     digest: str  # equal for equal benchmarks; "" if unknown
@@ -100,7 +101,7 @@ class Report:
 
     @classmethod
     def of(
-        cls, benchmark: Benchmark, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()
+        cls, benchmark: TextBenchmark, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()
     ) -> "Report":
         same = (
             "name",

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.benchmark import NO_CAPTION, JudgedQuery, Rows, Vectors, mask, row_array
+from nt2vr.evaluation.embed_media import Vectors
 from nt2vr.evaluation.measures import FIRST_PAGE, LENIENT, Measured
+from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, Rows, mask, row_array
 from nt2vr.search.exclusion import Exclusion, averaged, focused
 
 TIE = 1e-6  # frames in reverse change a score by at most 1.5e-7, by rounding of the mean; neighbours differ by .002

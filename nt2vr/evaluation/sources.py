@@ -21,20 +21,11 @@ from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.features import read_features
 from nt2vr.datasets.load import kind_and_path, load_dataset
 from nt2vr.errors import ConfigError, DatasetError, did_you_mean, quoted
-from nt2vr.evaluation.benchmark import (
-    NO_CAPTION,
-    Benchmark,
-    JudgedQuery,
-    Vectors,
-    content_of,
-    cue_of,
-    embed_features,
-    embed_files,
-    renumbered,
-    row_array,
-)
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark
+from nt2vr.evaluation.embed_media import Vectors, content_of, embed_features, embed_files
+from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, cue_of, renumbered, row_array
 from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
@@ -53,7 +44,7 @@ GALLERY = "gallery"
 LIBRARY = "library:"  # before the name or id of a library
 CLASSES = "classes:"  # before a folder with a folder per class, or the built-in world
 BUILT_IN = (WORLD, GALLERY, CLASSES + WORLD)
-WORLDS: Mapping[str, Callable[..., Benchmark]] = {WORLD: world_benchmark, CLASSES + WORLD: shown_benchmark}
+WORLDS: Mapping[str, Callable[..., TextBenchmark]] = {WORLD: world_benchmark, CLASSES + WORLD: shown_benchmark}
 FRAMES = frozenset({""})  # what models read that read no features
 KINDS = ("original", "negated", "composed")
 LOST = {  # why queries are left out
@@ -117,7 +108,7 @@ def load_benchmark(
     progress: Progress,
     libraries: Libraries | None = None,
     reads: Set[str] = FRAMES,
-) -> Benchmark:
+) -> TextBenchmark:
     """Load a benchmark, without loading models or decoding videos; an Nt2vrError says what cannot be used.
 
     The folder is a cache for clips of the built-in world and for generated queries. The models to come have `reads` as
@@ -167,7 +158,7 @@ def _dataset_benchmark(
     progress: Progress,
     reads: Set[str],
     key: str = "",
-) -> Benchmark:
+) -> TextBenchmark:
     """Build a benchmark over a dataset's videos; queries without a relevant video are left out, and counted."""
     has_files, videos, remarks = bool(reads & FRAMES), dataset.videos, [*dataset.remarks]
     ids = [video.video_id for video in videos]
@@ -196,7 +187,7 @@ def _dataset_benchmark(
     source["remarks"], unreadable = [*remarks, *lost], dict[str, str]()
     embed = embed_features(videos, features, embed_files(videos, decoder, cache, key, unreadable=unreadable))
     found = unreadable if has_files else None
-    return Benchmark(
+    return TextBenchmark(
         name=dataset.name,
         video_ids=tuple(captions),
         queries=queries,
@@ -259,7 +250,7 @@ def read_words(path: str, split: Split | Literal[""], progress: Progress = silen
 
 def words_benchmark(
     name: str, videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent
-) -> Benchmark:
+) -> TextBenchmark:
     """Build a benchmark of captions; the generated queries, drawn by the seed, are cached in the folder."""
     captions = {video_id: tuple(texts) for video_id, texts in videos.captions.items() if texts}
     row_of = {video_id: row for row, video_id in enumerate(captions)}
@@ -310,7 +301,7 @@ def words_benchmark(
 
     content = blake2b(json.dumps(list(captions.items())).encode(), digest_size=12).hexdigest()
     source = {"data": "captions", "content": content, "captions": "all", "seed": seed, "remarks": [REMARK, *remarks]}
-    return Benchmark(
+    return TextBenchmark(
         name=f"{name} in words",
         video_ids=tuple(captions),
         queries=queries,

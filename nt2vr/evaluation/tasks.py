@@ -30,8 +30,10 @@ from typing import Any, NamedTuple
 from nt2vr.datasets.files import Files, read_json, text
 from nt2vr.datasets.lookup import MEDIA_SUFFIXES, MediaName, files_below
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, content_of, cue_of, embed_files, row_array
+from nt2vr.evaluation.embed_media import content_of, embed_files
 from nt2vr.evaluation.measures import KINETICS_VERB, LENIENT
+from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import expanded
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
@@ -107,7 +109,7 @@ def foil_files(path: Path) -> list[Path]:
 
 def task_benchmark(
     path: Path, decoder: Decoder, cache: Cache, progress: Progress = silent, prompts: str = ""
-) -> Benchmark:
+) -> TextBenchmark:
     """Read a task; a ConfigError says why it cannot be used. `prompts` are those of classes, see `read_prompts`."""
     try:
         task = _table(path, prompts) if path.suffix.lower() == ".csv" else _foils(path, progress)
@@ -123,7 +125,7 @@ def task_benchmark(
 
 def class_benchmark(
     folder: Path, decoder: Decoder, cache: Cache, progress: Progress = silent, prompts: str = ""
-) -> Benchmark:
+) -> TextBenchmark:
     """Read a folder per class, or several data sets of such folders; errors as of `task_benchmark`."""
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder. Name one that has a folder per class.")
@@ -139,11 +141,11 @@ def class_benchmark(
     return _benchmark(folder.name, folder, task, decoder, cache, progress)
 
 
-def _benchmark(name: str, path: Path, task: Task, decoder: Decoder, cache: Cache, progress: Progress) -> Benchmark:
+def _benchmark(name: str, path: Path, task: Task, decoder: Decoder, cache: Cache, progress: Progress) -> TextBenchmark:
     ids, unreadable = tuple(video.video_id for video in task.videos), dict(task.unclear)
     embed = embed_files(task.videos, decoder, cache, unreadable=unreadable)
     source = {"data": str(path), "content": content_of(task.videos, cache, progress), "remarks": list(task.remarks)}
-    found = Benchmark(name, ids, tuple(task.queries), embed, source, texts=task.texts, averaged=task.averaged)
+    found = TextBenchmark(name, ids, tuple(task.queries), embed, source, texts=task.texts, averaged=task.averaged)
     return replace(found, unreadable=unreadable, videos=tuple(task.videos))
 
 

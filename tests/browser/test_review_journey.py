@@ -8,9 +8,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from nt2vr.evaluation.archive import Archive
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.measures import FIRST_PAGE, Measured
+from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report, Result
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.gallery import load_gallery
 from nt2vr.settings import ASSETS
 from tests.browser.actions import MODELS_MS, choose, follow, follow_report, held
@@ -48,7 +49,7 @@ def report_of(*names: str) -> Report:
         )
         for number in range(NUM_QUERIES)
     ]
-    benchmark = Benchmark("made up", ids, tuple(queries), lambda *_: np.zeros((0, 0), np.float32), {})
+    benchmark = TextBenchmark("made up", ids, tuple(queries), lambda *_: np.zeros((0, 0), np.float32), {})
     return Report.of(benchmark, [results_of(name) for name in names])
 
 

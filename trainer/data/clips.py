@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from nt2vr.datasets.features import BigFile, read_features
 from nt2vr.datasets.load import held_out_of, load_dataset, sample, sample_ids
 from nt2vr.errors import ConfigError, DatasetError, quoted, reason_of
-from nt2vr.evaluation.benchmark import JudgedQuery
+from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache, StoredClips

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.built_in import world_queries
+from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.negation.generate.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.negation.generate.negator import negations
 from nt2vr.world.altered import other_motions

@@ -8,9 +8,9 @@ from urllib.parse import parse_qsl, urlencode
 
 from nt2vr.errors import counted
 from nt2vr.evaluation.archive import MAX_NOTE, MAX_TAG, Remark, Remarks
-from nt2vr.evaluation.benchmark import KIND_NAMES
 from nt2vr.evaluation.comparison import IMPROVED, WORSENED, first_videos, places_by_difference
 from nt2vr.evaluation.covr import ALL
+from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report, Row
 from nt2vr.evaluation.tables import by_definition
 from nt2vr.search.answers import Verdict

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.sources import Data, load_benchmark
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.progress import silent
@@ -23,14 +23,14 @@ CAPTIONS = {
 
 
 @pytest.fixture
-def load(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> Callable[..., Benchmark]:
+def load(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> Callable[..., TextBenchmark]:
     """Write a folder of captioned videos, and read it as a benchmark."""
     for level, name in enumerate(CAPTIONS):
         write_video(f"data/{name}.avi", [level])
     lines = [f"{name},{caption}" for name, captions in CAPTIONS.items() for caption in captions]
     (tmp_path / "data" / "captions.csv").write_text("\n".join(["video_id,caption", *lines]), encoding="utf-8")
 
-    def load_data(name: str = str(tmp_path / "data"), **more: Any) -> Benchmark:
+    def load_data(name: str = str(tmp_path / "data"), **more: Any) -> TextBenchmark:
         with Cache(tmp_path / "cache") as cache:
             data = Data(name, split="all", **more)
             return load_benchmark(data, tmp_path / "kept", decoder, cache, silent)
@@ -38,7 +38,7 @@ def load(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> 
     return load_data
 
 
-def test_a_dataset_gives_original_negated_and_composed_queries(load: Callable[..., Benchmark]) -> None:
+def test_a_dataset_gives_original_negated_and_composed_queries(load: Callable[..., TextBenchmark]) -> None:
     benchmark = load()
     ids = benchmark.video_ids
     assert ids == ("guitar", "stool", "both", "dog")
@@ -60,7 +60,7 @@ def test_a_dataset_gives_original_negated_and_composed_queries(load: Callable[..
     assert ([ids[row] for row in composed.relevant], [ids[row] for row in composed.hard]) == (["both"], ["guitar"])
 
 
-def test_a_benchmark_of_files_knows_where_they_are(load: Callable[..., Benchmark], tmp_path: Path) -> None:
+def test_a_benchmark_of_files_knows_where_they_are(load: Callable[..., TextBenchmark], tmp_path: Path) -> None:
     benchmark = load()
     assert {video.video_id: video.path.name for video in benchmark.videos} == {
         name: f"{name}.avi" for name in CAPTIONS
@@ -70,7 +70,7 @@ def test_a_benchmark_of_files_knows_where_they_are(load: Callable[..., Benchmark
     assert benchmark.digest == replace(benchmark, videos=()).digest
 
 
-def test_released_query_sets_are_read(load: Callable[..., Benchmark], tmp_path: Path) -> None:
+def test_released_query_sets_are_read(load: Callable[..., TextBenchmark], tmp_path: Path) -> None:
     """Those that nT2VR released tell no parts, and may speak of videos that are not there."""
     sets = tmp_path / "sets"
     sets.mkdir()
@@ -90,7 +90,7 @@ def test_released_query_sets_are_read(load: Callable[..., Benchmark], tmp_path: 
 
 
 def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_counted(
-    load: Callable[..., Benchmark], tmp_path: Path
+    load: Callable[..., TextBenchmark], tmp_path: Path
 ) -> None:
     """nT2VR's negated queries have the ids of their captions with a number: `cap_id#N`."""
     sets = tmp_path / "sets"
@@ -118,7 +118,7 @@ def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_coun
 
 
 def test_kinds_of_queries_that_the_captions_do_not_give_are_named(
-    load: Callable[..., Benchmark], tmp_path: Path
+    load: Callable[..., TextBenchmark], tmp_path: Path
 ) -> None:
     assert load().gaps == ()
 
@@ -132,7 +132,7 @@ def test_kinds_of_queries_that_the_captions_do_not_give_are_named(
     assert nouns.digest == replace(nouns, gaps=()).digest  # results that are stored are found again
 
 
-def test_a_kind_that_unreadable_files_take_away_is_named(load: Callable[..., Benchmark]) -> None:
+def test_a_kind_that_unreadable_files_take_away_is_named(load: Callable[..., TextBenchmark]) -> None:
     benchmark = replace(load(), unreadable=dict.fromkeys(("guitar", "stool", "both"), "damaged"))
     left = benchmark.without_unreadable()
     assert {query.kind for query in left.queries} == {"original", "negated"}

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.protocol import evaluate
+from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import load_report
 from nt2vr.evaluation.scoring import choices_of, measure_choices
 from nt2vr.evaluation.tables import markdown
 from nt2vr.evaluation.tasks import task_benchmark
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.search.strategies import System
@@ -22,8 +23,8 @@ VIDEOS = ("a man sings", "a dog", "dancing dog", "a cat")
 TEXTS = ("a man sings", "a man not sings", "a dog", "a man dancing", "dog dancing")
 
 
-def benchmark_of(questions: list[JudgedQuery], texts: tuple[str, ...] = TEXTS) -> Benchmark:
-    return Benchmark("questions", VIDEOS, tuple(questions), lambda *_: embedded(*VIDEOS), {}, texts=texts)
+def benchmark_of(questions: list[JudgedQuery], texts: tuple[str, ...] = TEXTS) -> TextBenchmark:
+    return TextBenchmark("questions", VIDEOS, tuple(questions), lambda *_: embedded(*VIDEOS), {}, texts=texts)
 
 
 def question(kind: Any, text: str, video: int, *others: int, group: str = "") -> JudgedQuery:
@@ -82,12 +83,12 @@ def test_a_report_of_questions_survives_saving_and_has_its_own_columns(tmp_path:
 
 
 @pytest.fixture
-def read(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> Callable[[str], Benchmark]:
+def read(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> Callable[[str], TextBenchmark]:
     """Write a task beside two videos and read it."""
     write_video("dark.avi", [0, 0])
     write_video("more/light.avi", [255, 255])
 
-    def write_and_read(table: str) -> Benchmark:
+    def write_and_read(table: str) -> TextBenchmark:
         (tmp_path / "task.csv").write_text(table, encoding="utf-8")
         with Cache(tmp_path / "cache") as cache:
             return task_benchmark(tmp_path / "task.csv", decoder, cache)
@@ -95,7 +96,7 @@ def read(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> 
     return write_and_read
 
 
-def test_negbench_retrieval_is_read(read: Callable[[str], Benchmark]) -> None:
+def test_negbench_retrieval_is_read(read: Callable[[str], TextBenchmark]) -> None:
     benchmark = read("""filepath,captions
 dark.avi,"['a dark room, no light', ""it isn't bright""]"
 more/light.avi,"['a bright room']"
@@ -108,7 +109,7 @@ more/light.avi,"['a bright room']"
     ]
 
 
-def test_negbench_multiple_choice_is_read(read: Callable[[str], Benchmark]) -> None:
+def test_negbench_multiple_choice_is_read(read: Callable[[str], TextBenchmark]) -> None:
     benchmark = read("""image_path,correct_answer,caption_0,caption_1,caption_2,caption_3,correct_answer_template
 dark.avi,2,a,b,c,d,hybrid
 dark.avi,0,c,a,e,b,negative
@@ -123,7 +124,7 @@ dark.avi,0,c,a,e,b,negative
     assert benchmark.video_ids == ("dark.avi",)
 
 
-def test_next_qa_is_read_with_its_types(read: Callable[[str], Benchmark]) -> None:
+def test_next_qa_is_read_with_its_types(read: Callable[[str], TextBenchmark]) -> None:
     benchmark = read("""video,question,answer,qid,type,a0,a1,a2,a3,a4
 light,why did he jump,1,0,CW,fear,joy,rain,no reason,a dog
 dark,what is it,0,1,DO,night,day,noon,dusk,dawn

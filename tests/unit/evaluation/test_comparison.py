@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.comparison import break_down, places_by_difference
 from nt2vr.evaluation.measures import Interval, Measured
+from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report, Result
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 
 KEY = "composed/hard_pairs"
 CUES = ["not"] * 12 + ["without"] * 10 + ["never"] * 4 + ["except"] * 3
@@ -18,7 +19,7 @@ B = [1.0] * 12 + [0.25, 0.75] * 5 + [0.5] * 7  # better with "not", noise with "
 
 
 def report_with(queries: list[JudgedQuery], videos: int, **ranks: Any) -> Report:
-    benchmark = Benchmark(
+    benchmark = TextBenchmark(
         "hand", tuple(f"v{row}" for row in range(videos)), tuple(queries), lambda *_: np.ones((1, 1), np.float32), {}
     )
     none = np.full(len(queries), np.nan, np.float32)

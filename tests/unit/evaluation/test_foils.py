@@ -13,17 +13,17 @@ import torch
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation import tasks
-from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.tables import csv_table, markdown
 from nt2vr.evaluation.tasks import is_task, task_benchmark
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.search.strategies import System
 from tests.run import here
 from tests.unit.evaluation.words import WordModels, embedded
 
-Read = Callable[[Path], Benchmark]
+Read = Callable[[Path], TextBenchmark]
 
 SUGAR = {
     "0": {"filename": "000000000001.jpg", "caption": "a cat and a dog", "negative_caption": "a dog and a cow"},
@@ -39,7 +39,7 @@ def read(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> 
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(write_video("a.avi", [0]).read_bytes())
 
-    def read(path: Path) -> Benchmark:
+    def read(path: Path) -> TextBenchmark:
         assert is_task(path) == (path.name != "captions.csv")
         with Cache(tmp_path.parent / f"{tmp_path.name}-cache") as cache:
             return task_benchmark(path, decoder, cache)
@@ -47,7 +47,7 @@ def read(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> 
     return read
 
 
-def answers(benchmark: Benchmark) -> list[tuple[str, list[str], str, str]]:
+def answers(benchmark: TextBenchmark) -> list[tuple[str, list[str], str, str]]:
     """Each question's right text, wrong texts, file and groups."""
     return [
         (
@@ -96,7 +96,7 @@ def test_svo_probes_asks_for_the_right_one_of_two_pictures(read: Read, tmp_path:
         ("picture", [1], [2], "subject"),
         ("picture", [1], [3], "subject"),
     ]
-    shown = Benchmark(
+    shown = TextBenchmark(
         "svo", ("1", "2", "3"), benchmark.queries[:2], lambda *_: embedded("a man sings", "cow", "a cat"), {}
     )
     models: Any = WordModels()

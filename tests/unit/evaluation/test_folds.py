@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.built_in import FOLDS, captions_of, fold_questions, one_change
 from nt2vr.evaluation.protocol import evaluate
+from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.tables import csv_table, markdown
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.search.strategies import System
 from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes
@@ -46,9 +47,11 @@ def test_pairs_stand_beside_hard_pairs_in_one_report() -> None:
         JudgedQuery("pair", "a man sings", row_array([0]), others=row_array([0]), group="verb", wanted="a man sings"),
         JudgedQuery("pair", "a man sings", row_array([0]), others=row_array([1]), group="negated", cue="not"),
     ]
-    benchmark = Benchmark("both", VIDEOS, (*QUERIES, *pairs), lambda *_: embedded(*VIDEOS), {}, texts=texts)
+    benchmark = TextBenchmark("both", VIDEOS, (*QUERIES, *pairs), lambda *_: embedded(*VIDEOS), {}, texts=texts)
     models: Any = WordModels()
-    apart = evaluate(Benchmark("one", VIDEOS, QUERIES, lambda *_: embedded(*VIDEOS), {}), [System("words")], models)
+    apart = evaluate(
+        TextBenchmark("one", VIDEOS, QUERIES, lambda *_: embedded(*VIDEOS), {}), [System("words")], models
+    )
     report = evaluate(benchmark, [System("words")], models)
     metrics = dict(report.metrics["words"])
     assert metrics.pop("pair/accuracy") == 50 and metrics.pop("pair/accuracy verb") == 100

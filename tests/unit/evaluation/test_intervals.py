@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.measures import EXACT_UP_TO, NORMAL_FROM, Interval, intervals_of_means, sign_flip_p, units_of
+from nt2vr.evaluation.queries import JudgedQuery, row_array
 
 
 def interval(values: list[float], units: list[int] | None = None) -> Interval | None:

@@ -10,9 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.evaluation import protocol
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.measures import Measured, summarise
+from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.scoring import measure_block
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.models.card import Card
 from nt2vr.search.strategies import System
 from tests.text_encoder import TextEncoder
@@ -114,7 +115,7 @@ class Numbered(TextEncoder):
 
 def measure(vectors: Any, videos: Any, queries: list[JudgedQuery]) -> Measured:
     encoder = Numbered(np.asarray(vectors, np.float32))
-    benchmark = Benchmark("numbers", tuple(map(str, range(len(videos)))), tuple(queries), lambda *_: videos, {})
+    benchmark = TextBenchmark("numbers", tuple(map(str, range(len(videos)))), tuple(queries), lambda *_: videos, {})
     return protocol.ask(encoder, [System("numbered")], np.asarray(videos, np.float32), benchmark)[0]
 
 

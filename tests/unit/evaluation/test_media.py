@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import DatasetError
-from nt2vr.evaluation.benchmark import embed_files
+from nt2vr.evaluation.embed_media import embed_files
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
+from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.models.card import Card
 from nt2vr.progress import silent, stoppable
 from nt2vr.search.strategies import System

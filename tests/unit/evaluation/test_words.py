@@ -10,11 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.protocol import ask, evaluate
+from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.report import load_report
 from nt2vr.evaluation.sources import Data, key_of, load_benchmark, read_words
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
@@ -76,18 +77,18 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def read(name: str, folder: Path, progress: Progress = silent) -> Benchmark:
+def read(name: str, folder: Path, progress: Progress = silent) -> TextBenchmark:
     with Decoder() as decoder, Cache(folder / "cache") as cache:
         return load_benchmark(Data(name), folder / "kept", decoder, cache, progress)
 
 
-def measured(benchmark: Benchmark, strategy: str = "plain") -> Measured:
+def measured(benchmark: TextBenchmark, strategy: str = "plain") -> Measured:
     encoder: Any = Letters()
     videos = benchmark.embed(encoder, silent)
     return ask(encoder, [System("letters", strategy)], videos, benchmark)[0]
 
 
-def slow_scores(query: JudgedQuery, benchmark: Benchmark) -> NDArray[np.float32]:
+def slow_scores(query: JudgedQuery, benchmark: TextBenchmark) -> NDArray[np.float32]:
     """Score every video by its captions other than the query's, embedded for this query alone."""
     own = query if query.original is None else benchmark.queries[query.original]
     left_out = key_of(own.text) if query.kind in ("original", "negated") else None

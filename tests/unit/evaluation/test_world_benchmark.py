@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.benchmark import JudgedQuery
 from nt2vr.evaluation.built_in import captions_of, gallery_benchmark, oracle_metrics, world_queries
 from nt2vr.evaluation.covr import covr_world
+from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.protocol import evaluate
+from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.models.card import Card
 from nt2vr.search.strategies import System
 from tests.text_encoder import TextEncoder
@@ -85,10 +86,12 @@ QUERIES = (
 )
 
 
-def word_benchmark(queries: Sequence[JudgedQuery] = QUERIES, **changed: Any) -> Benchmark:
+def word_benchmark(queries: Sequence[JudgedQuery] = QUERIES, **changed: Any) -> TextBenchmark:
     """Four videos that show what their names say."""
     values: dict[str, Any] = {"name": "words", "source": {"seed": 1}, **changed}
-    return Benchmark(video_ids=VIDEOS, queries=tuple(queries), embed=lambda *arguments: embedded(*VIDEOS), **values)
+    return TextBenchmark(
+        video_ids=VIDEOS, queries=tuple(queries), embed=lambda *arguments: embedded(*VIDEOS), **values
+    )
 
 
 FIRST, SECOND = "words", "words boolean α 1"

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from nt2vr.cli import main
 from nt2vr.errors import CheckpointError, ConfigError, QueryError
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, embed_files, row_array
+from nt2vr.evaluation.embed_media import embed_files
 from nt2vr.evaluation.protocol import evaluate, with_controls
+from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.sources import judged_queries
+from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
@@ -73,7 +75,7 @@ def test_a_file_becomes_a_system_of_evaluate_without_strategies(models: Catalog)
     queries = tuple(JudgedQuery("original", text, row_array((row,))) for row, text in enumerate(("a dog", "no cat")))
     with Decoder(1) as decoder, Cache(models.home / "cache") as cache:
         embed = embed_files(VIDEOS[:2], decoder, cache)
-        benchmark = Benchmark("two", ("a", "b"), queries, embed, source={"data": "two"})
+        benchmark = TextBenchmark("two", ("a", "b"), queries, embed, source={"data": "two"})
         report = evaluate(benchmark, systems, models)
         assert report.metrics["Other"]["original/R@1"] == 100
         with pytest.raises(ConfigError, match="whole queries only"):
@@ -91,7 +93,7 @@ def test_a_repeated_sentence_is_accepted_with_one_embedding_and_told_apart_by_id
     captions = (Caption("a#enc#0", "a dog"), Caption("b#enc#0", "a dog"))
     queries, _ = judged_queries(QuerySets(captions, (), ()), {"a": 0, "b": 1})
     with Decoder(1) as decoder, Cache(tmp_path / "cache") as cache:
-        benchmark = Benchmark("two", ("a", "b"), queries, embed_files(VIDEOS[:2], decoder, cache), {})
+        benchmark = TextBenchmark("two", ("a", "b"), queries, embed_files(VIDEOS[:2], decoder, cache), {})
         report = evaluate(benchmark, [System("Ids")], Catalog([tmp_path / "models"]))
     assert report.metrics["Ids"]["original/R@1"] == 100
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.protocol import ask_systems
+from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.scoring import losses, measure_block
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.negation.parse.query import Query

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.built_in import world_benchmark
 from nt2vr.evaluation.protocol import ask
+from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.scoring import caption_ranks, measure_block, measure_choices
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from nt2vr.evaluation.benchmark import cue_of
+from nt2vr.evaluation.queries import cue_of
 from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.negation.generate.wordings import Wordings, wordings_in
 

@@ -11,7 +11,7 @@ import pytest
 
 from nt2vr.datasets.load import load_dataset
 from nt2vr.errors import CheckpointError, ConfigError
-from nt2vr.evaluation.benchmark import embed_files
+from nt2vr.evaluation.embed_media import embed_files
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache

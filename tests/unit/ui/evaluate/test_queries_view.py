@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from nt2vr.evaluation.archive import Remark
-from nt2vr.evaluation.benchmark import JudgedQuery, row_array
+from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report
 from nt2vr.search.strategies import System
 from nt2vr.ui.evaluate.query_views import (

@@ -1,0 +1,100 @@
+"""Embeddings of a benchmark's videos under a model, from their files or from features."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.datasets.features import Features
+from nt2vr.errors import DatasetError, MediaError, quoted
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.store import Cache
+from nt2vr.models.encoder import Encoder
+from nt2vr.progress import Progress, silent, tracked
+from nt2vr.search.embed_clips import embed_gallery
+
+NAMED = 20  # unreadable videos in a remark
+Vectors = NDArray[np.float32]  # (N, D)
+Embed = Callable[[Encoder, Progress], Vectors]
+
+
+def unreadable_remark(unreadable: Mapping[str, str], num_videos: int, num_lost: int, num_queries: int) -> str:
+    """Name files that cannot be read, with the reasons, and count the queries that are left out with them."""
+    named = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in unreadable.items()]
+    more = f", and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
+    return (
+        f"{len(named):,} of {num_videos:,} videos cannot be read: {', '.join(named[:NAMED])}{more}. They are left "
+        f"out, and {num_lost:,} of {num_queries:,} queries with them."
+    )
+
+
+def embed_files(
+    videos: Sequence[Video],
+    decoder: Decoder,
+    cache: Cache,
+    key: str = "",
+    of_frames: bool = False,
+    unreadable: dict[str, str] | None = None,
+) -> Embed:
+    """Return a function computing the videos' embeddings under a model, zeros for unreadable files; see `TextBenchmark`.
+
+    It raises a DatasetError if no file is readable, since the result would say nothing about the model. `unreadable`
+    gets the ids of these videos, with the reasons. `key` is that of the gallery; `of_frames` gives all, (V, F, D).
+    """
+    rows = {video.video_id: row for row, video in enumerate(videos)}
+
+    def embed(encoder: Encoder, progress: Progress) -> Vectors:
+        def report(done: int, total: int, doing: str) -> None:
+            progress(done, total, f"{doing}, {encoder.name}")
+
+        embedded = embed_gallery(Gallery("evaluation", tuple(videos), key), encoder, decoder, cache, report)
+        if unreadable is not None:
+            for video_id, reason in embedded.skipped:
+                unreadable.setdefault(video_id, reason)
+        if not embedded.gallery.videos:
+            raise DatasetError(f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}")
+        found = embedded.embeddings
+        if of_frames or encoder.capabilities.weighs_frames:
+            found = embedded.all_frames[embedded.places]
+        embeddings = np.zeros((len(videos), *found.shape[1:]), np.float32)
+        embeddings[[rows[video.video_id] for video in embedded.gallery.videos]] = found
+        return embeddings
+
+    return embed
+
+
+def embed_features(videos: Sequence[Video], known: Mapping[str, Features], otherwise: Embed) -> Embed:
+    """Return a function that projects features, or zeros, under models that read them; others embed `otherwise`."""
+
+    def embed(encoder: Encoder, progress: Progress) -> Vectors:
+        if not encoder.capabilities.reads_features:
+            return otherwise(encoder, progress)
+        features = known[encoder.card.features]
+        width = encoder.stored_shape[-1]
+        if features.size != width:
+            raise DatasetError(
+                f"{encoder.name} was trained on features {quoted(features.name)} of {width} numbers, but here they "
+                f"have {features.size}. Name a dataset with the same features."
+            )
+        there = [row for row, video in enumerate(videos) if video.video_id in features.of_video]
+        embeddings = np.zeros((len(videos), encoder.embed_dim), np.float32)
+        rows = np.stack([features.of_video[videos[row].video_id] for row in there])
+        embeddings[there] = encoder.pool(rows[:, None])
+        return embeddings
+
+    return embed
+
+
+def content_of(videos: Sequence[Video], cache: Cache, progress: Progress = silent) -> str:
+    """Return a hash of the contents of all files; unreadable ones count as empty."""
+    content = blake2b(digest_size=12)
+    for video in tracked(videos, len(videos), "checking files", progress):
+        try:
+            hashed = replace(video, content=cache.content_hash(video.path))
+            content.update(hashed.decoded_content.encode())
+        except MediaError:
+            content.update(b"-")
+    return content.hexdigest()
