@@ -38,7 +38,6 @@ from nt2vr.datasets.load import sample_ids
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.embed_media import Vectors
 from nt2vr.evaluation.measures import Measured, summarise
-from nt2vr.evaluation.protocol import ask
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.sources import key_of, words_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
@@ -191,7 +190,8 @@ def halves_of(data: Path, out: Path) -> Iterator[Half]:
         if not stored.exists():
             np.save(stored, benchmark.embed(encoder, silent))
         videos = np.load(stored)
-        yield Half(name, benchmark, videos, *ask(encoder, [System(encoder.name, "drop")], videos, benchmark))
+        (control,) = benchmark.measure(encoder, [System(encoder.name, "drop")], videos)
+        yield Half(name, benchmark, videos, control.measured)
 
 
 def write_captions(data: Path, out: Path) -> Path:
@@ -293,7 +293,7 @@ def measured(encoder: MiniLMEncoder, halves: Sequence[Half], denied: set[str] | 
         systems += [System(encoder.name, name) for name in ("drop", "anchored", "spherical")]
         systems += [System(encoder.name, "boolean", alpha) for alpha in ALPHAS]
     for half in halves:
-        found = ask(encoder, systems, half.videos, half.benchmark)
+        found = [result.measured for result in half.benchmark.measure(encoder, systems, half.videos)]
         queries = half.benchmark.queries
         held_out = ["yes" if denies_held_out(" ".join(query.unwanted)) else "no" for query in queries]
         further: dict[str, float] = {}

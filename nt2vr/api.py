@@ -18,8 +18,8 @@ from nt2vr.evaluation.covr import CovrData as CovrData
 from nt2vr.evaluation.differences import Difference as Difference
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.report import load_report as read_report
 from nt2vr.evaluation.sources import Data as Data
+from nt2vr.evaluation.stored_reports import load_report as read_report
 from nt2vr.evaluation.tables import (
     DIFFERENCE_HEADS,
     aligned,
@@ -465,9 +465,7 @@ class Evaluation:
         return f"<Evaluation of {systems} on {self.report.name}: {size_of(self.report).rstrip('.')}>"
 
     def _repr_html_(self) -> str:
-        parts = [table((), (), self.report.name)]
-        if not self.report.is_covr:
-            parts.append(table((), (), size_of(self.report)))
+        parts = [table((), (), heading) for heading in self.report.presentation.headings(self.report)]
         for shown in tables_of(self.report):
             heads, *rows = shown.texts(self.report)
             parts.append(table(heads, rows))

@@ -21,10 +21,10 @@ import numpy as np
 from nt2vr.evaluation.built_in import world_benchmark
 from nt2vr.evaluation.embed_media import Vectors
 from nt2vr.evaluation.measures import summarise
-from nt2vr.evaluation.protocol import ask, ask_systems, parse_query
 from nt2vr.evaluation.queries import JudgedQuery, mask, row_array
 from nt2vr.evaluation.scoring import score_table
 from nt2vr.evaluation.text_benchmark import TextBenchmark
+from nt2vr.evaluation.text_systems import ask_systems, parse_query
 from nt2vr.models.card import write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
@@ -101,11 +101,11 @@ def _best(
 ) -> tuple[float, float]:
     """Return the largest mean that a strategy gets, and its strength; log what each gets."""
     systems, scores = [System(encoder.name, strategy, strength) for strength in grid], []
-    for system, measured in zip(systems, ask(encoder, systems, videos, benchmark), strict=True):
-        metrics = summarise(benchmark.queries, measured)
+    for result in benchmark.measure(encoder, systems, videos):
+        metrics = summarise(benchmark.queries, result.measured)
         mir, pairs = metrics["composed/MIR"], metrics["composed/hard_pairs"] / 100
         scores.append(harmonic_mean((mir, pairs)))
-        logger.info("%s: MIR %.3f, hard pairs %.1f %%, mean %.3f", system.name, mir, 100 * pairs, scores[-1])
+        logger.info("%s: MIR %.3f, hard pairs %.1f %%, mean %.3f", result.system, mir, 100 * pairs, scores[-1])
     return max(scores), grid[scores.index(max(scores))]
 
 

@@ -23,6 +23,7 @@ from nt2vr.datasets.covr import CovrSet, load_covr
 from nt2vr.errors import ConfigError, DatasetError, counted
 from nt2vr.evaluation import covr
 from nt2vr.evaluation.covr import EmbeddedQueries
+from nt2vr.evaluation.covr_presentation import ALL
 from nt2vr.files import atomic_folder
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
@@ -176,7 +177,8 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
     rows, vectors = _complete(embedded), embedded.combined
     if len(rows) < 2:
         raise DatasetError(f"{dataset.name} has {len(rows)} triplets with a target to train on. Choose other data.")
-    samples, rights = zip(*((dataset.samples[row], embedded.queries[row].right) for row in rows), strict=True)
+    samples = [dataset.samples[row] for row in rows]
+    rights = [embedded.queries[row].relevant.tolist() for row in rows]
     captions = [sample.caption or number for number, sample in enumerate(samples)]  # without one, like no other
     alike: dict[object, set[int]] = defaultdict(set)
     for caption, right in zip(captions, rights, strict=True):
@@ -202,7 +204,7 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
 def _complete(embedded: EmbeddedQueries) -> list[int]:
     """Return the queries that have a target, and whose picture and target could be read."""
     has_picture, has_clip = (np.asarray(some.any(axis=1)) for some in (embedded.combined.picture, embedded.clips))
-    targets = [query.right[:1] for query in embedded.queries]
+    targets = [query.relevant[:1].tolist() for query in embedded.queries]
     return [row for row, target in enumerate(targets) if target and has_clip[target[0]] and has_picture[row]]
 
 
@@ -291,7 +293,7 @@ class FusionValidator:
     def measure(self, system: str = "fusion") -> dict[str, float]:
         fusion = self._learner.fusion if system == "fusion" else None
         vectors = covr.vectors_of(self._validation, system, self._learner.weights, fusion)
-        table = covr.summarise(self._validation.queries, covr.measure(vectors, self._validation))[covr.ALL]
+        table = covr.summarise(self._validation.queries, covr.measure(vectors, self._validation))[ALL]
         return {f"fusion/{name}": table[name] for name in TRACKED if name in table}
 
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:

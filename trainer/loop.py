@@ -23,7 +23,6 @@ from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, ConfigError, counted, reason_of
 from nt2vr.evaluation.measures import summarise
-from nt2vr.evaluation.protocol import ask
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.models.card import Card
@@ -383,7 +382,8 @@ def _measured(
     queries, names = _queries(clips), tuple(map(str, range(len(clips))))
     benchmark = TextBenchmark(clips.name or "clips", names, queries, lambda *_: videos, {})
     systems = [System(encoder.name, strategy) for strategy in strategies]
-    found = [summarise(queries, values) for values in ask(encoder, systems, videos, benchmark, progress)]
+    results = benchmark.measure(encoder, systems, videos, progress)
+    found = [summarise(queries, result.measured) for result in results]
     # ranks, and the recalls and first pages of denying sentences, are for the evaluation
     return [
         {name: value for name, value in each.items() if name.startswith("original/R@") or name.endswith(TRACKED)}

@@ -14,7 +14,8 @@ from uuid import uuid4
 from filelock import FileLock, Timeout
 
 from nt2vr.errors import ConfigError, quoted, reason_of, warn_once
-from nt2vr.evaluation.report import QUERIES, REPORT, UNREADABLE, Report, load_report, read_single_file
+from nt2vr.evaluation.report import QUERIES, REPORT, Report
+from nt2vr.evaluation.stored_reports import UNREADABLE, load_report, read_single_file
 from nt2vr.evaluation.tables import FORMS, write_tables
 from nt2vr.files import SafeCsv, atomic_write, parse_json, size_text, slug, with_schema, without_schema, write_json
 from nt2vr.media.store import LIMITS, bytes_in, evict

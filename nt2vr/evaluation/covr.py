@@ -13,17 +13,29 @@ from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
 from nt2vr.errors import ConfigError, DatasetError, reason_of
+from nt2vr.evaluation.benchmark import Benchmark
+from nt2vr.evaluation.covr_presentation import (
+    ALL,
+    CIRR_MEAN,
+    COVR,
+    FIRST,
+    FULL_CAPTION,
+    KS,
+    PICTURE_PLUS_TEXT,
+    SEEN,
+    UNSEEN,
+    covr_result,
+)
 from nt2vr.evaluation.embed_media import embed_files, unreadable_remark
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, mask, row_array
-from nt2vr.evaluation.report import PICTURE_PLUS_TEXT, Report, covr_result
-from nt2vr.evaluation.roles import FULL_CAPTION
+from nt2vr.evaluation.report import Presentation, Report, Result
 from nt2vr.evaluation.scoring import first_ranks, first_rows, score_table, shares_among_first
 from nt2vr.files import expanded, write_json
 from nt2vr.media.decode import Decoder
@@ -35,6 +47,7 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.progress import Progress, silent
 from nt2vr.search.exclusion import Exclusion, averaged
 from nt2vr.search.references import COMBINATIONS, CovrVectors, Weights, attends, combine
+from nt2vr.search.strategies import System
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import captions
 from nt2vr.world.drawn.clips import LOOK, ClipFile
@@ -44,39 +57,33 @@ from nt2vr.world.scenes import SceneSplit
 if TYPE_CHECKING:  # imports torch
     from nt2vr.models.fusion import Fusion
 
-KS = (1, 5, 10, 50)
 MAP_KS = (5, 10, 25, 50)
 SUBSET_KS = (1, 2, 3)
-CIRR_MEAN = "mean of R@5 and subset R@1"
-FIRST = 5  # clips checked for violations
 TAKEN, TAKEN_OF_SUBSET = 50, 3  # predictions per query that CIRR's test server takes
 GIVEN = "as given"  # embeddings from elsewhere
 ROUNDS = 2  # of the search for the weights of `parts`
-ALL = "all kinds"  # mean over kinds, so that frequent ones do not count more
 Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
-class CovrQuery:
-    """A query with its truth, as rows of a benchmark."""
+class CovrQuery(JudgedQuery):
+    """A query with a reference: its truth, and what it ranks, as rows of a benchmark.
 
-    kind: str
-    text: str
-    reference: int
-    right: tuple[int, ...]  # rows of the clips that count in R@k
-    violating: tuple[int, ...] = ()  # rows of the clips that show what was to be removed; empty for other changes
+    Of the inherited fields, `relevant` are the clips that count in R@k; `violating` those that show what was to be
+    removed, which is empty for other changes.
+    """
+
+    reference: int = 0  # row of its picture among `EmbeddedMedia.references`
     caption: str = ""  # full caption of a right clip; empty if unknown
     left_out: tuple[int, ...] = ()  # rows that are not ranked: the reference itself
     subset: tuple[int, ...] = ()  # rows to rank in a second measure, as in CIRR; empty for none
     labels: tuple[str, ...] = ()  # further groups that it is reported in
-    parts: tuple[str | None, tuple[str, ...]] = (None, ())  # wanted part and unwanted parts, if known
-    matches: tuple[int, ...] = ()  # rows that count in mAP@k, where these are more; empty for `right`
+    matches: tuple[int, ...] = ()  # rows that count in mAP@k, where these are more; empty for `relevant`
     ranked: slice | None = None  # rows that are ranked; None for all
-    query_id: str = ""  # for test servers and embeddings from elsewhere; empty in the built-in world
 
 
 class EmbeddedMedia(NamedTuple):
-    """References (R, D), one frame or picture each, and clips (V, D), or (V, F, D) for `TextBenchmark.embed`'s reason."""
+    """References (R, D), one frame or picture each, and clips (V, D), or (V, F, D); see `TextBenchmark`."""
 
     references: Vectors
     clips: Vectors
@@ -84,13 +91,62 @@ class EmbeddedMedia(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CovrBenchmark:
-    name: str
+class CovrBenchmark(Benchmark[EmbeddedMedia]):
+    """Queries of a picture plus a text; a report identifies clips by their rows."""
+
+    presentation: ClassVar[Presentation] = COVR
+
     queries: tuple[CovrQuery, ...]
-    embed: Callable[[Encoder, Progress], EmbeddedMedia]
-    source: Mapping[str, Any]  # origin as plain JSON data
-    references: Sequence[Mapping[str, Any]]  # the `scene` of each in the built-in world, or the `path` of its file
     clip_ids: Sequence[str] = ()  # of the clips of a dataset
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}, {PICTURE_PLUS_TEXT}"
+
+    @property
+    def digest(self) -> str:
+        queries = [(query.kind, query.text, tuple(query.relevant.tolist())) for query in self.queries]
+        known = (self.name, sorted(self.source.items()), queries)
+        return blake2b(repr(known).encode(), digest_size=12).hexdigest()
+
+    def systems_of(self, encoder: Encoder) -> list[System]:
+        """Return every composition that a model has, its controls, and the full caption where it is known."""
+        if encoder.capabilities.given_queries_only:
+            return [System(encoder.name, GIVEN)]
+        strategies = [*COMBINATIONS]
+        if encoder.fusion:
+            strategies.append("fusion")
+        if any(query.caption.strip() for query in self.queries):
+            strategies.append(FULL_CAPTION)
+        return [System(encoder.name, strategy) for strategy in strategies]
+
+    def measure(
+        self,
+        encoder: Encoder,
+        systems: Sequence[System],
+        media: EmbeddedMedia | None = None,
+        progress: Progress = silent,
+    ) -> list[Result]:
+        """Measure compositions of one model; a DatasetError says if no targets are published."""
+        if not any(len(query.relevant) for query in self.queries):
+            raise DatasetError(
+                f"The targets of {self.name} are not published, so it cannot be measured here. Choose another split, "
+                "such as val, or write what its test server takes: nt2vr covr --submit FILE."
+            )
+        embedded = embed_queries(self, encoder, progress, media=media)
+        card = encoder.card
+        fingerprints = {"visual_fingerprint": card.visual_fingerprint, "text_fingerprint": card.text_fingerprint}
+        results = []
+        for system in systems:
+            outcome = measure(vectors_for(embedded, system.strategy, encoder), embedded)
+            table = summarise(self.queries, outcome)
+            results.append(covr_result(card.name, system.strategy, outcome.ranks, table, fingerprints))
+        return results
+
+    def report(self, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()) -> Report:
+        # A dataset's ids are for its test server; reports name a query by its reference and its text.
+        queries = tuple(replace(query, query_id="") for query in self.queries)
+        return replace(super().report(results, notes, named), queries=queries)
 
 
 class EmbeddedQueries(NamedTuple):
@@ -104,14 +160,19 @@ class EmbeddedQueries(NamedTuple):
 
 
 def embed_queries(
-    benchmark: CovrBenchmark, encoder: Encoder, progress: Progress = silent, deep: bool = False
+    benchmark: CovrBenchmark,
+    encoder: Encoder,
+    progress: Progress = silent,
+    deep: bool = False,
+    media: EmbeddedMedia | None = None,
 ) -> EmbeddedQueries:
     """Parse and embed the queries of a benchmark, each text once; look embeddings from elsewhere up by query id.
 
     `deep` also embeds tokens and frames, for a fusion that is to get cross-attention; for one that has it, they are
-    embedded anyway.
+    embedded anyway. `media` are as of `CovrBenchmark.embed`, and embedded if None.
     """
-    media, queries = benchmark.embed(encoder, progress), benchmark.queries
+    media = benchmark.embed(encoder, progress) if media is None else media
+    queries = benchmark.queries
     if encoder.capabilities.given_queries_only:
         given = encoder.encode_text([query.query_id for query in queries])
         none = np.zeros_like(given)
@@ -162,8 +223,11 @@ def scores_of(vectors: Vectors, embedded: EmbeddedQueries) -> Vectors:
 def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     """Rank all clips for each query. A tie counts against the system, so zeros, which ask for nothing, rank last."""
     scores = scores_of(vectors, embedded)
-    rows = zip(*((q.right, q.violating, q.subset, q.matches or q.right) for q in embedded.queries), strict=True)
-    right, violating, subset, matches = (mask(some, scores.shape[1]) for some in rows)
+    queries, count = embedded.queries, scores.shape[1]
+    right = mask([query.relevant for query in queries], count)
+    violating = mask([query.violating for query in queries], count)
+    subset = mask([query.subset for query in queries], count)
+    matches = mask([query.matches or query.relevant for query in queries], count)
     ranks = first_ranks(scores, right)
     shares: dict[str, NDArray[np.float64]] = {f"R@{k}": np.where(ranks <= k, 1.0, 0.0) for k in KS}
     violations = shares_among_first(scores, violating, FIRST)
@@ -218,17 +282,11 @@ def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[
     return table
 
 
-def outcomes_of(embedded: EmbeddedQueries, encoder: Encoder) -> dict[str, Outcome]:
-    """Measure every composition, its controls and the full caption; the fusion if the model has one."""
-    return {system: measure(vectors, embedded) for system, vectors in _systems(embedded, encoder).items()}
-
-
-def _systems(embedded: EmbeddedQueries, encoder: Encoder) -> dict[str, Vectors]:
+def vectors_for(embedded: EmbeddedQueries, system: str, encoder: Encoder) -> Vectors:
+    """Return the query vectors (Q, D) of one of a model's systems, with the weights that its card has."""
     if embedded.given is not None:
-        return {GIVEN: embedded.given}
-    weights, fusion = Weights.of(encoder.card.composition), encoder.fusion
-    names = [*COMBINATIONS, *(["fusion"] if fusion else []), *([FULL_CAPTION] if embedded.captions.any() else [])]
-    return {name: vectors_of(embedded, name, weights, fusion) for name in names}
+        return embedded.given
+    return vectors_of(embedded, system, Weights.of(encoder.card.composition), encoder.fusion)
 
 
 SHARES = tuple(step / 20 for step in range(1, 20))
@@ -249,37 +307,6 @@ def choose_weights(embedded: EmbeddedQueries) -> Weights:
     return best
 
 
-def covr_report(benchmark: CovrBenchmark, encoder: Encoder, progress: Progress = silent) -> Report:
-    """Measure every composition of a model, on numbered clips; a DatasetError says if no targets are published."""
-    if not any(query.right for query in benchmark.queries):
-        raise DatasetError(
-            f"The targets of {benchmark.name} are not published, so it cannot be measured here. Choose another split, "
-            "such as val, or write what its test server takes: nt2vr covr --submit FILE."
-        )
-    embedded, card = embed_queries(benchmark, encoder, progress), encoder.card
-    queries = []
-    for query in benchmark.queries:
-        truth = row_array(query.right), row_array(()), row_array(query.violating)
-        queries.append(JudgedQuery(query.kind, query.text, *truth, *query.parts, cue=cue_of(query.text)))
-    prints = {"visual_fingerprint": card.visual_fingerprint, "text_fingerprint": card.text_fingerprint}
-    results = [
-        covr_result(card.name, system, outcome.ranks, summarise(benchmark.queries, outcome), prints)
-        for system, outcome in outcomes_of(embedded, encoder).items()
-    ]
-    known = (benchmark.name, sorted(benchmark.source.items()), [(q.kind, q.text, q.right) for q in benchmark.queries])
-    return Report(
-        name=f"{benchmark.name}, {PICTURE_PLUS_TEXT}",
-        digest=blake2b(repr(known).encode(), digest_size=12).hexdigest(),
-        source=benchmark.source,
-        references={},
-        video_ids=tuple(map(str, range(len(embedded.clips)))),
-        texts=(),
-        queries=tuple(queries),
-        results=tuple(results),
-        pictures=tuple(benchmark.references[query.reference] for query in benchmark.queries),
-    )
-
-
 def write_submission(
     benchmark: CovrBenchmark, encoder: Encoder, system: str, path: Path, progress: Progress = silent
 ) -> list[Path]:
@@ -295,11 +322,11 @@ def write_submission(
     if not path.parent.is_dir():
         raise ConfigError(f"The folder of {path} is not there. Create it, or name another file.")
     embedded = embed_queries(benchmark, encoder, progress)
-    known = _systems(embedded, encoder)
+    known = [each.strategy for each in benchmark.systems_of(encoder)]
     system = GIVEN if GIVEN in known else system
     if system not in known:
         raise ConfigError(f"{encoder.name} has no system {system!r}. Choose one of: {', '.join(known)}.")
-    scores = scores_of(known[system], embedded)
+    scores = scores_of(vectors_for(embedded, system, encoder), embedded)
     inside = np.where(mask([query.subset for query in embedded.queries], scores.shape[1]), scores, -np.inf)
     files = [path, path.with_name(f"{path.stem}_subset{path.suffix}")]
     forms = (("recall", scores, TAKEN), ("recall_subset", inside, TAKEN_OF_SUBSET))
@@ -318,7 +345,6 @@ def write_submission(
 
 PER_KIND = {"validation": 50, "test": 100}
 SEEDS = {"validation": 21, "test": 22}
-SEEN, UNSEEN = "seen wordings", "unseen wordings"
 
 
 @dataclass(frozen=True)
@@ -373,18 +399,31 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
         videos = ClipFile.of(split, clips, encoder.num_frames, framing, cache)
         return EmbeddedMedia(pictures, videos.embeddings(encoder.as_scored(), progress))
 
-    table, queries = WishTable(clips), []
-    for row, edit in ((row, edit) for row, family in enumerate(families) for edit in family.edits):
-        asked, removes = edit.modification, edit.kind.startswith("remove")
-        right = tuple(table.right(edit.wish))
-        violating = tuple(row for row, clip in enumerate(clips) if removes and edit.wish.violated_by(clip))
-        # the longest of a scene's captions names all of it
-        caption = max(captions(edit.scene, 6, random.Random(edit.scene.seed).getrandbits(16)), key=len)
-        labels, parts = ((SEEN, UNSEEN)[edit.unseen],), (asked.wanted_text, asked.unwanted)
-        queries.append(CovrQuery(edit.kind, asked.text, row, right, violating, caption, labels=labels, parts=parts))
-    source = {"data": NAME, "split": split, "queries per kind": per_kind, "seed": seed, "look": LOOK}
+    table, queries = WishTable(clips), list[CovrQuery]()
     shown = [{"scene": scene.to_dict()} for scene in references]
-    return CovrBenchmark(f"{WORLD}, {split}".removesuffix(", test"), tuple(queries), embed, source, shown)
+    for row, family in enumerate(families):
+        for edit in family.edits:
+            asked, removes = edit.modification, edit.kind.startswith("remove")
+            violating = [row for row, clip in enumerate(clips) if removes and edit.wish.violated_by(clip)]
+            # the longest of a scene's captions names all of it
+            caption = max(captions(edit.scene, 6, random.Random(edit.scene.seed).getrandbits(16)), key=len)
+            query = CovrQuery(
+                kind=edit.kind,
+                text=asked.text,
+                relevant=row_array(table.right(edit.wish)),
+                violating=row_array(violating),
+                wanted=asked.wanted_text,
+                unwanted=asked.unwanted,
+                cue=cue_of(asked.text),
+                picture=shown[row],
+                reference=row,
+                caption=caption,
+                labels=((SEEN, UNSEEN)[edit.unseen],),
+            )
+            queries.append(query)
+    source = {"data": NAME, "split": split, "queries per kind": per_kind, "seed": seed, "look": LOOK}
+    name = f"{WORLD}, {split}".removesuffix(", test")
+    return CovrBenchmark(name, _numbers(len(clips)), tuple(queries), embed, source)
 
 
 def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmark:
@@ -412,17 +451,38 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmar
         def at(media_ids: Iterable[str]) -> tuple[int, ...]:
             return tuple(column for each in media_ids for column in columns[sample.gallery].get(each, ()))
 
-        right, matches = at([sample.target] if sample.target else sample.targets), at(sample.targets)
-        query = CovrQuery(sample.kind, sample.text, rows[sample.reference], right, matches=matches)
-        query = replace(query, caption=sample.caption, labels=sample.labels, query_id=sample.query_id)
-        ranked = spans[sample.gallery] if len(spans) > 1 else None
-        return replace(query, ranked=ranked, left_out=at([sample.reference]), subset=at(sample.subset))
+        right = [sample.target] if sample.target else sample.targets
+        return CovrQuery(
+            kind=sample.kind,
+            text=sample.text,
+            relevant=row_array(at(right)),
+            cue=cue_of(sample.text),
+            picture={"path": str(dataset.media[sample.reference])},
+            reference=rows[sample.reference],
+            caption=sample.caption,
+            left_out=at([sample.reference]),
+            subset=at(sample.subset),
+            labels=sample.labels,
+            matches=at(sample.targets),
+            ranked=spans[sample.gallery] if len(spans) > 1 else None,
+            query_id=sample.query_id,
+        )
 
     galleries = {name or "all": span.stop - span.start for name, span in spans.items()}
     said = {"reference": "not ranked", "remarks": list(dataset.remarks)}
     source = {"data": dataset.name, "files": len(rows), "galleries": galleries, **said}
-    references = [{"path": str(path)} for path in dataset.media.values()]
-    return CovrBenchmark(dataset.name, tuple(map(query_of, dataset.samples)), embed, source, references, ids)
+    return CovrBenchmark(
+        name=dataset.name,
+        video_ids=_numbers(len(ids)),
+        queries=tuple(map(query_of, dataset.samples)),
+        embed=embed,
+        source=source,
+        clip_ids=ids,
+    )
+
+
+def _numbers(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(count)))
 
 
 def _videos(dataset: CovrSet) -> list[Video]:

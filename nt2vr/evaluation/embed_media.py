@@ -39,7 +39,7 @@ def embed_files(
     of_frames: bool = False,
     unreadable: dict[str, str] | None = None,
 ) -> Embed:
-    """Return a function computing the videos' embeddings under a model, zeros for unreadable files; see `TextBenchmark`.
+    """Return a function computing the videos' embeddings under a model, zeros for unreadable files; see `Benchmark`.
 
     It raises a DatasetError if no file is readable, since the result would say nothing about the model. `unreadable`
     gets the ids of these videos, with the reasons. `key` is that of the gallery; `of_frames` gives all, (V, F, D).

@@ -19,11 +19,12 @@ import numpy as np
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.archive import Archive
-from nt2vr.evaluation.covr import CovrData, benchmark_for, covr_report, write_submission
+from nt2vr.evaluation.covr import CovrData, benchmark_for, write_submission
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
-from nt2vr.evaluation.report import Report, Result, load_report
+from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.sources import FRAMES, GALLERY, Data, load_benchmark
+from nt2vr.evaluation.stored_reports import load_report
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
@@ -68,7 +69,7 @@ def unpack(benchmark: TextBenchmark, path: Path = READY) -> Report:
         Result(spec.pop("system"), spec, Measured(**{name: each[place] for name, each in whole.items()}))
         for place, spec in enumerate(said["systems"])
     ]
-    report = Report.of(benchmark, results, (NOTE, *said["notes"]))
+    report = benchmark.report(results, (NOTE, *said["notes"]))
     return replace(report, name=TITLE, created=said["created"], versions=said["versions"])
 
 
@@ -159,7 +160,8 @@ class Evaluations:
     def evaluate_covr(self, data: CovrData, encoder: Encoder, progress: Progress) -> Report:
         """Evaluate pictures plus texts in this thread, and return the report without archiving it."""
         benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache, progress)
-        return covr_report(benchmark, encoder, progress)
+        results = benchmark.measure(encoder, benchmark.systems_of(encoder), progress=progress)
+        return benchmark.report(results)
 
     def submit_covr(
         self, data: CovrData, encoder: Encoder, system: str, file: Path, progress: Progress = silent

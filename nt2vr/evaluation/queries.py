@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +64,8 @@ class JudgedQuery:
     # where a video stands for other captions in this query, its row to that of what `TextBenchmark.embed` returns
     instead: Mapping[int, int] = field(default_factory=dict)  # or to NO_CAPTION
     query_id: str = ""  # in its file, such as "video7020#enc#0", for embeddings from elsewhere
+    # its reference: a `scene` of the built-in world, or the `path` of a file; empty for texts alone
+    picture: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_question(self) -> bool:

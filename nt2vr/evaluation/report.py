@@ -10,23 +10,25 @@ videos.jsonl   of files of one's own, one per line: video_id, path, and start an
 """
 
 import json
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
-from typing import Any, NamedTuple
-from zipfile import BadZipFile
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from nt2vr.errors import ConfigError, quoted, reason_of
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.differences import Difference, Pair, paired_differences
 from nt2vr.evaluation.measures import (
+    Column,
+    Group,
     Interval,
     Measured,
     Units,
@@ -36,22 +38,14 @@ from nt2vr.evaluation.measures import (
     metric_values,
     units_of,
 )
-from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
-from nt2vr.evaluation.roles import pairs_to_compare, telling_pair
-from nt2vr.evaluation.text_benchmark import TextBenchmark
-from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
+from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.files import atomic_write, with_schema, write_json
 from nt2vr.media.gallery import Video
 from nt2vr.settings import project_version
 
 REPORT, QUERIES, ARRAYS, CAPTIONS = "report.json", "queries.jsonl", "arrays.npz", "captions.json"
 VIDEOS = "videos.jsonl"
-# what damaged files raise, numbers that are infinite included
-UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, BadZipFile)
-SUMMARY = {"name": str, "digest": str, "source": dict, "references": dict, "created": str, "versions": dict}
 JUDGED = ("relevant", "hard", "violating", "others")  # fields of queries that list rows
-OF_ONE_VIDEO = frozenset({"original", "negated", "retrieval", "choice", "pair", "picture", "class", "negated class"})
-MAX_LISTED = 1000  # relevant ids per line of QUERIES: all of them took 68 MB for the built-in world, these take 5
-PICTURE_PLUS_TEXT = "picture plus text"  # after the name of the data
 
 
 def package_versions() -> dict[str, str]:
@@ -63,23 +57,104 @@ def package_versions() -> dict[str, str]:
 @dataclass(frozen=True, eq=False)
 class Result:
     system: str
-    spec: Mapping[str, Any]  # see `protocol.system_spec`
+    spec: Mapping[str, Any]  # see `text_systems.system_spec`
     measured: Measured
     metrics: Mapping[str, float] | None = None  # of pictures plus texts, by "kind/metric"; None: those of `measured`
 
 
 class Row(NamedTuple):
-    """One query of a report for display, with the ids of its relevant videos, and their captions if in words."""
+    """One query of a report for display."""
 
     query: JudgedQuery
-    relevant: tuple[str, ...]
-    ranks: Mapping[str, int]
-    captions: Mapping[str, Sequence[str]]
+    ranks: Mapping[str, int]  # of each system
+    heading: str  # of what is listed below the query
+    relevant: tuple[str, ...] = ()  # ids of its relevant videos; none where clips are but numbers
+    captions: Mapping[str, Sequence[str]] = MappingProxyType({})  # of these videos, if they are in words
+    search_systems: tuple[str, ...] = ()  # that Search compares when the row opens there; none if it is reviewed first
+
+
+class Presentation(ABC):
+    """How the reports of one kind of benchmark are stored, compared and shown."""
+
+    # Texts for the page; empty where there is nothing to say.
+    margins: ClassVar[str] = ""  # meaning of the figures after ±
+    opens: ClassVar[str] = ""  # what a click on a query does, where it does not depend on where the videos are
+    has_review: ClassVar[bool]  # whether a query is reviewed with its first clips, and takes a tag and a note
+    has_breakdown: ClassVar[bool]  # whether measures are broken down by negation word
+    wraps_heads: ClassVar[bool]  # whether heads of columns are too long for one line
+
+    @abstractmethod
+    def fits(self, lines: Sequence[Mapping[str, Any]]) -> bool:
+        """Return whether a stored report with these lines of QUERIES is of this kind."""
+
+    @abstractmethod
+    def caption_fields(self, row: Row) -> dict[str, Any]:
+        """Return what a query's line in QUERIES says of the video that its caption is of."""
+
+    @abstractmethod
+    def clip_fields(self, row: Row) -> dict[str, Any]:
+        """Return what a query's line in QUERIES says of its relevant videos or its reference."""
+
+    @abstractmethod
+    def metrics_as_stored(self, metrics: Mapping[str, float]) -> Mapping[str, float] | None:
+        """Return metrics that REPORT has of a system; None if they are computed again from the values per query."""
+
+    @abstractmethod
+    def row(self, report: "Report", place: int) -> Row:
+        """Return what is shown of a query."""
+
+    @abstractmethod
+    def kinds(self, report: "Report") -> list[str]:
+        """Return the kinds of queries that a report has, in the order of menus."""
+
+    @abstractmethod
+    def role_of(self, spec: Mapping[str, Any]) -> tuple[str, str]:
+        """Return a system's role in the comparison, and the label that says what it is."""
+
+    @abstractmethod
+    def competes(self, role: str) -> bool:
+        """Return whether systems of a role compete for the best value of a column."""
+
+    @abstractmethod
+    def telling_pair(self, report: "Report") -> Pair:
+        """Return the two systems that one would compare first."""
+
+    @abstractmethod
+    def pairs(self, report: "Report") -> list[Pair]:
+        """Return the pairs of systems whose measures are compared in every report."""
+
+    @abstractmethod
+    def check_comparable(self) -> None:
+        """Raise a ConfigError if measures cannot be compared query by query."""
+
+    @abstractmethod
+    def line_metrics(self, spec: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
+        """Return the metrics that a system's line in tables shows."""
+
+    @abstractmethod
+    def groups(self, report: "Report", known: Collection[str]) -> list[tuple[Group, ...]]:
+        """Return the groups of columns of each table, measured or not; `known` are the metrics of all lines."""
+
+    @abstractmethod
+    def csv_keys(self, report: "Report", known: Collection[str]) -> list[str]:
+        """Return the metrics that the CSV table has, in its order."""
+
+    @abstractmethod
+    def meanings(self, columns: Iterable[Column], known: Collection[str]) -> list[str]:
+        """Say what the measures of the shown columns mean."""
+
+    @abstractmethod
+    def markdown(self, report: "Report") -> str:
+        """Return the tables in Markdown."""
+
+    @abstractmethod
+    def headings(self, report: "Report") -> list[str]:
+        """Return the lines above the tables in a notebook."""
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Results of several systems on one benchmark, whose fields are copied, see `TextBenchmark`."""
+    """Results of several systems on one benchmark, whose fields are copied, see `Benchmark` and `TextBenchmark`."""
 
     name: str
     digest: str  # equal for equal benchmarks; "" if unknown
@@ -89,38 +164,14 @@ class Report:
     texts: tuple[str, ...]
     queries: tuple[JudgedQuery, ...]
     results: tuple[Result, ...]  # in table order
+    presentation: Presentation
     notes: tuple[str, ...] = ()  # from the models' cards
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     versions: Mapping[str, str] = field(default_factory=package_versions)
     captions: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    # per query, its reference: a `scene` of the built-in world, or the `path` of a file; empty for texts alone
-    pictures: tuple[Mapping[str, Any], ...] = ()
     videos: tuple[Video, ...] = ()  # files of one's own, without captions, where the data has any
     gaps: tuple[str, ...] = ()
     named: tuple[str, ...] = ()  # systems that a person named; the others are controls. Empty if unknown
-
-    @classmethod
-    def of(
-        cls, benchmark: TextBenchmark, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()
-    ) -> "Report":
-        same = (
-            "name",
-            "digest",
-            "source",
-            "references",
-            "video_ids",
-            "texts",
-            "queries",
-            "captions",
-            "videos",
-            "gaps",
-        )
-        known = {name: getattr(benchmark, name) for name in same}
-        return cls(**known, results=tuple(results), notes=tuple(notes), named=tuple(named))
-
-    @property
-    def is_covr(self) -> bool:
-        return bool(self.pictures)
 
     @cached_property
     def values(self) -> dict[str, dict[str, Values]]:
@@ -155,27 +206,20 @@ class Report:
 
     @cached_property
     def telling_pair(self) -> tuple[str, str]:
-        """The two systems that one would compare first, see `roles.telling_pair`."""
-        return telling_pair(self.specs, self.named, self.metrics)
+        """The two systems that one would compare first."""
+        return self.presentation.telling_pair(self)
 
     @cached_property
     def differences(self) -> dict[Pair, tuple[Difference, ...]]:
         """The telling pair, and each system that competes with its base, compared by every measure."""
-        if self.is_covr:  # its measures are means over kinds of change, not over queries
-            return {}
-        pairs = pairs_to_compare(self.specs, self.named, self.metrics)
-        return paired_differences(self.values, pairs, self.units)
+        return paired_differences(self.values, self.presentation.pairs(self), self.units)
 
     def compare(self, first: str, second: str) -> tuple[Difference, ...]:
         """Compare two systems by every measure that both have per query; a ConfigError refuses unknown ones."""
         for name in (first, second):
             self.check_system(name)
+        self.presentation.check_comparable()
         pair = (first, second)
-        if self.is_covr:
-            raise ConfigError(
-                "The measures of pictures plus texts are means over kinds of change, which are not compared query by "
-                "query. Read the ranks in queries.jsonl."
-            )
         known = self.differences.get(pair)
         return known or paired_differences(self.values, [pair], self.units)[pair]
 
@@ -184,11 +228,11 @@ class Report:
             raise ConfigError(f"The report has no system {quoted(name)}. Choose one of: {', '.join(self.specs)}.")
 
     def row(self, place: int) -> Row:
-        query = self.queries[place]
-        relevant = tuple(self.video_ids[video] for video in query.relevant)
-        ranks = {result.system: int(result.measured.ranks[place]) for result in self.results}
-        captions = {video_id: self.captions[video_id] for video_id in relevant if video_id in self.captions}
-        return Row(query, relevant, ranks, captions)
+        return self.presentation.row(self, place)
+
+    def ranks(self, place: int) -> dict[str, int]:
+        """Return the rank that each system gives a query's best relevant video."""
+        return {result.system: int(result.measured.ranks[place]) for result in self.results}
 
     def save(self, folder: Path) -> None:
         """Write the report's files atomically, report.json last."""
@@ -217,20 +261,13 @@ class Report:
 
     def _query_line(self, place: int) -> dict[str, Any]:
         """Describe a query in QUERIES: what is asked, of which videos, and each system's rank."""
-        query = self.queries[place]
         row = self.row(place)
-        line: dict[str, Any] = {"query_id": query.query_id}
-        if not self.is_covr:  # whose videos are numbers
-            line["video_id"] = row.relevant[0] if query.kind in OF_ONE_VIDEO else None
+        query = row.query
+        line: dict[str, Any] = {"query_id": query.query_id, **self.presentation.caption_fields(row)}
         line |= {name: getattr(query, name) for name in ("kind", "text", "cue", "wanted", "unwanted")}
         line |= {"ranks": row.ranks, "original": query.original}
         line |= {"group": query.group, "num_relevant": len(query.relevant)}
-        if self.is_covr:
-            line["picture"] = self.pictures[place]
-        else:
-            is_short = len(row.relevant) <= MAX_LISTED
-            line["relevant"] = list(row.relevant) if is_short else None
-        return line
+        return line | self.presentation.clip_fields(row)
 
     def summary(self) -> dict[str, Any]:
         summary: dict[str, Any] = {"name": self.name, "digest": self.digest, "source": dict(self.source)}
@@ -258,51 +295,6 @@ class Report:
         return compared
 
 
-def load_report(folder: Path) -> Report:
-    """Read what `Report.save` wrote; a ConfigError says if it is damaged, or of a newer nT2VR."""
-    try:
-        data = without_schema(parse_json((folder / REPORT).read_text(encoding="utf-8")), folder / REPORT)
-        text = (folder / QUERIES).read_text(encoding="utf-8")
-        lines = [parse_json(line) for line in text.split("\n") if line]
-        with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as found:
-            arrays = dict(found)
-        _check(data, SUMMARY)
-        known, queries = ("kind", "text", "wanted", "original", "cue", "group"), []
-        judged = (np.split(arrays[name], np.cumsum(arrays[f"num_{name}"])[:-1]) for name in JUDGED)
-        for line, *rows in zip(lines, *judged, strict=True):
-            known_id = str(line.get("query_id", ""))
-            said, truth = {name: line[name] for name in known}, dict(zip(JUDGED, rows, strict=True))
-            queries.append(JudgedQuery(**said, unwanted=tuple(line["unwanted"]), query_id=known_id, **truth))
-        pictures = tuple(line["picture"] for line in lines if "picture" in line)
-        fields = [name for name in Measured.__dataclass_fields__ if f"measured_{name}" in arrays]  # old ones lack some
-        results = []
-        for place, spec in enumerate(data["systems"]):
-            system, metrics = spec.pop("system"), spec.pop("metrics")
-            spec.pop("intervals", None)  # they are computed again
-            _check(spec, {"model": str, "strategy": str})
-            measured = Measured(**{name: arrays[f"measured_{name}"][place] for name in fields})
-            results.append(Result(str(system), spec, measured, metrics if pictures else None))
-        in_words = folder / CAPTIONS
-        captions = parse_json(in_words.read_text(encoding="utf-8")) if in_words.is_file() else {}
-        report = Report(
-            video_ids=tuple(arrays["video_ids"].tolist()),
-            texts=tuple(arrays["texts"].tolist()),
-            queries=tuple(queries),
-            results=tuple(results),
-            notes=tuple(map(str, data["notes"])),
-            captions={video_id: tuple(some) for video_id, some in captions.items()},
-            pictures=pictures,
-            videos=read_videos(folder / VIDEOS),
-            gaps=tuple(map(str, data.get("gaps", ()))),
-            named=tuple(map(str, data.get("named", ()))),
-            **{name: data[name] for name in SUMMARY},
-        )
-        report.metrics  # noqa: B018  the arrays fit together
-    except UNREADABLE as error:
-        raise ConfigError(f"{folder.name} has no readable report ({reason_of(error)}). Evaluate again.") from error
-    return report
-
-
 def write_videos(path: Path, videos: Sequence[Video]) -> None:
     """Write where the files of videos are, one per line."""
     lines = []
@@ -313,52 +305,3 @@ def write_videos(path: Path, videos: Sequence[Video]) -> None:
         lines.append(json.dumps(line) + "\n")
     with atomic_write(path) as partial:
         partial.write_text("".join(lines), encoding="utf-8")
-
-
-def read_videos(path: Path) -> tuple[Video, ...]:
-    """Read what `write_videos` wrote; nothing if the file is not there, as in reports of 0.2.0."""
-    if not path.is_file():
-        return ()
-    videos = []
-    for text in path.read_text(encoding="utf-8").split("\n"):
-        if text:
-            line = parse_json(text)
-            start = float(line.get("start", 0.0))
-            end = line.get("end")
-            end_s = None if end is None else float(end)
-            videos.append(Video(str(line["video_id"]), Path(line["path"]), start=start, end=end_s))
-    return tuple(videos)
-
-
-def _check(data: Mapping[str, Any], kinds: Mapping[str, type]) -> None:
-    for name, kind in kinds.items():
-        if not isinstance(data[name], kind):
-            raise TypeError(f"{name} is {quoted(data[name])}")
-
-
-def covr_result(
-    model: str, system: str, ranks: ArrayLike, table: Mapping[str, Mapping[str, float]], spec: Mapping[str, Any]
-) -> Result:
-    """Describe a way to combine pictures and texts, with its rank per query and its metrics by kind of change."""
-    of_query = np.asarray(ranks, np.int32)
-    metrics = {f"{row}/{name}": value for row, values in table.items() for name, value in values.items()}
-    measured = Measured(of_query, *np.full((3, len(of_query)), np.nan, np.float32))
-    return Result(f"{model} {system}", {"model": model, **spec, "strategy": system}, measured, metrics)
-
-
-def read_single_file(path: Path) -> Report:
-    """Read a report of pictures plus texts as 0.2.0 wrote it: one JSON file, without relevant clips or digest."""
-    try:
-        data = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
-        rows = data["rows"]
-        queries = [JudgedQuery(row["kind"], row["text"], row_array(()), cue=cue_of(row["text"])) for row in rows]
-        results = [
-            covr_result(data["model"], system, [row["ranks"][system] for row in rows], table, {})
-            for system, table in data["systems"].items()
-        ]
-        name, clips = f"{data['name']}, {PICTURE_PLUS_TEXT}", tuple(map(str, range(data["clips"])))
-        report = Report(name, "", data["source"], {}, clips, (), tuple(queries), tuple(results))
-        pictures = tuple(row["reference"] for row in rows)
-        return replace(report, created=data["created"], versions={}, pictures=pictures)
-    except UNREADABLE as error:
-        raise ConfigError(f"The report {path.stem} cannot be read ({reason_of(error)}). Evaluate again.") from error

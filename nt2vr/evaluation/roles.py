@@ -5,15 +5,10 @@ from typing import Any
 
 from nt2vr.models.card import IMPORTED
 
-FULL_CAPTION = "caption"  # of pictures plus texts: the target's caption, without picture
 BASE, CONTROL, REFERENCE = "base", "drop", "reference"  # roles, which systems that compete have not
 ROLES = {  # by strategy
     "plain": (BASE, "zero-shot"),
     "drop": (CONTROL, "control"),
-    "picture": (BASE, "control: no text"),
-    "text": (BASE, "control: no picture"),
-    "fusion": ("", "trained"),
-    FULL_CAPTION: (REFERENCE, "for comparison: the full caption"),
 }
 TELLING = (  # measures by which the best system is chosen: the first one that was measured
     *("composed/hard_pairs", "without/hard_pairs", "not/auc", "composed/MIR", "retrieval/MIR"),
@@ -23,15 +18,13 @@ Specs = Mapping[str, Mapping[str, Any]]  # of systems, by their names in table o
 Metrics = Mapping[str, Mapping[str, float]]  # by system and measure
 
 
-def role_of(spec: Mapping[str, Any], is_covr: bool) -> tuple[str, str]:
+def role_of(spec: Mapping[str, Any]) -> tuple[str, str]:
     """Return a system's role in the comparison, and the label that says what it is.
 
     Only a model that was trained from no other is zero-shot, whether or not the report has its base. What an imported
     model was trained from is unknown unless its card says so.
     """
     strategy = spec.get("strategy", "")
-    if is_covr:
-        return ROLES.get(strategy, ("", ""))
     if strategy == "drop":  # a control, whatever its model is
         return ROLES[strategy]
 
@@ -66,8 +59,8 @@ def baseline_of(system: str, specs: Specs) -> str:
         seen.add(before)
         baseline = before
 
-    is_tuned = role_of(specs[baseline], is_covr=False)[1] == "fine-tuned"
-    zero_shot = [name for name in plain.values() if role_of(specs[name], is_covr=False)[0] == BASE]
+    is_tuned = role_of(specs[baseline])[1] == "fine-tuned"
+    zero_shot = [name for name in plain.values() if role_of(specs[name])[0] == BASE]
     return zero_shot[0] if is_tuned and zero_shot else baseline
 
 

@@ -1,27 +1,18 @@
 """A report's tables, and their forms in Markdown, CSV and LaTeX."""
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, product
 from pathlib import Path
-from statistics import fmean
 from typing import NamedTuple
 
 from nt2vr.errors import counted
-from nt2vr.evaluation.covr import ALL, CIRR_MEAN, FIRST, KS, SEEN, UNSEEN
 from nt2vr.evaluation.differences import Difference, verdict_text
-from nt2vr.evaluation.measures import BOTH_WAYS, EMPTY, HONEST, OTHERS, PAPER, Column, Group, Interval
+from nt2vr.evaluation.measures import EMPTY, Column, Group, Interval
 from nt2vr.evaluation.remarks import kind_counts
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.roles import REFERENCE, role_of
+from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.files import SafeCsv
-from nt2vr.world.edits import EDIT_KINDS
-
-REMOVALS = "removals"  # mean over the kinds of change that remove something
-MAP = "mAP@10"
-VIOLATIONS = f"violations@{FIRST}"  # of pictures plus texts
-FURTHER = ("subset R@1", CIRR_MEAN, MAP)
-OF_CAPTIONS = ("original/", "video/")
 
 
 class Line(NamedTuple):
@@ -69,73 +60,22 @@ def tables_of(report: Report) -> list[Table]:
 
 
 def lines_of(report: Report) -> list[Line]:
-    """Return a line per reference, then per system; values for captions only of plain ones, as in the paper."""
+    """Return a line per reference, then per system."""
     lines = [Line(name, dict(metrics)) for name, metrics in report.references.items()]
     for result in report.results:
-        strategy, metrics = result.spec["strategy"], report.metrics[result.system]
-        shown = {key: v for key, v in metrics.items() if strategy == "plain" or not key.startswith(OF_CAPTIONS)}
-        shown |= _mean_of_removals(metrics)
-        role, label = role_of(result.spec, report.is_covr)
+        shown = report.presentation.line_metrics(result.spec, report.metrics[result.system])
+        role, label = report.presentation.role_of(result.spec)
         lines.append(Line(result.system, shown, role, label))
     return lines
 
 
-def _mean_of_removals(metrics: Mapping[str, float]) -> dict[str, float]:
-    kinds, names = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics], ("R@1", VIOLATIONS)
-    return {f"{REMOVALS}/{name}": fmean(metrics[f"{kind}/{name}"] for kind in kinds) for name in names if kinds}
-
-
 def groups_of(report: Report) -> list[tuple[Group, ...]]:
     """Return the groups of columns of each table, measured or not."""
-    known = keys_of(lines_of(report))
-    if report.is_covr:
-        return [tuple(_covr_groups(report, known))]
-    others = tuple(_with_subsets(known, group) for group in OTHERS)
-    if any(query.kind == "pair" for query in report.queries):  # pairs do not tell whether a model can search
-        others = (Group(HONEST[0].head, HONEST[0].columns[:1]), *others)
-    return [PAPER, HONEST, *([BOTH_WAYS] if "video/R@1" in known else []), others]
+    return report.presentation.groups(report, keys_of(lines_of(report)))
 
 
 def keys_of(lines: Iterable[Line]) -> dict[str, None]:
     return dict.fromkeys(key for line in lines for key in line.metrics)
-
-
-def _covr_groups(report: Report, known: Iterable[str]) -> Iterator[Group]:
-    kinds = by_definition(dict.fromkeys(query.kind for query in report.queries))
-    rows = dict.fromkeys(key.rpartition("/")[0] for key in known)
-    labels = [row for row in rows if row not in (*kinds, ALL, SEEN, UNSEEN, REMOVALS)]
-    groups: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
-        ("R@1", (ALL, SEEN, UNSEEN), ("R@1",)),
-        (REMOVALS, (REMOVALS,), ("R@1", VIOLATIONS)),
-        ("R@1 by kind of change", kinds, ("R@1",)),
-        (ALL, (ALL,), FURTHER),
-        (f"{MAP} by aspect", labels, (MAP,)),
-    )
-    for head, some, names in groups:
-        columns = []
-        for row, name in product(some, names):
-            text = name if row == head else row.removesuffix(" wordings")
-            columns.append(Column(f"{row}/{name}", text, lower_is_better=name == VIOLATIONS))
-        yield Group(head, tuple(column for column in columns if column.key in known))
-
-
-def _with_subsets(known: Iterable[str], group: Group) -> Group:
-    """Add a column per subset of pairs, and per data set of classes, of which there is a mean, too."""
-    first = group.columns[0]
-    if not first.key.endswith("/accuracy"):
-        return group
-    names = sorted(name.removeprefix(f"{first.key} ") for name in known if name.startswith(f"{first.key} "))
-    alone = None if first.key == "class/accuracy" else first
-    means = (Column(column.key.replace("/", "/mean "), f"mean {column.head}") for column in group.columns)
-    parts = [mean for mean in means if mean.key in known]
-    for column, name in product(group.columns, names):
-        parts.append(Column(f"{column.key} {name}", name if column is alone else f"{column.head} {name}"))
-    return Group(group.head, (*group.columns, *parts))
-
-
-def by_definition(kinds: Iterable[str]) -> list[str]:
-    """Order kinds of change as the built-in world defines them; those of datasets stay as they come."""
-    return sorted(kinds, key=lambda kind: EDIT_KINDS.index(kind) if kind in EDIT_KINDS else -1)
 
 
 def interval_of(report: Report, line: Line, key: str) -> Interval | None:
@@ -194,7 +134,7 @@ def _signed(text: str) -> str:
 def difference_markdown(report: Report, first: str, second: str) -> str:
     """Return a table of the differences of two systems, query by query."""
     rows = [row for _, *row in difference_rows(report, report.compare(first, second))]
-    return _markdown([["", first, second, *DIFFERENCE_HEADS], *rows], 1)
+    return markdown_table([["", first, second, *DIFFERENCE_HEADS], *rows], 1)
 
 
 def size_of(report: Report) -> str:
@@ -208,24 +148,12 @@ def size_of(report: Report) -> str:
 
 
 def markdown(report: Report) -> str:
-    """Return each table, then those of differences; of pictures plus texts one, by kind of change and system."""
-    if not report.is_covr:
-        parts = [_markdown(table.texts(report), 1) for table in tables_of(report)]
-        parts += [difference_markdown(report, first, second) for first, second in report.differences]
-        return "\n".join([*parts, f"{size_of(report)}\n"])
-    of_system = {result.spec["strategy"]: report.metrics[result.system] for result in report.results}
-    keys = [key.rpartition("/") for metrics in of_system.values() for key in metrics]
-    found = {name for _, _, name in keys}
-    names = [name for name in (*(f"R@{k}" for k in KS), VIOLATIONS, *FURTHER) if name in found]
-    rows = [["kind", "system", *names]]
-    for row, (system, metrics) in product(dict.fromkeys(row for row, _, _ in keys), of_system.items()):
-        values = [metrics.get(f"{row}/{name}") for name in names]
-        if any(value is not None for value in values):
-            rows.append([row, system, *("" if value is None else f"{value:.1f}" for value in values)])
-    return f"{_markdown(rows, 2)}\n{size_of(report)}\n"
+    """Return the tables, and those of differences, in Markdown."""
+    return report.presentation.markdown(report)
 
 
-def _markdown(rows: Sequence[Sequence[str]], num_left: int) -> str:
+def markdown_table(rows: Sequence[Sequence[str]], num_left: int) -> str:
+    """Return a table whose first row has the heads, and whose first columns are aligned to the left."""
     rule = [":--"] * num_left + ["--:"] * (len(rows[0]) - num_left)
     return "".join(f"| {' | '.join(line)} |\n" for line in (rows[0], rule, *rows[1:]))
 
@@ -270,9 +198,7 @@ def csv_table(report: Report) -> str:
     """
     lines = lines_of(report)
     measured = keys_of(lines)
-    keys = list(measured)
-    if not report.is_covr:
-        keys = [key for key in named_columns(report) if key in measured]
+    keys = report.presentation.csv_keys(report, measured)
     with_interval = [key for key in keys if any(interval_of(report, line, key) for line in lines)]
 
     file = io.StringIO()

@@ -1,27 +1,42 @@
-"""Benchmarks of texts: retrieval, questions and classes, over a set of videos."""
+"""The benchmark of texts: retrieval, questions and classes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import blake2b
-from typing import Any
+from itertools import groupby
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.embed_media import Embed, unreadable_remark
+from nt2vr.evaluation.benchmark import Benchmark
+from nt2vr.evaluation.embed_media import Vectors, unreadable_remark
+from nt2vr.evaluation.measures import Measured, joined
 from nt2vr.evaluation.queries import KIND_NAMES, JudgedQuery, Rows, renumbered
+from nt2vr.evaluation.report import Presentation, Report, Result
+from nt2vr.evaluation.scoring import caption_ranks, choices_of, measure_block, measure_choices
+from nt2vr.evaluation.text_presentation import TEXTS
+from nt2vr.evaluation.text_systems import PLAIN, Asked, ask_systems, parse_query, system_spec
 from nt2vr.media.gallery import Video
+from nt2vr.models.encoder import Encoder
+from nt2vr.progress import Progress, silent
+from nt2vr.search.strategies import System
+
+BLOCK = 1024  # queries per block: 12 MB of scores for 3,000 videos
 
 
 @dataclass(frozen=True, eq=False)
-class TextBenchmark:
-    name: str
-    video_ids: tuple[str, ...]
-    queries: tuple[JudgedQuery, ...]
-    # returns the videos' embeddings (V, D) under a model, or those of their frames (V, F, D) if its pooling is
-    # query-scored; of videos in words more rows, see `JudgedQuery.instead`; raises InterruptedError when stopped
-    embed: Embed
-    source: Mapping[str, Any]  # origin as plain JSON data (seeds, files, hashes); equal sources have equal videos
+class TextBenchmark(Benchmark[Vectors]):
+    """Queries that are texts, each about one video or searching all of them.
+
+    `embed` returns the videos' embeddings (V, D) under a model, or those of their frames (V, F, D) if its pooling is
+    query-scored; of videos in words more rows, see `JudgedQuery.instead`.
+    """
+
+    presentation: ClassVar[Presentation] = TEXTS
+
     references: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # metrics such as an oracle's, by name
     texts: tuple[str, ...] = ()  # candidate answers of questions
     captions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # those that stand for videos, by id, if any
@@ -50,6 +65,77 @@ class TextBenchmark:
             for numbers in (query.relevant, query.hard, query.violating, query.others):
                 digest.update(np.int64(len(numbers)).tobytes() + np.asarray(numbers, "<i4").tobytes())
         return digest.hexdigest()
+
+    def report(self, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()) -> Report:
+        return replace(
+            super().report(results, notes, named),
+            references=self.references,
+            texts=self.texts,
+            captions=self.captions,
+            videos=self.videos,
+            gaps=self.gaps,
+        )
+
+    def measure(
+        self, encoder: Encoder, systems: Sequence[System], media: Vectors | None = None, progress: Progress = silent
+    ) -> list[Result]:
+        """Measure strategies of one model in bounded memory, encoding each text once per block.
+
+        Ranks of captions are those of `plain`, which alone searches for captions as they are; of other strategies, 0.
+        """
+        videos = self.embed(encoder, progress) if media is None else media
+        strategies = [system.strategy for system in systems]
+        measured: list[list[Measured]] = [[] for _ in systems]  # of each block
+        captions: list[Vectors] = []  # what `plain` searches for with original queries, of each block
+        num_done = 0
+        for block in _blocks(self.queries):
+            step = partial(self._tell, progress, encoder.name, num_done, len(block))
+            step(0)
+            wrong, places = choices_of(block, self.texts)
+            asked = ask_systems(encoder, systems, [*block, *wrong], parse_query, step, self.averaged)
+            for parts, of_system in zip(measured, asked, strict=True):
+                step(1)
+                parts.append(self._measure_block(of_system, videos, block, places))
+            if PLAIN in strategies:
+                is_original = [query.kind == "original" for query in block]
+                plain = asked[strategies.index(PLAIN)]
+                captions.append(plain.vectors[: len(block)][is_original])
+            num_done += len(block)
+        self._tell(progress, encoder.name, num_done, 0, 1)
+
+        caption_ranks_of_plain = self._caption_ranks(videos, captions)
+        results = []
+        for system, parts in zip(systems, measured, strict=True):
+            whole = joined(parts)
+            if caption_ranks_of_plain is not None:
+                video_ranks = caption_ranks_of_plain
+                if system.strategy != PLAIN:
+                    video_ranks = np.zeros(len(self.video_ids), np.int32)
+                whole = replace(whole, video_ranks=video_ranks)
+            results.append(Result(system.name, system_spec(system, encoder.card), whole))
+        return results
+
+    def _tell(self, progress: Progress, model: str, num_done: int, num_more: int, share: float) -> None:
+        """Report that the given share of some more queries is done."""
+        progress(num_done + int(share * num_more), len(self.queries), f"queries, {model}")
+
+    def _measure_block(self, asked: Asked, videos: Vectors, block: Sequence[JudgedQuery], places: Rows) -> Measured:
+        vectors, exclusions = asked
+        if block[0].is_question:
+            return measure_choices(vectors, videos, block, places, exclusions)
+        return measure_block(vectors, videos, block, len(self.video_ids), exclusions)
+
+    def _caption_ranks(self, videos: Vectors, captions: Sequence[Vectors]) -> NDArray[np.int32] | None:
+        """Return the rank of each video's best caption; zeros if `plain` is not measured.
+
+        None if no caption is a query, or if videos are in words: they are made of the captions that they would rank.
+        """
+        originals = [query for query in self.queries if query.kind == "original"]
+        if not originals or self.captions:
+            return None
+        if not captions:
+            return np.zeros(len(self.video_ids), np.int32)
+        return caption_ranks(videos, np.concatenate(captions), originals)
 
     def without_unreadable(self) -> "TextBenchmark":
         """Leave unreadable videos out of the gallery, and queries without a video or a pair out of the queries."""
@@ -84,3 +170,11 @@ class TextBenchmark:
             videos=tuple(video for video in self.videos if video.video_id not in self.unreadable),
             gaps=(*self.gaps, *gaps),
         )
+
+
+def _blocks(queries: Sequence[JudgedQuery]) -> Iterator[Sequence[JudgedQuery]]:
+    """Yield at most BLOCK queries at a time, either questions or searches."""
+    for _, group in groupby(queries, lambda query: query.is_question):
+        alike = list(group)
+        for start in range(0, len(alike), BLOCK):
+            yield alike[start : start + BLOCK]

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.queries import JudgedQuery, row_array
-from nt2vr.evaluation.report import Report, Result
+from nt2vr.evaluation.report import Result
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from tests.browser.actions import choose, columns, follow, follow_report
 from tests.conftest import RunningApp
@@ -76,7 +76,7 @@ def report(running_app: RunningApp) -> Iterator[str]:
         Result(name, {"model": name, "strategy": "plain"}, Measured(ranks, np.array(orders, np.float32), none, none))
         for name, orders in (("A", [0.0, 0.5] * 12), ("B", [1.0, 0.25, 0.9, 0.75] * 6))
     ]
-    yield Archive(folder).add(Report.of(benchmark, results))
+    yield Archive(folder).add(benchmark.report(results))
     shutil.rmtree(folder)
 
 

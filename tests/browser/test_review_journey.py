@@ -50,7 +50,7 @@ def report_of(*names: str) -> Report:
         for number in range(NUM_QUERIES)
     ]
     benchmark = TextBenchmark("made up", ids, tuple(queries), lambda *_: np.zeros((0, 0), np.float32), {})
-    return Report.of(benchmark, [results_of(name) for name in names])
+    return benchmark.report([results_of(name) for name in names])
 
 
 @pytest.fixture

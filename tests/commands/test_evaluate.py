@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.cli import main
-from nt2vr.evaluation.report import load_report
+from nt2vr.evaluation.stored_reports import load_report
 from nt2vr.evaluation.tables import aligned
 from tests.tiny import write_tiny
 

@@ -11,7 +11,9 @@ import torch
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, RunError
 from nt2vr.evaluation.archive import REVIEW, Archive, read_remarks
-from nt2vr.evaluation.report import REPORT, Report, load_report
+from nt2vr.evaluation.report import REPORT, Report
+from nt2vr.evaluation.stored_reports import load_report
+from nt2vr.evaluation.text_presentation import TEXTS
 from nt2vr.files import SCHEMA, with_schema, write_json
 from nt2vr.models.card import CARD, Card, read_card, write_card
 from nt2vr.world.drawn.clips import LOOK
@@ -34,7 +36,7 @@ def write_saved(folder: Path) -> None:
 
 
 def write_report(folder: Path) -> None:
-    (folder / REPORT).write_text(json.dumps(Report("tiny", "abc", {}, {}, ("a",), (), (), ()).summary()))
+    (folder / REPORT).write_text(json.dumps(Report("tiny", "abc", {}, {}, ("a",), (), (), (), TEXTS).summary()))
 
 
 Case = tuple[str, Callable[[Path], Any], Callable[[Path], Any], type[Nt2vrError]]

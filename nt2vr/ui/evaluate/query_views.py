@@ -9,12 +9,9 @@ from urllib.parse import parse_qsl, urlencode
 from nt2vr.errors import counted
 from nt2vr.evaluation.archive import MAX_NOTE, MAX_TAG, Remark, Remarks
 from nt2vr.evaluation.comparison import IMPROVED, WORSENED, first_videos, places_by_difference
-from nt2vr.evaluation.covr import ALL
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report, Row
-from nt2vr.evaluation.tables import by_definition
 from nt2vr.search.answers import Verdict
-from nt2vr.search.references import TRAINING_FREE
 from nt2vr.ui.search.results import MARKS, Marked
 
 MAX_LINK = 4_000  # characters
@@ -30,7 +27,6 @@ FIRST_KIND = "composed"  # where negation is what the query is about
 PER_PAGE = 20
 SOME_IDS = 24  # video ids in an unfolded row
 SOME_CAPTIONS = 4  # of a video in words
-OPENS_PICTURE = "Click a query to open it in Search, with its reference. The gallery there is not that of the report."
 OPENS_HERE = "Click a query to review it: ← and → step through this list, and its clips open in Search."
 OPENS_ELSEWHERE = (
     "Click a query to review it: ← and → step through this list. The built-in gallery does not have these videos. To "
@@ -166,34 +162,19 @@ class Listing:
 def resolved(link: ReportLink, report: Report) -> ReportLink:
     """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
     names, kinds = [result.system for result in report.results], [kind for _, kind in kinds_of(report)]
-    first, second = _most_telling(report)
+    first, second = report.telling_pair
     return replace(
         link,
         first=link.first if link.first in names else first,
         second=link.second if link.second in names else second,
         kind=next(kind for kind in (link.kind, FIRST_KIND, ANY) if kind in kinds),
-        query=None if report.is_covr else link.query,
+        query=link.query if report.presentation.has_review else None,
     )
-
-
-def _most_telling(report: Report) -> tuple[str, str]:
-    """Return the two systems to compare first.
-
-    Of pictures plus texts, they are the best way without training, and the fusion or the full caption.
-    """
-    if not report.is_covr:
-        return report.telling_pair
-    names = list(report.specs)
-    of_strategy = {spec["strategy"]: name for name, spec in report.specs.items()}
-    free = [of_strategy[strategy] for strategy in TRAINING_FREE if strategy in of_strategy] or names[:1]
-    first = max(free, key=lambda name: report.metrics[name].get(f"{ALL}/R@1", 0))
-    return first, of_strategy.get("fusion", names[-1])
 
 
 def kinds_of(report: Report) -> list[tuple[str, str]]:
     """Return the report's kinds of queries as choices (label, kind)."""
-    there = dict.fromkeys(query.kind for query in report.queries)
-    kinds = by_definition(there) if report.is_covr else [kind for kind in KIND_NAMES if kind in there]
+    kinds = report.presentation.kinds(report)
     return [("all kinds", ANY), *((KIND_NAMES.get(kind, kind), kind) for kind in kinds)]
 
 
@@ -240,28 +221,25 @@ def queries_view(listing: Listing) -> dict[str, Any]:
 
 
 def _opens_text(listing: Listing) -> str:
-    if listing.report.is_covr:
-        return OPENS_PICTURE
+    if listing.report.presentation.opens:
+        return listing.report.presentation.opens
     if listing.home is None:
         return OPENS_ELSEWHERE
     return OPENS_HERE if listing.home.is_gallery else OPENS_FILES
 
 
 def _row_view(listing: Listing, place: int) -> dict[str, Any]:
-    row, is_covr = listing.report.row(place), listing.report.is_covr
-    ids = () if is_covr else row.relevant  # which are but numbers
+    row = listing.report.row(place)
     sides = [_side(listing, place, row, system, 1) for system in (listing.link.first, listing.link.second)]
-    right = "Ranks of all systems" if is_covr else counted(len(row.relevant), "relevant video")
-    if row.query.kind == "negated":
-        right = "The video of the original caption, which no longer matches"
+    num_more = len(row.relevant) - SOME_IDS
     return {
         **_query(listing, place, row),
         "link": listing.at(place).address,
-        "search": search_link(row.query.text, picture_systems(listing.report)) if is_covr else "",
+        "search": search_link(row.query.text, row.search_systems) if row.search_systems else "",
         "sides": sides,
-        "right": right,
-        "ids": list(ids[:SOME_IDS]),
-        "more": f"and {len(ids) - SOME_IDS:,} more" if len(ids) > SOME_IDS else "",
+        "right": row.heading,
+        "ids": list(row.relevant[:SOME_IDS]),
+        "more": f"and {num_more:,} more" if num_more > 0 else "",
         "captions": [
             {"video": video_id, "text": " · ".join(captions[:SOME_CAPTIONS])}
             for video_id, captions in list(row.captions.items())[:SOME_IDS]
@@ -314,12 +292,6 @@ def marks_of(row: Row) -> Marked:
     return Marked(frozenset(row.relevant), legend)
 
 
-def picture_systems(report: Report) -> list[str]:
-    """Name the systems that Search compares for a picture plus a text."""
-    model = report.results[0].spec["model"]
-    return [model, *(f"{model} {strategy}" for strategy in ("fusion", "parts"))]
-
-
 def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: str = "") -> str:
     """Return the relative link to a query in Search; `judged` names the report's query whose clips are marked."""
     optional = {name: value for name, value in (("gallery", gallery), ("judged", judged)) if value}
@@ -329,7 +301,7 @@ def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: st
 def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
     """Show the query that a link reviews, if any, with links to its neighbours; `refusal`: why it takes no notes."""
     place, link, home = listing.link.query, listing.link, listing.home
-    if place is None or not 0 <= place < len(listing.report.queries) or listing.report.is_covr:
+    if place is None or not 0 <= place < len(listing.report.queries) or not listing.report.presentation.has_review:
         return {}
     row, systems = listing.report.row(place), (link.first, link.second)
     is_in_search = home is not None and home.is_gallery and not home.video_ids.isdisjoint(row.relevant)

@@ -13,7 +13,7 @@ from nt2vr.evaluation.measures import EMPTY, GROUPS, LEVEL, Column
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
-from nt2vr.evaluation.tables import REMOVALS, Line, Table, difference_rows, interval_of, size_of, tables_of
+from nt2vr.evaluation.tables import Line, Table, difference_rows, interval_of, size_of, tables_of
 from nt2vr.progress import Job
 from nt2vr.ui.evaluate.query_views import ReportLink, kinds_of
 from nt2vr.ui.job_view import job_view
@@ -21,16 +21,6 @@ from nt2vr.ui.job_view import job_view
 WORD = "evaluating"
 ALL_MEASURES = "all measures"
 X, Y = "Composed MIR", "Hard pairs, %"  # how well the wanted part is found, and the negated part respected
-MARGINS = (
-    "± is half of a figure's 95 % interval over queries. To see whether two systems differ, use the breakdown below, "
-    "which compares them query by query: intervals of single figures may overlap although one is clearly better."
-)
-COVR_MEANINGS = (
-    "R@k: percentage of queries with a relevant clip among the first k; all kinds count alike. Half of the built-in "
-    "texts have wordings that no training has seen.",
-    "Removals: mean over the kinds of change that remove something. Violations@5: percentage of the first five clips "
-    "that show what was to be removed; lower is better. Ignoring the picture wins it, so read it with R@1.",
-)
 
 
 def reports_view(
@@ -70,7 +60,7 @@ def report_view(report: Report, report_id: str, files: Sequence[str], name: str 
         "created": day_text(report.created),
         "about": size_of(report),
         "remarks": remarks_of(report),
-        "margins": "" if report.is_covr else MARGINS,
+        "margins": report.presentation.margins,
         "meanings": [*dict.fromkeys(_meanings(report, tables)), *report.notes],
         "tables": [_table_view(report, report_id, table) for table in tables],
         "files": [{"href": f"reports/{report_id}/{file}", "name": file} for file in files],
@@ -79,19 +69,13 @@ def report_view(report: Report, report_id: str, files: Sequence[str], name: str 
 
 def _meanings(report: Report, tables: Sequence[Table]) -> list[str]:
     known = set().union(*(line.metrics for table in tables for line in table.lines))
-    if report.is_covr:
-        return list(COVR_MEANINGS if f"{REMOVALS}/R@1" in known else COVR_MEANINGS[:1])
-    columns = (column for table in tables for column in table.columns)
-    return [column.meaning for column in columns if column.meaning and column.key in known]
+    columns = [column for table in tables for column in table.columns]
+    return report.presentation.meanings(columns, known)
 
 
 def _table_view(report: Report, report_id: str, table: Table) -> dict[str, Any]:
-    """Lay a table out with the best value of each column marked.
-
-    References do not compete; nor, with a picture plus a text, do controls, which win violations by ignoring one.
-    """
-    aside = {line.role for line in table.lines} - {""} if report.is_covr else {REFERENCE}
-    competing = [line for line in table.lines if line.role not in aside]
+    """Lay a table out with the best value of each column marked, among the lines that compete."""
+    competing = [line for line in table.lines if report.presentation.competes(line.role)]
     best = {column.key: _best(competing, column) for column in table.columns}
     return {
         "groups": [{"text": group.head, "span": len(group.columns)} for group in table.groups],
@@ -100,7 +84,7 @@ def _table_view(report: Report, report_id: str, table: Table) -> dict[str, Any]:
             _line_view(report, report_id, line, table.columns, best if line in competing else {})
             for line in table.lines
         ],
-        "wraps": report.is_covr,
+        "wraps": report.presentation.wraps_heads,
     }
 
 

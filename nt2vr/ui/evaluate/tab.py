@@ -37,7 +37,6 @@ from nt2vr.ui.evaluate.query_views import (
     ReportLink,
     marks_of,
     menus_of,
-    picture_systems,
     queries_view,
     resolved,
     review_view,
@@ -312,14 +311,14 @@ class EvaluateTab:
         report, listing, parts = self._archive.load(link.report), self._listing(link, visitor), self._open
         values = {name: getattr(listing.link, name) or "" for name in FILTERS} | {"fails": bool(listing.link.fails)}
         menus = {
-            name: gr.Dropdown(choices, value=values[name], visible=name != "tag" or not report.is_covr)
+            name: gr.Dropdown(choices, value=values[name], visible=name != "tag" or report.presentation.has_review)
             for name, choices in menus_of(listing).items()
         }
         points = points_of(report)
         return {
             **self._moved(listing, visitor),
             **{parts.filters[name]: shown for name, shown in (values | menus).items()},
-            parts.breakdown: gr.Accordion(visible=not report.is_covr),
+            parts.breakdown: gr.Accordion(visible=report.presentation.has_breakdown),
             parts.chart: gr.ScatterPlot(points, visible=len(points) > 1),
             parts.report: self._report_view(link.report),
         }
@@ -437,10 +436,11 @@ def picture_query(
     Its reference is drawn as an upload, found among the clips of libraries, or, with a decoder, read from its file:
     only for those who may name files.
     """
-    if place is None or not 0 <= place < len(report.pictures):
+    if place is None or not 0 <= place < len(report.queries) or not report.queries[place].picture:
         raise ConfigError("The report has no such query. Choose one from the list.")
-    values = {"q": report.queries[place].text, "systems": "|".join(picture_systems(report))}
-    picture = report.pictures[place]
+    row = report.row(place)
+    picture = row.query.picture
+    values = {"q": row.query.text, "systems": "|".join(row.search_systems)}
     if scene := picture.get("scene"):
         drawn = _upload_path(json.dumps(scene))
         if not drawn.is_file():

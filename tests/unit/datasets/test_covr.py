@@ -11,7 +11,7 @@ from PIL import Image
 
 from nt2vr.datasets.covr import CovrSample, load_covr
 from nt2vr.errors import DatasetError
-from nt2vr.evaluation.covr import CovrData, benchmark_for, covr_files, embed_queries, outcomes_of, summarise
+from nt2vr.evaluation.covr import CovrData, benchmark_for, covr_files, embed_queries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.checkpoint import read_checkpoint
@@ -112,12 +112,14 @@ def test_a_dataset_is_evaluated_end_to_end(tmp_path: Path, name: str, decoder: D
     write_tiny(tmp_path / "model")
     encoder = read_checkpoint(tmp_path / "model")
     with Cache(tmp_path / "cache") as cache:
-        asked = embed_queries(covr_files(load_covr(tmp_path / "data", split), decoder, cache), encoder)
-        tables = {system: summarise(asked.queries, outcome) for system, outcome in outcomes_of(asked, encoder).items()}
-    assert np.isfinite([value for table in tables.values() for value in table[name].values()]).all()
-    assert ("subset R@1" in tables["sum"][name]) == (name == "CIRR")
-    assert ("mAP@10" in tables["sum"][name]) == (name == "CIRCO")
-    assert tables["picture"][name]["R@50"] == 100  # the reference itself is not ranked, so a right one is found
+        benchmark = covr_files(load_covr(tmp_path / "data", split), decoder, cache)
+        results = benchmark.measure(encoder, benchmark.systems_of(encoder))
+    metrics = benchmark.report(results).metrics
+    assert np.isfinite([value for of_system in metrics.values() for value in of_system.values()]).all()
+    assert (f"{name}/subset R@1" in metrics["tiny sum"]) == (name == "CIRR")
+    assert (f"{name}/mAP@10" in metrics["tiny sum"]) == (name == "CIRCO")
+    # The reference itself is not ranked, so a right one is found.
+    assert metrics["tiny picture"][f"{name}/R@50"] == 100
 
 
 def test_files_that_cannot_be_read_are_named_and_left_out_of_gallery_and_queries(

@@ -9,8 +9,8 @@ import pytest
 
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.queries import JudgedQuery, row_array
-from nt2vr.evaluation.report import load_report
 from nt2vr.evaluation.scoring import choices_of, measure_choices
+from nt2vr.evaluation.stored_reports import load_report
 from nt2vr.evaluation.tables import markdown
 from nt2vr.evaluation.tasks import task_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark

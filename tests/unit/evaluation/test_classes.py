@@ -10,9 +10,10 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import shown_benchmark
 from nt2vr.evaluation.measures import KINETICS_VERB, Measured, averages_of, metric_values
-from nt2vr.evaluation.protocol import ask_systems, evaluate
+from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.tasks import Prompts, Task, class_benchmark, class_task, read_prompts
+from nt2vr.evaluation.text_systems import ask_systems
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.search.strategies import System

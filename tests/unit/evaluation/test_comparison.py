@@ -24,7 +24,7 @@ def report_with(queries: list[JudgedQuery], videos: int, **ranks: Any) -> Report
     )
     none = np.full(len(queries), np.nan, np.float32)
     results = [Result(name, {}, Measured(np.array(each, np.int32), none, none, none)) for name, each in ranks.items()]
-    return Report.of(benchmark, results)
+    return benchmark.report(results)
 
 
 def ordered(**shares: list[float]) -> Report:

@@ -1,10 +1,11 @@
 """Measures of covr by hand, and the choice of weights."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from nt2vr.evaluation.covr import (
-    ALL,
     CovrQuery,
     EmbeddedQueries,
     Outcome,
@@ -14,9 +15,15 @@ from nt2vr.evaluation.covr import (
     summarise,
     vectors_of,
 )
+from nt2vr.evaluation.covr_presentation import ALL
+from nt2vr.evaluation.queries import row_array
 from nt2vr.search.references import CovrVectors, Weights
 
 CLIPS = np.eye(4, dtype=np.float32)
+
+
+def query(kind: str, right: tuple[int, ...], **more: Any) -> CovrQuery:
+    return CovrQuery(kind, "", row_array(right), **more)
 
 
 def asked(*queries: CovrQuery) -> EmbeddedQueries:
@@ -29,25 +36,25 @@ def outcome_of(query: CovrQuery, scores: list[float]) -> Outcome:
 
 
 def test_the_rank_is_that_of_the_best_right_clip_without_the_reference_and_ties_count_against_the_system() -> None:
-    assert outcome_of(CovrQuery("add", "", 0, right=(1, 2)), [0.9, 0.1, 0.8, 0.2]).ranks == [2]
-    assert outcome_of(CovrQuery("add", "", 0, right=(2,), left_out=(0,)), [0.9, 0.1, 0.8, 0.2]).ranks == [1]
-    assert outcome_of(CovrQuery("add", "", 0, right=(0,)), [0, 0, 0, 0]).ranks == [4]
+    assert outcome_of(query("add", (1, 2)), [0.9, 0.1, 0.8, 0.2]).ranks == [2]
+    assert outcome_of(query("add", (2,), left_out=(0,)), [0.9, 0.1, 0.8, 0.2]).ranks == [1]
+    assert outcome_of(query("add", (0,)), [0, 0, 0, 0]).ranks == [4]
 
 
 def test_violations_are_counted_among_the_first_five_and_only_where_something_is_removed() -> None:
-    removed = CovrQuery("remove", "", 0, right=(1,), violating=(0, 2))
+    removed = query("remove", (1,), violating=row_array((0, 2)))
     assert outcome_of(removed, [0.9, 0.1, 0.8, 0.2]).shares["violations@5"] == [0.5]  # of all four
-    assert np.isnan(outcome_of(CovrQuery("add", "", 0, right=(1,)), [0.9, 0.1, 0.8, 0.2]).shares["violations@5"])
+    assert np.isnan(outcome_of(query("add", (1,)), [0.9, 0.1, 0.8, 0.2]).shares["violations@5"])
 
 
 def test_the_subset_measure_ranks_the_subset_alone() -> None:
-    query = CovrQuery("edit", "", 0, right=(1,), subset=(1, 3))
-    outcome = outcome_of(query, [0.9, 0.1, 0.8, 0.2])
+    edited = query("edit", (1,), subset=(1, 3))
+    outcome = outcome_of(edited, [0.9, 0.1, 0.8, 0.2])
     assert [*outcome.ranks, *outcome.shares["subset R@1"], *outcome.shares["subset R@2"]] == [4, 0, 1]
 
 
 def test_the_mean_weighs_kinds_alike() -> None:
-    queries = [CovrQuery(kind, "", 0, right=(0,), labels=("seen",)) for kind in ("add", "add", "add", "remove")]
+    queries = [query(kind, (0,), labels=("seen",)) for kind in ("add", "add", "add", "remove")]
     shares = {"R@1": np.array([1, 1, 1, 0.0]), "R@10": np.ones(4), "violations@5": np.array([np.nan] * 3 + [0.4])}
     outcome = Outcome(np.array([1, 1, 1, 6]), shares)
     table = summarise(queries, outcome)
@@ -58,8 +65,8 @@ def test_the_mean_weighs_kinds_alike() -> None:
 
 
 def test_average_precision_by_hand() -> None:
-    query = CovrQuery("edit", "", 0, right=(0, 3))
-    assert outcome_of(query, [0.9, 0.1, 0.8, 0.5]).shares["mAP@5"] == pytest.approx((1 + 2 / 3) / 2)
+    edited = query("edit", (0, 3))
+    assert outcome_of(edited, [0.9, 0.1, 0.8, 0.5]).shares["mAP@5"] == pytest.approx((1 + 2 / 3) / 2)
     many = np.zeros((1, 12), np.float32)
     many[0, :6] = [6, 5, 4, 3, 2, 1]
     right = np.zeros((1, 12), bool)
@@ -75,7 +82,7 @@ def test_weights_are_chosen_by_recall() -> None:
     mixtures = [(2.0, 1.0), (0.2, 1.0), (2.0, 0.0), (0.2, 0.0), (3.2, 3.2)]
     clips = np.concatenate([picture + a * wanted - b * unwanted for a, b in mixtures])
     clips /= np.linalg.norm(clips, axis=1, keepdims=True)
-    queries = tuple(CovrQuery("all", "", row, right=(row,)) for row in range(40))
+    queries = tuple(query("all", (row,), reference=row) for row in range(40))
     questions = EmbeddedQueries(queries, CovrVectors(picture, wanted, wanted, unwanted), wanted, clips)
 
     def recall(weights: Weights) -> float:

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation.archive import Archive, Remark
-from nt2vr.evaluation.covr import CovrBenchmark, CovrQuery, EmbeddedMedia, covr_report
-from nt2vr.evaluation.report import Report, read_single_file
+from nt2vr.evaluation.covr import CovrBenchmark, CovrQuery, EmbeddedMedia
+from nt2vr.evaluation.queries import row_array
+from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.stored_reports import read_single_file
 from nt2vr.evaluation.tables import markdown
 from nt2vr.models.checkpoint import read_checkpoint
 from tests.covr import RANKS, write_covr_file
@@ -24,9 +26,18 @@ def measured(tmp_path: Path) -> Report:
     write_tiny(tmp_path / "model", "tiny")
     encoder = read_checkpoint(tmp_path / "model", "cpu")
     unit = np.eye(encoder.embed_dim, dtype=np.float32)
-    query = CovrQuery("remove actor", "without the dog", 0, (1,), (2,), parts=("", ("the dog",)))
+    query = CovrQuery(
+        kind="remove actor",
+        text="without the dog",
+        relevant=row_array((1,)),
+        violating=row_array((2,)),
+        wanted="",
+        unwanted=("the dog",),
+        picture={"path": "a.mp4"},
+    )
     media = EmbeddedMedia(unit[:1], unit[:3])
-    return covr_report(CovrBenchmark("one", (query,), lambda *_: media, {}, [{"path": "a.mp4"}]), encoder)
+    benchmark = CovrBenchmark("one", ("0", "1", "2"), (query,), lambda *_: media, {})
+    return benchmark.report(benchmark.measure(encoder, benchmark.systems_of(encoder)))
 
 
 def test_a_measured_report_is_listed_and_read_as_it_was_stored(tmp_path: Path, archive: Archive) -> None:
@@ -37,7 +48,8 @@ def test_a_measured_report_is_listed_and_read_as_it_was_stored(tmp_path: Path, a
     systems = ("tiny picture", "tiny text", "tiny sum", "tiny parts")
     assert (entry.name, entry.systems) == ("one, picture plus text", systems)
     read = archive.load(report_id)
-    assert (read.metrics, read.pictures, read.is_covr) == (report.metrics, ({"path": "a.mp4"},), True)
+    assert (read.metrics, read.queries[0].picture) == (report.metrics, {"path": "a.mp4"})
+    assert read.presentation is report.presentation
     assert read.row(0).ranks == report.row(0).ranks and read.row(0).query.unwanted == ("the dog",)
     folder = archive.folder / report_id
     assert markdown(read) == (folder / "table.md").read_text() == markdown(report)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.evaluation import protocol
+from nt2vr.evaluation import text_benchmark
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.scoring import measure_block
@@ -116,7 +116,7 @@ class Numbered(TextEncoder):
 def measure(vectors: Any, videos: Any, queries: list[JudgedQuery]) -> Measured:
     encoder = Numbered(np.asarray(vectors, np.float32))
     benchmark = TextBenchmark("numbers", tuple(map(str, range(len(videos)))), tuple(queries), lambda *_: videos, {})
-    return protocol.ask(encoder, [System("numbered")], np.asarray(videos, np.float32), benchmark)[0]
+    return benchmark.measure(encoder, [System("numbered")], np.asarray(videos, np.float32))[0].measured
 
 
 def test_metrics_match_a_walk_through_the_sorted_lists() -> None:
@@ -158,7 +158,7 @@ def test_metrics_match_a_walk_through_the_sorted_lists() -> None:
 def test_metrics_do_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     queries, vectors, videos = random_benchmark(50, 30)
     whole = measure(vectors, videos, queries)
-    monkeypatch.setattr(protocol, "BLOCK", block)
+    monkeypatch.setattr(text_benchmark, "BLOCK", block)
     for name, values in vars(measure(vectors, videos, queries)).items():
         np.testing.assert_array_equal(values, getattr(whole, name))
 

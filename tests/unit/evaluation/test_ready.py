@@ -9,8 +9,8 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.jobs import unpack
-from nt2vr.evaluation.report import load_report
 from nt2vr.evaluation.sources import GALLERY, Data, load_benchmark
+from nt2vr.evaluation.stored_reports import load_report
 from nt2vr.progress import silent
 from nt2vr.services import Services
 from nt2vr.settings import Settings

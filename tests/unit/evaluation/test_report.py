@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.protocol import evaluate, system_spec
+from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.remarks import remarks_of
-from nt2vr.evaluation.report import Report, load_report
+from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.stored_reports import load_report
 from nt2vr.evaluation.tables import aligned, csv_table, escaped, latex, markdown
+from nt2vr.evaluation.text_systems import system_spec
 from nt2vr.media.gallery import Video
 from nt2vr.models.card import Card
 from nt2vr.search.strategies import System
@@ -132,7 +134,7 @@ def test_a_report_says_where_its_files_were(report: Report, tmp_path: Path) -> N
 def test_very_many_relevant_ids_are_left_to_the_arrays(
     report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nt2vr.evaluation.report.MAX_LISTED", 1)
+    monkeypatch.setattr("nt2vr.evaluation.text_presentation.MAX_LISTED", 1)
     report.save(tmp_path)
     lines = [json.loads(line) for line in (tmp_path / "queries.jsonl").read_text().splitlines()]
     assert (lines[4]["relevant"], lines[4]["num_relevant"]) == (None, 2)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nt2vr.evaluation.protocol import ask_systems
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.text_systems import ask_systems
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.strategies import System
 from tests.unit.evaluation.words import QUERIES, WordEncoder, embedded

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.measures import Measured
-from nt2vr.evaluation.protocol import ask, evaluate
+from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.queries import JudgedQuery
-from nt2vr.evaluation.report import load_report
 from nt2vr.evaluation.sources import Data, key_of, load_benchmark, read_words
+from nt2vr.evaluation.stored_reports import load_report
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
@@ -84,8 +84,7 @@ def read(name: str, folder: Path, progress: Progress = silent) -> TextBenchmark:
 
 def measured(benchmark: TextBenchmark, strategy: str = "plain") -> Measured:
     encoder: Any = Letters()
-    videos = benchmark.embed(encoder, silent)
-    return ask(encoder, [System("letters", strategy)], videos, benchmark)[0]
+    return benchmark.measure(encoder, [System("letters", strategy)])[0].measured
 
 
 def slow_scores(query: JudgedQuery, benchmark: TextBenchmark) -> NDArray[np.float32]:

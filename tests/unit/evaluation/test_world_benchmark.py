@@ -110,7 +110,7 @@ def test_a_picture_plus_a_text_is_asked_of_the_world(tmp_path: Path) -> None:
     assert (benchmark.name, benchmark.source["data"]) == ("world, validation", "built-in world")
     assert sorted(query.kind for query in benchmark.queries) == sorted(EDIT_KINDS)
     for query in benchmark.queries:
-        assert Scene.from_dict(benchmark.references[query.reference]["scene"]).split == "validation"
-        assert len(query.right) >= COPIES and not set(query.right) & set(query.violating)
-        assert bool(query.violating) == query.kind.startswith("remove")
+        assert Scene.from_dict(query.picture["scene"]).split == "validation"
+        assert len(query.relevant) >= COPIES and set(query.relevant).isdisjoint(query.violating)
+        assert (len(query.violating) > 0) == query.kind.startswith("remove")
         assert query.caption

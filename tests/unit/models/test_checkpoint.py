@@ -13,7 +13,7 @@ import safetensors.torch
 import torch
 
 from nt2vr.errors import CheckpointError
-from nt2vr.evaluation.protocol import system_spec
+from nt2vr.evaluation.text_systems import system_spec
 from nt2vr.models.card import CARD, CONFIG, WEIGHTS, Card, configured, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import ENDS

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.protocol import ask_systems
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.scoring import losses, measure_block
+from nt2vr.evaluation.text_systems import ask_systems
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.search import embedded_gallery as embedded_module

@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.built_in import world_benchmark
-from nt2vr.evaluation.protocol import ask
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.scoring import caption_ranks, measure_block, measure_choices
 from nt2vr.media.decode import Decoder
@@ -156,10 +155,10 @@ def test_an_evaluation_weighs_frames_as_a_search_does(models: Catalog, tmp_path:
     encoder = models.load("tiny")
     videos = benchmark.embed(encoder, lambda *_: None)
     assert videos.shape == (8, 4, 16)
-    (measured,) = ask(encoder, [System("tiny")], videos, benchmark)
+    (result,) = benchmark.measure(encoder, [System("tiny")], videos)
     for row, query in enumerate(benchmark.queries[:8]):
         (text,) = encoder.encode_text([query.text])
         scores = np.array([by_hand(frames, text) @ text for frames in videos])
-        assert measured.ranks[row] == (scores >= scores[query.relevant[0]] - 1e-9).sum()
+        assert result.measured.ranks[row] == (scores >= scores[query.relevant[0]] - 1e-9).sum()
     pooled = read_checkpoint(models.folder("tiny")).pool(videos)
     np.testing.assert_allclose(pooled, averaged(videos), atol=1e-6)

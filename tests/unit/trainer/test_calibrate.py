@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation.measures import summarise
-from nt2vr.evaluation.protocol import ask
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.progress import silent
@@ -30,8 +29,8 @@ def test_strengths_and_the_low_score_are_chosen_on_validation_clips(
     videos = benchmark.embed(encoder, silent)
     scores = []
     for strength in (0.0, 1.0, 4.0):
-        (measured,) = ask(encoder, [System(encoder.name, "anchored", strength)], videos, benchmark)
-        metrics = summarise(benchmark.queries, measured)
+        (result,) = benchmark.measure(encoder, [System(encoder.name, "anchored", strength)], videos)
+        metrics = summarise(benchmark.queries, result.measured)
         mir, pairs = metrics["composed/MIR"], metrics["composed/hard_pairs"] / 100
         scores.append(2 * mir * pairs / (mir + pairs))
     assert card.exclusion["lambda"] == (0.0, 1.0, 4.0)[int(np.argmax(scores))]

@@ -12,6 +12,7 @@ from torch.nn.functional import normalize
 from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.covr import CovrQuery, EmbeddedQueries
+from nt2vr.evaluation.queries import row_array
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion
@@ -167,7 +168,10 @@ def data_of(triplets: list[tuple[str, str, str, str]] = TRIPLETS, missing: str =
         CovrSample(one, "x", (two,), "triplets", str(row), caption=after, before=before)
         for row, (one, two, before, after) in enumerate(triplets)
     )
-    queries = tuple(CovrQuery("triplets", "x", CLIPS.index(one), (CLIPS.index(two),)) for one, two, _, _ in triplets)
+    queries = tuple(
+        CovrQuery("triplets", "x", row_array((CLIPS.index(two),)), reference=CLIPS.index(one))
+        for one, two, _, _ in triplets
+    )
     texts = rng.normal(size=(2, len(triplets), 8)).astype(np.float32)
     pictures = clips[[CLIPS.index(one) for one, *_ in triplets]]
     embedded = EmbeddedQueries(queries, CovrVectors(pictures, texts[0], texts[0], texts[1]), texts[0], clips)

@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.report import Report, read_single_file
+from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.stored_reports import read_single_file
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
 from nt2vr.ui.evaluate.query_views import Listing, ReportLink, kinds_of, queries_view, resolved, review_view
@@ -23,6 +24,11 @@ from tests.covr import write_covr_file
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return read_single_file(write_covr_file(tmp_path_factory.mktemp("composed")))
+
+
+def with_picture(report: Report, picture: dict[str, Any]) -> Report:
+    """Give each query of a report this reference."""
+    return replace(report, queries=tuple(replace(query, picture=picture) for query in report.queries))
 
 
 def listed(report: Report, **link: Any) -> dict[str, Any]:
@@ -72,7 +78,7 @@ def test_a_reference_file_is_opened_for_those_who_may_name_files(
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
     libraries = Libraries(tmp_path / "libraries")
     Image.new("RGB", (40, 30), "red").save(tmp_path / "red.png")
-    own = replace(report, pictures=({"path": str(tmp_path / "red.png")},) * 3)
+    own = with_picture(report, {"path": str(tmp_path / "red.png")})
     with Image.open(picture_query(own, 0, libraries, decoder)["upload"]) as picture:
         assert picture.size == (40, 30)
     with pytest.warns(UserWarning):
@@ -86,7 +92,7 @@ def test_a_reference_file_is_opened_for_those_who_may_name_files(
 def test_a_reference_is_drawn_as_its_scene(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
     scene = sample_scenes("test", 1, 3)[0]
-    drawn = replace(report, pictures=({"scene": scene.to_dict()},) * 3)
+    drawn = with_picture(report, {"scene": scene.to_dict()})
     with Image.open(picture_query(drawn, 0, Libraries(tmp_path / "libraries"))["upload"]) as picture:
         pixels = np.asarray(picture, float)
     expected = render(scene, 224, 1)[0]

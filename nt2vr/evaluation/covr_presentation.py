@@ -1,0 +1,163 @@
+"""How reports on pictures plus texts (covr) are stored, compared and shown; their measures by name."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.differences import Pair
+from nt2vr.evaluation.measures import Column, Group, Measured
+from nt2vr.evaluation.report import Presentation, Report, Result, Row
+from nt2vr.evaluation.roles import BASE, REFERENCE
+from nt2vr.evaluation.tables import markdown_table, size_of
+from nt2vr.search.references import TRAINING_FREE
+from nt2vr.world.edits import EDIT_KINDS
+
+PICTURE_PLUS_TEXT = "picture plus text"  # after the name of the data
+KS = (1, 5, 10, 50)
+CIRR_MEAN = "mean of R@5 and subset R@1"
+FIRST = 5  # clips checked for violations
+ALL = "all kinds"  # mean over kinds, so that frequent ones do not count more
+SEEN, UNSEEN = "seen wordings", "unseen wordings"
+REMOVALS = "removals"  # mean over the kinds of change that remove something
+MAP = "mAP@10"
+VIOLATIONS = f"violations@{FIRST}"
+FURTHER = ("subset R@1", CIRR_MEAN, MAP)
+FULL_CAPTION = "caption"  # the system that searches for the target's caption, without picture
+ROLES = {  # by strategy
+    "picture": (BASE, "control: no text"),
+    "text": (BASE, "control: no picture"),
+    "fusion": ("", "trained"),
+    FULL_CAPTION: (REFERENCE, "for comparison: the full caption"),
+}
+MEANINGS = (
+    "R@k: percentage of queries with a relevant clip among the first k; all kinds count alike. Half of the built-in "
+    "texts have wordings that no training has seen.",
+    "Removals: mean over the kinds of change that remove something. Violations@5: percentage of the first five clips "
+    "that show what was to be removed; lower is better. Ignoring the picture wins it, so read it with R@1.",
+)
+
+
+class CovrPresentation(Presentation):
+    """Measures are means over kinds of change, and clips are but numbers."""
+
+    opens = "Click a query to open it in Search, with its reference. The gallery there is not that of the report."
+    has_review = False
+    has_breakdown = False
+    wraps_heads = True
+
+    def fits(self, lines: Sequence[Mapping[str, Any]]) -> bool:
+        return any("picture" in line for line in lines)
+
+    def caption_fields(self, row: Row) -> dict[str, Any]:
+        return {}
+
+    def clip_fields(self, row: Row) -> dict[str, Any]:
+        return {"picture": row.query.picture}
+
+    def metrics_as_stored(self, metrics: Mapping[str, float]) -> Mapping[str, float] | None:
+        return metrics
+
+    def row(self, report: Report, place: int) -> Row:
+        model = report.results[0].spec["model"]
+        systems = (model, *(f"{model} {strategy}" for strategy in ("fusion", "parts")))
+        ranks = report.ranks(place)
+        return Row(report.queries[place], ranks, "Ranks of all systems", search_systems=systems)
+
+    def kinds(self, report: Report) -> list[str]:
+        """Order kinds of change as the built-in world defines them; those of datasets stay as they come."""
+        kinds = dict.fromkeys(query.kind for query in report.queries)
+        return sorted(kinds, key=lambda kind: EDIT_KINDS.index(kind) if kind in EDIT_KINDS else -1)
+
+    def role_of(self, spec: Mapping[str, Any]) -> tuple[str, str]:
+        return ROLES.get(spec.get("strategy", ""), ("", ""))
+
+    def competes(self, role: str) -> bool:
+        """Leave out controls, too: they win violations by ignoring the picture or the text."""
+        return not role
+
+    def telling_pair(self, report: Report) -> Pair:
+        """Return the best way without training, and the fusion or the full caption."""
+        names = list(report.specs)
+        of_strategy = {spec["strategy"]: name for name, spec in report.specs.items()}
+        free = [of_strategy[strategy] for strategy in TRAINING_FREE if strategy in of_strategy] or names[:1]
+        first = max(free, key=lambda name: report.metrics[name].get(f"{ALL}/R@1", 0))
+        return first, of_strategy.get("fusion", names[-1])
+
+    def pairs(self, report: Report) -> list[Pair]:
+        return []
+
+    def check_comparable(self) -> None:
+        raise ConfigError(
+            "The measures of pictures plus texts are means over kinds of change, which are not compared query by "
+            "query. Read the ranks in queries.jsonl."
+        )
+
+    def line_metrics(self, spec: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
+        """Add the means over the kinds of change that remove something."""
+        kinds = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics]
+        shown = dict(metrics)
+        if kinds:
+            for name in ("R@1", VIOLATIONS):
+                shown[f"{REMOVALS}/{name}"] = fmean(metrics[f"{kind}/{name}"] for kind in kinds)
+        return shown
+
+    def groups(self, report: Report, known: Collection[str]) -> list[tuple[Group, ...]]:
+        return [tuple(self._groups(report, known))]
+
+    def _groups(self, report: Report, known: Collection[str]) -> Iterator[Group]:
+        kinds = self.kinds(report)
+        rows = dict.fromkeys(key.rpartition("/")[0] for key in known)
+        labels = [row for row in rows if row not in (*kinds, ALL, SEEN, UNSEEN, REMOVALS)]
+        groups: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
+            ("R@1", (ALL, SEEN, UNSEEN), ("R@1",)),
+            (REMOVALS, (REMOVALS,), ("R@1", VIOLATIONS)),
+            ("R@1 by kind of change", kinds, ("R@1",)),
+            (ALL, (ALL,), FURTHER),
+            (f"{MAP} by aspect", labels, (MAP,)),
+        )
+        for head, some, names in groups:
+            columns = []
+            for row, name in product(some, names):
+                text = name if row == head else row.removesuffix(" wordings")
+                columns.append(Column(f"{row}/{name}", text, lower_is_better=name == VIOLATIONS))
+            yield Group(head, tuple(column for column in columns if column.key in known))
+
+    def csv_keys(self, report: Report, known: Collection[str]) -> list[str]:
+        return list(known)
+
+    def meanings(self, columns: Iterable[Column], known: Collection[str]) -> list[str]:
+        return list(MEANINGS if f"{REMOVALS}/R@1" in known else MEANINGS[:1])
+
+    def markdown(self, report: Report) -> str:
+        """Return one table, by kind of change and system."""
+        of_system = {result.spec["strategy"]: report.metrics[result.system] for result in report.results}
+        keys = [key.rpartition("/") for metrics in of_system.values() for key in metrics]
+        measured = {name for _, _, name in keys}
+        names = [name for name in (*(f"R@{k}" for k in KS), VIOLATIONS, *FURTHER) if name in measured]
+        rows = [["kind", "system", *names]]
+        for row, (system, metrics) in product(dict.fromkeys(row for row, _, _ in keys), of_system.items()):
+            values = [metrics.get(f"{row}/{name}") for name in names]
+            if any(value is not None for value in values):
+                rows.append([row, system, *("" if value is None else f"{value:.1f}" for value in values)])
+        return f"{markdown_table(rows, 2)}\n{size_of(report)}\n"
+
+    def headings(self, report: Report) -> list[str]:
+        return [report.name]
+
+
+COVR = CovrPresentation()
+
+
+def covr_result(
+    model: str, system: str, ranks: ArrayLike, table: Mapping[str, Mapping[str, float]], spec: Mapping[str, Any]
+) -> Result:
+    """Describe a way to combine pictures and texts, with its rank per query and its metrics by kind of change."""
+    of_query = np.asarray(ranks, np.int32)
+    metrics = {f"{row}/{name}": value for row, values in table.items() for name, value in values.items()}
+    measured = Measured(of_query, *np.full((3, len(of_query)), np.nan, np.float32))
+    return Result(f"{model} {system}", {"model": model, **spec, "strategy": system}, measured, metrics)

@@ -1,0 +1,137 @@
+"""Reports as they are stored: read back, those of 0.2.0 included."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.errors import ConfigError, quoted, reason_of
+from nt2vr.evaluation.covr_presentation import COVR, PICTURE_PLUS_TEXT, covr_result
+from nt2vr.evaluation.measures import Measured
+from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.report import ARRAYS, CAPTIONS, JUDGED, QUERIES, REPORT, VIDEOS, Presentation, Report, Result
+from nt2vr.evaluation.text_presentation import TEXTS
+from nt2vr.files import parse_json, without_schema
+from nt2vr.media.gallery import Video
+
+PRESENTATIONS: tuple[Presentation, ...] = (COVR, TEXTS)  # the first that fits a report's queries is its own
+# what damaged files raise, numbers that are infinite included
+UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, BadZipFile)
+TEXT_FIELDS = ("kind", "text", "wanted", "original", "cue", "group")  # of a query, as they are
+SUMMARY = {"name": str, "digest": str, "source": dict, "references": dict, "created": str, "versions": dict}
+Arrays = Mapping[str, NDArray[Any]]  # of ARRAYS
+
+
+def load_report(folder: Path) -> Report:
+    """Read what `Report.save` wrote; a ConfigError says if it is damaged, or of a newer nT2VR."""
+    try:
+        data = without_schema(parse_json((folder / REPORT).read_text(encoding="utf-8")), folder / REPORT)
+        text = (folder / QUERIES).read_text(encoding="utf-8")
+        lines = [parse_json(line) for line in text.split("\n") if line]
+        with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            arrays = dict(stored)
+        _check(data, SUMMARY)
+        presentation = next(kind for kind in PRESENTATIONS if kind.fits(lines))
+        in_words = folder / CAPTIONS
+        captions = parse_json(in_words.read_text(encoding="utf-8")) if in_words.is_file() else {}
+        report = Report(
+            video_ids=tuple(arrays["video_ids"].tolist()),
+            texts=tuple(arrays["texts"].tolist()),
+            queries=_queries(lines, arrays),
+            results=_results(data["systems"], arrays, presentation),
+            presentation=presentation,
+            notes=tuple(map(str, data["notes"])),
+            captions={video_id: tuple(texts) for video_id, texts in captions.items()},
+            videos=read_videos(folder / VIDEOS),
+            gaps=tuple(map(str, data.get("gaps", ()))),
+            named=tuple(map(str, data.get("named", ()))),
+            **{name: data[name] for name in SUMMARY},
+        )
+        report.metrics  # noqa: B018  the arrays fit together
+    except UNREADABLE as error:
+        raise ConfigError(f"{folder.name} has no readable report ({reason_of(error)}). Evaluate again.") from error
+    return report
+
+
+def _queries(lines: Sequence[Mapping[str, Any]], arrays: Arrays) -> tuple[JudgedQuery, ...]:
+    """Read the queries from their lines of QUERIES, and their truth from the arrays."""
+    judged = [np.split(arrays[name], np.cumsum(arrays[f"num_{name}"])[:-1]) for name in JUDGED]
+    queries = []
+    for line, *rows in zip(lines, *judged, strict=True):
+        query = JudgedQuery(
+            **{name: line[name] for name in TEXT_FIELDS},
+            **dict(zip(JUDGED, rows, strict=True)),
+            unwanted=tuple(line["unwanted"]),
+            query_id=str(line.get("query_id", "")),
+            picture=line.get("picture", {}),
+        )
+        queries.append(query)
+    return tuple(queries)
+
+
+def _results(systems: Sequence[dict[str, Any]], arrays: Arrays, presentation: Presentation) -> tuple[Result, ...]:
+    """Read each system's specification, and its values per query from the arrays; old reports lack some."""
+    fields = [name for name in Measured.__dataclass_fields__ if f"measured_{name}" in arrays]
+    results = []
+    for place, spec in enumerate(systems):
+        system = str(spec.pop("system"))
+        metrics = presentation.metrics_as_stored(spec.pop("metrics"))
+        spec.pop("intervals", None)  # they are computed again
+        _check(spec, {"model": str, "strategy": str})
+        measured = Measured(**{name: arrays[f"measured_{name}"][place] for name in fields})
+        results.append(Result(system, spec, measured, metrics))
+    return tuple(results)
+
+
+def read_videos(path: Path) -> tuple[Video, ...]:
+    """Read what `write_videos` wrote; nothing if the file is not there, as in reports of 0.2.0."""
+    if not path.is_file():
+        return ()
+    videos = []
+    for text in path.read_text(encoding="utf-8").split("\n"):
+        if text:
+            line = parse_json(text)
+            start = float(line.get("start", 0.0))
+            end = line.get("end")
+            end_s = None if end is None else float(end)
+            videos.append(Video(str(line["video_id"]), Path(line["path"]), start=start, end=end_s))
+    return tuple(videos)
+
+
+def _check(data: Mapping[str, Any], kinds: Mapping[str, type]) -> None:
+    for name, kind in kinds.items():
+        if not isinstance(data[name], kind):
+            raise TypeError(f"{name} is {quoted(data[name])}")
+
+
+def read_single_file(path: Path) -> Report:
+    """Read a report of pictures plus texts as 0.2.0 wrote it: one JSON file, without relevant clips or digest."""
+    try:
+        data = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
+        queries = []
+        for row in data["rows"]:
+            cue = cue_of(row["text"])
+            query = JudgedQuery(row["kind"], row["text"], row_array(()), cue=cue, picture=row["reference"])
+            queries.append(query)
+        results = []
+        for system, table in data["systems"].items():
+            ranks = [row["ranks"][system] for row in data["rows"]]
+            results.append(covr_result(data["model"], system, ranks, table, {}))
+        return Report(
+            name=f"{data['name']}, {PICTURE_PLUS_TEXT}",
+            digest="",
+            source=data["source"],
+            references={},
+            video_ids=tuple(map(str, range(data["clips"]))),
+            texts=(),
+            queries=tuple(queries),
+            results=tuple(results),
+            presentation=COVR,
+            created=data["created"],
+            versions={},
+        )
+    except UNREADABLE as error:
+        raise ConfigError(f"The report {path.stem} cannot be read ({reason_of(error)}). Evaluate again.") from error
