@@ -21,6 +21,7 @@ import numpy as np
 from nt2vr.evaluation.built_in import world_benchmark
 from nt2vr.evaluation.embed_media import Vectors
 from nt2vr.evaluation.measures import summarise
+from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR
 from nt2vr.evaluation.queries import JudgedQuery, mask, row_array
 from nt2vr.evaluation.scoring import score_table
 from nt2vr.evaluation.text_benchmark import TextBenchmark
@@ -103,7 +104,7 @@ def _best(
     systems, scores = [System(encoder.name, strategy, strength) for strength in grid], []
     for result in benchmark.measure(encoder, systems, videos):
         metrics = summarise(benchmark.queries, result.measured)
-        mir, pairs = metrics["composed/MIR"], metrics["composed/hard_pairs"] / 100
+        mir, pairs = metrics[COMPOSED_MIR], metrics[COMPOSED_HARD_PAIRS] / 100
         scores.append(harmonic_mean((mir, pairs)))
         logger.info("%s: MIR %.3f, hard pairs %.1f %%, mean %.3f", result.system, mir, 100 * pairs, scores[-1])
     return max(scores), grid[scores.index(max(scores))]

@@ -8,6 +8,7 @@ from nt2vr.datasets.base import Dataset
 from nt2vr.datasets.covr import load_covr
 from nt2vr.datasets.load import load_dataset, sample
 from nt2vr.errors import ConfigError, counted, quoted
+from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR, NEGATED_DELTA_MIR
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.negation.generate.verb_changes import Rule, read_verbs
 from nt2vr.settings import resolve_path
@@ -18,7 +19,7 @@ from trainer.data.queries import evaluation_queries
 from trainer.learner import check_model
 from trainer.runs.loggers import check_loggers
 
-OF_DATASETS = ("composed/MIR", "composed/hard_pairs", "negated/delta_MIR")  # of sentences that deny something
+OF_DATASETS = (COMPOSED_MIR, COMPOSED_HARD_PAIRS, NEGATED_DELTA_MIR)  # of sentences that deny something
 
 
 def check_start(config: TrainConfig) -> None:
@@ -145,11 +146,11 @@ def _metrics_of(queries: Sequence[JudgedQuery]) -> list[str]:
     composed = [query for query in queries if query.kind == "composed"]
     metrics = []
     if composed:
-        metrics.append("composed/MIR")
+        metrics.append(COMPOSED_MIR)
     if any(len(query.hard) for query in composed):
-        metrics.append("composed/hard_pairs")
+        metrics.append(COMPOSED_HARD_PAIRS)
     if any(query.kind == "negated" for query in queries):
-        metrics.append("negated/delta_MIR")
+        metrics.append(NEGATED_DELTA_MIR)
     return metrics
 
 

@@ -23,7 +23,8 @@ from nt2vr.datasets.covr import CovrSet, load_covr
 from nt2vr.errors import ConfigError, DatasetError, counted
 from nt2vr.evaluation import covr
 from nt2vr.evaluation.covr import EmbeddedQueries
-from nt2vr.evaluation.covr_presentation import ALL
+from nt2vr.evaluation.covr_presentation import ALL, VIOLATIONS
+from nt2vr.evaluation.metric_names import recall
 from nt2vr.files import atomic_folder
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
@@ -50,7 +51,7 @@ from trainer.runs.resume import Change, read_saved
 from trainer.runs.run_folder import RunFolder, State
 
 logger = logging.getLogger(__name__)
-TRACKED = ("R@1", "R@5", "R@10", "violations@5")
+TRACKED = (recall(1), recall(5), recall(10), VIOLATIONS)
 BLOCK = 1_000  # families per file of embeddings
 NEVER = -1e9  # logarithm of 0, with a gradient
 FRAMES = 2  # per clip: frames of one clip are nearly alike

@@ -22,7 +22,8 @@ from torch import Tensor
 from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, ConfigError, counted, reason_of
-from nt2vr.evaluation.measures import summarise
+from nt2vr.evaluation.measures import KS, summarise
+from nt2vr.evaluation.metric_names import AUC, HARD_PAIRS, MIR, delta, recall
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.models.card import Card
@@ -48,7 +49,9 @@ from trainer.runs.run_folder import MetricsWriter, RunFolder, RunStatus, State
 logger = logging.getLogger(__name__)
 SAMPLE = 2048  # captions, and sentences made of captions, averaged for the teacher's mean embeddings
 AHEAD = 2  # batches drawn in advance while a GPU computes
-TRACKED = ("/MIR", "/delta_MIR", "/hard_pairs", "/auc")  # of denying sentences; enough to follow a run
+# of captions, and of denying sentences; enough to follow a run
+TRACKED_OF_CAPTIONS = tuple(f"original/{recall(k)}" for k in KS)
+TRACKED = tuple(f"/{name}" for name in (MIR, delta(MIR), HARD_PAIRS, AUC))
 CONTROLS = {"base": "plain", "drop": "drop", "boolean": "boolean"}  # metric prefix -> search strategy
 KEPT = 0.985  # text/kept above which retrieval by affirmative captions stays as it is
 IDIOMS = 256  # captions that idioms are made of
@@ -386,7 +389,7 @@ def _measured(
     found = [summarise(queries, result.measured) for result in results]
     # ranks, and the recalls and first pages of denying sentences, are for the evaluation
     return [
-        {name: value for name, value in each.items() if name.startswith("original/R@") or name.endswith(TRACKED)}
+        {name: value for name, value in each.items() if name in TRACKED_OF_CAPTIONS or name.endswith(TRACKED)}
         for each in found
     ]
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from nt2vr.evaluation.embed_media import Vectors, content_of, embed_files
 from nt2vr.evaluation.measures import KS, LENIENT
+from nt2vr.evaluation.metric_names import ORIGINAL_MIR, recall
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
@@ -215,6 +216,6 @@ def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[SceneCaption]) ->
     """
     table = SceneTable(scenes)
     fitting = np.array([table.holding(caption.claim).sum() for caption in captions])
-    recalls = {f"original/R@{k}": 100 * float((np.minimum(k, fitting) / fitting).mean()) for k in KS}
+    recalls = {f"original/{recall(k)}": 100 * float((np.minimum(k, fitting) / fitting).mean()) for k in KS}
     harmonic = np.cumsum(1 / np.arange(1, fitting.max() + 1))
-    return {**recalls, "original/MIR": float((harmonic[fitting - 1] / fitting).mean())}
+    return {**recalls, ORIGINAL_MIR: float((harmonic[fitting - 1] / fitting).mean())}

@@ -29,11 +29,15 @@ from nt2vr.evaluation.covr_presentation import (
     FULL_CAPTION,
     KS,
     PICTURE_PLUS_TEXT,
+    R_1,
     SEEN,
+    SUBSET_R_1,
     UNSEEN,
+    VIOLATIONS,
     covr_result,
 )
 from nt2vr.evaluation.embed_media import embed_files, unreadable_remark
+from nt2vr.evaluation.metric_names import mean_average_precision, recall, within_subset
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, mask, row_array
 from nt2vr.evaluation.report import Presentation, Report, Result
 from nt2vr.evaluation.scoring import first_ranks, first_rows, score_table, shares_among_first
@@ -229,13 +233,13 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     subset = mask([query.subset for query in queries], count)
     matches = mask([query.matches or query.relevant for query in queries], count)
     ranks = first_ranks(scores, right)
-    shares: dict[str, NDArray[np.float64]] = {f"R@{k}": np.where(ranks <= k, 1.0, 0.0) for k in KS}
-    violations = shares_among_first(scores, violating, FIRST)
-    shares[f"violations@{FIRST}"] = np.where(violating.any(axis=1) & vectors.any(axis=1), violations, np.nan)
+    shares: dict[str, NDArray[np.float64]] = {recall(k): np.where(ranks <= k, 1.0, 0.0) for k in KS}
+    violated = shares_among_first(scores, violating, FIRST)
+    shares[VIOLATIONS] = np.where(violating.any(axis=1) & vectors.any(axis=1), violated, np.nan)
     shares |= average_precisions(scores, matches)
     inside = first_ranks(np.where(subset | right, scores, -np.inf).astype(np.float32), right)
     for k in SUBSET_KS:
-        shares[f"subset R@{k}"] = np.where(subset.any(axis=1), inside <= k, np.nan)
+        shares[within_subset(recall(k))] = np.where(subset.any(axis=1), inside <= k, np.nan)
     return Outcome(ranks, shares)
 
 
@@ -254,7 +258,7 @@ def average_precisions(scores: NDArray[np.float32], right: NDArray[np.bool_]) ->
         hits = right[row][order]
         at = np.cumsum(hits) / np.arange(1, len(hits) + 1) * hits
         precisions[:, row] = [at[:k].sum() / min(k, right[row].sum()) for k in MAP_KS]
-    return {f"mAP@{k}": each for k, each in zip(MAP_KS, precisions, strict=True)}
+    return {mean_average_precision(k): each for k, each in zip(MAP_KS, precisions, strict=True)}
 
 
 def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[str, float]]:
@@ -265,8 +269,8 @@ def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[
     def metrics_of(chosen: NDArray[np.bool_]) -> dict[str, float]:
         shares = {name: each[chosen & ~np.isnan(each)] for name, each in outcome.shares.items()}
         metrics = {name: 100 * float(each.mean()) for name, each in shares.items() if len(each)}
-        if "subset R@1" in metrics:
-            metrics[CIRR_MEAN] = (metrics["R@5"] + metrics["subset R@1"]) / 2
+        if SUBSET_R_1 in metrics:
+            metrics[CIRR_MEAN] = (metrics[recall(5)] + metrics[SUBSET_R_1]) / 2
         return metrics
 
     def mean_over_kinds(chosen: NDArray[np.bool_]) -> dict[str, float]:
@@ -297,7 +301,7 @@ def choose_weights(embedded: EmbeddedQueries) -> Weights:
     """Choose the weights of the training-free compositions by mean R@1 over the kinds; use validation queries."""
 
     def recall(system: str, weights: Weights) -> float:
-        return summarise(embedded.queries, measure(vectors_of(embedded, system, weights), embedded))[ALL]["R@1"]
+        return summarise(embedded.queries, measure(vectors_of(embedded, system, weights), embedded))[ALL][R_1]
 
     best = max((Weights(sum=share) for share in SHARES), key=lambda weights: recall("sum", weights))
     for _ in range(ROUNDS):  # one weight at a time, which ends where both together would, in an eighth of the time

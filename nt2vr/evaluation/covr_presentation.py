@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.differences import Pair
 from nt2vr.evaluation.measures import Column, Group, Measured
+from nt2vr.evaluation.metric_names import mean_average_precision, recall, violations, within_subset
 from nt2vr.evaluation.report import Presentation, Report, Result, Row
 from nt2vr.evaluation.roles import BASE, REFERENCE
 from nt2vr.evaluation.tables import markdown_table, size_of
@@ -19,14 +20,15 @@ from nt2vr.world.edits import EDIT_KINDS
 
 PICTURE_PLUS_TEXT = "picture plus text"  # after the name of the data
 KS = (1, 5, 10, 50)
-CIRR_MEAN = "mean of R@5 and subset R@1"
+R_1, SUBSET_R_1 = recall(1), within_subset(recall(1))
+CIRR_MEAN = f"mean of {recall(5)} and {SUBSET_R_1}"
 FIRST = 5  # clips checked for violations
 ALL = "all kinds"  # mean over kinds, so that frequent ones do not count more
 SEEN, UNSEEN = "seen wordings", "unseen wordings"
 REMOVALS = "removals"  # mean over the kinds of change that remove something
-MAP = "mAP@10"
-VIOLATIONS = f"violations@{FIRST}"
-FURTHER = ("subset R@1", CIRR_MEAN, MAP)
+MAP = mean_average_precision(10)
+VIOLATIONS = violations(FIRST)
+FURTHER = (SUBSET_R_1, CIRR_MEAN, MAP)
 FULL_CAPTION = "caption"  # the system that searches for the target's caption, without picture
 ROLES = {  # by strategy
     "picture": (BASE, "control: no text"),
@@ -85,7 +87,7 @@ class CovrPresentation(Presentation):
         names = list(report.specs)
         of_strategy = {spec["strategy"]: name for name, spec in report.specs.items()}
         free = [of_strategy[strategy] for strategy in TRAINING_FREE if strategy in of_strategy] or names[:1]
-        first = max(free, key=lambda name: report.metrics[name].get(f"{ALL}/R@1", 0))
+        first = max(free, key=lambda name: report.metrics[name].get(f"{ALL}/{R_1}", 0))
         return first, of_strategy.get("fusion", names[-1])
 
     def pairs(self, report: Report) -> list[Pair]:
@@ -102,7 +104,7 @@ class CovrPresentation(Presentation):
         kinds = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics]
         shown = dict(metrics)
         if kinds:
-            for name in ("R@1", VIOLATIONS):
+            for name in (R_1, VIOLATIONS):
                 shown[f"{REMOVALS}/{name}"] = fmean(metrics[f"{kind}/{name}"] for kind in kinds)
         return shown
 
@@ -114,9 +116,9 @@ class CovrPresentation(Presentation):
         rows = dict.fromkeys(key.rpartition("/")[0] for key in known)
         labels = [row for row in rows if row not in (*kinds, ALL, SEEN, UNSEEN, REMOVALS)]
         groups: tuple[tuple[str, Sequence[str], Sequence[str]], ...] = (
-            ("R@1", (ALL, SEEN, UNSEEN), ("R@1",)),
-            (REMOVALS, (REMOVALS,), ("R@1", VIOLATIONS)),
-            ("R@1 by kind of change", kinds, ("R@1",)),
+            (R_1, (ALL, SEEN, UNSEEN), (R_1,)),
+            (REMOVALS, (REMOVALS,), (R_1, VIOLATIONS)),
+            (f"{R_1} by kind of change", kinds, (R_1,)),
             (ALL, (ALL,), FURTHER),
             (f"{MAP} by aspect", labels, (MAP,)),
         )
@@ -131,14 +133,14 @@ class CovrPresentation(Presentation):
         return list(known)
 
     def meanings(self, columns: Iterable[Column], known: Collection[str]) -> list[str]:
-        return list(MEANINGS if f"{REMOVALS}/R@1" in known else MEANINGS[:1])
+        return list(MEANINGS if f"{REMOVALS}/{R_1}" in known else MEANINGS[:1])
 
     def markdown(self, report: Report) -> str:
         """Return one table, by kind of change and system."""
         of_system = {result.spec["strategy"]: report.metrics[result.system] for result in report.results}
         keys = [key.rpartition("/") for metrics in of_system.values() for key in metrics]
         measured = {name for _, _, name in keys}
-        names = [name for name in (*(f"R@{k}" for k in KS), VIOLATIONS, *FURTHER) if name in measured]
+        names = [name for name in (*map(recall, KS), VIOLATIONS, *FURTHER) if name in measured]
         rows = [["kind", "system", *names]]
         for row, (system, metrics) in product(dict.fromkeys(row for row, _, _ in keys), of_system.items()):
             values = [metrics.get(f"{row}/{name}") for name in names]

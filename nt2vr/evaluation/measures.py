@@ -13,6 +13,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.evaluation.metric_names import (
+    ACCURACY,
+    AUC,
+    AVERAGE_PRECISION,
+    DELTA,
+    DENIED,
+    HARD_PAIRS,
+    MEAN_RANK,
+    MEDIAN_RANK,
+    MIR,
+    TOP_5,
+    delta,
+    mean_over_sets,
+    recall,
+    violations,
+)
 from nt2vr.evaluation.queries import JudgedQuery
 
 KS = (1, 5, 10)
@@ -90,7 +106,7 @@ def _found(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -
 def _accuracy(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
     """Measure of all and per template of NegBench, type of NExT-QA or fold."""
     values = np.where(measured.ranks == 1, 100.0, 0.0)
-    return _per_part(f"{queries[places[0]].kind}/accuracy", queries, places, values)
+    return _per_part(f"{queries[places[0]].kind}/{ACCURACY}", queries, places, values)
 
 
 def _per_part(
@@ -105,12 +121,12 @@ def _negated(queries: Sequence[JudgedQuery], places: Places, measured: Measured)
     pairs = [(place, queries[place].original) for place in places.tolist() if queries[place].original is not None]
     negated, originals = np.array(pairs, np.int64).reshape(-1, 2).T
     before, after = (retrieval_values(measured.ranks[some]) for some in (originals, negated))
-    return {f"negated/delta_{name}": Values(negated, before[name] - after[name]) for name in before if pairs}
+    return {f"negated/{delta(name)}": Values(negated, before[name] - after[name]) for name in before if pairs}
 
 
 def _middle(kind: str, places: Places, ranks: NDArray[np.int32]) -> dict[str, Values]:
     values = ranks.astype(np.float64)
-    return {f"{kind}/MedR": Values(places, values, np.median), f"{kind}/MeanR": Values(places, values)}
+    return {f"{kind}/{MEDIAN_RANK}": Values(places, values, np.median), f"{kind}/{MEAN_RANK}": Values(places, values)}
 
 
 def _both_ways(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
@@ -121,22 +137,23 @@ def _both_ways(queries: Sequence[JudgedQuery], places: Places, measured: Measure
     first = {video: place for place in places[::-1].tolist() for video in queries[place].relevant.tolist()}
     at, ranks = np.array([first[video] for video in videos.tolist()], np.int64), measured.video_ranks[videos]
     values = retrieval_values(ranks)
-    return found | {f"video/R@{k}": Values(at, values[f"R@{k}"]) for k in KS} | _middle("video", at, ranks)
+    recalls = {f"video/{recall(k)}": Values(at, values[recall(k)]) for k in KS}
+    return found | recalls | _middle("video", at, ranks)
 
 
 def _exclusion(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
     """Measure ordered pairs in percent (ties count as wrong), of "not B" as AUC (ties count half), and violations."""
-    ordered, tied, violations = (
+    ordered, tied, violated = (
         getattr(measured, name).astype(np.float64) for name in ("ordered", "tied", "violations")
     )
     kind, found = queries[places[0]].kind, {}
-    pairs, shown = (places[~np.isnan(some[places])] for some in (ordered, violations))
+    pairs, shown = (places[~np.isnan(some[places])] for some in (ordered, violated))
     if len(pairs) and kind == "not":
-        found[f"{kind}/auc"] = Values(pairs, ordered[pairs] + tied[pairs] / 2)
+        found[f"{kind}/{AUC}"] = Values(pairs, ordered[pairs] + tied[pairs] / 2)
     elif len(pairs):
-        found[f"{kind}/hard_pairs"] = Values(pairs, 100 * ordered[pairs])
+        found[f"{kind}/{HARD_PAIRS}"] = Values(pairs, 100 * ordered[pairs])
     if len(shown):
-        found[f"{kind}/violations@{FIRST_PAGE}"] = Values(shown, 100 * violations[shown])
+        found[f"{kind}/{violations(FIRST_PAGE)}"] = Values(shown, 100 * violated[shown])
     return found
 
 
@@ -148,26 +165,26 @@ def _pictures(queries: Sequence[JudgedQuery], places: Places, measured: Measured
     """
     places = places[~np.isnan(measured.ordered[places])]
     scores, ordered = measured.pair_scores, 100 * measured.ordered.astype(np.float64)
-    found = _per_part("picture/accuracy", queries, places, ordered)
+    found = _per_part(f"picture/{ACCURACY}", queries, places, ordered)
     for name, some in parts_of(queries, places).items() if len(scores) == len(queries) else ():
         pairs: dict[tuple[str, int], tuple[float, float]] = {}
         for place in some.tolist():
             query, (right, wrong) = queries[place], scores[place].tolist()
             pairs[query.text, int(query.relevant[0])] = (right, 1.0)
             pairs[query.text, int(query.hard[0])] = (wrong, 0.0)
-        found[f"picture/AP{name}"] = Values(some, np.array(list(pairs.values())), average_precision)
+        found[f"picture/{AVERAGE_PRECISION}{name}"] = Values(some, np.array(list(pairs.values())), average_precision)
     return found
 
 
 def _classes(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
     """Measure top-1, top-5, negated top-1 and their difference: of all videos, each data set, and the sets' mean."""
     first, found = np.where(measured.ranks == 1, 100.0, 0.0), dict[str, Values]()
-    of = {"accuracy": (places, first), "top-5": (places, np.where(measured.ranks <= TOP, 100.0, 0.0))}
+    of = {ACCURACY: (places, first), TOP_5: (places, np.where(measured.ranks <= TOP, 100.0, 0.0))}
     denied = np.flatnonzero([query.kind == LENIENT for query in queries])
     if len(denied):  # of the same videos in the same order
         less = np.zeros(len(first))
         less[places] = first[places] - first[denied]
-        of |= {"negated": (denied, first), "delta": (places, less)}
+        of |= {DENIED: (denied, first), DELTA: (places, less)}
     for name, (asked, values) in of.items():
         parts = _per_part(f"class/{name}", queries, asked, values)
         found |= parts
@@ -177,7 +194,7 @@ def _classes(queries: Sequence[JudgedQuery], places: Places, measured: Measured)
             of_each = [queries[place].group.partition("; ")[0] for place in asked.tolist()]
             numbers = [data_sets.index(data) + 1 if data in data_sets else 0 for data in of_each]
             pairs = np.stack([values[asked], np.array(numbers, np.float64)], axis=1)
-            found[f"class/mean {name}"] = Values(asked, pairs, mean_of_groups)
+            found[f"class/{mean_over_sets(name)}"] = Values(asked, pairs, mean_of_groups)
     return found
 
 
@@ -207,7 +224,7 @@ def parts_of(queries: Sequence[JudgedQuery], places: Places) -> dict[str, Places
 def retrieval_values(ranks: NDArray[np.integer[Any]]) -> dict[str, NDArray[np.float64]]:
     """Per-query values (Q,) of R@1, R@5, R@10 (100 or 0) and of MIR, the mean inverted rank (0 to 1)."""
     inverted = 1 / ranks.astype(np.float64)
-    return {**{f"R@{k}": np.where(ranks <= k, 100.0, 0.0) for k in KS}, "MIR": inverted}
+    return {**{recall(k): np.where(ranks <= k, 100.0, 0.0) for k in KS}, MIR: inverted}
 
 
 def average_precision(pairs: NDArray[np.float64]) -> float:
@@ -316,16 +333,16 @@ def _by_unit(values: Array, units: Units) -> tuple[Array, Array]:
     return np.stack(columns, axis=1), counts
 
 
-HARD_PAIRS = (
+HARD_PAIRS_MEANING = (
     "Hard pairs: percentage of pairs in which a relevant video scores above one that also shows the unwanted part. A "
     "system that ignores negation is at chance, about 50."
 )
-VIOLATIONS = "Violations@10: percentage of the top ten that show the unwanted part; lower is better."
-DELTA = (
+VIOLATIONS_MEANING = "Violations@10: percentage of the top ten that show the unwanted part; lower is better."
+DELTA_MEANING = (
     "Δ: how much lower negated captions rank the video of the original; a system that rejects every negated caption "
     "gains here, too."
 )
-CLASS_DELTA = (
+CLASS_DELTA_MEANING = (
     "Δ of classes: top-1 less negated top-1, which is how often the class that is shown comes first among sentences "
     "that deny one class each, as “this is not a photo of a cat”: there it should come last."
 )
@@ -351,40 +368,51 @@ class Group(NamedTuple):
     columns: tuple[Column, ...]
 
 
-def _retrieval(kind: str, prefix: str = "", sign: str = "", meaning: str = "") -> tuple[Column, ...]:
-    recalls = (Column(f"{kind}/{prefix}R@{k}", f"{sign}R@{k}", meaning=meaning) for k in KS)
-    return (*recalls, Column(f"{kind}/{prefix}MIR", f"{sign}MIR", 3, meaning=meaning))
+def _retrieval(kind: str) -> tuple[Column, ...]:
+    recalls = (Column(f"{kind}/{recall(k)}", recall(k)) for k in KS)
+    return (*recalls, Column(f"{kind}/{MIR}", MIR, 3))
+
+
+def _retrieval_lost(kind: str) -> tuple[Column, ...]:
+    recalls = (Column(f"{kind}/{delta(recall(k))}", f"Δ{recall(k)}", meaning=DELTA_MEANING) for k in KS)
+    return (*recalls, Column(f"{kind}/{delta(MIR)}", f"Δ{MIR}", 3, meaning=DELTA_MEANING))
 
 
 def _honest(kind: str) -> tuple[Column, ...]:
-    violations = Column(f"{kind}/violations@10", "violations@10", meaning=VIOLATIONS, lower_is_better=True)
-    return (Column(f"{kind}/hard_pairs", "hard pairs", meaning=HARD_PAIRS), violations)
+    name = violations(FIRST_PAGE)
+    violated = Column(f"{kind}/{name}", name, meaning=VIOLATIONS_MEANING, lower_is_better=True)
+    return (Column(f"{kind}/{HARD_PAIRS}", "hard pairs", meaning=HARD_PAIRS_MEANING), violated)
 
 
 def _ranked(head: str, kind: str) -> Group:
-    recalls = (Column(f"{kind}/R@{k}", f"R@{k}") for k in KS)
-    ranks = (Column(f"{kind}/{name}", name, lower_is_better=True) for name in ("MedR", "MeanR"))
+    recalls = (Column(f"{kind}/{recall(k)}", recall(k)) for k in KS)
+    ranks = (Column(f"{kind}/{name}", name, lower_is_better=True) for name in (MEDIAN_RANK, MEAN_RANK))
     return Group(head, (*recalls, *ranks))
 
 
 PAPER = (  # Table 2 of the nT2VR paper
     Group("Original", _retrieval("original")),
-    Group("Negated", _retrieval("negated", "delta_", "Δ", DELTA)),
+    Group("Negated", _retrieval_lost("negated")),
     Group("Composed", _retrieval("composed")),
 )
 BOTH_WAYS = (_ranked("Text to video", "original"), _ranked("Video to text", "video"))
 HONEST = (
     Group("A and not B", _honest("composed")),
     Group("A without N", (*_retrieval("without")[::3], *_honest("without"))),
-    Group("not B", (Column("not/auc", "AUC", 3), *_honest("not")[1:])),
+    Group("not B", (Column(f"not/{AUC}", "AUC", 3), *_honest("not")[1:])),
 )
-TOP_1, TOP_5 = Column("class/accuracy", "top-1"), Column("class/top-5", "top-5")
-DENIED, LESS = Column("class/negated", "negated top-1"), Column("class/delta", "Δ", meaning=CLASS_DELTA)
+PICTURES = (Column(f"picture/{ACCURACY}", "accuracy"), Column(f"picture/{AVERAGE_PRECISION}", "AP"))
+CLASSES = (
+    Column(f"class/{ACCURACY}", "top-1"),
+    Column(f"class/{TOP_5}", "top-5"),
+    Column(f"class/{DENIED}", "negated top-1"),
+    Column(f"class/{DELTA}", "Δ", meaning=CLASS_DELTA_MEANING),
+)
 OTHERS = (
     Group("NegBench retrieval", _retrieval("retrieval")),
-    Group("Multiple choice", (Column("choice/accuracy", "all"),)),
-    Group("Caption and foil", (Column("pair/accuracy", "accuracy"),)),
-    Group("Picture and foil", (Column("picture/accuracy", "accuracy"), Column("picture/AP", "AP"))),
-    Group("Classes", (TOP_1, TOP_5, DENIED, LESS)),
+    Group("Multiple choice", (Column(f"choice/{ACCURACY}", "all"),)),
+    Group("Caption and foil", (Column(f"pair/{ACCURACY}", "accuracy"),)),
+    Group("Picture and foil", PICTURES),
+    Group("Classes", CLASSES),
 )
 GROUPS = PAPER + HONEST + OTHERS

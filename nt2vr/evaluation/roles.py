@@ -3,6 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nt2vr.evaluation.metric_names import (
+    ACCURACY,
+    AUC,
+    COMPOSED_HARD_PAIRS,
+    COMPOSED_MIR,
+    HARD_PAIRS,
+    MIR,
+    ORIGINAL_MIR,
+)
 from nt2vr.models.card import IMPORTED
 
 BASE, CONTROL, REFERENCE = "base", "drop", "reference"  # roles, which systems that compete have not
@@ -11,8 +20,9 @@ ROLES = {  # by strategy
     "drop": (CONTROL, "control"),
 }
 TELLING = (  # measures by which the best system is chosen: the first one that was measured
-    *("composed/hard_pairs", "without/hard_pairs", "not/auc", "composed/MIR", "retrieval/MIR"),
-    *("choice/accuracy", "pair/accuracy", "picture/accuracy", "class/accuracy", "original/MIR"),
+    *(COMPOSED_HARD_PAIRS, f"without/{HARD_PAIRS}", f"not/{AUC}", COMPOSED_MIR, f"retrieval/{MIR}"),
+    *(f"{kind}/{ACCURACY}" for kind in ("choice", "pair", "picture", "class")),
+    ORIGINAL_MIR,
 )
 Specs = Mapping[str, Mapping[str, Any]]  # of systems, by their names in table order
 Metrics = Mapping[str, Mapping[str, float]]  # by system and measure

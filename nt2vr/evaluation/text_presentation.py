@@ -7,6 +7,7 @@ from typing import Any
 from nt2vr.errors import counted
 from nt2vr.evaluation.differences import Pair
 from nt2vr.evaluation.measures import BOTH_WAYS, HONEST, OTHERS, PAPER, Column, Group
+from nt2vr.evaluation.metric_names import ACCURACY, mean_over_sets, recall
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Presentation, Report, Row
 from nt2vr.evaluation.roles import REFERENCE, pairs_to_compare, role_of, telling_pair
@@ -81,7 +82,7 @@ class TextPresentation(Presentation):
         # pairs do not tell whether a model can search
         if any(query.kind == "pair" for query in report.queries):
             others = (Group(HONEST[0].head, HONEST[0].columns[:1]), *others)
-        both_ways = [BOTH_WAYS] if "video/R@1" in known else []
+        both_ways = [BOTH_WAYS] if f"video/{recall(1)}" in known else []
         return [PAPER, HONEST, *both_ways, others]
 
     def csv_keys(self, report: Report, known: Collection[str]) -> list[str]:
@@ -103,12 +104,16 @@ class TextPresentation(Presentation):
 def _with_subsets(known: Iterable[str], group: Group) -> Group:
     """Add a column per subset of pairs, and per data set of classes, of which there is a mean, too."""
     first = group.columns[0]
-    if not first.key.endswith("/accuracy"):
+    if not first.key.endswith(f"/{ACCURACY}"):
         return group
     names = sorted(name.removeprefix(f"{first.key} ") for name in known if name.startswith(f"{first.key} "))
-    alone = None if first.key == "class/accuracy" else first
-    means = (Column(column.key.replace("/", "/mean "), f"mean {column.head}") for column in group.columns)
-    parts = [mean for mean in means if mean.key in known]
+    alone = None if first.key == f"class/{ACCURACY}" else first
+    parts = []
+    for column in group.columns:
+        kind, _, name = column.key.partition("/")
+        mean = Column(f"{kind}/{mean_over_sets(name)}", f"mean {column.head}")
+        if mean.key in known:
+            parts.append(mean)
     for column, name in product(group.columns, names):
         parts.append(Column(f"{column.key} {name}", name if column is alone else f"{column.head} {name}"))
     return Group(group.head, (*group.columns, *parts))

@@ -10,6 +10,7 @@ from nt2vr.evaluation.archive import Entry
 from nt2vr.evaluation.comparison import Group, break_down
 from nt2vr.evaluation.differences import verdict_text
 from nt2vr.evaluation.measures import EMPTY, GROUPS, LEVEL, Column
+from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
@@ -115,7 +116,7 @@ def _best(lines: Sequence[Line], column: Column) -> str:
 
 def points_of(report: Report) -> pd.DataFrame:
     """Plot finding the wanted part against respecting the negated part; no rows where these were not measured."""
-    rows = [(name, each.get("composed/MIR"), each.get("composed/hard_pairs")) for name, each in report.metrics.items()]
+    rows = [(name, each.get(COMPOSED_MIR), each.get(COMPOSED_HARD_PAIRS)) for name, each in report.metrics.items()]
     return pd.DataFrame([row for row in rows if None not in row], columns=["system", X, Y])
 
 

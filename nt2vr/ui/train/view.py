@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import pandas as pd
 
 from nt2vr.errors import CheckpointError
+from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR, NEGATED_DELTA_MIR, ORIGINAL_MIR, recall
 from nt2vr.media.store import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
@@ -23,14 +24,14 @@ Points = list[tuple[float, float]]
 Rows = Sequence[Mapping[str, float]]
 MAX_POINTS = 300  # per line; more would not be visible
 VALIDATION = (  # metric, title, explanation
-    ("composed/hard_pairs", "Hard pairs", "“A and not B” ranks A without B above A with B, in %"),
-    ("original/MIR", "Original MIR", "how well captions find their clips"),
-    ("composed/MIR", "Composed MIR", "“A and not B” finds clips with A and without B"),
-    ("negated/delta_MIR", "Negated ΔMIR", "how much MIR falls when a caption is negated"),
+    (COMPOSED_HARD_PAIRS, "Hard pairs", "“A and not B” ranks A without B above A with B, in %"),
+    (ORIGINAL_MIR, "Original MIR", "how well captions find their clips"),
+    (COMPOSED_MIR, "Composed MIR", "“A and not B” finds clips with A and without B"),
+    (NEGATED_DELTA_MIR, "Negated ΔMIR", "how much MIR falls when a caption is negated"),
     ("text/order", "Text order", "“A and not B” is closer to “A and C” than to “A and B”, in %"),
     ("text/target", "Text target", "cosine between negated sentences and their targets"),
     ("text/kept", "Text kept", "cosine between captions embedded by the model and by the base"),
-    ("fusion/R@1", "Fusion R@1", "a picture and a text find their clip first, in %"),
+    (f"fusion/{recall(1)}", "Fusion R@1", "a picture and a text find their clip first, in %"),
 )
 CONTROLS = ("base", "drop", "parts")  # prefixes of the metrics of what a model is compared with
 WORDS = {"running": "training", "stopping": "stopping after the current step"}  # for states that say it otherwise

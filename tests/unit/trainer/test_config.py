@@ -4,12 +4,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pydantic import ValidationError
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.measures import GROUPS
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.settings import ASSETS
 from tests.paths import ROOT
@@ -28,6 +29,7 @@ from trainer.config import (
     resolved,
     save_config,
 )
+from trainer.config.validation import OfDenying, OfVideos
 from trainer.losses import build_losses
 from trainer.optimizer import rate_at
 
@@ -197,6 +199,11 @@ def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
     assert preset_or_file(Path("clip-neg")) == PRESETS / "clip-neg.json"
     with pytest.raises(ConfigError, match=r"'clip-bln' is neither .* one of: clip, clip-bnl, "):
         preset_or_file(Path("clip-bln"))
+
+
+def test_monitors_are_measures_of_a_report() -> None:
+    columns = {column.key for group in GROUPS for column in group.columns}
+    assert columns.issuperset({*get_args(OfVideos), *get_args(OfDenying)})
 
 
 def test_a_part_of_a_value_is_changed_and_its_other_parts_stay(tmp_path: Path) -> None:

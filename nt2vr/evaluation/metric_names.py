@@ -1,0 +1,43 @@
+"""Names of measures, written once. Reports and cards put the kind of queries before them: "composed/hard_pairs"."""
+
+MIR = "MIR"  # mean inverted rank
+MEDIAN_RANK, MEAN_RANK = "MedR", "MeanR"
+HARD_PAIRS = "hard_pairs"
+AUC = "auc"
+ACCURACY = "accuracy"
+TOP_5 = "top-5"
+AVERAGE_PRECISION = "AP"
+DENIED, DELTA = "negated", "delta"  # of classes: accuracy for sentences that deny one, and the difference
+
+
+def recall(k: int) -> str:
+    return f"R@{k}"
+
+
+def violations(k: int) -> str:
+    return f"violations@{k}"
+
+
+def mean_average_precision(k: int) -> str:
+    return f"mAP@{k}"
+
+
+def within_subset(name: str) -> str:
+    """Return the name of a measure of which only a subset of the clips is ranked, as in CIRR."""
+    return f"subset {name}"
+
+
+def delta(name: str) -> str:
+    """Return the name of how much a measure falls when captions are negated."""
+    return f"{DELTA}_{name}"
+
+
+def mean_over_sets(name: str) -> str:
+    """Return the name of the mean of a measure over several data sets."""
+    return f"mean {name}"
+
+
+COMPOSED_MIR = f"composed/{MIR}"
+COMPOSED_HARD_PAIRS = f"composed/{HARD_PAIRS}"
+ORIGINAL_MIR = f"original/{MIR}"
+NEGATED_DELTA_MIR = f"negated/{delta(MIR)}"
