@@ -36,7 +36,7 @@ from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
 from nt2vr.datasets import load
 from nt2vr.datasets.load import sample_ids
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.embed_media import Vectors
+from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.sources import key_of, words_benchmark
@@ -188,9 +188,9 @@ def halves_of(data: Path, out: Path) -> Iterator[Half]:
         benchmark = words_benchmark(f"MSR-VTT1k {name}", videos, SEED, out / "queries")
         stored = out / f"gallery-{name}-{benchmark.digest}.npy"
         if not stored.exists():
-            np.save(stored, benchmark.embed(encoder, silent))
+            np.save(stored, benchmark.embed(encoder, silent).vectors)
         videos = np.load(stored)
-        (control,) = benchmark.measure(encoder, [System(encoder.name, "drop")], videos)
+        (control,) = benchmark.measure(encoder, [System(encoder.name, "drop")], EmbeddedVideos(videos))
         yield Half(name, benchmark, videos, control.measured)
 
 
@@ -293,7 +293,7 @@ def measured(encoder: MiniLMEncoder, halves: Sequence[Half], denied: set[str] | 
         systems += [System(encoder.name, name) for name in ("drop", "anchored", "spherical")]
         systems += [System(encoder.name, "boolean", alpha) for alpha in ALPHAS]
     for half in halves:
-        found = [result.measured for result in half.benchmark.measure(encoder, systems, half.videos)]
+        found = [result.measured for result in half.benchmark.measure(encoder, systems, EmbeddedVideos(half.videos))]
         queries = half.benchmark.queries
         held_out = ["yes" if denies_held_out(" ".join(query.unwanted)) else "no" for query in queries]
         further: dict[str, float] = {}

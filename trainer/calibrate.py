@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from nt2vr.evaluation.built_in import world_benchmark
-from nt2vr.evaluation.embed_media import Vectors
+from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors
 from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR
 from nt2vr.evaluation.queries import JudgedQuery, mask, row_array
@@ -102,7 +102,7 @@ def _best(
 ) -> tuple[float, float]:
     """Return the largest mean that a strategy gets, and its strength; log what each gets."""
     systems, scores = [System(encoder.name, strategy, strength) for strength in grid], []
-    for result in benchmark.measure(encoder, systems, videos):
+    for result in benchmark.measure(encoder, systems, EmbeddedVideos(videos)):
         metrics = summarise(benchmark.queries, result.measured)
         mir, pairs = metrics[COMPOSED_MIR], metrics[COMPOSED_HARD_PAIRS] / 100
         scores.append(harmonic_mean((mir, pairs)))
@@ -112,7 +112,7 @@ def _best(
 
 def calibrate(folder: Path, benchmark: TextBenchmark, typed: Sequence[JudgedQuery]) -> None:
     encoder = read_checkpoint(folder)
-    card, videos = encoder.card, benchmark.embed(encoder, silent)
+    card, videos = encoder.card, benchmark.embed(encoder, silent).vectors
     captions = [query.text for query in benchmark.queries if query.kind == "original"]
     best = (encoder.encode_text(captions) @ averaged(videos).T).max(axis=1)
     low, chosen = float(np.quantile(best, LOW_QUANTILE)), strengths(encoder, videos, benchmark)

@@ -22,6 +22,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, ConfigError, counted, reason_of
+from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.measures import KS, summarise
 from nt2vr.evaluation.metric_names import AUC, HARD_PAIRS, MIR, delta, recall
 from nt2vr.evaluation.queries import JudgedQuery
@@ -360,7 +361,7 @@ def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None 
     """Search the clips with captions and with denying sentences; return measures of `summarise`.
 
     These are every "original/" one, and for denying sentences those TRACKED; for datasets those of negated and
-    composed queries. `videos` are as of `TextBenchmark.embed`, and computed if None.
+    composed queries. `videos` are as of `EmbeddedVideos.vectors`, and computed if None.
     """
     videos = clips.embeddings(encoder.as_scored()) if videos is None else videos
     return _measured(encoder, clips, videos, ["plain"])[0]
@@ -383,9 +384,10 @@ def _measured(
     encoder: Encoder, clips: Clips, videos: NDArray[np.float32], strategies: Sequence[str], progress: Progress = silent
 ) -> list[dict[str, float]]:
     queries, names = _queries(clips), tuple(map(str, range(len(clips))))
-    benchmark = TextBenchmark(clips.name or "clips", names, queries, lambda *_: videos, {})
+    embedded = EmbeddedVideos(videos)
+    benchmark = TextBenchmark(clips.name or "clips", names, queries, lambda *_: embedded, {})
     systems = [System(encoder.name, strategy) for strategy in strategies]
-    results = benchmark.measure(encoder, systems, videos, progress)
+    results = benchmark.measure(encoder, systems, progress=progress)
     found = [summarise(queries, result.measured) for result in results]
     # ranks, and the recalls and first pages of denying sentences, are for the evaluation
     return [

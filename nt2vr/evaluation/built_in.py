@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from nt2vr.evaluation.embed_media import Vectors, content_of, embed_files
+from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_files
 from nt2vr.evaluation.measures import KS, LENIENT
 from nt2vr.evaluation.metric_names import ORIGINAL_MIR, recall
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
@@ -152,9 +152,9 @@ def _benchmark(
 ) -> TextBenchmark:
     split = scenes[0].split
 
-    def embed(encoder: Encoder, progress: Progress) -> Vectors:
+    def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache)
-        return clips.embeddings(encoder.as_scored(), progress, keeps_frames=True)
+        return EmbeddedVideos(clips.embeddings(encoder.as_scored(), progress, keeps_frames=True))
 
     ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
     return TextBenchmark(name, ids, queries, embed, source, references, texts)

@@ -9,7 +9,6 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -379,9 +378,9 @@ def benchmark_for(
         return covr_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
     known = None if encoder.given_videos is None else encoder.given_videos.keys()
     dataset = load_covr(expanded(data.name), "val" if data.split == "validation" else data.split, known)
-    unreadable: dict[str, str] = {}
+    unreadable: Mapping[str, str] = {}
     if known is None:
-        embed_files(_videos(dataset), decoder, cache, unreadable=unreadable)(encoder, progress)
+        unreadable = embed_files(_videos(dataset), decoder, cache)(encoder, progress).unreadable
     if unreadable:
         kept, num_queries = dataset.without(unreadable), len(dataset.samples)
         remark = unreadable_remark(unreadable, len(dataset.media), num_queries - len(kept.samples), num_queries)
@@ -444,11 +443,14 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmar
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedMedia:
         if encoder.given_videos is None:
-            embeddings = embed_videos(encoder, progress)
+            embeddings = embed_videos(encoder, progress).vectors
         else:
             nothing = np.zeros(encoder.embed_dim, np.float32)
             embeddings = np.stack([encoder.given_videos.get(name, nothing) for name in dataset.media])
-        frames = partial(embed_frames, encoder, progress)
+
+        def frames() -> Vectors:
+            return embed_frames(encoder, progress).vectors
+
         return EmbeddedMedia(averaged(embeddings), embeddings[[rows[name] for name in ids]], frames)
 
     def query_of(sample: CovrSample) -> CovrQuery:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +20,17 @@ from nt2vr.search.embed_clips import embed_gallery
 
 NAMED = 20  # unreadable videos in a remark
 Vectors = NDArray[np.float32]  # (N, D)
-Embed = Callable[[Encoder, Progress], Vectors]
+
+
+class EmbeddedVideos(NamedTuple):
+    """A benchmark's videos under a model."""
+
+    # (V, D), or those of their frames (V, F, D) if the model's pooling is query-scored; zeros for unreadable files
+    vectors: Vectors
+    unreadable: Mapping[str, str] = MappingProxyType({})  # ids of videos whose files cannot be read, with the reasons
+
+
+Embed = Callable[[Encoder, Progress], EmbeddedVideos]
 
 
 def unreadable_remark(unreadable: Mapping[str, str], num_videos: int, num_lost: int, num_queries: int) -> str:
@@ -37,23 +49,22 @@ def embed_files(
     cache: Cache,
     key: str = "",
     of_frames: bool = False,
-    unreadable: dict[str, str] | None = None,
 ) -> Embed:
-    """Return a function computing the videos' embeddings under a model, zeros for unreadable files; see `Benchmark`.
+    """Return a function that embeds the videos under a model.
 
-    It raises a DatasetError if no file is readable, since the result would say nothing about the model. `unreadable`
-    gets the ids of these videos, with the reasons. `key` is that of the gallery; `of_frames` gives all, (V, F, D).
+    It raises a DatasetError if no file is readable, since the result would say nothing about the model.
+
+    Args:
+        key: that of the gallery.
+        of_frames: embed all frames, (V, F, D), whatever the model's pooling.
     """
     rows = {video.video_id: row for row, video in enumerate(videos)}
 
-    def embed(encoder: Encoder, progress: Progress) -> Vectors:
+    def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
         def report(done: int, total: int, doing: str) -> None:
             progress(done, total, f"{doing}, {encoder.name}")
 
         embedded = embed_gallery(Gallery("evaluation", tuple(videos), key), encoder, decoder, cache, report)
-        if unreadable is not None:
-            for video_id, reason in embedded.skipped:
-                unreadable.setdefault(video_id, reason)
         if not embedded.gallery.videos:
             raise DatasetError(f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}")
         found = embedded.embeddings
@@ -61,7 +72,10 @@ def embed_files(
             found = embedded.all_frames[embedded.places]
         embeddings = np.zeros((len(videos), *found.shape[1:]), np.float32)
         embeddings[[rows[video.video_id] for video in embedded.gallery.videos]] = found
-        return embeddings
+        unreadable: dict[str, str] = {}
+        for video_id, reason in embedded.skipped:
+            unreadable.setdefault(video_id, reason)
+        return EmbeddedVideos(embeddings, unreadable)
 
     return embed
 
@@ -69,7 +83,7 @@ def embed_files(
 def embed_features(videos: Sequence[Video], known: Mapping[str, Features], otherwise: Embed) -> Embed:
     """Return a function that projects features, or zeros, under models that read them; others embed `otherwise`."""
 
-    def embed(encoder: Encoder, progress: Progress) -> Vectors:
+    def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
         if not encoder.capabilities.reads_features:
             return otherwise(encoder, progress)
         features = known[encoder.card.features]
@@ -83,7 +97,7 @@ def embed_features(videos: Sequence[Video], known: Mapping[str, Features], other
         embeddings = np.zeros((len(videos), encoder.embed_dim), np.float32)
         rows = np.stack([features.of_video[videos[row].video_id] for row in there])
         embeddings[there] = encoder.pool(rows[:, None])
-        return embeddings
+        return EmbeddedVideos(embeddings)
 
     return embed
 

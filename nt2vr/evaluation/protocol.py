@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from nt2vr.evaluation.embed_media import Vectors
+from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.evaluation.text_systems import PLAIN, system_spec
 from nt2vr.files import atomic_write
 from nt2vr.media.store import LIMITS, evict, mark_used, read_cached
+from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import STRATEGIES, System, check_strategy
@@ -107,14 +108,10 @@ def evaluate(
         return {system: measured for system, measured in found.items() if measured is not None}
 
     measured = stored()
-    if benchmark.unreadable is not None and len(measured) < len(specs):
-        # one of the models that see frames reads all videos, which tells those that cannot be read
-        for model in [system.model for system, card in cards.items() if card.capabilities.sees_files][:1]:
-            progress(0, 0, f"loading {model}")
-            benchmark.embed(models.load(model), progress)
-        benchmark = benchmark.without_unreadable()
+    if benchmark.leaves_out_unreadable and len(measured) < len(specs):
+        benchmark = benchmark.without(_unreadable(benchmark, cards, models, progress))
         measured = stored()
-    videos = dict[str, Vectors]()  # by what embeds them
+    videos = dict[str, EmbeddedVideos]()  # by what embeds them
     for model, group in groupby([each for each in by_model if each not in measured], lambda system: system.model):
         progress(0, 0, f"loading {model}")
         encoder, missing = models.load(model), list(group)
@@ -128,3 +125,17 @@ def evaluate(
                 store.put(benchmark.digest, specs[system], result.measured)
     results = [Result(system.name, specs[system], measured[system]) for system in dict.fromkeys(systems)]
     return benchmark.report(results, list(notes), [system.name for system in named])
+
+
+def _unreadable(
+    benchmark: TextBenchmark, cards: Mapping[System, Card], models: Catalog, progress: Progress
+) -> dict[str, str]:
+    """Return the videos that cannot be read, which one of the models that see frames finds out, with the reasons."""
+    unreadable = dict(benchmark.unreadable)
+    seeing = [system.model for system, card in cards.items() if card.capabilities.sees_files]
+    if seeing:
+        progress(0, 0, f"loading {seeing[0]}")
+        embedded = benchmark.embed(models.load(seeing[0]), progress)
+        for video_id, reason in embedded.unreadable.items():
+            unreadable.setdefault(video_id, reason)
+    return unreadable

@@ -22,7 +22,7 @@ from nt2vr.datasets.features import read_features
 from nt2vr.datasets.load import kind_and_path, load_dataset
 from nt2vr.errors import ConfigError, DatasetError, did_you_mean, quoted
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark
-from nt2vr.evaluation.embed_media import Vectors, content_of, embed_features, embed_files
+from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_features, embed_files
 from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, cue_of, renumbered, row_array
 from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
@@ -184,16 +184,15 @@ def _dataset_benchmark(
         source["content"] = content_of(videos, cache, progress)
     if features:
         source["features"] = {name: each.digest for name, each in sorted(features.items())}
-    source["remarks"], unreadable = [*remarks, *lost], dict[str, str]()
-    embed = embed_features(videos, features, embed_files(videos, decoder, cache, key, unreadable=unreadable))
-    found = unreadable if has_files else None
+    source["remarks"] = [*remarks, *lost]
+    embed = embed_features(videos, features, embed_files(videos, decoder, cache, key))
     return TextBenchmark(
         name=dataset.name,
         video_ids=tuple(captions),
         queries=queries,
         embed=embed,
         source=source,
-        unreadable=found,
+        leaves_out_unreadable=has_files,
         videos=tuple(videos) if has_files else (),
         gaps=tuple(gaps),
     )
@@ -290,14 +289,15 @@ def words_benchmark(
     if lost := len(judged) - len(queries):
         remarks.append(f"{lost} queries are their video's only caption, or deny it; they are left out.")
 
-    def embed(encoder: Encoder, progress: Progress) -> Vectors:
+    def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
         """Return one unit vector per row under a model."""
         embeddings = np.empty((len(texts), encoder.embed_dim), np.float32)
         for start in range(0, len(texts), CHUNK):
             progress(start, len(texts), f"captions, {encoder.name}")
             embeddings[start : start + CHUNK] = encoder.encode_text(texts[start : start + CHUNK])
         means = np.stack([embeddings[sorted(places)].mean(axis=0) for places in rows])
-        return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True), np.float32)
+        vectors = means / np.linalg.norm(means, axis=1, keepdims=True)
+        return EmbeddedVideos(np.asarray(vectors, np.float32))
 
     content = blake2b(json.dumps(list(captions.items())).encode(), digest_size=12).hexdigest()
     source = {"data": "captions", "content": content, "captions": "all", "seed": seed, "remarks": [REMARK, *remarks]}

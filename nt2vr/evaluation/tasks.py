@@ -22,7 +22,6 @@ import ast
 import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, filterfalse
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -142,11 +141,18 @@ def class_benchmark(
 
 
 def _benchmark(name: str, path: Path, task: Task, decoder: Decoder, cache: Cache, progress: Progress) -> TextBenchmark:
-    ids, unreadable = tuple(video.video_id for video in task.videos), dict(task.unclear)
-    embed = embed_files(task.videos, decoder, cache, unreadable=unreadable)
-    source = {"data": str(path), "content": content_of(task.videos, cache, progress), "remarks": list(task.remarks)}
-    found = TextBenchmark(name, ids, tuple(task.queries), embed, source, texts=task.texts, averaged=task.averaged)
-    return replace(found, unreadable=unreadable, videos=tuple(task.videos))
+    return TextBenchmark(
+        name=name,
+        video_ids=tuple(video.video_id for video in task.videos),
+        queries=tuple(task.queries),
+        embed=embed_files(task.videos, decoder, cache),
+        source={"data": str(path), "content": content_of(task.videos, cache, progress), "remarks": list(task.remarks)},
+        texts=task.texts,
+        averaged=task.averaged,
+        leaves_out_unreadable=True,
+        unreadable=task.unclear,
+        videos=tuple(task.videos),
+    )
 
 
 def _table(path: Path, prompts: str) -> Task:

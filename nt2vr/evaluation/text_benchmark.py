@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark
-from nt2vr.evaluation.embed_media import Vectors, unreadable_remark
+from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors, unreadable_remark
 from nt2vr.evaluation.measures import Measured, joined
 from nt2vr.evaluation.queries import KIND_NAMES, JudgedQuery, Rows, renumbered
 from nt2vr.evaluation.report import Presentation, Report, Result
@@ -28,11 +28,10 @@ BLOCK = 1024  # queries per block: 12 MB of scores for 3,000 videos
 
 
 @dataclass(frozen=True, eq=False)
-class TextBenchmark(Benchmark[Vectors]):
+class TextBenchmark(Benchmark[EmbeddedVideos]):
     """Queries that are texts, each about one video or searching all of them.
 
-    `embed` returns the videos' embeddings (V, D) under a model, or those of their frames (V, F, D) if its pooling is
-    query-scored; of videos in words more rows, see `JudgedQuery.instead`.
+    `embed` returns a row per video; of videos in words further ones, see `JudgedQuery.instead`.
     """
 
     presentation: ClassVar[Presentation] = TEXTS
@@ -41,9 +40,9 @@ class TextBenchmark(Benchmark[Vectors]):
     texts: tuple[str, ...] = ()  # candidate answers of questions
     captions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # those that stand for videos, by id, if any
     averaged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # texts that stand for the mean of several
-    # ids of videos whose files cannot be read, with the reasons; None for videos without files. It is filled when
-    # `embed` is called with a model that sees frames, see `without_unreadable`
-    unreadable: Mapping[str, str] | None = None
+    # whether videos whose files cannot be read are left out, instead of ranking last
+    leaves_out_unreadable: bool = False
+    unreadable: Mapping[str, str] = field(default_factory=dict)  # known before `embed`, by id, with the reasons
     videos: tuple[Video, ...] = ()  # files of one's own, where it has any; not part of the digest
     gaps: tuple[str, ...] = ()  # sentences that say what could not be measured, and why; not part of the digest
 
@@ -77,13 +76,18 @@ class TextBenchmark(Benchmark[Vectors]):
         )
 
     def measure(
-        self, encoder: Encoder, systems: Sequence[System], media: Vectors | None = None, progress: Progress = silent
+        self,
+        encoder: Encoder,
+        systems: Sequence[System],
+        media: EmbeddedVideos | None = None,
+        progress: Progress = silent,
     ) -> list[Result]:
         """Measure strategies of one model in bounded memory, encoding each text once per block.
 
         Ranks of captions are those of `plain`, which alone searches for captions as they are; of other strategies, 0.
         """
-        videos = self.embed(encoder, progress) if media is None else media
+        media = self.embed(encoder, progress) if media is None else media
+        videos = media.vectors
         strategies = [system.strategy for system in systems]
         measured: list[list[Measured]] = [[] for _ in systems]  # of each block
         captions: list[Vectors] = []  # what `plain` searches for with original queries, of each block
@@ -137,17 +141,20 @@ class TextBenchmark(Benchmark[Vectors]):
             return np.zeros(len(self.video_ids), np.int32)
         return caption_ranks(videos, np.concatenate(captions), originals)
 
-    def without_unreadable(self) -> "TextBenchmark":
+    def without(self, unreadable: Mapping[str, str]) -> "TextBenchmark":
         """Leave unreadable videos out of the gallery, and queries without a video or a pair out of the queries."""
-        if not self.unreadable:
+        if not unreadable:
             return self
-        is_left = np.array([video_id not in self.unreadable for video_id in self.video_ids])
+        is_left = np.array([video_id not in unreadable for video_id in self.video_ids])
         rows = np.flatnonzero(is_left)
         new_row: Rows = np.cumsum(is_left, dtype=np.int32) - 1
 
         def left(some: Rows) -> Rows:
             found: Rows = new_row[some[is_left[some]]]
             return found
+
+        def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
+            return EmbeddedVideos(self.embed(encoder, progress).vectors[rows])
 
         kept: dict[int, JudgedQuery] = {}
         for place, query in enumerate(self.queries):
@@ -156,7 +163,7 @@ class TextBenchmark(Benchmark[Vectors]):
                 kept[place] = replace(query, relevant=relevant, hard=hard, violating=violating)
         queries = renumbered(kept)
         lost = len(self.queries) - len(queries)
-        remark = unreadable_remark(self.unreadable, len(self.video_ids), lost, len(self.queries))
+        remark = unreadable_remark(unreadable, len(self.video_ids), lost, len(self.queries))
         kinds_left = {query.kind for query in queries}
         kinds_lost = dict.fromkeys(query.kind for query in self.queries if query.kind not in kinds_left)
         gaps = [f"No query of the kind “{KIND_NAMES.get(kind, kind)}” is left without these." for kind in kinds_lost]
@@ -164,10 +171,10 @@ class TextBenchmark(Benchmark[Vectors]):
             self,
             video_ids=tuple(self.video_ids[row] for row in rows),
             queries=queries,
-            embed=lambda encoder, progress: self.embed(encoder, progress)[rows],
+            embed=embed,
             source={**self.source, "remarks": [*self.source.get("remarks", ()), remark]},
-            unreadable=None,
-            videos=tuple(video for video in self.videos if video.video_id not in self.unreadable),
+            unreadable={},
+            videos=tuple(video for video in self.videos if video.video_id not in unreadable),
             gaps=(*self.gaps, *gaps),
         )
 

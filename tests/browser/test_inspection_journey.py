@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nt2vr.evaluation.archive import Archive
+from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Result
@@ -71,7 +72,9 @@ def report(running_app: RunningApp) -> Iterator[str]:
         for n, (cue, thing) in enumerate([("not", "a dog"), ("without", "a cat")] * 12)
     ]
     ranks, none = np.ones(24, np.int32), np.full(24, np.nan, np.float32)
-    benchmark = TextBenchmark("pets", tuple(map(str, range(24))), tuple(queries), lambda *_: np.ones((1, 1), "f4"), {})
+    benchmark = TextBenchmark(
+        "pets", tuple(map(str, range(24))), tuple(queries), lambda *_: EmbeddedVideos(np.ones((1, 1), "f4")), {}
+    )
     results = [
         Result(name, {"model": name, "strategy": "plain"}, Measured(ranks, np.array(orders, np.float32), none, none))
         for name, orders in (("A", [0.0, 0.5] * 12), ("B", [1.0, 0.25, 0.9, 0.75] * 6))

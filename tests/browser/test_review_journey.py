@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from nt2vr.evaluation.archive import Archive
+from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.measures import FIRST_PAGE, Measured
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report, Result
@@ -49,7 +50,9 @@ def report_of(*names: str) -> Report:
         )
         for number in range(NUM_QUERIES)
     ]
-    benchmark = TextBenchmark("made up", ids, tuple(queries), lambda *_: np.zeros((0, 0), np.float32), {})
+    benchmark = TextBenchmark(
+        "made up", ids, tuple(queries), lambda *_: EmbeddedVideos(np.zeros((0, 0), np.float32)), {}
+    )
     return benchmark.report([results_of(name) for name in names])
 
 

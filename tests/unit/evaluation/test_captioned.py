@@ -65,7 +65,7 @@ def test_a_benchmark_of_files_knows_where_they_are(load: Callable[..., TextBench
     assert {video.video_id: video.path.name for video in benchmark.videos} == {
         name: f"{name}.avi" for name in CAPTIONS
     }
-    left = replace(benchmark, unreadable={"stool": "damaged"}).without_unreadable()
+    left = benchmark.without({"stool": "damaged"})
     assert [video.video_id for video in left.videos] == ["guitar", "both", "dog"]
     assert benchmark.digest == replace(benchmark, videos=()).digest
 
@@ -133,8 +133,8 @@ def test_kinds_of_queries_that_the_captions_do_not_give_are_named(
 
 
 def test_a_kind_that_unreadable_files_take_away_is_named(load: Callable[..., TextBenchmark]) -> None:
-    benchmark = replace(load(), unreadable=dict.fromkeys(("guitar", "stool", "both"), "damaged"))
-    left = benchmark.without_unreadable()
+    benchmark = load()
+    left = benchmark.without(dict.fromkeys(("guitar", "stool", "both"), "damaged"))
     assert {query.kind for query in left.queries} == {"original", "negated"}
     assert len(left.gaps) == 1 and "A and not B" in left.gaps[0]
 

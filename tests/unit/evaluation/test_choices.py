@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.scoring import choices_of, measure_choices
@@ -24,7 +25,9 @@ TEXTS = ("a man sings", "a man not sings", "a dog", "a man dancing", "dog dancin
 
 
 def benchmark_of(questions: list[JudgedQuery], texts: tuple[str, ...] = TEXTS) -> TextBenchmark:
-    return TextBenchmark("questions", VIDEOS, tuple(questions), lambda *_: embedded(*VIDEOS), {}, texts=texts)
+    return TextBenchmark(
+        "questions", VIDEOS, tuple(questions), lambda *_: EmbeddedVideos(embedded(*VIDEOS)), {}, texts=texts
+    )
 
 
 def question(kind: Any, text: str, video: int, *others: int, group: str = "") -> JudgedQuery:

@@ -7,6 +7,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.comparison import break_down, places_by_difference
+from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.measures import Interval, Measured
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report, Result
@@ -20,7 +21,11 @@ B = [1.0] * 12 + [0.25, 0.75] * 5 + [0.5] * 7  # better with "not", noise with "
 
 def report_with(queries: list[JudgedQuery], videos: int, **ranks: Any) -> Report:
     benchmark = TextBenchmark(
-        "hand", tuple(f"v{row}" for row in range(videos)), tuple(queries), lambda *_: np.ones((1, 1), np.float32), {}
+        "hand",
+        tuple(f"v{row}" for row in range(videos)),
+        tuple(queries),
+        lambda *_: EmbeddedVideos(np.ones((1, 1), np.float32)),
+        {},
     )
     none = np.full(len(queries), np.nan, np.float32)
     results = [Result(name, {}, Measured(np.array(each, np.int32), none, none, none)) for name, each in ranks.items()]

@@ -13,6 +13,7 @@ import torch
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation import tasks
+from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.tables import csv_table, markdown
 from nt2vr.evaluation.tasks import is_task, task_benchmark
@@ -97,7 +98,11 @@ def test_svo_probes_asks_for_the_right_one_of_two_pictures(read: Read, tmp_path:
         ("picture", [1], [3], "subject"),
     ]
     shown = TextBenchmark(
-        "svo", ("1", "2", "3"), benchmark.queries[:2], lambda *_: embedded("a man sings", "cow", "a cat"), {}
+        "svo",
+        ("1", "2", "3"),
+        benchmark.queries[:2],
+        lambda *_: EmbeddedVideos(embedded("a man sings", "cow", "a cat")),
+        {},
     )
     models: Any = WordModels()
     report = evaluate(shown, [System("words")], models)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from nt2vr.evaluation.built_in import FOLDS, captions_of, fold_questions, one_change
+from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.tables import csv_table, markdown
@@ -47,10 +48,14 @@ def test_pairs_stand_beside_hard_pairs_in_one_report() -> None:
         JudgedQuery("pair", "a man sings", row_array([0]), others=row_array([0]), group="verb", wanted="a man sings"),
         JudgedQuery("pair", "a man sings", row_array([0]), others=row_array([1]), group="negated", cue="not"),
     ]
-    benchmark = TextBenchmark("both", VIDEOS, (*QUERIES, *pairs), lambda *_: embedded(*VIDEOS), {}, texts=texts)
+    benchmark = TextBenchmark(
+        "both", VIDEOS, (*QUERIES, *pairs), lambda *_: EmbeddedVideos(embedded(*VIDEOS)), {}, texts=texts
+    )
     models: Any = WordModels()
     apart = evaluate(
-        TextBenchmark("one", VIDEOS, QUERIES, lambda *_: embedded(*VIDEOS), {}), [System("words")], models
+        TextBenchmark("one", VIDEOS, QUERIES, lambda *_: EmbeddedVideos(embedded(*VIDEOS)), {}),
+        [System("words")],
+        models,
     )
     report = evaluate(benchmark, [System("words")], models)
     metrics = dict(report.metrics["words"])

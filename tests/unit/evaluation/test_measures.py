@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.evaluation import text_benchmark
+from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.scoring import measure_block
@@ -115,8 +116,9 @@ class Numbered(TextEncoder):
 
 def measure(vectors: Any, videos: Any, queries: list[JudgedQuery]) -> Measured:
     encoder = Numbered(np.asarray(vectors, np.float32))
-    benchmark = TextBenchmark("numbers", tuple(map(str, range(len(videos)))), tuple(queries), lambda *_: videos, {})
-    return benchmark.measure(encoder, [System("numbered")], np.asarray(videos, np.float32))[0].measured
+    media = EmbeddedVideos(np.asarray(videos, np.float32))
+    benchmark = TextBenchmark("numbers", tuple(map(str, range(len(videos)))), tuple(queries), lambda *_: media, {})
+    return benchmark.measure(encoder, [System("numbered")])[0].measured
 
 
 def test_metrics_match_a_walk_through_the_sorted_lists() -> None:

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.models.card import Card
 from nt2vr.progress import silent, stoppable
 from nt2vr.search.strategies import System
-from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, word_benchmark
+from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, embedded, word_benchmark
 
 PLAIN, DROP, BNL = System("words"), System("words", "drop"), System("words-bnl")
 
@@ -42,7 +43,8 @@ def test_metrics_of_systems_with_and_without_negation_by_hand() -> None:
 def test_videos_that_cannot_be_read_are_left_out_of_gallery_and_queries_and_named(tmp_path: Path) -> None:
     models: Any = WordModels()
     lost = VIDEOS[0]
-    benchmark = replace(word_benchmark(), unreadable={lost: "It is cut off. Export it again."})
+    embedded_videos = EmbeddedVideos(embedded(*VIDEOS), {lost: "It is cut off. Export it again."})
+    benchmark = replace(word_benchmark(), embed=lambda *_: embedded_videos, leaves_out_unreadable=True)
     report = evaluate(benchmark, [PLAIN, DROP], models, ResultStore(tmp_path))
     assert report.video_ids == tuple(VIDEOS[1:])
     kept = [query for query in QUERIES if set(query.relevant.tolist()) - {0}]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.embed_media import EmbeddedVideos
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report
@@ -90,7 +91,7 @@ def word_benchmark(queries: Sequence[JudgedQuery] = QUERIES, **changed: Any) -> 
     """Four videos that show what their names say."""
     values: dict[str, Any] = {"name": "words", "source": {"seed": 1}, **changed}
     return TextBenchmark(
-        video_ids=VIDEOS, queries=tuple(queries), embed=lambda *arguments: embedded(*VIDEOS), **values
+        video_ids=VIDEOS, queries=tuple(queries), embed=lambda *_: EmbeddedVideos(embedded(*VIDEOS)), **values
     )
 
 

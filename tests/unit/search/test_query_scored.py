@@ -153,9 +153,10 @@ def test_a_search_its_explanation_all_scores_and_the_match_agree(searcher: Searc
 def test_an_evaluation_weighs_frames_as_a_search_does(models: Catalog, tmp_path: Path) -> None:
     benchmark = world_benchmark(tmp_path, 8, num_pairs=0)
     encoder = models.load("tiny")
-    videos = benchmark.embed(encoder, lambda *_: None)
+    media = benchmark.embed(encoder, lambda *_: None)
+    videos = media.vectors
     assert videos.shape == (8, 4, 16)
-    (result,) = benchmark.measure(encoder, [System("tiny")], videos)
+    (result,) = benchmark.measure(encoder, [System("tiny")], media)
     for row, query in enumerate(benchmark.queries[:8]):
         (text,) = encoder.encode_text([query.text])
         scores = np.array([by_hand(frames, text) @ text for frames in videos])

@@ -116,7 +116,7 @@ def test_a_run_on_features_finds_what_captions_name_and_evaluation_projects_the_
             np.tanh(weights[f"spaces.{k}.weight"] @ rows.mean(axis=0) + weights[f"spaces.{k}.bias"]) for k in range(3)
         ]
         means.append(np.concatenate([one / np.linalg.norm(one) for one in each]) / np.sqrt(3))
-    embedded = benchmark.embed(read_checkpoint(folder), silent)
+    embedded = benchmark.embed(read_checkpoint(folder), silent).vectors
     np.testing.assert_allclose(embedded, np.stack(means), atol=2e-3)  # weights are stored in half precision
 
 

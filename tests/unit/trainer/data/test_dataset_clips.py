@@ -117,7 +117,7 @@ def test_training_and_evaluation_of_one_folder_decode_each_video_once(
     encoder = Brightness(image_size=config.framing.size)
     videos = load_dataset(str(folder), "all").videos
     with Decoder(1) as decoder, Cache.of(tmp_path) as cache:
-        assert len(embed_files(videos, decoder, cache)(encoder, silent)) == len(decoded) == 11
+        assert len(embed_files(videos, decoder, cache)(encoder, silent).vectors) == len(decoded) == 11
     assert not list(folder_of_runs.rglob("*.npy"))
 
 
