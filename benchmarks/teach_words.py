@@ -55,7 +55,9 @@ from trainer.config import PRESETS, TrainConfig, load_config
 from trainer.data.batches import Batch, draw_sentence, epoch_batches
 from trainer.data.clips import ClipLoader, Clips
 from trainer.data.sentences import CaptionSentences
-from trainer.learner import PREPROCESS, FrozenTexts, Learner, Start, Teacher
+from trainer.inputs.frozen_texts import FrozenTexts
+from trainer.inputs.parts import Teacher
+from trainer.learner import PREPROCESS, Learner, Start
 from trainer.loop import SAMPLE, TextMeasures
 from trainer.losses import losses_of
 

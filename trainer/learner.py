@@ -3,10 +3,9 @@
 import logging
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -23,11 +22,12 @@ from nt2vr.models.pooling import SequenceTransformer, head_of, new_pooling, read
 from nt2vr.models.short_text import encode_short
 from nt2vr.models.tokenizer import load_tokenizer, special_ids
 from nt2vr.models.words import Words, words_card
-from nt2vr.negation.generate.denials import Denial
 from nt2vr.settings import resolve_path
 from trainer import distributed
 from trainer.config import Learnt, TrainConfig, deeper
-from trainer.data.batches import Batch, Sought
+from trainer.data.batches import Batch
+from trainer.inputs.distractors import Miner
+from trainer.inputs.parts import Teacher, gathered
 from trainer.losses import WeightedLosses, losses_of
 from trainer.losses.embedded import (
     Denied,
@@ -36,7 +36,6 @@ from trainer.losses.embedded import (
     EmbeddedOrder,
     EmbeddedTruth,
     EmbeddedVerbs,
-    PartVectors,
 )
 from trainer.optimizer import Steps, build_optimizer
 from trainer.runs.loggers import check_loggers
@@ -172,101 +171,6 @@ def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[s
 
 def _count(weights: Mapping[str, Tensor]) -> int:
     return len({layer[2] for name in weights if (layer := LAYER.fullmatch(name))})
-
-
-class TextEncoder(Protocol):
-    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts: (N, D), L2-normalised."""
-
-
-# An embedding depends, in its last bits, on the texts that it is encoded with: `encode_short` pads a chunk to its
-# longest text, and matrix products of other shapes add up in another order (with a fixed shape, all of 7,544
-# embeddings were bit-equal). So the teacher encodes the texts of a batch in one call and caches nothing: its
-# embeddings are a function of the batch, and a resumed run needs no cache. The cost is in trainer/LOG.md.
-class FrozenTexts:
-    """The text tower of a model, frozen: the teacher of negation distillation, and miner of CoN-CLIP's distractors."""
-
-    def __init__(self, model: Any, tokenizer: Any, device: str) -> None:
-        self._model, self._tokenizer, self._device = model.eval(), tokenizer, device
-
-    @classmethod
-    def of_base(cls, config: TrainConfig, device: str) -> "FrozenTexts":
-        assert config.encoder.base_folder, "a frozen visual tower has a base"
-        model, tokenizer, _ = read_model(config.encoder.base_folder, device)
-        return cls(model, tokenizer, device)
-
-    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts in one call: (N, D), L2-normalised."""
-        with torch.inference_mode():
-            tokens = self._tokenizer(list(texts) or [""]).to(self._device)
-            embeddings: NDArray[np.float32] = encode_short(self._model, tokens).float().cpu().numpy()
-        return embeddings[: len(texts)]
-
-
-class Teacher:
-    """Embeds parts by the frozen model; it knows means: of sentences' unwanted parts, and of videos or captions."""
-
-    def __init__(
-        self, encoder: TextEncoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
-    ) -> None:
-        self.encoder, self._device = encoder, device
-        unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted))
-        self._unwanted_mean = self.embed(unwanted).mean(dim=0).nan_to_num()  # of none: nothing is subtracted
-        self._video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
-
-    def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> PartVectors:
-        """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given.
-
-        An idiom has no unwanted part: the mean stands for it, which subtracts nothing.
-        """
-        parts = [each.wanted for each in sentences], [each.unwanted for each in sentences]
-        texts = [*chain(*parts), *(captions or ())]
-        wanted, unwanted, caption = self.embed(texts).tensor_split([len(sentences), 2 * len(sentences)])
-        pure, idiom = (torch.tensor([not text for text in some], device=self._device) for some in parts)
-        unwanted = torch.where(idiom.bool()[:, None], self._unwanted_mean, unwanted)
-        means = self._unwanted_mean, self._video_mean
-        return PartVectors(wanted, unwanted, pure, *means, None if captions is None else caption)
-
-    def embed(self, texts: Sequence[str]) -> Tensor:
-        """Embed texts, each once: (N, D), L2-normalised."""
-        return embed_once(self.encoder, texts, self._device)
-
-
-class Miner:
-    """Finds distractors among all training clips, (N, D), L2-normalised."""
-
-    def __init__(self, encoder: TextEncoder, videos: NDArray[np.float32], device: str) -> None:
-        self._encoder, self._device, self._videos = encoder, device, torch.from_numpy(videos).to(device)
-
-    def rows(self, sought: Sought) -> Tensor:
-        texts = [text for parts in zip(*sought.parts, strict=True) for text in parts]
-        subjects, objects = embed_once(self._encoder, texts, self._device).chunk(2)
-        pool, rows = (torch.from_numpy(some).to(self._device) for some in (sought.pool, sought.rows))
-        same = pool == rows[:, None]  # (b, P)
-        own = torch.where(same.any(dim=1), same.int().argmax(dim=1), -1)
-        return pool[distractors(self._videos[pool], subjects, objects, own)]
-
-
-def distractors(videos: Tensor, subjects: Tensor, objects: Tensor, own: Tensor) -> Tensor:
-    """Choose the clip that is most like a subject and least like an object, other than the caption's own.
-
-        argmax over x of  cos(x, subject) - cos(x, object)        (Eq. 4)
-
-    Of (P, D) videos, (b, D) subjects and objects, all L2-normalised, and (b,) captions' own places, -1 for none,
-    return (b,) places of videos; of equal ones, the first.
-
-    Source: Singh et al., "Learn 'No' to Say 'Yes' Better", WACV 2025, Eq. 4.
-    """
-    scores = (subjects - objects) @ videos.T  # (b, P)
-    scores[own >= 0, own[own >= 0]] = -torch.inf
-    return scores.argmax(dim=1)
-
-
-def embed_once(encoder: TextEncoder, texts: Sequence[str], device: str) -> Tensor:
-    """Embed texts, equal ones once: (N, D), L2-normalised."""
-    unique = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-    embeddings = torch.from_numpy(encoder.encode_text(list(unique))).to(device)
-    return embeddings[[unique[text] for text in texts]]
 
 
 class Learner(Steps):
@@ -478,11 +382,6 @@ def prepared(model: Any, config: TrainConfig) -> Any:
     if config.encoder.trains_visual:
         model.visual = joined_norms(model.visual)
     return model
-
-
-def gathered(parts: PartVectors) -> PartVectors:
-    own = {name: getattr(parts, name) for name in ("wanted", "unwanted", "pure", "caption")}
-    return parts._replace(**{name: distributed.gather(some) for name, some in own.items() if some is not None})
 
 
 def joined_norms(tower: nn.Module) -> nn.Module:

@@ -38,7 +38,10 @@ from trainer.data.clips import Clips
 from trainer.data.digests import digests_of
 from trainer.data.sentences import WorldSentences, captions_of
 from trainer.distributed import agree, in_turn, rank, world_size
-from trainer.learner import FrozenTexts, Learner, Miner, Teacher, TextEncoder
+from trainer.inputs.distractors import Miner
+from trainer.inputs.frozen_texts import FrozenTexts, TextEncoder
+from trainer.inputs.parts import Teacher
+from trainer.learner import Learner
 from trainer.losses.distill import DistillLoss
 from trainer.losses.embedded import given
 from trainer.optimizer import Steps

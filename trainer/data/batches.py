@@ -4,26 +4,21 @@ import math
 import random
 from collections.abc import Generator, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.negation.generate.actions import actions
-from nt2vr.negation.generate.content import things
 from nt2vr.negation.generate.denials import Denial
-from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.query import split_query
-from nt2vr.negation.parse.tagger import load_tagger
 from trainer.config import TrainConfig
-from trainer.data.clips import Clips, fixed_key
-from trainer.data.sentences import Labels, OrderedClips, Truth
+from trainer.data.clips import Clips
+from trainer.data.sentences import Labels, Truth, fixed_key
 from trainer.distributed import share, world_size
+from trainer.inputs.distractors import Sought, subject_and_object
+from trainer.inputs.order import OrderedClips
 
 MAX_LABELS = 256  # per step
-CACHED = 100_000  # negated captions, whose parsing takes about 2 ms
 Seed = tuple[int, ...]
 ORDERED_PAIRS = 96  # per step: half again as many sentences as a batch of 128 has captions
 
@@ -43,26 +38,6 @@ class TruthBatch(NamedTuple):
     # (B, P) True where a clip shows the wanted and not the unwanted; nowhere if that is not known
     fitting: NDArray[np.bool_]
     both: NDArray[np.bool_]  # (B, P) True where it shows both
-
-
-class Sought(NamedTuple):
-    """What to mine for this process's share of a batch."""
-
-    parts: list[tuple[str, str]]  # b subjects and denied objects; empty texts for captions that have none
-    rows: NDArray[np.int64]  # (b,) the captions' own clips, which are never their distractors
-    pool: NDArray[np.int64]  # (P,) rows of the clips to choose among
-
-
-@lru_cache(maxsize=CACHED)
-def subject_and_object(caption: str, negated: str) -> tuple[str, str] | None:
-    """Return who acts in a caption, or what it names first, and what its negation denies; None if either is unclear.
-
-    "a guy flies a kite on the beach", "a guy does not fly a kite on the beach": "a man", "fly a kite".
-    """
-    phrases = Phrases(load_tagger().tag(caption))
-    named = [*(acting.subject.text for acting in actions(phrases)), *(thing.text for thing in things(phrases))]
-    query = split_query(negated, Phrases(load_tagger().tag(negated)))
-    return (named[0], query.unwanted[0]) if named and query.unwanted else None
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 import logging
 import random
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from nt2vr.datasets.features import BigFile, read_features
 from nt2vr.datasets.load import held_out_of, load_dataset, sample, sample_ids
-from nt2vr.errors import ConfigError, DatasetError, quoted, reason_of
+from nt2vr.errors import ConfigError, DatasetError, reason_of
 from nt2vr.evaluation.benchmark import JudgedQuery
 from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
@@ -28,16 +28,6 @@ from nt2vr.models.framing import Framing
 from nt2vr.models.words import Vocabulary, Words, words_of
 from nt2vr.negation.generate.denials import CaptionDenials, ParsedCaption, parse_caption
 from nt2vr.negation.generate.query_sets import read_any_captions
-from nt2vr.negation.generate.verb_changes import (
-    Keys,
-    Rule,
-    VerbChanges,
-    VerbLine,
-    calibrated,
-    imbalances,
-    in_turns,
-    read_verbs,
-)
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.progress import Progress, progress_bar, silent, tracked
 from nt2vr.settings import process_rank, resolve_path
@@ -50,16 +40,15 @@ from nt2vr.world.scenes import Scene, SceneSplit
 from trainer.config import TrainConfig, is_captions_file
 from trainer.data.queries import evaluation_queries, query_folder
 from trainer.data.remembered import remembered
-from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSentences, captions_of
+from trainer.data.sentences import MAX_PARSED, CaptionSentences, SentenceSource, WorldSentences, captions_of
+from trainer.inputs.verbs import Verbs
 
 TrainingSplit = Literal["train", "validation"]
 Captions = Mapping[str, Sequence[str]]  # by the id of their video
 
 logger = logging.getLogger(__name__)
-MAX_PARSED = 40_000  # captions of a dataset with videos that denying sentences are made of: a minute's work
 DRAFTS = 3  # of a caption for a text tower alone: people write shorter ones than the built-in world
 MAX_FREE = 8_000  # captions of the built-in world, which are long and much alike
-MOST_SHIFTS = 500  # verb phrases on a card, those that captions have most often
 DRAWS = 4  # captions per clip of the built-in world that are counted
 MAX_OWN = 8_000  # words with vectors made of the captions: a matrix of 256 MB
 MAX_OTHERS = 50_000  # first words of a file that are kept although no caption has them: 50 MB of 500 numbers
@@ -67,79 +56,6 @@ ROUNDS, SPARE = 8, 16  # of the iteration for the largest singular values; the r
 SPREAD = 3**-0.5  # root mean square of U(-1, 1), from which a GRU's words without a vector are drawn
 Found = dict[str, NDArray[np.float32]]
 TEXT, PARSED = TypeAdapter(str), TypeAdapter(ParsedCaption)  # as JSON
-
-
-@dataclass(frozen=True)
-class Verbs:
-    """Changed captions and verb phrases, by clip and caption; `shifts` as of `Card.shifts`."""
-
-    changed: Mapping[tuple[int, str], list[str]]
-    phrases: Mapping[tuple[int, str], list[str]]
-    shifts: Mapping[str, float]
-
-    @classmethod
-    def of(cls, source: SentenceSource, config: TrainConfig, progress: Progress = silent) -> "Verbs":
-        """Make them of all captions or, where these are drawn, of one per clip; log how many calibration leaves."""
-        most, captions = -(-MAX_PARSED // max(1, len(source))), list[list[str]]()
-        for row in range(len(source)):
-            rng = random.Random(fixed_key(config.run.seed, row))
-            every = [source.caption(row, rng, number) for number in range(source.num_captions(row))]
-            captions.append(every[:most] or [source.caption(row, rng)])
-        lines = [(row, line) for row, some in enumerate(_lines(config, captions, progress)) for line in some]
-        made, shifts = _calibrated(lines, config)
-        changed: dict[tuple[int, str], list[str]] = defaultdict(list)
-        for row, caption, text, _ in made:
-            changed[row, caption].append(text)
-        phrases = {(row, text): list[str]() for row, some in enumerate(captions) for text in some}
-        return cls(changed, phrases | {(row, line.caption): list(line.phrases) for row, line in lines}, shifts)
-
-    def draw(self, row: int, caption: str, most: int, rng: random.Random) -> tuple[list[str], str]:
-        """Draw up to `most` changed captions of a caption, and one of its verb phrases; "" if it has none."""
-        changed, phrases = self.changed.get((row, caption), []), self.phrases.get((row, caption), [])
-        return rng.sample(changed, min(most, len(changed))), rng.choice(phrases) if phrases else ""
-
-    def texts(self, rows: Iterable[int]) -> list[str]:
-        """Return everything that `draw` may return for some clips, and the captions that it belongs to."""
-        wanted = set(rows)
-        stored = (self.changed, self.phrases)
-        found = ((caption, *texts) for some in stored for (row, caption), texts in some.items() if row in wanted)
-        return list(dict.fromkeys(text for texts in found for text in texts))
-
-
-def _calibrated(
-    lines: Sequence[tuple[int, VerbLine]], config: TrainConfig
-) -> tuple[list[tuple[int, str, str, Keys]], dict[str, float]]:
-    """Return the changed captions to keep, with clip, caption and keys, and the shifts that they leave."""
-    made = [(row, line.caption, text, keys) for row, line in lines for text, keys in line.changed]
-    originals, generated = [line.keys for _, line in lines], [keys for *_, keys in made]
-    kept = list(range(len(made)))
-    if config.verbs.calibrate:
-        kept = calibrated(originals, generated, in_turns([row for row, *_ in made], config.run.seed))
-    logger.info("Kept %d of %d captions with another verb, for %d captions.", len(kept), len(made), len(lines))
-    often = dict(Counter(chain.from_iterable(originals)).most_common(MOST_SHIFTS))
-    left = imbalances(originals, [generated[number] for number in kept], config.batches.batch_size)
-    others = max(1, config.batches.batch_size - 1)
-    shifts = {key: round(value / others, 3) for key, value in left.items() if key in often}
-    return list(map(made.__getitem__, kept)), shifts
-
-
-def fixed_key(seed: int, row: int) -> str:
-    """Return the key that draws the one caption of a clip whose captions are generated."""
-    return f"{seed} verbs {row}"
-
-
-def _lines(config: TrainConfig, captions: Sequence[Sequence[str]], progress: Progress) -> list[list[VerbLine]]:
-    rules: dict[str, Rule] = {rule: rule for rule in get_args(Rule)}
-    if (rule := rules.get(config.verbs.verb_changes)) is None:
-        path = resolve_path(config.verbs.verb_changes)
-        if not path.is_file():
-            raise ConfigError(
-                f"{quoted(config.verbs.verb_changes)} is not there. Set verb_changes to {', '.join(rules)} or a file."
-            )
-        known = read_verbs(path)
-        return [[known[caption] for caption in dict.fromkeys(some) if caption in known] for some in captions]
-    changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress))
-    return [changes.lines(row, rule, config.run.seed) for row in range(len(changes))]
 
 
 @dataclass(frozen=True, eq=False)

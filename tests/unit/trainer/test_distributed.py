@@ -38,7 +38,8 @@ from trainer.config import Towers, TrainConfig, save_config
 from trainer.data.batches import epoch_batches
 from trainer.data.clips import world_clips
 from trainer.data.sentences import CaptionSentences
-from trainer.learner import Learner, Teacher
+from trainer.inputs.parts import Teacher
+from trainer.learner import Learner
 from trainer.losses import build_losses
 from trainer.runs.run_folder import RunFolder
 

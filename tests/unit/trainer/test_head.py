@@ -20,7 +20,8 @@ from tests.tiny import TINY, write_tiny
 from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches
 from trainer.data.clips import Clips, world_clips
-from trainer.data.sentences import CaptionSentences, OrderedClips
+from trainer.data.sentences import CaptionSentences
+from trainer.inputs.order import OrderedClips
 from trainer.learner import Learner
 from trainer.loop import prepare, train
 from trainer.losses.contrastive import ContrastiveLoss

@@ -26,7 +26,9 @@ from trainer.config import METRICS, SENTENCES, TrainConfig
 from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import ClipLoader, world_clips
 from trainer.data.sentences import WorldSentences, captions_of
-from trainer.learner import FrozenTexts, Learner, Teacher
+from trainer.inputs.frozen_texts import FrozenTexts
+from trainer.inputs.parts import Teacher
+from trainer.learner import Learner
 from trainer.loop import prepare
 
 ALL_LOSSES: dict[str, Any] = {

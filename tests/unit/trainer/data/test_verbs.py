@@ -10,8 +10,8 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.verb_changes import frames_of
 from trainer.config import TrainConfig
-from trainer.data.clips import Verbs
 from trainer.data.sentences import CaptionSentences
+from trainer.inputs.verbs import Verbs
 
 CAPTIONS = [
     ["a man cuts a cake", "a man is cutting a cake"],

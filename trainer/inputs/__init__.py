@@ -1,0 +1,1 @@
+"""What losses need in a batch besides captions and videos."""
