@@ -3,12 +3,12 @@
 import logging
 import random
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -41,7 +41,6 @@ from trainer.config import TrainConfig, is_captions_file
 from trainer.data.queries import evaluation_queries, query_folder
 from trainer.data.remembered import remembered
 from trainer.data.sentences import MAX_PARSED, CaptionSentences, SentenceSource, WorldSentences, captions_of
-from trainer.inputs.verbs import Verbs
 
 TrainingSplit = Literal["train", "validation"]
 Captions = Mapping[str, Sequence[str]]  # by the id of their video
@@ -65,7 +64,6 @@ class Clips:
     sentences: SentenceSource
     path: Path | None = None  # identifies the frames, next to the cache of their embeddings; None: nothing is cached
     name: str = "unnamed"
-    verbs: Verbs | None = None  # captions with another verb; None where no loss needs them
     features: NDArray[np.float32] | None = None  # (N, W), computed by other code; None for clips that are seen
     ids: Sequence[str] = ()  # N names of clips with what their files contain; none where only captions are read
     queries: tuple[JudgedQuery, ...] = ()  # of held-out clips of a dataset; none where `sentences` make them
@@ -112,35 +110,37 @@ class Clips:
         return embedded_once(self.path, encoder, encoder.card, lambda: self.embeddings(encoder, progress))
 
 
+class Reading(NamedTuple):
+    """What of a training's clips is read."""
+
+    videos: bool = True  # otherwise captions alone are read, or written about the built-in world
+    denials: bool = False  # captions are parsed, so that denying sentences can be made of them
+
+
+VIDEOS_ALONE = Reading()
+
+
 @dataclass(frozen=True)
 class ClipLoader:
-    """Loads a training's clips, rendering or decoding those that are not in the folder `cache`, or in `frame_cache`.
-
-    Without "video" among `needs`, as of `WeightedLosses`, only captions are read, or written about the built-in world.
-    """
+    """Loads a training's clips; renders or decodes those that are not in the folder `cache`, or in `frame_cache`."""
 
     config: TrainConfig
     cache: Path
-    needs: Set[str] = frozenset({"video"})
+    reading: Reading = VIDEOS_ALONE
     progress: Progress = silent
 
     def load(self, split: TrainingSplit) -> Clips:
         """Load the clips that the config trains or validates on: always the same ones."""
         config, cache, progress = self.config, self.cache, self.progress
         count = config.dataset.num_clips if split == "train" else config.validation.validation_clips
-        if "video" not in self.needs:
-            clips = self._captions(split, count)
-        elif config.dataset.is_world:
-            free = config.negation.free if "denied" in self.needs and split == "train" else 0.0
-            draws = config.encoder.trains_visual  # a frozen visual tower needs no frames again
-            sizes = count, config.frames.num_frames, config.framing, config.run.seed
-            clips = world_clips(split, *sizes, cache, free, progress, draws)
-        else:
-            clips = self._dataset(split, count)
-        if "verbs" in self.needs and split == "train":
-            with progress_bar(self.progress) as shown:
-                return replace(clips, verbs=Verbs.of(clips.sentences, self.config, shown))
-        return clips
+        if not self.reading.videos:
+            return self._captions(split, count)
+        if not config.dataset.is_world:
+            return self._dataset(split, count)
+        free = config.negation.free if self.reading.denials and split == "train" else 0.0
+        draws = config.encoder.trains_visual  # a frozen visual tower needs no frames again
+        sizes = count, config.frames.num_frames, config.framing, config.run.seed
+        return world_clips(split, *sizes, cache, free, progress, draws)
 
     def _captions(self, split: TrainingSplit, count: int) -> Clips:
         config = self.config
@@ -205,7 +205,7 @@ class ClipLoader:
     def _sentences(self, videos: Sequence[Video]) -> CaptionSentences:
         captions = [video.captions for video in videos]
         denials = None
-        if "denied" in self.needs:
+        if self.reading.denials:
             most = -(-MAX_PARSED // len(videos))
             parsed = [caption for of_video in captions for caption in of_video[:most]]
             denials = denials_of(parsed, self.progress, self.cache)

@@ -1,9 +1,8 @@
 """Sources of training sentences: the built-in world, and captions with or without videos."""
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, get_args
 
 import numpy as np
@@ -15,20 +14,18 @@ from nt2vr.evaluation.built_in import world_queries
 from nt2vr.negation.generate.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.negation.generate.negator import negations
 from nt2vr.world.captions import describe
-from nt2vr.world.reader import labels
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenial, SceneDenialKind, SceneDenials, negate
-from trainer.inputs.order import FrameOrders, OrderedClips
 
 MAX_PARSED = 40_000  # captions of a dataset with videos that denying sentences are made of: a minute's work
 CAPTIONS_TRIED = 50  # per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B"
 
 
-class NegatedPair(NamedTuple):
-    """A caption and the same caption with one thing denied; None where nothing can be denied."""
+class DrawnCaption(NamedTuple):
+    """A caption that has been drawn, and what draws one of its negations: None where nothing can be denied."""
 
-    caption: str
-    negated: str | None
+    text: str
+    negate: Callable[[], str | None]
 
 
 class Truth(NamedTuple):
@@ -36,13 +33,6 @@ class Truth(NamedTuple):
 
     fitting: NDArray[np.bool_]
     both: NDArray[np.bool_]
-
-
-class Labels(NamedTuple):
-    """L labels, words in one or several wordings, and (N, L) whether a clip shows what a label names."""
-
-    texts: Sequence[tuple[str, ...]]
-    shown: NDArray[np.bool_]
 
 
 def captions_of(source: "SentenceSource", seed: str, rows: Iterable[int] | None = None) -> list[str]:
@@ -76,10 +66,15 @@ class WorldSentences:
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
         return describe(self.scenes[row], rng).text
 
-    def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
+    def draw(self, row: int, rng: random.Random, number: int | None = None) -> DrawnCaption:
+        """Draw a caption; its negation goes on with the same generator."""
         caption = describe(self.scenes[row], rng)
-        negated = negate(caption)
-        return NegatedPair(caption.text, rng.choice(negated).text if negated else None)
+
+        def negation() -> str | None:
+            negated = negate(caption)
+            return rng.choice(negated).text if negated else None
+
+        return DrawnCaption(caption.text, negation)
 
     def denial(self, row: int, shares: Mapping[Any, float], rng: random.Random) -> Denial:
         if self._denials and rng.random() < self._free:
@@ -95,20 +90,6 @@ class WorldSentences:
             return None
         return Truth(self.grammar.fitting(denial), self.grammar.showing_both(denial))
 
-    def labels(self, rows: NDArray[np.int64]) -> Labels:
-        return Labels([label.texts for label in labels()], self._shown[rows])
-
-    @cached_property
-    def _shown(self) -> NDArray[np.bool_]:
-        return np.stack([self.grammar.table.holding(label.claim) for label in labels()], axis=1)
-
-    def ordered(self, num_pairs: int, num_frames: int, rng: random.Random) -> OrderedClips:
-        return self._orders.draw(num_pairs, num_frames, rng)
-
-    @cached_property
-    def _orders(self) -> FrameOrders:
-        return FrameOrders(self.scenes)
-
     def queries(self) -> tuple[JudgedQuery, ...]:
         return world_queries(captions_of(self, "validation"), self.grammar)
 
@@ -120,7 +101,7 @@ class CaptionSentences:
     parses_captions: ClassVar[bool] = True
 
     captions: Sequence[Sequence[str]]
-    denials: CaptionDenials | None = None  # makes denying sentences; None where no loss needs them
+    denials: CaptionDenials | None = None  # makes denying sentences; None where no input needs them
     queries_all: bool = False  # whether `queries` has all captions of a clip instead of one
     has_videos: bool = True
 
@@ -133,20 +114,21 @@ class CaptionSentences:
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
         return rng.choice(self.captions[row]) if number is None else self.captions[row][number]
 
-    def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
+    def draw(self, row: int, rng: random.Random, number: int | None = None) -> DrawnCaption:
+        """Draw a caption; its negation goes on with the same generator."""
         caption = self.caption(row, rng, number)
-        negated = negations(caption)
-        return NegatedPair(caption, rng.choice(negated) if negated else None)
+
+        def negation() -> str | None:
+            negated = negations(caption)
+            return rng.choice(negated) if negated else None
+
+        return DrawnCaption(caption, negation)
 
     def denial(self, row: int, shares: Mapping[Any, float], rng: random.Random) -> Denial:
-        assert self.denials is not None, "made if a loss needs denying sentences"
+        assert self.denials is not None, "made if an input needs denying sentences"
         return denial_of_captions(self.denials, shares, rng)
 
     def truth(self, denial: Denial) -> None: ...  # captions tell nothing of what clips show
-
-    def labels(self, rows: NDArray[np.int64]) -> None: ...
-
-    def ordered(self, num_pairs: int, num_frames: int, rng: random.Random) -> None: ...
 
     def queries(self) -> tuple[JudgedQuery, ...]:
         if not self.has_videos:
@@ -156,10 +138,10 @@ class CaptionSentences:
             keys = [(row, n, f"{key} {n}") for row, _, key in keys for n in range(self.num_captions(row))]
         originals, negated = list[JudgedQuery](), list[JudgedQuery]()
         for place, (row, number, key) in enumerate(keys):
-            pair, relevant = self.pair(row, random.Random(key), number), row_array((row,))
-            originals.append(JudgedQuery("original", pair.caption, relevant))
-            if pair.negated is not None:
-                negated.append(JudgedQuery("negated", pair.negated, relevant, original=place))
+            caption, relevant = self.draw(row, random.Random(key), number), row_array((row,))
+            originals.append(JudgedQuery("original", caption.text, relevant))
+            if (negation := caption.negate()) is not None:
+                negated.append(JudgedQuery("negated", negation, relevant, original=place))
         return (*originals, *negated)
 
 

@@ -1,6 +1,6 @@
 """Distractors of CoN-CLIP: videos that show what a negated caption describes, mined by the starting model."""
 
-from functools import lru_cache
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -8,14 +8,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nt2vr.negation.generate.actions import actions
-from nt2vr.negation.generate.content import things
-from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.query import split_query
-from nt2vr.negation.parse.tagger import load_tagger
-from trainer.inputs.frozen_texts import TextEncoder, embed_once
-
-CACHED = 100_000  # negated captions, whose parsing takes about 2 ms
+from nt2vr.errors import ConfigError
+from trainer import distributed
+from trainer.config import TrainConfig
+from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Preparation, Towers
+from trainer.inputs.frozen_texts import FrozenTexts, TextEncoder, embed_once
+from trainer.inputs.negated import Negated, subject_and_object
 
 
 class Sought(NamedTuple):
@@ -26,16 +24,42 @@ class Sought(NamedTuple):
     pool: NDArray[np.int64]  # (P,) rows of the clips to choose among
 
 
-@lru_cache(maxsize=CACHED)
-def subject_and_object(caption: str, negated: str) -> tuple[str, str] | None:
-    """Return who acts in a caption, or what it names first, and what its negation denies; None if either is unclear.
+class Distractors(Input[Sought, Tensor]):
+    """A video per caption that shows what its negation describes: (B, D), L2-normalised; meaningless without one.
 
-    "a guy flies a kite on the beach", "a guy does not fly a kite on the beach": "a man", "fly a kite".
+    Captions whose subject and denied object are not clear have none, and count as not negatable.
     """
-    phrases = Phrases(load_tagger().tag(caption))
-    named = [*(acting.subject.text for acting in actions(phrases)), *(thing.text for thing in things(phrases))]
-    query = split_query(negated, Phrases(load_tagger().tag(negated)))
-    return (named[0], query.unwanted[0]) if named and query.unwanted else None
+
+    uses = (partial(Negated, is_parsed=True),)
+
+    def check(self, config: TrainConfig, loss: str) -> None:
+        """Refuse what leaves the starting model no clips to choose among."""
+        super().check(config, loss)
+        if config.encoder.trains_visual:
+            raise ConfigError(f"{loss} needs a frozen visual tower. Set train to text.")
+        if config.frames.features:
+            raise ConfigError(f"{loss} needs videos as the base sees them. Leave it out, or leave features out.")
+
+    def load(self, preparation: Preparation) -> None:
+        """Load the starting model's text tower, and take over all clips."""
+        assert preparation.videos is not None, "the visual tower is frozen, and the loss has videos"
+        base = FrozenTexts.of_base(preparation.config, preparation.device)
+        self.miner = Miner(base, preparation.videos, preparation.device)
+
+    def draw(self, drawing: Drawing) -> Sought:
+        """Tell what to mine, among random clips."""
+        negated = drawing.of(Negated)
+        parts: list[tuple[str, str]] = []
+        for caption, text, is_negatable in zip(drawing.captions, negated.texts, negated.negatable, strict=True):
+            subject_object = subject_and_object(caption.text, text) if is_negatable else None
+            parts.append(subject_object or ("", ""))
+        clips = np.random.default_rng(drawing.seed(2)).permutation(len(drawing.clips))
+        pool = clips[: drawing.config.negation.pool_clips or None]
+        return Sought(parts, drawing.rows[drawing.share], np.sort(pool))
+
+    def embed(self, drawn: Sought, texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> Tensor:
+        """Choose the distractors, and look up their embeddings."""
+        return distributed.gather(towers.stored_videos(self.miner.rows(drawn)))
 
 
 class Miner:

@@ -6,13 +6,21 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
+from nt2vr.errors import ConfigError
+from nt2vr.progress import Progress
 from nt2vr.world.altered import other_motions
 from nt2vr.world.drawn.motions import order_of
 from nt2vr.world.scenes import Figure, Scene, main_deeds
 from nt2vr.world.things import ENTER, LEAVE, deeds, things
 from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
+from trainer.config import TrainConfig
+from trainer.data.clips import Clips
+from trainer.data.sentences import WorldSentences
+from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Towers
 
+ORDERED_PAIRS = 96  # per step: half again as many sentences as a batch of 128 has captions
 MOTION_SHARE = 1 / 3  # of the pairs of clips that differ in the order of their frames
 Shown = list[tuple[int, int]]  # a clip and the number of its frame, per frame
 
@@ -23,6 +31,47 @@ class OrderedClips(NamedTuple):
     texts: list[str]
     rows: NDArray[np.int64]  # (P, F) the training clip of each frame
     frames: NDArray[np.int64]  # (P, F) its number in that clip
+
+
+class EmbeddedOrder(NamedTuple):
+    """Sentences and clips of two deeds; row 2 k + 1 has those of row 2 k in the other order."""
+
+    text: Tensor  # (P, D), L2-normalised
+    video: Tensor  # (P, D), L2-normalised
+
+
+class Order(Input[OrderedClips, EmbeddedOrder]):
+    """Clips that follow each other in either order, with sentences, the same ones for all processes."""
+
+    reads_frames = True
+    needs_world = True
+
+    def check_base(self, config: TrainConfig, loss: str) -> None:
+        """Refuse a pooling that does not know the order of frames, and a visual tower that learns."""
+        if config.encoder.trains_visual or not config.knows_order:
+            raise ConfigError(
+                f"The loss {loss} needs a frozen visual tower and a pooling that learns the order of frames. "
+                "Set train to text and pooling to unit_seqTransf."
+            )
+
+    def prepare(self, clips: Clips, config: TrainConfig, progress: Progress) -> None:
+        """Find the clips that show what could come in another order."""
+        assert isinstance(clips.sentences, WorldSentences), "such losses are refused without"
+        self._orders = FrameOrders(clips.sentences.scenes)
+
+    def draw(self, drawing: Drawing) -> OrderedClips:
+        """Draw pairs of clips."""
+        return self._orders.draw(ORDERED_PAIRS, drawing.config.frames.num_frames, drawing.rng("ordered"))
+
+    def texts(self, drawn: OrderedClips) -> list[str]:
+        """Return the sentences."""
+        return drawn.texts
+
+    def embed(self, drawn: OrderedClips, texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> EmbeddedOrder:
+        """Pool the frames of each clip in its order."""
+        if not len(drawn.rows):  # attention refuses no clips at all
+            return EmbeddedOrder(texts, texts)
+        return EmbeddedOrder(texts, towers.pool_frames(drawn.rows, drawn.frames))
 
 
 class Solo(NamedTuple):
