@@ -270,6 +270,12 @@ def test_losses_that_only_the_world_or_captions_alone_serve_are_those_that_the_c
     assert {name for name, some in inputs.items() if Video not in some} == OF_CAPTIONS
 
 
+def test_a_batch_without_an_input_that_a_loss_reads_is_refused() -> None:
+    bare = replace(random_batch(), inputs={})
+    with pytest.raises(ValueError, match="Labels"):
+        LabelsLoss()(bare)
+
+
 def test_losses_add_up_by_their_weights_and_are_told_without() -> None:
     batch = random_batch()
     total, values = build_losses({"contrastive": {"weight": 0.25}})(batch)
