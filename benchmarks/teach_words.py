@@ -53,11 +53,14 @@ from nt2vr.progress import silent
 from nt2vr.search.strategies import System
 from nt2vr.world import WORLD
 from trainer.config import PRESETS, TrainConfig, load_config
-from trainer.data.batches import Batch, draw_sentence, epoch_batches
-from trainer.data.clips import ClipLoader, Clips
+from trainer.data.batches import Batch, epoch_batches
+from trainer.data.clips import ClipLoader, Clips, Reading
 from trainer.data.sentences import CaptionSentences
-from trainer.learner import PREPROCESS, FrozenTexts, Learner, Start, Teacher
-from trainer.loop import SAMPLE, TextMeasures
+from trainer.inputs.denied import Denied, draw_sentence
+from trainer.inputs.frozen_texts import FrozenTexts
+from trainer.inputs.parts import SAMPLE, Parts, Teacher
+from trainer.learner import PREPROCESS, Learner, Start
+from trainer.loop import TextMeasures
 from trainer.losses import losses_of
 
 CONTENT = VERB_TAGS - {"MD"} | {"NOUN", "ADJ"}
@@ -238,7 +241,7 @@ def clips_of(config: TrainConfig, most: int) -> tuple[Clips, Clips]:
     """Read the training captions, and the held-out captions that text measures are taken on."""
     # All that is measured; a run of the product would hold out a tenth.
     load.HELD_OUT = config.validation.validation_clips
-    loader = ClipLoader(config, Path(), needs=frozenset())
+    loader = ClipLoader(config, Path(), Reading(videos=False))
     return replace(loader, config=config.replace(num_clips=most)).load("train"), loader.load("validation")
 
 
@@ -260,14 +263,14 @@ def teach(
     rows = range(0, len(clips), max(1, len(clips) // SAMPLE))
     sentences = [draw_sentence(clips, config, row, f"{config.run.seed} tokens {row}") for row in rows]
     sampled = MiniLMEncoder(load_minilm()[0], tokenizer).encode_text(clips.captions("sample")[:SAMPLE])
-    learner.teacher = Teacher(base, sentences, sampled, "cpu")
+    learner.losses.inputs.of(Parts).teacher = Teacher(base, sentences, sampled, "cpu")
     measures = TextMeasures(learner, validation)
     logger.info("%s", {name: round(value, 3) for name, value in measures.controls.items()})
     found: dict[str, float] = {}
     denied: set[str] = set()
     for epoch in range(1, config.batches.epochs + 1):
         learner.start_epoch()
-        batches = _noted(epoch_batches(clips, config, epoch, 0, learner.losses.needs), denied)
+        batches = _noted(epoch_batches(clips, config, epoch, 0, learner.losses.inputs), denied)
         while learner.steps < epoch * config.steps_per_epoch:
             losses = learner.step(islice(batches, 1))
             if learner.steps in (1, 10, 100):
@@ -281,8 +284,7 @@ def teach(
 def _noted(batches: Iterable[Batch], denied: set[str]) -> Iterator[Batch]:
     """Yield the batches, and add the phrases that their sentences deny."""
     for batch in batches:
-        if batch.denied:
-            denied.update(sentence.unwanted for sentence in batch.denied if sentence.unwanted)
+        denied.update(sentence.unwanted for sentence in batch.of(Denied) if sentence.unwanted)
         yield batch
 
 

@@ -36,10 +36,11 @@ from trainer.config import TrainConfig
 from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import Clips
 from trainer.data.sentences import WorldSentences
+from trainer.inputs import EmbeddedBatch, Negated
+from trainer.inputs.negated import EmbeddedNegated
 from trainer.learner import Learner, Start
 from trainer.loop import AHEAD, prefetched
 from trainer.losses import build_losses
-from trainer.losses.embedded import EmbeddedBatch
 
 BASE = ASSETS / "models" / "clip"
 Step = Callable[[], int]  # takes a training step, returns its number of captions
@@ -99,7 +100,7 @@ def trainer_loop(config: TrainConfig, clips: Clips) -> Step:
     if config.encoder.train == "text":
         learner.use_videos(clips.embeddings(learner.encoder()))
     learner.start_epoch()
-    epochs = (epoch_batches(clips, config, epoch, needs=learner.losses.needs) for epoch in count(1))
+    epochs = (epoch_batches(clips, config, epoch, inputs=learner.losses.inputs) for epoch in count(1))
     drawn: Iterator[Batch] = chain.from_iterable(epochs)
     batches = prefetched(drawn) if learner.device == "cuda" else drawn
 
@@ -126,14 +127,13 @@ def plain_loop(config: TrainConfig, videos: Sequence[Video], read: Reader | None
     def step() -> int:
         chosen = [next(rows) for _ in range(config.batches.batch_size)]
         frames = torch.stack([transform(f) for row in chosen for f in read(videos[row].path)])
-        pairs = [sentences.pair(row, random.Random(row)) for row in chosen]
+        captions = [sentences.draw(row, random.Random(row)) for row in chosen]
         frame_embeddings = model.encode_image(frames.to(device), normalize=True)
         video = normalize(frame_embeddings.unflatten(0, (config.batches.batch_size, -1)).mean(dim=1), dim=-1)
-        caption = model.encode_text(tokenizer([pair.caption for pair in pairs]).to(device), normalize=True)
-        denied = model.encode_text(
-            tokenizer([pair.negated or pair.caption for pair in pairs]).to(device), normalize=True
-        )
-        loss, _ = losses(EmbeddedBatch(video, caption, model.logit_scale.exp(), denied))
+        caption = model.encode_text(tokenizer([one.text for one in captions]).to(device), normalize=True)
+        negations = [one.negate() or one.text for one in captions]
+        negated = EmbeddedNegated(model.encode_text(tokenizer(negations).to(device), normalize=True))
+        loss, _ = losses(EmbeddedBatch(video, caption, model.logit_scale.exp(), {Negated: negated}))
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()

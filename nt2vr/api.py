@@ -498,8 +498,9 @@ def register_loss(name: str, loss: type) -> None:
 
     Args:
         name: lower-case; a built-in loss's name is refused, an own one's is replaced.
-        loss: a dataclass whose fields, its hyperparameters, have defaults; `needs` says which fields of an
-            `EmbeddedBatch` (trainer/losses/embedded.py) it reads, and `__call__` turns one into a scalar.
+        loss: a dataclass whose fields, its hyperparameters, have defaults; `inputs` names classes of
+            `trainer.inputs`, or `Input`s of one's own, and `__call__` turns an `EmbeddedBatch` with these into a
+            scalar.
     """
     from trainer.losses import LOSSES  # noqa: PLC0415  imports torch
 

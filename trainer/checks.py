@@ -16,7 +16,9 @@ from nt2vr.world import NAME
 from trainer.config import OfDenying, OfText, OfVideos, TrainConfig
 from trainer.data.clips import read_split
 from trainer.data.queries import evaluation_queries
+from trainer.inputs import Parts
 from trainer.learner import check_model
+from trainer.losses import WeightedLosses
 from trainer.runs.loggers import check_loggers
 
 OF_DATASETS = (COMPOSED_MIR, COMPOSED_HARD_PAIRS, NEGATED_DELTA_MIR)  # of sentences that deny something
@@ -32,15 +34,15 @@ def check_start(config: TrainConfig) -> None:
     if config.encoder.trains_fusion:
         _check_fusion(config)
         return
-    needs = check_model(config).needs
+    losses = check_model(config)
     _check_word_files(config)
-    if "video" not in needs:
+    if not losses.reading.videos:
         _check_captions(config)
-        _check_monitor(config, needs, "captions without videos")
+        _check_monitor(config, losses, "captions without videos")
     elif config.dataset.is_world:
-        _check_monitor(config, needs, NAME)
+        _check_monitor(config, losses, NAME)
     else:
-        _check_dataset(config, needs)
+        _check_dataset(config, losses)
 
 
 def _check_processes(config: TrainConfig) -> None:
@@ -95,7 +97,7 @@ def _check_captions(config: TrainConfig) -> None:
         _check_counts(config, num_clips=count)
 
 
-def _check_dataset(config: TrainConfig, needs: Set[str]) -> None:
+def _check_dataset(config: TrainConfig, losses: WeightedLosses) -> None:
     has_files = not config.frames.features
     training, validation = (
         load_dataset(config.dataset.data, split, with_files=has_files) for split in ("train", "validation")
@@ -103,7 +105,7 @@ def _check_dataset(config: TrainConfig, needs: Set[str]) -> None:
     chosen = sample(training.videos, config.dataset.num_clips)
     num_captions = sum(len(video.captions) for video in chosen)
     _check_counts(config, len(chosen), num_captions)
-    _check_monitor(config, needs, f"the held-out clips of {validation.name}")
+    _check_monitor(config, losses, f"the held-out clips of {validation.name}")
     if config.validation.monitor in OF_DATASETS:
         _check_queries(config, validation)
 
@@ -113,21 +115,21 @@ def _check_counts(config: TrainConfig, num_clips: int, num_captions: int = 0) ->
     config.replace(num_clips=num_clips, num_captions=min(config.dataset.num_captions, num_captions))
 
 
-def _check_monitor(config: TrainConfig, needs: Set[str], where: str) -> None:
-    measured = measured_metrics(config, needs)
+def _check_monitor(config: TrainConfig, losses: WeightedLosses, where: str) -> None:
+    measured = measured_metrics(config, losses)
     if config.validation.monitor not in measured:
         raise _unmeasured(config, where, measured)
 
 
-def measured_metrics(config: TrainConfig, needs: Set[str]) -> list[str]:
-    """List the metrics that a run's validation measures, given what its losses need."""
-    has_videos = "video" in needs
+def measured_metrics(config: TrainConfig, losses: WeightedLosses) -> list[str]:
+    """List the metrics that a run's validation measures, given its losses."""
+    has_videos = losses.reading.videos
     of_world = has_videos and config.dataset.is_world
     metrics: list[str] = []
     if has_videos:
         metrics += get_args(OfVideos)
         metrics += get_args(OfDenying) if of_world else OF_DATASETS
-    if "parts" in needs and not of_world:
+    if Parts in losses.inputs and not of_world:
         metrics += get_args(OfText)
     return metrics
 

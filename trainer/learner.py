@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -23,21 +23,12 @@ from nt2vr.models.pooling import SequenceTransformer, head_of, new_pooling, read
 from nt2vr.models.short_text import encode_short
 from nt2vr.models.tokenizer import load_tokenizer, special_ids
 from nt2vr.models.words import Words, words_card
-from nt2vr.negation.generate.denials import Denial
 from nt2vr.settings import resolve_path
 from trainer import distributed
 from trainer.config import Learnt, TrainConfig, deeper
-from trainer.data.batches import Batch, Sought
+from trainer.data.batches import Batch
+from trainer.inputs.base import EmbeddedBatch, Input
 from trainer.losses import WeightedLosses, losses_of
-from trainer.losses.embedded import (
-    Denied,
-    EmbeddedBatch,
-    EmbeddedLabels,
-    EmbeddedOrder,
-    EmbeddedTruth,
-    EmbeddedVerbs,
-    PartVectors,
-)
 from trainer.optimizer import Steps, build_optimizer
 from trainer.runs.loggers import check_loggers
 
@@ -45,7 +36,6 @@ logger = logging.getLogger(__name__)
 NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip
 MAX_LOGIT_SCALE = math.log(100)  # as in CLIP: keeps the softmax from saturating
 PREPROCESS: dict[str, Any] = {}  # open_clip's defaults: CLIP's mean and standard deviation
-KNOW_ORDER = ("seqTransf", "unit_seqTransf")  # poolings that are a `SequenceTransformer`
 LAYER = re.compile(r"((?:text\.)?transformer\.resblocks\.)(\d+)(\..+)")  # parameter names in open_clip's text towers
 OUTPUTS = (".attn.out_proj.", ".mlp.c_proj.")  # the last weights of both residual branches
 
@@ -90,17 +80,24 @@ def check_model(config: TrainConfig) -> WeightedLosses:
     """Build a config's losses; raise an Nt2vrError for what they, its base or its pooling rule out. Load no tower."""
     losses = losses_of(config)
     check_loggers(config)
+    _check_base(config)
+    for name, loss_input in losses.named_inputs():
+        loss_input.check_base(config, name)
+    return losses
+
+
+def _check_base(config: TrainConfig) -> None:
+    """Raise an Nt2vrError for what a config's base, or its pooling, rules out."""
     base = config.encoder.base_folder
     if base is None:
         check_pooling(config, None)
-        return losses
+        return
     card = read_card(base)
     if not card.capabilities.has_text_tower:
         raise ConfigError(f"{base} has no text tower, and no training starts from that. Name what it was made of.")
     if deeper(read_configs(base)[0], config.encoder.added_layers) != config.encoder.model_cfg:
         raise ConfigError(f"{base} does not match the config's model. Leave model out to use the base's own.")
     check_pooling(config, card)
-    return losses
 
 
 def check_pooling(config: TrainConfig, base: Card | None) -> None:
@@ -108,7 +105,6 @@ def check_pooling(config: TrainConfig, base: Card | None) -> None:
     encoder = config.encoder
     num_frames = config.frames.num_frames
     card = pooling_card(config, base)
-    knows_order = card.pooling in KNOW_ORDER
     if base and card.head:
         pooling = read_pooling(resolve_path(encoder.base), base, encoder.model_cfg["embed_dim"])
         if isinstance(pooling, SequenceTransformer) and len(pooling.positions) < num_frames:
@@ -120,13 +116,8 @@ def check_pooling(config: TrainConfig, base: Card | None) -> None:
         )
     if encoder.train == "head" and card.pooling not in get_args(Learnt):
         raise ConfigError("train is head, but the pooling has nothing to learn. Set pooling to seqTransf.")
-    if knows_order and encoder.trains_visual and config.frames.frames_per_step != num_frames:
+    if config.knows_order and encoder.trains_visual and config.frames.frames_per_step != num_frames:
         raise ConfigError(f"This pooling needs all frames. Set frames_per_step to num_frames ({num_frames}).")
-    if "order" in config.objective.losses and (encoder.trains_visual or not knows_order):
-        raise ConfigError(
-            "The loss order needs a frozen visual tower and a pooling that learns the order of frames. Set train to "
-            "text and pooling to unit_seqTransf."
-        )
 
 
 def pooling_card(config: TrainConfig, base: Card | None) -> Card:
@@ -174,101 +165,6 @@ def _count(weights: Mapping[str, Tensor]) -> int:
     return len({layer[2] for name in weights if (layer := LAYER.fullmatch(name))})
 
 
-class TextEncoder(Protocol):
-    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts: (N, D), L2-normalised."""
-
-
-# An embedding depends, in its last bits, on the texts that it is encoded with: `encode_short` pads a chunk to its
-# longest text, and matrix products of other shapes add up in another order (with a fixed shape, all of 7,544
-# embeddings were bit-equal). So the teacher encodes the texts of a batch in one call and caches nothing: its
-# embeddings are a function of the batch, and a resumed run needs no cache. The cost is in trainer/LOG.md.
-class FrozenTexts:
-    """The text tower of a model, frozen: the teacher of negation distillation, and miner of CoN-CLIP's distractors."""
-
-    def __init__(self, model: Any, tokenizer: Any, device: str) -> None:
-        self._model, self._tokenizer, self._device = model.eval(), tokenizer, device
-
-    @classmethod
-    def of_base(cls, config: TrainConfig, device: str) -> "FrozenTexts":
-        assert config.encoder.base_folder, "a frozen visual tower has a base"
-        model, tokenizer, _ = read_model(config.encoder.base_folder, device)
-        return cls(model, tokenizer, device)
-
-    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts in one call: (N, D), L2-normalised."""
-        with torch.inference_mode():
-            tokens = self._tokenizer(list(texts) or [""]).to(self._device)
-            embeddings: NDArray[np.float32] = encode_short(self._model, tokens).float().cpu().numpy()
-        return embeddings[: len(texts)]
-
-
-class Teacher:
-    """Embeds parts by the frozen model; it knows means: of sentences' unwanted parts, and of videos or captions."""
-
-    def __init__(
-        self, encoder: TextEncoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
-    ) -> None:
-        self.encoder, self._device = encoder, device
-        unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted))
-        self._unwanted_mean = self.embed(unwanted).mean(dim=0).nan_to_num()  # of none: nothing is subtracted
-        self._video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
-
-    def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> PartVectors:
-        """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given.
-
-        An idiom has no unwanted part: the mean stands for it, which subtracts nothing.
-        """
-        parts = [each.wanted for each in sentences], [each.unwanted for each in sentences]
-        texts = [*chain(*parts), *(captions or ())]
-        wanted, unwanted, caption = self.embed(texts).tensor_split([len(sentences), 2 * len(sentences)])
-        pure, idiom = (torch.tensor([not text for text in some], device=self._device) for some in parts)
-        unwanted = torch.where(idiom.bool()[:, None], self._unwanted_mean, unwanted)
-        means = self._unwanted_mean, self._video_mean
-        return PartVectors(wanted, unwanted, pure, *means, None if captions is None else caption)
-
-    def embed(self, texts: Sequence[str]) -> Tensor:
-        """Embed texts, each once: (N, D), L2-normalised."""
-        return embed_once(self.encoder, texts, self._device)
-
-
-class Miner:
-    """Finds distractors among all training clips, (N, D), L2-normalised."""
-
-    def __init__(self, encoder: TextEncoder, videos: NDArray[np.float32], device: str) -> None:
-        self._encoder, self._device, self._videos = encoder, device, torch.from_numpy(videos).to(device)
-
-    def rows(self, sought: Sought) -> Tensor:
-        texts = [text for parts in zip(*sought.parts, strict=True) for text in parts]
-        subjects, objects = embed_once(self._encoder, texts, self._device).chunk(2)
-        pool, rows = (torch.from_numpy(some).to(self._device) for some in (sought.pool, sought.rows))
-        same = pool == rows[:, None]  # (b, P)
-        own = torch.where(same.any(dim=1), same.int().argmax(dim=1), -1)
-        return pool[distractors(self._videos[pool], subjects, objects, own)]
-
-
-def distractors(videos: Tensor, subjects: Tensor, objects: Tensor, own: Tensor) -> Tensor:
-    """Choose the clip that is most like a subject and least like an object, other than the caption's own.
-
-        argmax over x of  cos(x, subject) - cos(x, object)        (Eq. 4)
-
-    Of (P, D) videos, (b, D) subjects and objects, all L2-normalised, and (b,) captions' own places, -1 for none,
-    return (b,) places of videos; of equal ones, the first.
-
-    Source: Singh et al., "Learn 'No' to Say 'Yes' Better", WACV 2025, Eq. 4.
-    """
-    scores = (subjects - objects) @ videos.T  # (b, P)
-    scores[own >= 0, own[own >= 0]] = -torch.inf
-    return scores.argmax(dim=1)
-
-
-def embed_once(encoder: TextEncoder, texts: Sequence[str], device: str) -> Tensor:
-    """Embed texts, equal ones once: (N, D), L2-normalised."""
-    unique = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-    embeddings = torch.from_numpy(encoder.encode_text(list(unique))).to(device)
-    return embeddings[[unique[text] for text in texts]]
-
-
 class Learner(Steps):
     """A model in training, with its optimizer and losses.
 
@@ -279,7 +175,7 @@ class Learner(Steps):
         head: pools `videos`: the pooling if it learns, otherwise the identity.
         videos: (N, D), L2-normalised embeddings of the training clips, or those of their frames (N, F, D) if the
             pooling learns; set if the visual tower is frozen and the data has videos.
-        frames: (N, F, D), embeddings of their frames, which the loss order needs; otherwise `videos`.
+        frames: (N, F, D), embeddings of their frames, where an input reads them; otherwise `videos`.
     """
 
     def __init__(self, config: TrainConfig, start: Start | None = None, words: Words | None = None) -> None:
@@ -300,8 +196,6 @@ class Learner(Steps):
         super().__init__(config, modules, build_optimizer(self.model, self.own, config))
         self.videos: Tensor | None = None
         self.frames: Tensor | None = None
-        self.teacher: Teacher | None = None
-        self.miner: Miner | None = None
 
     def use_videos(self, videos: NDArray[np.float32], frames: NDArray[np.float32] | None = None) -> None:
         """Set the embeddings of the training clips, or of their frames, as `frozen_encoder` returns them."""
@@ -330,65 +224,37 @@ class Learner(Steps):
 
     def _embed(self, batch: Batch) -> EmbeddedBatch:
         """Encode this process's share, and gather those of all."""
-        video, parts = self._embed_videos(batch), self._embed_texts(batch.texts)
-        caption, negated, denied = (distributed.gather(parts[each]) for each in ("captions", "negated", "denied"))
-        negatable = distractor = labels = None
-        if batch.negatable is not None:
-            negatable = distributed.gather(torch.from_numpy(batch.negatable).to(self.device))
-        if batch.sought is not None:
-            assert self.miner is not None, "the loop sets it before the first step"
-            distractor = distributed.gather(self._stored_videos(self.miner.rows(batch.sought)))
-        if batch.labels is not None:
-            labels = EmbeddedLabels(parts["labels"], torch.from_numpy(batch.labels.shown).to(self.device))
-        return EmbeddedBatch(
+        inputs = [self.losses.inputs.of(kind) for kind in batch.drawn]
+        texts = [batch.captions, *(loss_input.texts(batch.drawn[type(loss_input)]) for loss_input in inputs)]
+        video = self._embed_videos(batch)
+        caption, *texts_of_inputs = self._embed_texts(texts)
+        embedded_inputs: dict[type[Input[Any, Any]], Any] = {}
+        embedded = EmbeddedBatch(
             video=video,
-            caption=caption,
+            caption=distributed.gather(caption),
             logit_scale=self.model.logit_scale.exp(),
-            negated=None if batch.negated is None else negated,
-            negatable=None if negatable is None or negatable.all() else negatable,
-            denied=self._denied(batch, denied, video),
-            distractor=distractor,
-            verbs=self._verbs(batch, parts["changed"], parts["phrases"]),
-            labels=labels,
-            order=self._order(batch, parts["ordered"]),
+            inputs=embedded_inputs,
             spaces=len(self.words.spaces) if self.words else 1,
         )
+        for loss_input, of_input in zip(inputs, texts_of_inputs, strict=True):
+            kind = type(loss_input)
+            embedded_inputs[kind] = loss_input.embed(batch.drawn[kind], of_input, embedded, self)
+        return embedded
 
-    def _embed_texts(self, texts: Mapping[str, list[str]]) -> dict[str, Tensor]:
-        """Embed all sentences in one call."""
-        each = [text for some in texts.values() for text in some]
+    def _embed_texts(self, texts: Sequence[Sequence[str]]) -> Sequence[Tensor]:
+        """Embed lists of texts in one call."""
+        all_texts = list(chain.from_iterable(texts))
         if self.words is not None:
-            embeddings: Tensor = self.words(each)
+            embeddings: Tensor = self.words(all_texts)
         else:
-            embeddings = encode_short(self.model, self.tokenizer(each).to(self.device)).float()
-        split = embeddings.split([len(some) for some in texts.values()])  # type: ignore[no-untyped-call]
-        return dict(zip(texts, split, strict=True))
-
-    def _verbs(self, batch: Batch, changed: Tensor, phrase: Tensor) -> EmbeddedVerbs | None:
-        """Arrange the changed captions of all captions, one row per caption, and gather them with a phrase of each."""
-        if batch.changed is None or batch.phrases is None:
-            return None
-        num_changed = self.config.verbs.verb_negatives
-        is_changed = torch.zeros(len(batch.changed), num_changed, dtype=torch.bool, device=self.device)
-        for row, some in enumerate(batch.changed):
-            is_changed[row, : len(some)] = True
-        rows = changed.new_zeros(*is_changed.shape, changed.shape[-1])
-        rows = rows.masked_scatter(is_changed[..., None], changed)
-        has_phrase = torch.tensor([bool(text) for text in batch.phrases], device=self.device)
-        return EmbeddedVerbs(*map(distributed.gather, (rows, is_changed, phrase, has_phrase)))
-
-    def _order(self, batch: Batch, text: Tensor) -> EmbeddedOrder | None:
-        if batch.ordered is None:
-            return None
-        assert self.frames is not None, "the loss order is refused without stored frames"
-        rows, frames = torch.from_numpy(batch.ordered.rows), torch.from_numpy(batch.ordered.frames)
-        video = self.pooling(self.frames[rows, frames]) if len(rows) else text  # attention refuses no clips at all
-        return EmbeddedOrder(text, video.float())
+            embeddings = encode_short(self.model, self.tokenizer(all_texts).to(self.device)).float()
+        split: Sequence[Tensor] = embeddings.split([len(some) for some in texts])  # type: ignore[no-untyped-call]
+        return split
 
     def _embed_videos(self, batch: Batch) -> Tensor | None:
         """Look up the videos' embeddings, or encode and pool their frames; None without videos."""
         if batch.frames is None:
-            return None if self.videos is None or batch.rows is None else self._stored_videos(batch.rows)
+            return None if self.videos is None or batch.rows is None else self.stored_videos(batch.rows)
         preprocess = self.model.visual.preprocess_cfg
         frames = torch.from_numpy(batch.frames).to(self.device, non_blocking=True)  # (b, F, S, S, 3)
         pixels = normalise_frames(frames.flatten(0, 1), preprocess["mean"], preprocess["std"])
@@ -396,26 +262,22 @@ class Learner(Steps):
         of_frames = self.model.encode_image(pixels, normalize=self.card.normalises_frames).float()
         return distributed.gather(self.pooling(of_frames.unflatten(0, frames.shape[:2])).float())  # (B, D)
 
-    def _stored_videos(self, rows: NDArray[np.int64] | Tensor) -> Tensor:
+    @property
+    def stores_videos(self) -> bool:
+        """True if all clips are embedded beforehand, by a frozen visual tower."""
+        return self.videos is not None
+
+    def stored_videos(self, rows: NDArray[np.int64] | Tensor) -> Tensor:
         """Look up videos' embeddings under a frozen visual tower: (n, D)."""
         assert self.videos is not None, "the loop sets them before the first step"
         embeddings: Tensor = self.head(self.videos[torch.as_tensor(rows)])
         return embeddings.float()
 
-    def _denied(self, batch: Batch, text: Tensor, video: Tensor | None) -> Denied | None:
-        """Add the parts and the truth of the denying sentences; None without these."""
-        if batch.denied is None:
-            return None
-        needs, parts, truth = self.losses.needs, None, None
-        if "parts" in needs:
-            assert self.teacher is not None, "the loop sets it before the first step"
-            parts = gathered(self.teacher.parts(batch.denied, batch.captions if "kept" in needs else None))
-        if batch.truth is not None:
-            pool = video if self.videos is None else self._stored_videos(batch.truth.pool)
-            assert pool is not None, "a known truth comes with clips"
-            known = (torch.from_numpy(some).to(self.device) for some in (batch.truth.fitting, batch.truth.both))
-            truth = EmbeddedTruth(pool, *known)
-        return Denied(text, truth, parts)
+    def pool_frames(self, rows: NDArray[np.int64], frames: NDArray[np.int64]) -> Tensor:
+        """Pool stored frames, given by (n, F) rows of clips and numbers of frames in them: (n, D)."""
+        assert self.frames is not None, "inputs that read frames are refused without a frozen visual tower"
+        pooled: Tensor = self.pooling(self.frames[torch.from_numpy(rows), torch.from_numpy(frames)])
+        return pooled.float()
 
     def prepare_tokens(self, texts: Iterable[str]) -> None:
         """Initialise token rows: zero those that no text of any process uses or, given a base, start new tokens small.
@@ -478,11 +340,6 @@ def prepared(model: Any, config: TrainConfig) -> Any:
     if config.encoder.trains_visual:
         model.visual = joined_norms(model.visual)
     return model
-
-
-def gathered(parts: PartVectors) -> PartVectors:
-    own = {name: getattr(parts, name) for name in ("wanted", "unwanted", "pure", "caption")}
-    return parts._replace(**{name: distributed.gather(some) for name, some in own.items() if some is not None})
 
 
 def joined_norms(tower: nn.Module) -> nn.Module:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from dataclasses import replace
-from functools import cache, lru_cache, partial
-from itertools import compress, islice
+from functools import lru_cache, partial
+from itertools import chain, compress, islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -35,20 +35,22 @@ from nt2vr.negation.generate.denials import CaptionDenials, Denial
 from nt2vr.progress import Progress, ShouldStop, hides_bars, silent, stoppable, tracked
 from nt2vr.search.strategies import System
 from trainer.config import METRICS
-from trainer.data.batches import Batch, draw_sentence, epoch_batches
+from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import Clips
 from trainer.data.digests import digests_of
-from trainer.data.sentences import WorldSentences, captions_of
+from trainer.data.sentences import WorldSentences
 from trainer.distributed import agree, in_turn, rank, world_size
-from trainer.learner import FrozenTexts, Learner, Miner, Teacher, TextEncoder
+from trainer.inputs import Parts, Preparation, given
+from trainer.inputs.denied import draw_sentence
+from trainer.inputs.frozen_texts import TextEncoder
+from trainer.inputs.parts import Teacher
+from trainer.learner import Learner
 from trainer.losses.distill import DistillLoss
-from trainer.losses.embedded import given
 from trainer.optimizer import Steps
 from trainer.runs.resume import Change, Losses, Saved, Saver, read_saved, rewind
 from trainer.runs.run_folder import MetricsWriter, RunFolder, RunStatus, State
 
 logger = logging.getLogger(__name__)
-SAMPLE = 2048  # captions, and sentences made of captions, averaged for the teacher's mean embeddings
 AHEAD = 2  # batches drawn in advance while a GPU computes
 # of captions, and of denying sentences; enough to follow a run
 TRACKED_OF_CAPTIONS = tuple(f"original/{recall(k)}" for k in KS)
@@ -70,15 +72,17 @@ def train(
 
     It is saved and stops once `should_stop`, polled after each step, returns True. Only the leading process writes.
     """
-    saved = read_saved(run, learner.config, digests_of(clips, validation))
+    prepare_inputs(learner, clips, stoppable(progress, should_stop))
+    inputs = learner.losses.inputs
+    saved = read_saved(run, learner.config, digests_of(clips, validation, inputs))
     if saved.position.finished:
         return "finished"
     if not saved.asks_as_evaluation:
         validation = replace(validation, queries=with_former_queries(validation))
     prepare(learner, clips, should_stop, progress)
-    shifts = clips.verbs.shifts if clips.verbs else {}
-    validator = partial(Validator, learner, validation, progress, shifts, saved.changes)
-    draw = partial(epoch_batches, clips, learner.config, needs=learner.losses.needs)
+    card_fields = dict(chain.from_iterable(loss_input.card_fields().items() for loss_input in inputs))
+    validator = partial(Validator, learner, validation, progress, card_fields, saved.changes)
+    draw = partial(epoch_batches, clips, learner.config, inputs=inputs)
     return go_on(learner, run, saved, validator, draw, should_stop)
 
 
@@ -162,58 +166,49 @@ def prefetched(batches: Iterator[Batch], pins: bool = True) -> Generator[Batch]:
             yield batch
 
 
+def prepare_inputs(learner: Learner, clips: Clips, progress: Progress = silent) -> None:
+    """Let the losses' inputs compute what they draw from."""
+    for loss_input in learner.losses.inputs:
+        loss_input.prepare(clips, learner.config, progress)
+
+
 def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: Progress = silent) -> None:
-    """Set up token rows, the embeddings of a frozen visual tower, and the teacher, who sees means of frames."""
-    config, key = learner.config, f"{learner.config.run.seed} tokens"
+    """Set up token rows, the embeddings of a frozen visual tower, and the models of the losses' inputs."""
+    preparation = Preparation(clips, learner.config, learner.device, progress)
+    learner.prepare_tokens(own_texts(learner, preparation))
 
-    @cache
-    def denial(row: int) -> Denial:
-        return draw_sentence(clips, config, row, f"{key} {row}")
-
-    rows = range(rank(), len(clips), world_size())
-    progress(0, 0, "drawing captions")
-    texts = own_captions(learner, clips, key)
-    if "denied" in learner.losses.needs:
-        texts += [denial(row).text for row in tracked(rows, len(rows), "drawing sentences", progress)]
-    learner.prepare_tokens(texts)
-    if config.encoder.trains_visual:
-        return
     with in_turn():
-        if clips.has_videos:
+        if clips.has_videos and not learner.config.encoder.trains_visual:
             videos = store_embeddings(learner, clips, stoppable(progress, should_stop))
-        if "distractors" in learner.losses.needs:
-            learner.miner = Miner(FrozenTexts.of_base(config, learner.device), videos, learner.device)
-        if "parts" in learner.losses.needs:
-            progress(0, 0, "embedding the teacher's texts")
-            base = FrozenTexts.of_base(config, learner.device)
-            first = range(min(SAMPLE, len(clips)))
-            if not clips.has_videos:
-                videos = base.encode_text(captions_of(clips.sentences, key, first))
-            sentences = map(denial, first if clips.sentences.parses_captions else range(len(clips)))
-            learner.teacher = Teacher(base, sentences, videos, learner.device)
+            preparation = replace(preparation, videos=videos)
+        for loss_input in learner.losses.inputs:
+            loss_input.load(preparation)
+
+
+def own_texts(learner: Learner, preparation: Preparation) -> list[str]:
+    """Draw this process's stripe of the captions, with texts like those that the losses' inputs will draw."""
+    clips = preparation.clips
+    rows = range(rank(), len(clips), world_size())
+    texts: list[str] = []
+    for row in tracked(rows, len(rows), "drawing captions", preparation.progress):
+        caption = clips.sentences.draw(row, random.Random(f"{preparation.key} {row}"))
+        texts.append(caption.text)
+        for loss_input in learner.losses.inputs:
+            texts += loss_input.example_texts(row, caption, preparation)
+    if learner.config.dataset.num_captions:
+        texts += clips.all_captions(rows)
+    return texts
 
 
 def store_embeddings(learner: Learner, clips: Clips, progress: Progress) -> NDArray[np.float32]:
-    """Set the embeddings that the learner looks up; return the teacher's, which are of clips, or means of frames."""
+    """Set the embeddings that the learner looks up; return those of clips, or means of their frames: (N, D)."""
     encoder, frames = learner.frozen_encoder(), None
-    if "ordered" in learner.losses.needs and learner.head is not learner.pooling:
+    reads_frames = any(loss_input.reads_frames for loss_input in learner.losses.inputs)
+    if reads_frames and learner.head is not learner.pooling:
         frames = clips.embedded_once(encoder.unpooled(), progress)
     videos = clips.embedded_once(encoder, progress) if frames is None else encoder.pool(frames)
     learner.use_videos(videos, frames)
     return Mean()(torch.from_numpy(videos)).numpy() if videos.ndim > 2 else videos
-
-
-def own_captions(learner: Learner, clips: Clips, key: str) -> list[str]:
-    """Draw this process's stripe of the captions, with their negations if a loss needs these."""
-    rows = range(rank(), len(clips), world_size())
-    if "negated" in learner.losses.needs:
-        pairs = (clips.sentences.pair(row, random.Random(f"{key} {row}")) for row in rows)
-        texts = [text for pair in pairs for text in pair if text is not None]
-    else:
-        texts = captions_of(clips.sentences, key, rows)
-    if clips.verbs:
-        texts += clips.verbs.texts(rows)
-    return texts + clips.all_captions(rows) if learner.config.dataset.num_captions else texts
 
 
 class Books:
@@ -306,13 +301,13 @@ class Validator:
         learner: Learner,
         clips: Clips,
         progress: Progress,
-        shifts: Mapping[str, float],
+        card_fields: Mapping[str, Any],
         changes: Sequence[Change] = (),
     ) -> None:
         """Measure the base, if any, and its controls, on clips of the validation split; the rest is for the card."""
         self._learner = learner
         self._clips = clips
-        self._shifts = shifts
+        self._card_fields = card_fields
         self._changes = tuple(changes)
         config, has_videos = learner.config, clips.has_videos
         self.held_out = counted(len(clips), f"held-out {clips.unit.removesuffix('s')}")
@@ -321,7 +316,7 @@ class Validator:
         self.controls: dict[str, float] = {}
         if has_videos and not config.encoder.trains_visual:
             self._videos = clips.embedded_once(learner.frozen_encoder().as_scored(), progress)
-        if learner.teacher and not (has_videos and config.dataset.is_world):
+        if Parts in learner.losses.inputs and not (has_videos and config.dataset.is_world):
             self._text = TextMeasures(learner, clips)
             self.controls |= self._text.controls
         if config.encoder.base_folder and has_videos and not config.frames.features:
@@ -350,8 +345,8 @@ class Validator:
         data = f"{self._clips.name}, {config.dataset.num_clips} {self._clips.unit}"
         card = Card(config.encoder.name, base=base, frames=frames, data=data, epoch=epoch, metrics=metrics)
         card = replace(card, objective=" + ".join(losses), losses=losses, features=features)
-        card = replace(card, pooling=learner.card.pooling, positions=learner.card.positions, shifts=self._shifts)
-        card = replace(card, changes=self._changes)
+        card = replace(card, pooling=learner.card.pooling, positions=learner.card.positions)
+        card = replace(card, changes=self._changes, **self._card_fields)
         parts = {"tokenizer": learner.tokenizer, "pooling": learner.pooling, "words": learner.words}
         configs = config.encoder.model_cfg, learner.preprocess
         write_checkpoint(folder, learner.model, *configs, card, base=config.encoder.base_folder, **parts)
@@ -432,8 +427,8 @@ class TextMeasures:
     """
 
     def __init__(self, learner: Learner, clips: Clips) -> None:
-        teacher, (_, loss) = learner.teacher, learner.losses.terms["distill"]
-        assert teacher is not None and isinstance(loss, DistillLoss), "distill and its teacher define the targets"
+        teacher, (_, loss) = learner.losses.inputs.of(Parts).teacher, learner.losses.terms["distill"]
+        assert isinstance(loss, DistillLoss), "distill and its teacher define the targets"
         self.sentences = [draw_sentence(clips, learner.config, row, f"validation {row}") for row in range(len(clips))]
         self._captions = clips.captions("validation")
         parts = teacher.parts(self.sentences, self._captions)

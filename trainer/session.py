@@ -303,7 +303,7 @@ def _train(
     start = Start.of(config)  # refuses what cannot be trained before any clip is rendered or decoded
     logger.info("Preparing clips for %s.", config.encoder.name)
     with in_turn():
-        loader = ClipLoader(config, cache, start.losses.needs, stoppable(progress, stop.is_set))
+        loader = ClipLoader(config, cache, start.losses.reading, stoppable(progress, stop.is_set))
         clips, validation = loader.load("train"), loader.load("validation")
     num_captions = min(config.dataset.num_captions, clips.num_captions)  # a dataset may have fewer than configured
     words = words_for(config, clips)

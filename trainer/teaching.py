@@ -71,7 +71,7 @@ def estimate_s(config: TrainConfig, progress: Progress = silent, steps_done: int
     learner = Learner(few)
     prepare(learner, clips, lambda: False)
     learner.start_epoch()
-    batches = epoch_batches(clips, few, 1, 0, learner.losses.needs)
+    batches = epoch_batches(clips, few, 1, 0, learner.losses.inputs)
     for step in range(WARM + TIMED):
         progress(step, WARM + TIMED, "measuring ten steps")
         if step == WARM:

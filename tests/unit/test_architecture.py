@@ -102,6 +102,17 @@ def test_imports_run_one_way_through_the_layers() -> None:
     assert upward == []
 
 
+def test_whoever_trains_goes_over_the_inputs_of_losses_and_names_none() -> None:
+    """What a loss needs in a batch is known where it is made and read; what is measured on texts, in the loop."""
+    naming = {
+        name
+        for name, others in own_imports().items()
+        if any(is_in(other, ("trainer/inputs/",)) for other in others - {"trainer/inputs/base.py"})
+    }
+    losses = {name for name in naming if is_in(name, ("trainer/losses/", "trainer/inputs/"))}
+    assert naming - losses == {"trainer/checks.py", "trainer/loop.py"}
+
+
 def test_no_import_cycle() -> None:
     edges = own_imports()
     done: set[str] = set()

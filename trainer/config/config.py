@@ -23,6 +23,8 @@ from trainer.config.objective import (
 from trainer.config.steps import BatchSettings, OptimizationSettings, RateSettings
 from trainer.config.validation import RunSettings, ValidationSettings
 
+KNOW_ORDER = ("seqTransf", "unit_seqTransf")  # poolings that are a `SequenceTransformer`
+
 
 class TrainConfig(BaseModel):
     """One training run. The defaults train the built-in CLIP.
@@ -163,6 +165,19 @@ class TrainConfig(BaseModel):
             return self.frames.positions
         base = self.encoder.base_folder
         return read_card(base).positions if base else Card.positions
+
+    @property
+    def card_pooling(self) -> str:
+        """Pooling by its name on the card."""
+        if self.frames.pooling != "base":
+            return self.frames.pooling
+        base = self.encoder.base_folder
+        return read_card(base).pooling if base else Card.pooling
+
+    @property
+    def knows_order(self) -> bool:
+        """True if the pooling learns the order of frames."""
+        return self.card_pooling in KNOW_ORDER
 
     @property
     def framing(self) -> Framing:

@@ -2,13 +2,13 @@
 
 import logging
 import random
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from nt2vr.datasets.features import BigFile, read_features
 from nt2vr.datasets.load import held_out_of, load_dataset, sample, sample_ids
-from nt2vr.errors import ConfigError, DatasetError, quoted, reason_of
+from nt2vr.errors import ConfigError, DatasetError, reason_of
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
@@ -28,16 +28,6 @@ from nt2vr.models.framing import Framing
 from nt2vr.models.words import Vocabulary, Words, words_of
 from nt2vr.negation.generate.denials import CaptionDenials, ParsedCaption, parse_caption
 from nt2vr.negation.generate.query_sets import read_any_captions
-from nt2vr.negation.generate.verb_changes import (
-    Keys,
-    Rule,
-    VerbChanges,
-    VerbLine,
-    calibrated,
-    imbalances,
-    in_turns,
-    read_verbs,
-)
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.progress import Progress, progress_bar, silent, tracked
 from nt2vr.settings import process_rank, resolve_path
@@ -50,16 +40,14 @@ from nt2vr.world.scenes import Scene, SceneSplit
 from trainer.config import TrainConfig, is_captions_file
 from trainer.data.queries import evaluation_queries, query_folder
 from trainer.data.remembered import remembered
-from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSentences, captions_of
+from trainer.data.sentences import MAX_PARSED, CaptionSentences, SentenceSource, WorldSentences, captions_of
 
 TrainingSplit = Literal["train", "validation"]
 Captions = Mapping[str, Sequence[str]]  # by the id of their video
 
 logger = logging.getLogger(__name__)
-MAX_PARSED = 40_000  # captions of a dataset with videos that denying sentences are made of: a minute's work
 DRAFTS = 3  # of a caption for a text tower alone: people write shorter ones than the built-in world
 MAX_FREE = 8_000  # captions of the built-in world, which are long and much alike
-MOST_SHIFTS = 500  # verb phrases on a card, those that captions have most often
 DRAWS = 4  # captions per clip of the built-in world that are counted
 MAX_OWN = 8_000  # words with vectors made of the captions: a matrix of 256 MB
 MAX_OTHERS = 50_000  # first words of a file that are kept although no caption has them: 50 MB of 500 numbers
@@ -69,79 +57,6 @@ Found = dict[str, NDArray[np.float32]]
 TEXT, PARSED = TypeAdapter(str), TypeAdapter(ParsedCaption)  # as JSON
 
 
-@dataclass(frozen=True)
-class Verbs:
-    """Changed captions and verb phrases, by clip and caption; `shifts` as of `Card.shifts`."""
-
-    changed: Mapping[tuple[int, str], list[str]]
-    phrases: Mapping[tuple[int, str], list[str]]
-    shifts: Mapping[str, float]
-
-    @classmethod
-    def of(cls, source: SentenceSource, config: TrainConfig, progress: Progress = silent) -> "Verbs":
-        """Make them of all captions or, where these are drawn, of one per clip; log how many calibration leaves."""
-        most, captions = -(-MAX_PARSED // max(1, len(source))), list[list[str]]()
-        for row in range(len(source)):
-            rng = random.Random(fixed_key(config.run.seed, row))
-            every = [source.caption(row, rng, number) for number in range(source.num_captions(row))]
-            captions.append(every[:most] or [source.caption(row, rng)])
-        lines = [(row, line) for row, some in enumerate(_lines(config, captions, progress)) for line in some]
-        made, shifts = _calibrated(lines, config)
-        changed: dict[tuple[int, str], list[str]] = defaultdict(list)
-        for row, caption, text, _ in made:
-            changed[row, caption].append(text)
-        phrases = {(row, text): list[str]() for row, some in enumerate(captions) for text in some}
-        return cls(changed, phrases | {(row, line.caption): list(line.phrases) for row, line in lines}, shifts)
-
-    def draw(self, row: int, caption: str, most: int, rng: random.Random) -> tuple[list[str], str]:
-        """Draw up to `most` changed captions of a caption, and one of its verb phrases; "" if it has none."""
-        changed, phrases = self.changed.get((row, caption), []), self.phrases.get((row, caption), [])
-        return rng.sample(changed, min(most, len(changed))), rng.choice(phrases) if phrases else ""
-
-    def texts(self, rows: Iterable[int]) -> list[str]:
-        """Return everything that `draw` may return for some clips, and the captions that it belongs to."""
-        wanted = set(rows)
-        stored = (self.changed, self.phrases)
-        found = ((caption, *texts) for some in stored for (row, caption), texts in some.items() if row in wanted)
-        return list(dict.fromkeys(text for texts in found for text in texts))
-
-
-def _calibrated(
-    lines: Sequence[tuple[int, VerbLine]], config: TrainConfig
-) -> tuple[list[tuple[int, str, str, Keys]], dict[str, float]]:
-    """Return the changed captions to keep, with clip, caption and keys, and the shifts that they leave."""
-    made = [(row, line.caption, text, keys) for row, line in lines for text, keys in line.changed]
-    originals, generated = [line.keys for _, line in lines], [keys for *_, keys in made]
-    kept = list(range(len(made)))
-    if config.verbs.calibrate:
-        kept = calibrated(originals, generated, in_turns([row for row, *_ in made], config.run.seed))
-    logger.info("Kept %d of %d captions with another verb, for %d captions.", len(kept), len(made), len(lines))
-    often = dict(Counter(chain.from_iterable(originals)).most_common(MOST_SHIFTS))
-    left = imbalances(originals, [generated[number] for number in kept], config.batches.batch_size)
-    others = max(1, config.batches.batch_size - 1)
-    shifts = {key: round(value / others, 3) for key, value in left.items() if key in often}
-    return list(map(made.__getitem__, kept)), shifts
-
-
-def fixed_key(seed: int, row: int) -> str:
-    """Return the key that draws the one caption of a clip whose captions are generated."""
-    return f"{seed} verbs {row}"
-
-
-def _lines(config: TrainConfig, captions: Sequence[Sequence[str]], progress: Progress) -> list[list[VerbLine]]:
-    rules: dict[str, Rule] = {rule: rule for rule in get_args(Rule)}
-    if (rule := rules.get(config.verbs.verb_changes)) is None:
-        path = resolve_path(config.verbs.verb_changes)
-        if not path.is_file():
-            raise ConfigError(
-                f"{quoted(config.verbs.verb_changes)} is not there. Set verb_changes to {', '.join(rules)} or a file."
-            )
-        known = read_verbs(path)
-        return [[known[caption] for caption in dict.fromkeys(some) if caption in known] for some in captions]
-    changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress))
-    return [changes.lines(row, rule, config.run.seed) for row in range(len(changes))]
-
-
 @dataclass(frozen=True, eq=False)
 class Clips:
     # (N, F, S, S, 3) uint8 RGB, on disk or undrawn; F is 0 for captions alone, and S where features stand for frames
@@ -149,7 +64,6 @@ class Clips:
     sentences: SentenceSource
     path: Path | None = None  # identifies the frames, next to the cache of their embeddings; None: nothing is cached
     name: str = "unnamed"
-    verbs: Verbs | None = None  # captions with another verb; None where no loss needs them
     features: NDArray[np.float32] | None = None  # (N, W), computed by other code; None for clips that are seen
     ids: Sequence[str] = ()  # N names of clips with what their files contain; none where only captions are read
     queries: tuple[JudgedQuery, ...] = ()  # of held-out clips of a dataset; none where `sentences` make them
@@ -196,35 +110,37 @@ class Clips:
         return embedded_once(self.path, encoder, encoder.card, lambda: self.embeddings(encoder, progress))
 
 
+class Reading(NamedTuple):
+    """What of a training's clips is read."""
+
+    videos: bool = True  # otherwise captions alone are read, or written about the built-in world
+    denials: bool = False  # captions are parsed, so that denying sentences can be made of them
+
+
+VIDEOS_ALONE = Reading()
+
+
 @dataclass(frozen=True)
 class ClipLoader:
-    """Loads a training's clips, rendering or decoding those that are not in the folder `cache`, or in `frame_cache`.
-
-    Without "video" among `needs`, as of `WeightedLosses`, only captions are read, or written about the built-in world.
-    """
+    """Loads a training's clips; renders or decodes those that are not in the folder `cache`, or in `frame_cache`."""
 
     config: TrainConfig
     cache: Path
-    needs: Set[str] = frozenset({"video"})
+    reading: Reading = VIDEOS_ALONE
     progress: Progress = silent
 
     def load(self, split: TrainingSplit) -> Clips:
         """Load the clips that the config trains or validates on: always the same ones."""
         config, cache, progress = self.config, self.cache, self.progress
         count = config.dataset.num_clips if split == "train" else config.validation.validation_clips
-        if "video" not in self.needs:
-            clips = self._captions(split, count)
-        elif config.dataset.is_world:
-            free = config.negation.free if "denied" in self.needs and split == "train" else 0.0
-            draws = config.encoder.trains_visual  # a frozen visual tower needs no frames again
-            sizes = count, config.frames.num_frames, config.framing, config.run.seed
-            clips = world_clips(split, *sizes, cache, free, progress, draws)
-        else:
-            clips = self._dataset(split, count)
-        if "verbs" in self.needs and split == "train":
-            with progress_bar(self.progress) as shown:
-                return replace(clips, verbs=Verbs.of(clips.sentences, self.config, shown))
-        return clips
+        if not self.reading.videos:
+            return self._captions(split, count)
+        if not config.dataset.is_world:
+            return self._dataset(split, count)
+        free = config.negation.free if self.reading.denials and split == "train" else 0.0
+        draws = config.encoder.trains_visual  # a frozen visual tower needs no frames again
+        sizes = count, config.frames.num_frames, config.framing, config.run.seed
+        return world_clips(split, *sizes, cache, free, progress, draws)
 
     def _captions(self, split: TrainingSplit, count: int) -> Clips:
         config = self.config
@@ -289,7 +205,7 @@ class ClipLoader:
     def _sentences(self, videos: Sequence[Video]) -> CaptionSentences:
         captions = [video.captions for video in videos]
         denials = None
-        if "denied" in self.needs:
+        if self.reading.denials:
             most = -(-MAX_PARSED // len(videos))
             parsed = [caption for of_video in captions for caption in of_video[:most]]
             denials = denials_of(parsed, self.progress, self.cache)

@@ -1,35 +1,41 @@
 """Digests of training data, by which a resumed run notices that its clips or captions are others than before."""
 
 import json
-from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from typing import Any
 
 from trainer.data.clips import Clips
+from trainer.inputs.base import Input
 
 # by split, a hash per clip of all that batches and measures take from it
 Digests = Mapping[str, tuple[int, ...]]
 
 
-def digests_of(training: Clips, validation: Clips) -> dict[str, tuple[int, ...]]:
-    """Hash the clips of both splits, with their captions; captions that are generated as they are drawn have none."""
-    splits = {"train": training, "validation": validation}
-    return {split: _digests(clips) for split, clips in splits.items() if clips.num_captions}
+def digests_of(
+    training: Clips, validation: Clips, inputs: Iterable[Input[Any, Any]] = ()
+) -> dict[str, tuple[int, ...]]:
+    """Hash the clips of both splits, with their captions, and what the losses' inputs know of the training clips.
+
+    Captions that are generated as they are drawn have no digests.
+    """
+    digests = {}
+    if training.num_captions:
+        digests["train"] = _digests(training, tuple(inputs))
+    if validation.num_captions:
+        digests["validation"] = _digests(validation, ())
+    return digests
 
 
-def _digests(clips: Clips) -> tuple[int, ...]:
-    verbs: dict[int, list[str]] = defaultdict(list)
-    if clips.verbs:
-        for stored in (clips.verbs.changed, clips.verbs.phrases):
-            for (row, caption), texts in stored.items():
-                verbs[row] += [caption, *texts]
-
+def _digests(clips: Clips, inputs: Sequence[Input[Any, Any]]) -> tuple[int, ...]:
     hashes = []
     for row in range(len(clips)):
         clip_id = clips.ids[row] if clips.ids else ""
         features = b"" if clips.features is None else clips.features[row].tobytes()
         features_hash = blake2b(features, digest_size=8).hexdigest()
-        hashes.append(digest(clip_id, features_hash, clips.all_captions([row]), verbs[row]))
+        known_texts = [text for loss_input in inputs for text in loss_input.known_texts(row)]
+        hashes.append(digest(clip_id, features_hash, clips.all_captions([row]), known_texts))
     return tuple(hashes)
 
 

@@ -1,7 +1,9 @@
 """Losses by name, and their weighted sum. To add a loss, write its class and add one line here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
+from functools import cached_property
+from itertools import chain
 from typing import Any, Protocol
 
 from pydantic import Field
@@ -11,9 +13,10 @@ from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.registry import Registry, check_word, pick
 from trainer.config import TrainConfig
 from trainer.config.checked import AnySize, Section, read_settings
+from trainer.data.clips import Reading
+from trainer.inputs import EmbeddedBatch, Input, InputFactory, Inputs, inputs_of
 from trainer.losses.contrastive import ConClipLoss, ContrastiveLoss, NegClipLoss, VfcLoss
 from trainer.losses.distill import DistillLoss
-from trainer.losses.embedded import EmbeddedBatch
 from trainer.losses.paper import BidirectionalLoss, RetrievalLoss, SoftNegativeLoss
 from trainer.losses.settings import read_loss
 from trainer.losses.world import ComposedLoss, LabelsLoss, OrderLoss
@@ -21,17 +24,14 @@ from trainer.losses.world import ComposedLoss, LabelsLoss, OrderLoss
 
 class Loss(Protocol):
     @property
-    def needs(self) -> frozenset[str]:
-        """Required inputs, see `WeightedLosses.needs`."""
+    def inputs(self) -> Sequence[InputFactory]:
+        """What the batch must have: classes of inputs, or functions without arguments that build one."""
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         """Return the loss of the batch, a scalar; 0 with a gradient where nothing in it can be used."""
 
 
-NEEDS = frozenset(  # see `WeightedLosses.needs`
-    "video negated denied truth parts kept distractors verbs labels ordered".split()
-)
-BUILT_IN: dict[str, type[Any]] = {  # frozen dataclasses with `needs` and `__call__`, every field with a default
+BUILT_IN: dict[str, type[Any]] = {  # frozen dataclasses with `inputs` and `__call__`, every field with a default
     "contrastive": ContrastiveLoss,
     "labels": LabelsLoss,
     "retrieval": RetrievalLoss,
@@ -49,20 +49,21 @@ BUILT_IN: dict[str, type[Any]] = {  # frozen dataclasses with `needs` and `__cal
 def _checked(name: str, loss: Any) -> type[Any]:
     """Refuse a loss from outside that a config could not name, fill with its defaults, or call."""
     check_word("loss", name)
-    described = f"The loss {quoted(name)} must be a dataclass with `needs` and `__call__`."
+    described = f"The loss {quoted(name)} must be a dataclass with `inputs` and `__call__`."
     if not (isinstance(loss, type) and is_dataclass(loss)):
         raise ConfigError(described)
     try:
         built: Any = loss()
-        needs = set(built.needs)
-    except (TypeError, AttributeError) as error:
+    except TypeError as error:
         reason = reason_of(error)
         raise ConfigError(f"The loss {quoted(name)} cannot be built ({reason}). Give its fields defaults.") from error
-    if not callable(built):
+    if not (callable(built) and isinstance(getattr(built, "inputs", None), Sequence)):
         raise ConfigError(described)
-    unknown = sorted(needs - NEEDS)
-    if unknown:
-        raise ConfigError(f"The loss {quoted(name)} needs {unknown[0]!r}. Choose from: {', '.join(sorted(NEEDS))}.")
+    for factory in built.inputs:
+        if not (callable(factory) and isinstance(factory(), Input)):
+            raise ConfigError(
+                f"The loss {quoted(name)} has {factory!r} among its inputs. Name classes that inherit from `Input`."
+            )
     return loss
 
 
@@ -79,21 +80,24 @@ class Weight(Section):
 class WeightedLosses:
     terms: Mapping[str, tuple[float, Loss]]  # name to (weight, loss)
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """Inputs that a batch must have in addition to captions.
+    @cached_property
+    def inputs(self) -> Inputs:
+        """What a batch must have, for all losses; built once, as some of it loads models and texts."""
+        return inputs_of(chain.from_iterable(loss.inputs for _, loss in self.terms.values()))
 
-        "video" · "negated" captions · "denied" sentences · their "truth", i.e. their correct clips · their "parts"
-        and, as "kept", the captions, both embedded by the frozen starting model · "distractors" mined by that model ·
-        "verbs", captions with another verb, and verb phrases · "labels", words with the clips that show them ·
-        "ordered", clips that follow each other, with sentences
-        """
-        return frozenset().union(*(loss.needs for _, loss in self.terms.values()))
+    def named_inputs(self) -> Iterator[tuple[str, Input[Any, Any]]]:
+        """Yield the inputs of each loss with its name, to check them."""
+        for name, (_, loss) in self.terms.items():
+            for loss_input in inputs_of(loss.inputs):
+                yield name, loss_input
 
     @property
-    def users(self) -> dict[str, list[str]]:
-        """Names of the losses that have each need."""
-        return {need: [name for name, (_, loss) in self.terms.items() if need in loss.needs] for need in self.needs}
+    def reading(self) -> Reading:
+        """What of the training clips is read."""
+        return Reading(
+            videos=any(loss_input.reads_videos for loss_input in self.inputs),
+            denials=any(loss_input.parses_captions for loss_input in self.inputs),
+        )
 
     def __call__(self, batch: EmbeddedBatch) -> tuple[Tensor, dict[str, float]]:
         """Return the sum to minimise, and the unweighted value of each loss."""
@@ -105,13 +109,8 @@ class WeightedLosses:
 def losses_of(config: TrainConfig) -> WeightedLosses:
     """Build a config's losses, and reject those that its choice of towers rules out."""
     losses = build_losses(config.objective.losses)
-    frozen = [name for need in ("parts", "distractors") for name in losses.users.get(need, ())]
-    if frozen and config.encoder.trains_visual:
-        raise ConfigError(f"{frozen[0]} needs a frozen visual tower. Set train to text.")
-    if config.encoder.words and (others := losses.users.get("parts", ())):
-        raise ConfigError(f"{others[0]} teaches a text tower. Leave it out, or leave words out.")
-    if config.frames.features and (others := losses.users.get("distractors", ())):
-        raise ConfigError(f"{others[0]} needs videos as the base sees them. Leave it out, or leave features out.")
+    for name, loss_input in losses.named_inputs():
+        loss_input.check(config, name)
     return losses
 
 

@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy
 
 from nt2vr.errors import ConfigError
 from trainer.config.checked import AnySize, Positive
-from trainer.losses.embedded import EmbeddedBatch, given
+from trainer.inputs import Distractors, EmbeddedBatch, InputFactory, Negated, Verbs, Video, given
 from trainer.losses.settings import option
 
 
@@ -24,7 +24,7 @@ class ContrastiveLoss:
     Source: Radford et al., "Learning Transferable Visual Models From Natural Language Supervision", ICML 2021, Fig. 3.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"video"})
+    inputs: ClassVar[tuple[InputFactory, ...]] = (Video,)
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         scores = batch.logit_scale * given(batch.video) @ batch.caption.T  # (B, B)
@@ -41,7 +41,7 @@ class ConClipLoss:
         L3 = cross_entropy(scale · d [c⁻; c]ᵀ)        own negation, for the distractor
         loss = mean of the terms that are on, each a mean over the batch
 
-    Captions that cannot be negated have neither c⁻ nor d. Distractors are mined, see `trainer.learner.distractors`, so
+    Captions that cannot be negated have neither c⁻ nor d. Distractors are mined, see `trainer.inputs.distractors`, so
     L3 takes it on trust that c⁻ fits d.
 
     Source: Singh et al., "Learn 'No' to Say 'Yes' Better: Improving Vision-Language Models via Negations", WACV 2025,
@@ -57,15 +57,18 @@ class ConClipLoss:
             raise ConfigError("The loss con has no term left. Turn on images, captions or distractors.")
 
     @property
-    def needs(self) -> frozenset[str]:
-        return frozenset({"video", "negated", *(["distractors"] if self.captions or self.distractors else [])})
+    def inputs(self) -> tuple[InputFactory, ...]:
+        """Videos and negated captions, and distractors for the terms that have them."""
+        if self.captions or self.distractors:
+            return (Video, Negated, Distractors)
+        return (Video, Negated)
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        video, negated, terms = given(batch.video), _negatable(batch.negated, batch), list[Tensor]()
+        video, negated, terms = given(batch.video), _negated(batch), list[Tensor]()
         if self.images:
             terms.append(_chosen(batch, video, batch.caption, negated))
         if self.captions or self.distractors:
-            distractor = _negatable(batch.distractor, batch)
+            distractor = _negatable(batch.of(Distractors), batch)
             if self.captions:
                 terms.append(_chosen(batch, batch.caption, video, distractor))
             if self.distractors and len(distractor):
@@ -85,16 +88,25 @@ class NegClipLoss:
     It?", ICLR 2023.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"video", "negated"})
+    inputs: ClassVar[tuple[InputFactory, ...]] = (
+        Video,
+        Negated,
+    )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        video, negated = given(batch.video), _negatable(batch.negated, batch)
+        video, negated = given(batch.video), _negated(batch)
         return (_chosen(batch, video, batch.caption, negated) + _chosen(batch, batch.caption, video, video[:0])) / 2
 
 
-def _negatable(rows: Tensor | None, batch: EmbeddedBatch) -> Tensor:
+def _negated(batch: EmbeddedBatch) -> Tensor:
+    """Return the negations of the captions that can be negated: (N, D)."""
+    return _negatable(batch.of(Negated).text, batch)
+
+
+def _negatable(rows: Tensor, batch: EmbeddedBatch) -> Tensor:
     """Return the rows of captions that can be negated: (N, D)."""
-    return given(rows) if batch.negatable is None else given(rows)[batch.negatable]
+    negatable = batch.of(Negated).negatable
+    return rows if negatable is None else rows[negatable]
 
 
 def _chosen(batch: EmbeddedBatch, asked: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
@@ -120,7 +132,10 @@ class VfcLoss:
     section 3.2 and Tables 6 to 8. The authors' code weighs the terms by 1, ½ and ½, with beta 0.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"video", "verbs"})
+    inputs: ClassVar[tuple[InputFactory, ...]] = (
+        Video,
+        Verbs,
+    )
 
     text_to_video: AnySize = option(2.0, "weight of captions that choose among videos")
     video_to_text: AnySize = option(1.0, "weight of videos that choose among captions and their own changed captions")
@@ -129,7 +144,7 @@ class VfcLoss:
     beta: AnySize = option(0.1, "weight of hard negatives over easy ones; 0 weighs all alike (InfoNCE)")
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        video, verbs = given(batch.video), given(batch.verbs)
+        video, verbs = given(batch.video), batch.of(Verbs)
         size, others = len(video), ~torch.eye(len(video), dtype=torch.bool, device=video.device)
         scores = video @ batch.caption.T / self.temperature  # (videos, captions)
         changed = (video[:, None] * verbs.changed).sum(dim=-1) / self.temperature  # (B, K)

@@ -1,12 +1,14 @@
 """Negation distillation: the text tower learns a difference of embeddings. Used by CLIP-neg; not from the paper."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from trainer.losses.embedded import EmbeddedBatch, PartVectors, given
+from trainer.inputs import Denied, EmbeddedBatch, InputFactory, Parts, given
+from trainer.inputs.parts import PartVectors
 from trainer.losses.settings import option
 
 
@@ -28,13 +30,13 @@ class DistillLoss:
     keep: float = option(1.0, "weight of the term that holds affirmative captions in place")
 
     @property
-    def needs(self) -> frozenset[str]:
-        return frozenset({"denied", "parts", "kept"} if self.keep else {"denied", "parts"})
+    def inputs(self) -> tuple[InputFactory, ...]:
+        """Denying sentences and their parts, and captions as the starting model embeds them if they are held."""
+        return (Denied, partial(Parts, with_captions=bool(self.keep)))
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        denied = given(batch.denied)
-        parts = given(denied.parts)
-        loss = (1 - (denied.text * self.target(parts)).sum(dim=-1)).mean()
+        parts = batch.of(Parts)
+        loss = (1 - (batch.of(Denied) * self.target(parts)).sum(dim=-1)).mean()
         if not self.keep:
             return loss
         return loss + self.keep * (1 - (batch.caption * given(parts.caption)).sum(dim=-1)).mean()

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import relu
 
 from nt2vr.errors import ConfigError
-from trainer.losses.embedded import EmbeddedBatch, given
+from trainer.inputs import EmbeddedBatch, InputFactory, Negated, Video, given
 from trainer.losses.settings import option
 
 Reduction = Literal["sum", "mean"]
@@ -25,7 +25,7 @@ class RetrievalLoss:
     Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 2; W2VV++ has the same.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"video"})
+    inputs: ClassVar[tuple[InputFactory, ...]] = (Video,)
 
     margin: float = option(0.2, "margin, m0 in the paper, in cosine units")
     both_directions: bool = option(False, "also compare each video with its hardest negative caption (VSE++)")
@@ -58,10 +58,11 @@ def over_negatable(losses: Tensor, batch: EmbeddedBatch, reduction: Reduction, r
     The factor B / n, turned on by `rescale`, comes from nT2VR's public implementation, which applies it to the mean
     too: the fewer captions of a batch can be negated, the more each counts. The paper does not mention it.
     """
-    if batch.negatable is None:
+    negatable = batch.of(Negated).negatable
+    if negatable is None:
         return reduced(losses, reduction)
-    loss = reduced(torch.where(batch.negatable, losses, 0.0), reduction)
-    return loss * len(losses) / batch.negatable.sum().clamp(min=1) if rescale or reduction == "mean" else loss
+    loss = reduced(torch.where(negatable, losses, 0.0), reduction)
+    return loss * len(losses) / negatable.sum().clamp(min=1) if rescale or reduction == "mean" else loss
 
 
 Pivot = Literal["video", "query"]
@@ -79,7 +80,10 @@ class SoftNegativeLoss:
     Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 3 and 4.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"video", "negated"})
+    inputs: ClassVar[tuple[InputFactory, ...]] = (
+        Video,
+        Negated,
+    )
 
     margin: float = option(0.1, "m1 of the paper, in cosine units")
     pivot: Pivot = option("video", "embedding that the negated caption is pushed away from")
@@ -89,7 +93,7 @@ class SoftNegativeLoss:
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         video = given(batch.video).detach() if self.detach_video else given(batch.video)
-        negated = given(batch.negated)
+        negated = batch.of(Negated).text
         right = (video * batch.caption).sum(dim=-1)  # (B,)
         wrong = ((video if self.pivot == "video" else batch.caption) * negated).sum(dim=-1)  # (B,)
         return over_negatable(relu(self.margin + wrong - right), batch, self.reduction, self.rescale)
@@ -107,7 +111,10 @@ class BidirectionalLoss:
     Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 5, 6 and 7.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"video", "negated"})
+    inputs: ClassVar[tuple[InputFactory, ...]] = (
+        Video,
+        Negated,
+    )
 
     video_pivot: bool = option(True, "include Eq. 5")
     query_pivot: bool = option(True, "include Eq. 6")
@@ -127,7 +134,7 @@ class BidirectionalLoss:
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         video = given(batch.video).detach() if self.detach_video else given(batch.video)
-        caption, negated = batch.caption, given(batch.negated)
+        caption, negated = batch.caption, batch.of(Negated).text
         right = (video * caption).sum(dim=-1)  # (B,)
         losses = torch.zeros_like(right)
         if self.video_pivot:

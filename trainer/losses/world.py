@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from trainer.losses.embedded import EmbeddedBatch, given
+from trainer.inputs import Denied, EmbeddedBatch, InputFactory, Labels, Order, Truth, Video, given
 from trainer.losses.settings import option
 
 
@@ -24,16 +24,20 @@ class ComposedLoss:
     truth is unknown has none. No gradient reaches the temperature: only the contrastive loss may change it.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"video", "denied", "truth"})
+    inputs: ClassVar[tuple[InputFactory, ...]] = (
+        Video,
+        Denied,
+        Truth,
+    )
 
     hard_weight: float = option(1.0, "weight of the hard-clip term; 0 turns it off")
     hard_margin: float = option(0.1, "margin between fitting and hard clips, in cosine units")
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        denied, scale = given(batch.denied), batch.logit_scale.detach()
-        truth = given(denied.truth)
+        scale = batch.logit_scale.detach()
+        truth = batch.of(Truth)
         usable = truth.fitting.any(dim=1) & ~truth.fitting.all(dim=1)  # (B,)
-        scores = (scale * denied.text @ truth.pool.T)[usable]  # (b, P)
+        scores = (scale * batch.of(Denied) @ truth.pool.T)[usable]  # (b, P)
         fitting, both = truth.fitting[usable], truth.both[usable]
         if not len(scores):
             return scores.sum()
@@ -70,10 +74,13 @@ class LabelsLoss:
     that is shown stays in the denominators; with twenty words per clip, these would compete.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"video", "labels"})
+    inputs: ClassVar[tuple[InputFactory, ...]] = (
+        Video,
+        Labels,
+    )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        labels = given(batch.labels)
+        labels = batch.of(Labels)
         scores = batch.logit_scale.detach() * given(batch.video) @ labels.text.T  # (B, L)
         return (_ranked(scores, labels.shown) + _ranked(scores.T, labels.shown.T)) / 2
 
@@ -95,10 +102,13 @@ class OrderLoss:
     temperature.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"video", "ordered"})
+    inputs: ClassVar[tuple[InputFactory, ...]] = (
+        Video,
+        Order,
+    )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        order, scale = given(batch.order), batch.logit_scale.detach()
+        order, scale = batch.of(Order), batch.logit_scale.detach()
         text, video = (rows.reshape(-1, 2, rows.shape[-1]) for rows in (order.text, order.video))  # (P / 2, 2, D)
         scores = scale * text @ video.mT  # (P / 2, 2, 2)
         if not len(scores):

@@ -13,8 +13,11 @@ from torch import Tensor
 import nt2vr
 from nt2vr.datasets.load import DATASETS, load_dataset
 from nt2vr.errors import ConfigError, DatasetError
+from tests.own_loss import WordOrderLoss
+from tests.training import SMALL, go_on, run_training, stop_at
+from trainer.inputs import EmbeddedBatch, Negated, Parts, Video
 from trainer.losses import LOSSES, build_losses
-from trainer.losses.embedded import EmbeddedBatch
+from trainer.runs.run_folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -22,10 +25,7 @@ class Pull:
     """Pull captions towards their videos."""
 
     strength: float = 2.0
-
-    @property
-    def needs(self) -> frozenset[str]:
-        return frozenset({"video"})
+    inputs = (Video,)
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         assert batch.video is not None
@@ -43,7 +43,7 @@ def unregistered() -> Iterator[None]:
 def test_a_loss_of_ones_own_is_built_from_settings_and_summed() -> None:
     nt2vr.register_loss("pull", Pull)
     losses = build_losses({"pull": {"weight": 0.5, "strength": 4.0}})
-    assert losses.needs == {"video"}
+    assert [type(loss_input) for loss_input in losses.inputs] == [Video]
     videos = torch.eye(2)
     batch = EmbeddedBatch(video=videos, caption=videos.flip(0), logit_scale=torch.tensor(1.0))
     total, values = losses(batch)
@@ -54,26 +54,58 @@ def test_a_loss_of_ones_own_is_built_from_settings_and_summed() -> None:
 @dataclass(frozen=True)
 class WithoutDefault:
     size: int
-    needs = frozenset({"video"})
+    inputs = (Video,)
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         return batch.caption.sum()
 
 
-@dataclass(frozen=True)
-class NeedsSound(Pull):
-    @property
-    def needs(self) -> frozenset[str]:
-        return frozenset({"sound"})
-
-
 @pytest.mark.parametrize(
     ("name", "loss"),
-    [("contrastive", Pull), ("Two Words", Pull), ("mine", Pull()), ("mine", WithoutDefault), ("mine", NeedsSound)],
+    [("contrastive", Pull), ("Two Words", Pull), ("mine", Pull()), ("mine", WithoutDefault)],
 )
 def test_a_loss_that_a_config_could_not_use_is_refused(name: str, loss: Any) -> None:
     with pytest.raises(ConfigError):
         nt2vr.register_loss(name, loss)
+
+
+@pytest.mark.parametrize("named", ["video", ("video",), (dict,), None])
+def test_a_loss_whose_inputs_are_none_is_refused(named: Any) -> None:
+    @dataclass(frozen=True)
+    class Misnamed:
+        inputs = named
+
+        def __call__(self, batch: EmbeddedBatch) -> Tensor:
+            return batch.caption
+
+    with pytest.raises(ConfigError):
+        nt2vr.register_loss("mine", Misnamed)
+
+
+def metrics_of(run: RunFolder) -> list[str]:
+    return run.metrics.read_text().splitlines()
+
+
+def test_a_loss_with_an_input_of_ones_own_trains_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nt2vr.register_loss("word-order", WordOrderLoss)
+    config = SMALL.replace(losses={"contrastive": {}, "word-order": {"weight": 0.5}})
+    whole = run_training(config, tmp_path / "whole")
+    assert all(json.loads(line)["word-order"] > 0 for line in metrics_of(whole) if "contrastive" in line)
+
+    stop_at(monkeypatch, step=3)
+    cut = run_training(config, tmp_path / "cut", "stopped")
+    assert metrics_of(go_on(cut)) == metrics_of(whole)
+
+
+def test_built_in_inputs_come_first_each_once_with_what_they_use() -> None:
+    nt2vr.register_loss("word-order", WordOrderLoss)
+    losses = build_losses({"distill": {}, "composed": {}, "con": {}, "bnl": {}})
+    with_own = build_losses({"word-order": {}, "composed": {}, "con": {}, "distill": {"keep": 0.0}})
+    names = "Video Negated Distractors Denied Truth Parts".split()
+    assert [type(loss_input).__name__ for loss_input in losses.inputs] == names
+    assert [type(loss_input).__name__ for loss_input in with_own.inputs] == [*names, "Shuffled"]
+    assert losses.inputs.of(Negated).is_parsed and losses.inputs.of(Parts).with_captions
+    assert not with_own.inputs.of(Parts).with_captions
 
 
 def rows(path: Path) -> Iterator[dict[str, str]]:

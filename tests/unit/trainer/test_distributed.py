@@ -38,7 +38,8 @@ from trainer.config import Towers, TrainConfig, save_config
 from trainer.data.batches import epoch_batches
 from trainer.data.clips import world_clips
 from trainer.data.sentences import CaptionSentences
-from trainer.learner import Learner, Teacher
+from trainer.inputs.parts import Parts, Teacher
+from trainer.learner import Learner
 from trainer.losses import build_losses
 from trainer.runs.run_folder import RunFolder
 
@@ -91,10 +92,11 @@ def gradients(folder: Path) -> dict[str, dict[str, Any]]:
         learner.pooling.load_state_dict(heads[kind])
         if loss == "distill":
             encoder = read_checkpoint(folder / "base")
-            learner.teacher = Teacher(encoder, [SceneDenial("not", "", "", "dog", Claim(), (Claim(),))], videos, "cpu")
+            sentence = SceneDenial("not", "", "", "dog", Claim(), (Claim(),))
+            learner.losses.inputs.of(Parts).teacher = Teacher(encoder, [sentence], videos, "cpu")
             perturb(learner)
         learner.start_epoch()
-        batches = epoch_batches(clips, config, 1, needs=learner.losses.needs)
+        batches = epoch_batches(clips, config, 1, inputs=learner.losses.inputs)
         values = learner.step(islice(batches, config.batches.accumulate))
         named = (*learner.model.named_parameters(), *learner.pooling.named_parameters("head"))
         grads = {name: p.grad.clone() for name, p in named if p.grad is not None}
@@ -135,7 +137,7 @@ def read_in_an_epoch(folder: Path) -> dict[str, Any]:
     learner = Learner(config)
     learner.tokenizer = tokenize = Mock(wraps=learner.tokenizer)
     learner.start_epoch()
-    batches = epoch_batches(clips, config, 1, needs=learner.losses.needs)
+    batches = epoch_batches(clips, config, 1, inputs=learner.losses.inputs)
     losses = [learner.step(islice(batches, 1))["bnl"] for _ in range(config.steps_per_epoch)]
     return {
         "bytes": counted.read,

@@ -72,7 +72,7 @@ def test_prefetched_batches_are_pinned_and_give_the_losses_of_a_cpu(
     def losses() -> Iterator[float]:
         learner = Learner(CONFIG)
         learner.start_epoch()
-        batches = epoch_batches(clips[0], CONFIG, 1, needs=learner.losses.needs)
+        batches = epoch_batches(clips[0], CONFIG, 1, inputs=learner.losses.inputs)
         for batch in prefetched(batches) if learner.device == "cuda" else batches:
             assert batch.frames is not None
             assert torch.from_numpy(batch.frames).is_pinned() == (learner.device == "cuda")

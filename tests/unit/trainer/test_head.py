@@ -20,11 +20,12 @@ from tests.tiny import TINY, write_tiny
 from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches
 from trainer.data.clips import Clips, world_clips
-from trainer.data.sentences import CaptionSentences, OrderedClips
+from trainer.data.sentences import CaptionSentences
+from trainer.inputs import EmbeddedBatch, Order
+from trainer.inputs.order import OrderedClips
 from trainer.learner import Learner
-from trainer.loop import prepare, train
+from trainer.loop import prepare, prepare_inputs, train
 from trainer.losses.contrastive import ContrastiveLoss
-from trainer.losses.embedded import EmbeddedBatch
 from trainer.runs.run_folder import RunFolder
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
@@ -117,16 +118,17 @@ def test_the_loss_order_teaches_a_text_tower_with_a_pooling_that_is_kept(config:
     config = config.replace(base=str(base), train="text", keep_head=True, pooling="base", losses=losses, num_clips=48)
     clips = world_clips("train", 48, config.frames.num_frames, Framing(64), 0, tmp_path)
     learner = Learner(config)
+    prepare_inputs(learner, clips)
     prepare(learner, clips, lambda: False)
     assert learner.videos is not None and learner.frames is not None and learner.frames.ndim == 3
     with torch.no_grad():
         np.testing.assert_allclose(learner.pooling(learner.frames), learner.videos, atol=1e-6)
     learner.start_epoch()
-    batch = next(epoch_batches(clips, config, 1, needs=learner.losses.needs))
+    batch = next(epoch_batches(clips, config, 1, inputs=learner.losses.inputs))
     assert learner.step([batch])["order"] > 0
     no_frames = np.empty((0, config.frames.num_frames), np.int64)
     nothing = OrderedClips([], no_frames, no_frames)
-    assert learner.step([replace(batch, ordered=nothing)])["order"] == 0
+    assert learner.step([replace(batch, drawn={**batch.drawn, Order: nothing})])["order"] == 0
     assert learner.encoder().card.head == read_checkpoint(base).card.head
     assert learner.encoder().text_fingerprint != read_checkpoint(base).text_fingerprint
 

@@ -12,19 +12,30 @@ from torch.nn.functional import normalize
 from nt2vr.errors import ConfigError
 from tests.papers import papers_reference
 from trainer.config import OF_CAPTIONS, OF_WORLD, TrainConfig
+from trainer.inputs import (
+    Denied,
+    Distractors,
+    EmbeddedBatch,
+    Input,
+    Labels,
+    Negated,
+    Order,
+    Parts,
+    Truth,
+    Verbs,
+    Video,
+    given,
+    inputs_of,
+)
+from trainer.inputs.denied import EmbeddedTruth
+from trainer.inputs.labels import EmbeddedLabels
+from trainer.inputs.negated import EmbeddedNegated
+from trainer.inputs.order import EmbeddedOrder
+from trainer.inputs.parts import PartVectors
+from trainer.inputs.verbs import EmbeddedVerbs
 from trainer.losses import LOSSES, build_losses, losses_of
 from trainer.losses.contrastive import ConClipLoss, ContrastiveLoss, NegClipLoss, VfcLoss
 from trainer.losses.distill import DistillLoss
-from trainer.losses.embedded import (
-    Denied,
-    EmbeddedBatch,
-    EmbeddedLabels,
-    EmbeddedOrder,
-    EmbeddedTruth,
-    EmbeddedVerbs,
-    PartVectors,
-    given,
-)
 from trainer.losses.paper import BidirectionalLoss, RetrievalLoss, SoftNegativeLoss
 from trainer.losses.world import ComposedLoss, LabelsLoss, OrderLoss
 
@@ -38,25 +49,36 @@ def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
         wanted, unwanted, torch.arange(size) == 0, unwanted.mean(dim=0), video.mean(dim=0), teacher_caption
     )
     fitting = torch.eye(size, dtype=torch.bool)
-    denied = Denied(text.requires_grad_(), EmbeddedTruth(video.detach(), fitting, fitting.roll(1, 1)), parts)
+    truth = EmbeddedTruth(video.detach(), fitting, fitting.roll(1, 1))
     changed = normalize(torch.randn(size, 2, 8, generator=generator), dim=-1).requires_grad_()
     phrase = normalize(torch.randn(size, 8, generator=generator), dim=-1).requires_grad_()
     is_changed = torch.tensor([[True, True], [True, False], [False, False]]).repeat(size, 1)[:size]
     verbs = EmbeddedVerbs(changed, is_changed, phrase, torch.arange(size) != 1)
     turns = (normalize(torch.randn(4, 8, generator=generator), dim=-1).requires_grad_() for _ in range(2))
     video.requires_grad_(), caption.requires_grad_()
-    return EmbeddedBatch(
-        *(video, caption, torch.tensor(scale), negated.requires_grad_(), None, denied, distractor),
-        verbs=verbs,
-        labels=EmbeddedLabels(phrase.detach().clone().requires_grad_(), fitting | fitting.roll(1, 1)),
-        order=EmbeddedOrder(*turns),
-    )
+    inputs = {
+        Negated: EmbeddedNegated(negated.requires_grad_()),
+        Distractors: distractor,
+        Denied: text.requires_grad_(),
+        Truth: truth,
+        Parts: parts,
+        Verbs: verbs,
+        Labels: EmbeddedLabels(phrase.detach().clone().requires_grad_(), fitting | fitting.roll(1, 1)),
+        Order: EmbeddedOrder(*turns),
+    }
+    return EmbeddedBatch(video, caption, torch.tensor(scale), inputs)
+
+
+def with_negatable(batch: EmbeddedBatch, *negatable: bool) -> EmbeddedBatch:
+    """Return a batch of which some captions cannot be negated."""
+    negated = batch.of(Negated)._replace(negatable=torch.tensor(negatable))
+    return replace(batch, inputs={**batch.inputs, Negated: negated})
 
 
 def test_order_compares_each_sentence_and_clip_with_those_of_the_other_order_alone() -> None:
     generator = torch.Generator().manual_seed(2)
     text, video = (normalize(torch.randn(4, 3, generator=generator, dtype=torch.float64), dim=-1) for _ in range(2))
-    batch = EmbeddedBatch(video, video, torch.tensor(5.0), order=EmbeddedOrder(text, video))
+    batch = EmbeddedBatch(video, video, torch.tensor(5.0), {Order: EmbeddedOrder(text, video)})
     scores = (5 * text @ video.T).tolist()
     costs = [
         math.log(1 + math.exp(scores[one][other] - scores[own][own]))
@@ -71,7 +93,7 @@ def test_labels_are_ranked_as_in_plain_loops() -> None:
     generator = torch.Generator().manual_seed(1)
     video, text = (normalize(torch.randn(3, 4, generator=generator, dtype=torch.float64), dim=-1) for _ in range(2))
     shown = torch.tensor([[1, 1, 1], [0, 1, 1], [0, 0, 1]], dtype=torch.bool)
-    batch = EmbeddedBatch(video, video, torch.tensor(5.0), labels=EmbeddedLabels(text, shown))
+    batch = EmbeddedBatch(video, video, torch.tensor(5.0), {Labels: EmbeddedLabels(text, shown)})
     scores = (5 * video @ text.T).tolist()
 
     def cost(right: float, wrong: list[float]) -> float:
@@ -101,7 +123,7 @@ def cosines(video_caption: float, video_negated: float, caption_negated: float, 
         )
     )
     video, caption, negated = rows.float()[:, None].expand(3, size, 3)
-    return EmbeddedBatch(video, caption, torch.tensor(1.0), negated)
+    return EmbeddedBatch(video, caption, torch.tensor(1.0), {Negated: EmbeddedNegated(negated)})
 
 
 def test_contrastive_is_the_mean_of_both_directions() -> None:
@@ -121,20 +143,19 @@ def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name:
     kind = LOSSES[name]
     loss: Tensor = kind()(batch)
     loss.backward()  # type: ignore[no-untyped-call]
-    needs = kind().needs
-    assert batch.negated is not None and batch.denied is not None
+    inputs = inputs_of(kind().inputs)
     seen = {
         "caption": (batch.caption, name not in ("composed", "labels", "order")),
-        "negated": (batch.negated, "negated" in needs),
-        "denied": (batch.denied.text, "denied" in needs),
+        "negated": (batch.of(Negated).text, Negated in inputs),
+        "denied": (batch.of(Denied), Denied in inputs),
         "video": (
             given(batch.video),
             name in ("contrastive", "retrieval", "con", "negclip", "vfc", "labels"),
         ),  # the other losses detach or do not use it
-        "changed": (given(batch.verbs).changed, "verbs" in needs),
-        "phrase": (given(batch.verbs).phrase, "verbs" in needs),
-        "labels": (given(batch.labels).text, "labels" in needs),
-        "order": (given(batch.order).text, "ordered" in needs),
+        "changed": (batch.of(Verbs).changed, Verbs in inputs),
+        "phrase": (batch.of(Verbs).phrase, Verbs in inputs),
+        "labels": (batch.of(Labels).text, Labels in inputs),
+        "order": (batch.of(Order).text, Order in inputs),
     }
     for embeddings, is_seen in seen.values():
         assert (embeddings.grad is not None and bool(embeddings.grad.any())) == is_seen
@@ -174,22 +195,22 @@ def test_bnl_is_the_distance_from_its_bands_by_hand(gap: float, video: float, qu
 @pytest.mark.parametrize("kind", [SoftNegativeLoss, BidirectionalLoss])
 def test_captions_that_cannot_be_negated_count_nothing_and_the_others_more(kind: Any) -> None:
     one, four = cosines(0.6, 0.6, 0.6), cosines(0.6, 0.6, 0.6, size=4)
-    masked = replace(four, negatable=torch.tensor([True, False, False, False]))
+    masked = with_negatable(four, True, False, False, False)
     single = kind()(one).item()
     assert single > 0
     assert kind()(masked).item() == pytest.approx(4 * single)  # the same sum as if all four were negatable
     assert kind(rescale=False)(masked).item() == pytest.approx(single)
     for rescale in (True, False):  # the mean is over the captions that could be
         assert kind(reduction="mean", rescale=rescale)(masked).item() == pytest.approx(single)
-    assert kind()(replace(four, negatable=torch.zeros(4, dtype=torch.bool))).item() == 0
+    assert kind()(with_negatable(four, False, False, False, False)).item() == 0
 
 
 def denied_scores(scores: list[float], fitting: list[bool], both: list[bool]) -> EmbeddedBatch:
     """One sentence along the first axis, and clips with the given cosines to it."""
     pool = torch.tensor([[score, math.sqrt(1 - score**2)] for score in scores])
     text = torch.tensor([[1.0, 0.0]], requires_grad=True)
-    denied = Denied(text, EmbeddedTruth(pool, torch.tensor([fitting]), torch.tensor([both])))
-    return EmbeddedBatch(text, text, torch.tensor(10.0), denied=denied)
+    truth = EmbeddedTruth(pool, torch.tensor([fitting]), torch.tensor([both]))
+    return EmbeddedBatch(text, text, torch.tensor(10.0), {Denied: text, Truth: truth})
 
 
 @pytest.mark.parametrize(("fitting", "both"), [([False, False], [True, False]), ([True, True], [False, False])])
@@ -198,8 +219,8 @@ def test_composed_has_nothing_to_learn_where_no_clip_fits_or_all_do(fitting: lis
     loss = ComposedLoss()(batch)
     loss.backward()  # type: ignore[no-untyped-call]
     assert loss.item() == 0
-    assert batch.denied and batch.denied.text.grad is not None
-    assert not batch.denied.text.grad.any()
+    gradient = batch.of(Denied).grad
+    assert gradient is not None and not gradient.any()
 
 
 def test_composed_is_that_of_a_plain_loop() -> None:
@@ -216,7 +237,8 @@ def test_composed_is_that_of_a_plain_loop() -> None:
         contrasts.append(sum(math.log((math.exp(s[i][a]) + wrong) / math.exp(s[i][a])) for a in right) / len(right))
         middle = sum(s[i][a] for a in right) / len(right)
         hards += [sum(math.log(1 + math.exp(s[i][j] - middle + 0.7)) for j in hard) / len(hard)] if hard else []
-    batch = EmbeddedBatch(pool, text, torch.tensor(7.0), denied=Denied(text, EmbeddedTruth(pool, fitting, both)))
+    inputs: dict[type[Input[Any, Any]], Any] = {Denied: text, Truth: EmbeddedTruth(pool, fitting, both)}
+    batch = EmbeddedBatch(pool, text, torch.tensor(7.0), inputs)
     expected = sum(contrasts) / 3 + 1.5 * sum(hards) / len(hards)
     assert len(hards) == 2
     assert ComposedLoss(hard_weight=1.5)(batch).item() == pytest.approx(expected, rel=1e-5)
@@ -234,8 +256,8 @@ def test_distillation_by_hand() -> None:
     )
     targets = torch.tensor([[1.0, -1.0], [2.0, -1.0]])
     torch.testing.assert_close(DistillLoss().target(parts), normalize(targets, dim=-1))
-    denied = Denied(torch.stack((x, x)), parts=parts)
-    batch = EmbeddedBatch(None, torch.stack((x, x)), torch.tensor(1.0), denied=denied)
+    inputs: dict[type[Input[Any, Any]], Any] = {Denied: torch.stack((x, x)), Parts: parts}
+    batch = EmbeddedBatch(None, torch.stack((x, x)), torch.tensor(1.0), inputs)
     lost = (1 - 1 / math.sqrt(2) + 1 - 2 / math.sqrt(5)) / 2
     assert DistillLoss(keep=0)(batch).item() == pytest.approx(lost, rel=1e-5)
     assert DistillLoss(keep=3)(batch).item() == pytest.approx(lost + 3 * 0.5, rel=1e-5)  # one caption has moved
@@ -243,9 +265,15 @@ def test_distillation_by_hand() -> None:
 
 
 def test_losses_that_only_the_world_or_captions_alone_serve_are_those_that_the_config_knows() -> None:
-    needs = {name: kind().needs for name, kind in LOSSES.items()}
-    assert {name for name, some in needs.items() if some & {"truth", "labels", "ordered"}} == OF_WORLD
-    assert {name for name, some in needs.items() if "video" not in some} == OF_CAPTIONS
+    inputs = {name: inputs_of(kind().inputs) for name, kind in LOSSES.items()}
+    assert {name for name, some in inputs.items() if any(one.needs_world for one in some)} == OF_WORLD
+    assert {name for name, some in inputs.items() if Video not in some} == OF_CAPTIONS
+
+
+def test_a_batch_without_an_input_that_a_loss_reads_is_refused() -> None:
+    bare = replace(random_batch(), inputs={})
+    with pytest.raises(ValueError, match="Labels"):
+        LabelsLoss()(bare)
 
 
 def test_losses_add_up_by_their_weights_and_are_told_without() -> None:
@@ -283,7 +311,8 @@ def published_con(scale: str) -> tuple[EmbeddedBatch, dict[str, float]]:
     )
     values = {name: float(stored[f"con_{name}_scale{scale}"]) for name in ("L1", "L2", "L3", "total")}
     values["negclip"] = float(stored[f"con_negclip_style_scale{scale}"])
-    batch = EmbeddedBatch(video, caption, torch.tensor(float(scale)).double(), negated, distractor=distractor)
+    inputs = {Negated: EmbeddedNegated(negated), Distractors: distractor}
+    batch = EmbeddedBatch(video, caption, torch.tensor(float(scale)).double(), inputs)
     return batch, values
 
 
@@ -304,8 +333,8 @@ def test_con_is_the_loss_of_its_authors_code_in_total_and_by_terms(scale: str) -
 
 
 def test_con_is_that_of_a_plain_loop_and_leaves_out_what_cannot_be_negated() -> None:
-    batch = replace(random_batch(), negatable=torch.tensor([True, False, True, True, False]))
-    rows = {"v": given(batch.video), "c": batch.caption, "n": given(batch.negated), "d": given(batch.distractor)}
+    batch = with_negatable(random_batch(), True, False, True, True, False)
+    rows = {"v": given(batch.video), "c": batch.caption, "n": batch.of(Negated).text, "d": batch.of(Distractors)}
     cosine = {a + b: (7.0 * rows[a] @ rows[b].T).tolist() for a in rows for b in rows}
 
     def term(asked: str, right: str, wrong: str, who: list[int], competing: list[int]) -> float:
@@ -322,7 +351,7 @@ def test_con_is_that_of_a_plain_loop_and_leaves_out_what_cannot_be_negated() -> 
     assert ConClipLoss()(batch).item() == pytest.approx((l1 + l2 + l3) / 3, rel=1e-5)
     l0 = term("c", "v", "d", everyone, [])
     assert NegClipLoss()(batch).item() == pytest.approx((l1 + l0) / 2, rel=1e-5)
-    none = replace(batch, negatable=torch.zeros(5, dtype=torch.bool))
+    none = with_negatable(batch, *[False] * 5)
     assert ConClipLoss(images=False, captions=False)(none).item() == 0
     assert ConClipLoss()(none).isfinite()
 
@@ -330,7 +359,7 @@ def test_con_is_that_of_a_plain_loop_and_leaves_out_what_cannot_be_negated() -> 
 def test_con_needs_a_term_and_distractors_a_frozen_visual_tower() -> None:
     with pytest.raises(ConfigError, match="no term left"):
         ConClipLoss(images=False, captions=False, distractors=False)
-    assert "distractors" not in ConClipLoss(captions=False, distractors=False).needs
+    assert Distractors not in ConClipLoss(captions=False, distractors=False).inputs
     with pytest.raises(ConfigError, match="con needs a frozen visual tower"):
         losses_of(TrainConfig(losses={"con": {}}))
 
@@ -348,7 +377,7 @@ def published_vfc(tau: float, beta: float) -> tuple[EmbeddedBatch, dict[str, flo
     values["verb"] = float(stored[f"vfc_verb_phrase_tau{tau}"])
     values["code"] = float(stored[f"vfc_code_total_tau{tau}_beta{beta}"])
     verbs = EmbeddedVerbs(captions[:, 1:], padding[:, 1:] == 0, phrase, has_phrase > 0)
-    return EmbeddedBatch(video, captions[:, 0], torch.tensor(1.0).double(), verbs=verbs), values
+    return EmbeddedBatch(video, captions[:, 0], torch.tensor(1.0).double(), {Verbs: verbs}), values
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.1])
@@ -373,7 +402,7 @@ def test_vfc_divides_each_video_by_its_own_number_of_captions_unlike_the_code() 
 
 def test_vfc_is_that_of_a_plain_loop_and_leaves_out_what_is_missing() -> None:
     batch = random_batch()
-    verbs, tau, beta = given(batch.verbs), 0.3, 0.4
+    verbs, tau, beta = batch.of(Verbs), 0.3, 0.4
 
     def dot(one: Tensor, other: Tensor) -> float:
         return math.fsum(a * b for a, b in zip(one.tolist(), other.tolist(), strict=True)) / tau
@@ -398,7 +427,7 @@ def test_vfc_is_that_of_a_plain_loop_and_leaves_out_what_is_missing() -> None:
     for name, weights in VFC_TERMS.items():
         assert VfcLoss(*weights, temperature=tau, beta=beta)(batch).item() == pytest.approx(expected[name], rel=1e-5)
     without = {"is_changed": torch.zeros(5, 2, dtype=torch.bool), "has_phrase": torch.arange(5) == 2}
-    bare = replace(batch, verbs=replace(verbs, **without))
+    bare = replace(batch, inputs={Verbs: replace(verbs, **without)})
     infonce = VfcLoss(1.0, 1.0, 1.0, temperature=1 / 7, beta=0.0)(bare).item()
     assert infonce == pytest.approx(2 * ContrastiveLoss()(batch).item() / math.log(5), rel=1e-5)
     VfcLoss()(bare).backward()  # type: ignore[no-untyped-call]

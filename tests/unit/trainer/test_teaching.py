@@ -17,7 +17,7 @@ from trainer import __main__ as command_line
 from trainer import session, teaching
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.data import clips as clips_module
-from trainer.data.clips import ClipLoader, world_captions
+from trainer.data.clips import ClipLoader, Reading, world_captions
 from trainer.loop import TextMeasures
 from trainer.runs.run_folder import RunFolder, read_metrics
 
@@ -116,7 +116,9 @@ def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> N
         data=str(tmp_path / "captions.txt")
     )
     alone, filled = (
-        ClipLoader(small.replace(add_world=adds), tmp_path, frozenset({"denied"})).load("train").captions("x")
+        ClipLoader(small.replace(add_world=adds), tmp_path, Reading(videos=False, denials=True))
+        .load("train")
+        .captions("x")
         for adds in (False, True)
     )
     assert set(alone) < set(own) and filled[: len(alone)] == alone and len(filled) == 48

@@ -17,6 +17,7 @@ from nt2vr.models.card import WEIGHTS, Card
 from nt2vr.models.checkpoint import read_checkpoint, read_model, write_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
+from nt2vr.progress import silent
 from nt2vr.world.claims import Claim
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.sentences import SceneDenial, SceneDenialKind
@@ -26,8 +27,13 @@ from trainer.config import METRICS, SENTENCES, TrainConfig
 from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import ClipLoader, world_clips
 from trainer.data.sentences import WorldSentences, captions_of
-from trainer.learner import FrozenTexts, Learner, Teacher
+from trainer.inputs import Verbs
+from trainer.inputs.frozen_texts import FrozenTexts
+from trainer.inputs.parts import Teacher
+from trainer.inputs.verbs import VerbBatch
+from trainer.learner import Learner
 from trainer.loop import prepare
+from trainer.losses import losses_of
 
 ALL_LOSSES: dict[str, Any] = {
     **{name: {"weight": 1} for name in ("contrastive", "labels", "retrieval", "composed", "distill")},
@@ -104,15 +110,17 @@ def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
     lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     lost = [line["vfc"] for line in lines if "vfc" in line]
     assert sum(lost[-4:]) < sum(lost[:4])
-    loader = ClipLoader(vfc, tmp_path / "cache", frozenset({"video", "verbs"}))
-    clips = loader.load("train")
-    first, again = (next(epoch_batches(clips, vfc, 1, needs=loader.needs)) for _ in range(2))
-    assert first.changed == again.changed and first.phrases == again.phrases
-    assert first.changed and any(first.changed) and max(map(len, first.changed)) <= 3
-    later = next(epoch_batches(clips, vfc, 2, needs=loader.needs))
+    inputs = losses_of(vfc).inputs
+    clips = ClipLoader(vfc, tmp_path / "cache").load("train")
+    inputs.of(Verbs).prepare(clips, vfc, silent)
+    first, again = (next(epoch_batches(clips, vfc, 1, inputs=inputs)) for _ in range(2))
+    assert first.of(Verbs) == again.of(Verbs)
+    changed = first.of(Verbs).changed
+    assert any(changed) and max(map(len, changed)) <= 3
+    later = next(epoch_batches(clips, vfc, 2, inputs=inputs))
     assert later.rows is not None and first.rows is not None and later.rows.tolist() != first.rows.tolist()
-    assert clips.verbs is not None and set(later.captions) <= set(clips.verbs.texts(later.rows.tolist()))
-    assert loader.load("validation").verbs is None
+    known_texts = {text for row in later.rows.tolist() for text in inputs.of(Verbs).known_texts(row)}
+    assert set(later.captions) <= known_texts
 
 
 def test_each_caption_meets_its_own_changed_captions(config: TrainConfig, tmp_path: Path) -> None:
@@ -120,9 +128,9 @@ def test_each_caption_meets_its_own_changed_captions(config: TrainConfig, tmp_pa
     learner = Learner(vfc)
     learner.use_videos(np.eye(3, learner.model.text_projection.shape[1], dtype=np.float32))
     changed, phrases = [["a man runs"], [], ["a dog sings", "a cat sings"]], ["running", "", "singing"]
-    batch = Batch(None, ["a", "b", "c"], np.arange(3), changed=changed, phrases=phrases)
+    batch = Batch(None, ["a", "b", "c"], np.arange(3), {Verbs: VerbBatch(changed, phrases)})
     with torch.no_grad():
-        verbs = learner._embed(batch).verbs
+        verbs = learner._embed(batch).of(Verbs)
         texts = learner.model.encode_text(
             learner.tokenizer(["a man runs", "a dog sings", "a cat sings"]), normalize=True
         )

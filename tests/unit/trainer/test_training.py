@@ -63,7 +63,7 @@ def test_a_config_that_names_none_of_the_later_keys_trains_as_it_did_before_ther
     losses = [
         learner.step([batch])["contrastive"]
         for epoch in (1, 2)
-        for batch in epoch_batches(clips, learner.config, epoch, needs=learner.losses.needs)
+        for batch in epoch_batches(clips, learner.config, epoch, inputs=learner.losses.inputs)
     ]
     before = [2.8070154190063477, 2.842266798019409, 2.185828447341919, 1.3823707103729248]  # by the earlier code
     assert losses == pytest.approx(before, rel=1e-3)

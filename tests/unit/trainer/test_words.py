@@ -19,9 +19,9 @@ from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches
 from trainer.data.clips import Clips, ppmi_vectors, read_vectors, words_for
 from trainer.data.sentences import CaptionSentences
+from trainer.inputs import EmbeddedBatch, given
 from trainer.learner import Learner
 from trainer.loop import prepare
-from trainer.losses.embedded import EmbeddedBatch, given
 from trainer.losses.paper import RetrievalLoss
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}

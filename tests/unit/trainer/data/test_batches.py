@@ -11,6 +11,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.denials import CaptionDenials
+from nt2vr.progress import silent
 from nt2vr.world.captions import describe
 from nt2vr.world.reader import labels
 from nt2vr.world.sampling import sample_scenes
@@ -18,14 +19,15 @@ from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenial, SceneDenialKind
 from tests.truth import fits
 from trainer.config import TrainConfig
-from trainer.data.batches import Batch, TruthBatch, epoch_batches
+from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences, WorldSentences
+from trainer.inputs import Denied, InputFactory, Labels, Negated, Truth, inputs_of
 from trainer.loop import AHEAD, prefetched
 
 FRAMES = np.arange(300, dtype=np.int16).astype(np.uint8)[:, None, None, None, None].repeat(2, axis=1)
 CONFIG = TrainConfig(num_clips=300, num_frames=2, batch_size=20, base="somewhere", train="text", pool_clips=50)
-NEEDS = frozenset({"negated", "denied", "truth"})
+INPUTS: tuple[InputFactory, ...] = (Negated, Truth)
 
 
 @cache
@@ -38,18 +40,16 @@ def world() -> Clips:
     return Clips(FRAMES, WorldSentences(scenes()))
 
 
-def first(config: TrainConfig = CONFIG, epoch: int = 1, needs: frozenset[str] = NEEDS) -> Batch:
-    return next(epoch_batches(world(), config, epoch, needs=needs))
-
-
-def truth_of(batch: Batch) -> TruthBatch:
-    assert batch.truth is not None
-    return batch.truth
+def first(config: TrainConfig = CONFIG, epoch: int = 1, named: tuple[InputFactory, ...] = INPUTS) -> Batch:
+    inputs = inputs_of(named)
+    for loss_input in inputs:
+        loss_input.prepare(world(), config, silent)
+    return next(epoch_batches(world(), config, epoch, inputs=inputs))
 
 
 def test_what_no_loss_needs_is_not_drawn_and_changes_nothing_else() -> None:
-    bare, full = first(CONFIG.replace(train="all"), needs=frozenset()), first(CONFIG.replace(train="all"))
-    assert bare.negated is None and bare.denied is None
+    bare, full = first(CONFIG.replace(train="all"), named=()), first(CONFIG.replace(train="all"))
+    assert bare.drawn == {} and list(full.drawn) == [Negated, Denied, Truth]
     assert bare.captions == full.captions
     assert bare.frames is not None and full.frames is not None
     np.testing.assert_array_equal(bare.frames, full.frames)
@@ -58,11 +58,12 @@ def test_what_no_loss_needs_is_not_drawn_and_changes_nothing_else() -> None:
 
 def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
     batch = first()
-    assert batch.denied is not None and batch.rows is not None
-    denied = truth_of(batch)
+    assert batch.rows is not None
+    denied = batch.of(Truth)
     np.testing.assert_array_equal(denied.pool[:20], batch.rows)
     assert len(set(denied.pool.tolist())) == len(denied.pool) > 50
-    for i, sentence in enumerate(batch.denied):
+    sentences = batch.of(Denied)
+    for i, sentence in enumerate(sentences):
         assert isinstance(sentence, SceneDenial)
         pool = [scenes()[row] for row in denied.pool.tolist()]
         assert denied.fitting[i].tolist() == [fits(sentence, scene) for scene in pool]
@@ -88,36 +89,32 @@ def test_every_kind_of_the_grammar_is_right_for_its_own_clip_and_wrong_for_hard_
 
 def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
     config = CONFIG.replace(sentences={"composed": 0, "not": 1})
-    one, two = (first(config, epoch).denied for epoch in (1, 2))
-    assert one is not None and two is not None
+    one = first(config, 1).of(Denied)
+    two = first(config, 2).of(Denied)
     assert {sentence.kind for sentence in one} == {"not"}
-    again = first(config).denied
-    assert again is not None
-    assert one == again != two
-    np.testing.assert_array_equal(truth_of(first(config)).pool, truth_of(first(config)).pool)
+    assert one == first(config).of(Denied) != two
+    np.testing.assert_array_equal(first(config).of(Truth).pool, first(config).of(Truth).pool)
 
 
 def test_in_the_first_epochs_nothing_is_wanted_where_the_config_says_so() -> None:
     config = CONFIG.replace(not_epochs=2)
-    drawn = [denied for epoch in (1, 2, 3) if (denied := first(config, epoch).denied)]
+    drawn = [first(config, epoch).of(Denied) for epoch in (1, 2, 3)]
     kinds = [{sentence.kind for sentence in sentences} for sentences in drawn]
     assert kinds[:2] == [{"not"}, {"not"}] and len(kinds[2]) > 2
-    usual = first(CONFIG, 3).denied
-    assert usual is not None and drawn[2] == usual
+    assert drawn[2] == first(CONFIG, 3).of(Denied)
 
 
 def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_known_truth() -> None:
     denials = CaptionDenials([describe(scene, random.Random(0)).text for scene in scenes()])
     config = CONFIG.replace(sentences={**CONFIG.negation.sentences, "fragment": 0.5})
     clips = (replace(world(), sentences=WorldSentences(scenes(), share, denials)) for share in (1, 0.5, 0))
-    free, mixed, grammar = (next(epoch_batches(some, config, 1, needs=NEEDS)) for some in clips)
+    free, mixed, grammar = (next(epoch_batches(some, config, 1, inputs=inputs_of(INPUTS))) for some in clips)
     for batch, least, most in ((free, 0, 0), (mixed, 5, 15), (grammar, 20, 20)):
-        assert batch.denied is not None
-        known = [isinstance(sentence, SceneDenial) for sentence in batch.denied]
+        known = [isinstance(sentence, SceneDenial) for sentence in batch.of(Denied)]
         assert least <= sum(known) <= most
-        truth = truth_of(batch)
+        truth = batch.of(Truth)
         assert (truth.fitting.any(axis=1) <= known).all() and (truth.both.any(axis=1) <= known).all()
-        has_fragments = "fragment" in {sentence.kind for sentence in batch.denied}
+        has_fragments = "fragment" in {sentence.kind for sentence in batch.of(Denied)}
         assert has_fragments == (least < 20)  # the grammar makes none
 
 
@@ -127,21 +124,21 @@ def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_
 
     config = CONFIG.replace(sentences={"composed": 0.5, "negated": 0.5}, data="captions.txt")
     with pytest.raises(ConfigError, match="no sentences of the kinds composed, negated"):
-        next(epoch_batches(clips("a red car", "a blue car"), config, 1, needs=frozenset({"denied"})))
+        next(epoch_batches(clips("a red car", "a blue car"), config, 1, inputs=inputs_of([Denied])))
     config = config.replace(sentences={"composed": 0.9, "not": 0.1})
-    batch = next(epoch_batches(clips("a red car", "a dog"), config, 1, needs=frozenset({"denied"})))
-    assert batch.denied is not None and {sentence.kind for sentence in batch.denied} == {"not"}
-    assert batch.truth is None
+    batch = next(epoch_batches(clips("a red car", "a dog"), config, 1, inputs=inputs_of([Denied])))
+    assert {sentence.kind for sentence in batch.of(Denied)} == {"not"}
 
 
 def test_labels_are_words_of_the_batch_with_the_clips_that_show_them() -> None:
-    batch = first(CONFIG.replace(train="all"), needs=frozenset({"labels"}))
-    assert batch.labels is not None and batch.rows is not None and first().labels is None
+    batch = first(CONFIG.replace(train="all"), named=(Labels,))
+    assert batch.rows is not None
+    drawn = batch.of(Labels)
     claims = {text: label.claim for label in labels() for text in label.texts}
-    said = [text for (text,) in batch.labels.texts]
+    said = drawn.texts
     assert len(set(said)) == len(said) > 20
-    assert batch.labels.shown.any(axis=0).all()
-    for row, shown in zip(batch.rows.tolist(), batch.labels.shown, strict=True):
+    assert drawn.shown.any(axis=0).all()
+    for row, shown in zip(batch.rows.tolist(), drawn.shown, strict=True):
         assert shown.tolist() == [claims[text].holds(scenes()[row]) for text in said]
 
 

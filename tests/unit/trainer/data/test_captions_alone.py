@@ -19,6 +19,7 @@ from trainer.data import clips as clips_module
 from trainer.data.batches import epoch_batches
 from trainer.data.clips import ClipLoader, Clips, read_split
 from trainer.data.sentences import WorldSentences
+from trainer.inputs import Denied, Parts
 from trainer.learner import Learner
 from trainer.loop import KEPT, TextMeasures, prepare, unseen_idioms
 from trainer.losses.distill import DistillLoss
@@ -59,9 +60,8 @@ def config(base: Path, tmp_path: Path) -> TrainConfig:
 
 
 def loaded(learner: Learner, cache: Path) -> list[Clips]:
-    return [
-        ClipLoader(learner.config, cache, needs=learner.losses.needs).load(split) for split in ("train", "validation")
-    ]
+    loader = ClipLoader(learner.config, cache, learner.losses.reading)
+    return [loader.load("train"), loader.load("validation")]
 
 
 def lines_of(run: RunFolder) -> list[dict[str, float]]:
@@ -114,8 +114,8 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
     encoder = read_checkpoint(base)
     clips, held_out = loaded(learner, tmp_path)
     prepare(learner, clips, lambda: False)
-    teacher = learner.teacher
-    assert teacher is not None and not clips.has_videos
+    teacher = learner.losses.inputs.of(Parts).teacher
+    assert not clips.has_videos
     np.testing.assert_allclose(  # without videos, the mean of captions
         teacher.parts([], None).video_mean, encoder.encode_text(clips.captions("0 tokens")).mean(axis=0), atol=1e-6
     )
@@ -163,8 +163,8 @@ def test_an_idiom_s_target_is_its_paraphrase_and_it_is_not_among_the_ordered(
     learner = Learner(config.replace(sentences={"idiom": 1, "not": 1}))
     clips, held_out = loaded(learner, tmp_path)
     prepare(learner, clips, lambda: False)
-    teacher, (_, distill) = learner.teacher, learner.losses.terms["distill"]
-    assert teacher is not None and isinstance(distill, DistillLoss)
+    teacher, (_, distill) = learner.losses.inputs.of(Parts).teacher, learner.losses.terms["distill"]
+    assert isinstance(distill, DistillLoss)
     idioms = [Denial("idiom", "a man can't stop singing", "a man keeps singing", "")]
     expected = read_checkpoint(base).encode_text(["a man keeps singing"])
     np.testing.assert_allclose(distill.target(teacher.parts(idioms, None)), expected, atol=1e-6)
@@ -191,11 +191,11 @@ def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainC
     quarter = Learner(config.replace(keep_share=0.25))
     clips, _ = loaded(quarter, tmp_path)
     whole, part = (
-        next(epoch_batches(clips, config.replace(keep_share=share), 1, 0, quarter.losses.needs)) for share in (1, 0.25)
+        next(epoch_batches(clips, config.replace(keep_share=share), 1, 0, quarter.losses.inputs))
+        for share in (1, 0.25)
     )
     assert part.captions == whole.captions[:5] and len(whole.captions) == 20
-    assert whole.denied is not None and part.denied is not None
-    assert part.denied == whole.denied
+    assert part.of(Denied) == whole.of(Denied)
     prepare(quarter, clips, lambda: False)
     assert quarter.step([part])["distill"] > 0
     with pytest.raises(ConfigError, match="keep_share is for distill and composed"):

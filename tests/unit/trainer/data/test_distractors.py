@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
 from tests.papers import papers_reference
-from trainer.data.batches import Sought, subject_and_object
-from trainer.learner import Miner, distractors
+from trainer.inputs.distractors import Miner, Sought, distractors
+from trainer.inputs.negated import subject_and_object
 
 
 def test_distractors_are_those_of_a_plain_loop_without_ones_own() -> None:

@@ -10,8 +10,8 @@ from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
 from nt2vr.world.things import deeds
 from nt2vr.world.wording import SEQUENCES, conjugate, in_turn
-from trainer.data import sentences as ordered
-from trainer.data.sentences import FrameOrders, reordered, solos_of
+from trainer.inputs import order as ordered
+from trainer.inputs.order import FrameOrders, reordered, solos_of
 
 
 def _doings(scene: Scene) -> set[tuple[str, str]]:

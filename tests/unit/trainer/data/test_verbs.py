@@ -10,8 +10,8 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.verb_changes import frames_of
 from trainer.config import TrainConfig
-from trainer.data.clips import Verbs
 from trainer.data.sentences import CaptionSentences
+from trainer.inputs.verbs import VerbTexts
 
 CAPTIONS = [
     ["a man cuts a cake", "a man is cutting a cake"],
@@ -22,7 +22,7 @@ CAPTIONS = [
 ]
 
 
-def keys_of(verbs: Verbs) -> Counter[str]:
+def keys_of(verbs: VerbTexts) -> Counter[str]:
     """Count the verb phrases of all changed captions."""
     drawn = (
         text
@@ -37,9 +37,9 @@ def keys_of(verbs: Verbs) -> Counter[str]:
 def test_calibration_leaves_no_verb_phrase_more_often_than_captions_have_it(rule: str) -> None:
     source = CaptionSentences(CAPTIONS)
     seen = Counter(frame.key for some in CAPTIONS for text in some for frame in frames_of(text))
-    kept = keys_of(Verbs.of(source, TrainConfig(verb_changes=rule)))
+    kept = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule)))
     assert kept and all(kept[key] <= seen[key] for key in kept)
-    everything = keys_of(Verbs.of(source, TrainConfig(verb_changes=rule, calibrate=False)))
+    everything = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule, calibrate=False)))
     assert any(everything[key] > seen[key] for key in everything)
 
 
@@ -47,15 +47,16 @@ def test_a_file_says_what_captions_become(tmp_path: Path) -> None:
     path = tmp_path / "verbs.jsonl"
     path.write_text('{"caption": "a girl sings", "phrases": ["loud singing"], "changed": ["a girl swims"]}\n')
     source = CaptionSentences(CAPTIONS)
-    verbs = Verbs.of(source, TrainConfig(verb_changes=str(path), calibrate=False))
+    verbs = VerbTexts.of(source, TrainConfig(verb_changes=str(path), calibrate=False))
     assert verbs.draw(3, "a girl sings", 5, random.Random(0)) == (["a girl swims"], "loud singing")
     assert verbs.draw(3, "a girl is singing", 5, random.Random(0)) == ([], "")
-    assert verbs.texts([3]) == ["a girl sings", "a girl swims", "loud singing", "a girl is singing"]
-    assert verbs.texts([0]) == CAPTIONS[0]
-    none = Verbs.of(source, TrainConfig(verb_changes=str(path)))  # no caption has "swim"
+    texts_of = verbs.by_clip()
+    assert list(dict.fromkeys(texts_of[3])) == ["a girl sings", "a girl swims", "loud singing", "a girl is singing"]
+    assert texts_of[0] == CAPTIONS[0]
+    none = VerbTexts.of(source, TrainConfig(verb_changes=str(path)))  # no caption has "swim"
     assert none.draw(3, "a girl sings", 5, random.Random(0)) == ([], "loud singing")
     with pytest.raises(ConfigError, match="Set verb_changes to rules, antonym, random or a file"):
-        Verbs.of(source, TrainConfig(verb_changes="rulse"))
+        VerbTexts.of(source, TrainConfig(verb_changes="rulse"))
 
 
 def test_shifts_count_negatives_per_positive(tmp_path: Path) -> None:
@@ -69,6 +70,7 @@ def test_shifts_count_negatives_per_positive(tmp_path: Path) -> None:
     path.write_text("\n".join(map(json.dumps, lines)))
     source = CaptionSentences([["a girl sings"], ["a boy dances", "a boy dances twice"]])
     config = TrainConfig(verb_changes=str(path), calibrate=False, batch_size=5)
-    shifts = Verbs.of(source, config).shifts
+    shifts = VerbTexts.of(source, config).shifts
     assert shifts == {"sing": 1, "dance": (4 + 1 / 2) / 4}  # one change has "dance stage", another phrase
-    assert Verbs.of(source, config.replace(calibrate=True)).shifts == shifts  # "dance" is kept, as captions have it
+    calibrated = VerbTexts.of(source, config.replace(calibrate=True))
+    assert calibrated.shifts == shifts  # "dance" is kept, as captions have it

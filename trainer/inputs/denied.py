@@ -1,0 +1,115 @@
+"""Sentences that deny something, and the clips that they fit."""
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nt2vr.negation.generate.denials import Denial
+from trainer import distributed
+from trainer.config import TrainConfig
+from trainer.data.clips import Clips
+from trainer.data.sentences import DrawnCaption
+from trainer.data.sentences import Truth as KnownClips
+from trainer.inputs.base import Draw, Drawing, EmbeddedBatch, Input, Preparation, Towers
+
+
+class Denied(Input[list[Denial], Tensor]):
+    """A denying sentence per clip, made separately from its caption: (B, D), L2-normalised."""
+
+    parses_captions = True
+
+    def example_texts(self, row: int, caption: DrawnCaption, preparation: Preparation) -> list[str]:
+        """Draw a sentence."""
+        return [example_sentence(preparation, row).text]
+
+    def draw(self, drawing: Drawing) -> list[Denial]:
+        """Draw the sentences of this process's clips."""
+        return draw_sentences(drawing, drawing.own_draws)
+
+    def texts(self, drawn: list[Denial]) -> list[str]:
+        """Return the sentences."""
+        return [sentence.text for sentence in drawn]
+
+    def embed(self, drawn: list[Denial], texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> Tensor:
+        """Gather those of all processes."""
+        return distributed.gather(texts)
+
+
+def draw_sentences(drawing: Drawing, draws: Sequence[Draw]) -> list[Denial]:
+    """Draw a sentence for each of some clips of the batch."""
+    return [draw_sentence(drawing.clips, drawing.config, draw.row, draw.key) for draw in draws]
+
+
+def draw_sentence(clips: Clips, config: TrainConfig, row: int, key: str) -> Denial:
+    """Draw a denying sentence by the config's shares; equal keys give equal sentences."""
+    return clips.sentences.denial(row, config.negation.sentences, random.Random(f"{key} denied"))
+
+
+def example_sentence(preparation: Preparation, row: int) -> Denial:
+    """Draw a clip's sentence of before the first step, once for all inputs."""
+    sentences: dict[int, Denial] = preparation.shared.setdefault(Denied, {})
+    if row not in sentences:
+        sentences[row] = draw_sentence(preparation.clips, preparation.config, row, f"{preparation.key} {row}")
+    return sentences[row]
+
+
+class TruthBatch(NamedTuple):
+    """Clips to compare with, and the denying sentences that they fit."""
+
+    pool: NDArray[np.int64]  # (P,) rows of clips, the first B those of the batch
+    # (B, P) True where a clip shows the wanted and not the unwanted; nowhere if that is not known
+    fitting: NDArray[np.bool_]
+    both: NDArray[np.bool_]  # (B, P) True where it shows both
+
+
+class EmbeddedTruth(NamedTuple):
+    """Correct and hard clips of denying sentences; sentence i was made for clip i of the batch, or fits no clip."""
+
+    pool: Tensor  # (P, D), L2-normalised clips to compare with; the first B are those of the batch
+    fitting: Tensor  # (B, P) bool, True where a clip shows the wanted part and not the unwanted one
+    both: Tensor  # (B, P) bool, True where a clip shows both the wanted and the unwanted part
+
+
+class Truth(Input[TruthBatch, EmbeddedTruth]):
+    """Which clips the denying sentences fit: of the batch and, under a frozen visual tower, of a pool."""
+
+    uses = (Denied,)
+    needs_world = True
+
+    def draw(self, drawing: Drawing) -> TruthBatch:
+        """Look the truth up, and draw the pool: random clips, and hard ones of all processes' sentences."""
+        source = drawing.clips.sentences
+        share = drawing.share
+        before = draw_sentences(drawing, drawing.draws[: share.start])
+        after = draw_sentences(drawing, drawing.draws[share.stop :])
+        sentences = [*before, *drawing.of(Denied), *after]
+        unknown = KnownClips(np.zeros(len(source), bool), np.zeros(len(source), bool))
+        truths = [source.truth(sentence) or unknown for sentence in sentences]
+        fitting = np.stack([truth.fitting for truth in truths])  # (B, N)
+        both = np.stack([truth.both for truth in truths])  # (B, N)
+        pool = drawing.rows
+        if not drawing.config.encoder.trains_visual:  # other clips cost nothing but a look-up
+            pool = _with_more(pool, both, drawing)
+        return TruthBatch(pool, fitting[:, pool], both[:, pool])
+
+    def embed(self, drawn: TruthBatch, texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> EmbeddedTruth:
+        """Look up the clips of the pool, or take those of the batch."""
+        pool = towers.stored_videos(drawn.pool) if towers.stores_videos else batch.video
+        assert pool is not None, "a known truth comes with clips"
+        fitting = torch.from_numpy(drawn.fitting).to(towers.device)
+        both = torch.from_numpy(drawn.both).to(towers.device)
+        return EmbeddedTruth(pool, fitting, both)
+
+
+def _with_more(rows: NDArray[np.int64], both: NDArray[np.bool_], drawing: Drawing) -> NDArray[np.int64]:
+    """Add hard and random clips to those of the batch."""
+    negation = drawing.config.negation
+    rng = np.random.default_rng(drawing.seed(1))
+    hard = [rng.permutation(np.flatnonzero(mask))[: negation.hard_clips] for mask in both]
+    more = np.concatenate([*hard, rng.integers(both.shape[1], size=negation.pool_clips)])
+    return np.concatenate([rows, np.setdiff1d(more, rows)])

@@ -1,0 +1,59 @@
+"""Words, with the clips that show what they name."""
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nt2vr.progress import Progress
+from nt2vr.world.reader import labels
+from trainer.config import TrainConfig
+from trainer.data.clips import Clips
+from trainer.data.sentences import WorldSentences
+from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Towers
+
+MAX_LABELS = 256  # per step
+
+
+class LabelBatch(NamedTuple):
+    texts: list[str]  # L words
+    shown: NDArray[np.bool_]  # (B, L) whether a clip shows what a word names
+
+
+class EmbeddedLabels(NamedTuple):
+    text: Tensor  # (L, D), L2-normalised
+    shown: Tensor  # (B, L) bool, True where a clip shows what a word names
+
+
+class Labels(Input[LabelBatch, EmbeddedLabels]):
+    """Words that some clips of the batch show, the same ones for all processes."""
+
+    needs_world = True
+
+    def prepare(self, clips: Clips, config: TrainConfig, progress: Progress) -> None:
+        """Look up which clips show what each word names."""
+        assert isinstance(clips.sentences, WorldSentences), "such losses are refused without"
+        table = clips.sentences.grammar.table
+        self._wordings: list[Sequence[str]] = [label.texts for label in labels()]
+        self._shown = np.stack([table.holding(label.claim) for label in labels()], axis=1)  # (N, labels)
+
+    def draw(self, drawing: Drawing) -> LabelBatch:
+        """Draw words that a clip of the batch shows, each in one of its wordings."""
+        seed = drawing.seed(3)
+        shown = self._shown[drawing.rows]
+        chosen = np.random.default_rng(seed).permutation(np.flatnonzero(shown.any(axis=0)))[:MAX_LABELS]
+        rng = random.Random(str(seed))
+        texts = [rng.choice(self._wordings[number]) for number in chosen.tolist()]
+        return LabelBatch(texts, shown[:, chosen])
+
+    def texts(self, drawn: LabelBatch) -> list[str]:
+        """Return the words."""
+        return drawn.texts
+
+    def embed(self, drawn: LabelBatch, texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> EmbeddedLabels:
+        """Pair the words with the clips that show them."""
+        return EmbeddedLabels(texts, torch.from_numpy(drawn.shown).to(towers.device))

@@ -1,0 +1,116 @@
+"""Parts of denying sentences as the frozen starting model embeds them."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nt2vr.errors import ConfigError
+from nt2vr.negation.generate.denials import Denial
+from trainer import distributed
+from trainer.config import TrainConfig
+from trainer.data.sentences import captions_of
+from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Preparation, Towers
+from trainer.inputs.denied import Denied, example_sentence
+from trainer.inputs.frozen_texts import FrozenTexts, TextEncoder, embed_once
+
+SAMPLE = 2048  # captions, and sentences made of captions, averaged for the teacher's mean embeddings
+
+
+class PartVectors(NamedTuple):
+    """Embedded parts of denying sentences by the frozen starting model."""
+
+    wanted: Tensor  # (B, D), L2-normalised; meaningless where `pure` is True
+    unwanted: Tensor  # (B, D), L2-normalised; `unwanted_mean` for idioms, which have no unwanted part
+    pure: Tensor  # (B,) bool, True for sentences that want nothing ("not B")
+    unwanted_mean: Tensor  # (D,), mean of many unwanted parts, not normalised
+    video_mean: Tensor  # (D,), mean of many videos or, without videos, of many captions; not normalised
+    # the captions that `EmbeddedBatch.caption` has, L2-normalised; None if no loss needs them
+    caption: Tensor | None = None
+
+
+class TeacherTexts(NamedTuple):
+    sentences: list[Denial]  # b denying sentences
+    captions: list[str] | None  # the batch's captions; None if no loss compares them
+
+
+class Parts(Input[TeacherTexts, PartVectors]):
+    """The parts of the denying sentences, and `with_captions` the captions, embedded by the frozen starting model."""
+
+    uses = (Denied,)
+
+    def __init__(self, with_captions: bool = False) -> None:
+        self.with_captions = with_captions
+
+    def check(self, config: TrainConfig, loss: str) -> None:
+        """Refuse what has no text tower like the teacher's, or videos that move away from it."""
+        super().check(config, loss)
+        if config.encoder.trains_visual:
+            raise ConfigError(f"{loss} needs a frozen visual tower. Set train to text.")
+        if config.encoder.words:
+            raise ConfigError(f"{loss} teaches a text tower. Leave it out, or leave words out.")
+
+    def join(self, other: Input[TeacherTexts, PartVectors]) -> None:
+        """Embed the captions if any loss compares them."""
+        assert isinstance(other, Parts)
+        self.with_captions = self.with_captions or other.with_captions
+
+    def load(self, preparation: Preparation) -> None:
+        """Load the teacher, and let it average unwanted parts, and videos or captions."""
+        preparation.progress(0, 0, "embedding the teacher's texts")
+        clips = preparation.clips
+        base = FrozenTexts.of_base(preparation.config, preparation.device)
+        first = range(min(SAMPLE, len(clips)))
+        videos = preparation.videos
+        if videos is None:
+            videos = base.encode_text(captions_of(clips.sentences, preparation.key, first))
+        rows = first if clips.sentences.parses_captions else range(len(clips))
+        sentences = (example_sentence(preparation, row) for row in rows)
+        self.teacher = Teacher(base, sentences, videos, preparation.device)
+
+    def draw(self, drawing: Drawing) -> TeacherTexts:
+        """Take the sentences and captions of the batch."""
+        captions = [caption.text for caption in drawing.captions] if self.with_captions else None
+        return TeacherTexts(drawing.of(Denied), captions)
+
+    def embed(self, drawn: TeacherTexts, texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> PartVectors:
+        """Embed the parts by the teacher."""
+        return gathered(self.teacher.parts(drawn.sentences, drawn.captions))
+
+
+class Teacher:
+    """Embeds parts by the frozen model; it knows means: of sentences' unwanted parts, and of videos or captions."""
+
+    def __init__(
+        self, encoder: TextEncoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
+    ) -> None:
+        self.encoder, self._device = encoder, device
+        unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted))
+        self._unwanted_mean = self.embed(unwanted).mean(dim=0).nan_to_num()  # of none: nothing is subtracted
+        self._video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
+
+    def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> PartVectors:
+        """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given.
+
+        An idiom has no unwanted part: the mean stands for it, which subtracts nothing.
+        """
+        parts = [each.wanted for each in sentences], [each.unwanted for each in sentences]
+        texts = [*chain(*parts), *(captions or ())]
+        wanted, unwanted, caption = self.embed(texts).tensor_split([len(sentences), 2 * len(sentences)])
+        pure, idiom = (torch.tensor([not text for text in some], device=self._device) for some in parts)
+        unwanted = torch.where(idiom.bool()[:, None], self._unwanted_mean, unwanted)
+        means = self._unwanted_mean, self._video_mean
+        return PartVectors(wanted, unwanted, pure, *means, None if captions is None else caption)
+
+    def embed(self, texts: Sequence[str]) -> Tensor:
+        """Embed texts, each once: (N, D), L2-normalised."""
+        return embed_once(self.encoder, texts, self._device)
+
+
+def gathered(parts: PartVectors) -> PartVectors:
+    own = {name: getattr(parts, name) for name in ("wanted", "unwanted", "pure", "caption")}
+    return parts._replace(**{name: distributed.gather(some) for name, some in own.items() if some is not None})
