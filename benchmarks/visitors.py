@@ -6,6 +6,7 @@ for fewer or more.
 """
 
 import asyncio
+import os
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
@@ -32,7 +33,7 @@ from benchmarks.serving import HEALTH, PAUSE_S, PEOPLE, Page, SearchPage, Tally,
 from nt2vr.search.searcher import DEFAULT_SYSTEMS
 
 Ask = Callable[[httpx.AsyncClient, str], Awaitable[str]]
-CLOCK_TICKS_PER_S = 100
+CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
