@@ -146,9 +146,14 @@ class FrameEncoder(Encoder):
         """Embed frames (N, S, S, 3): (N, W), L2-normalised, unless the card pools raw embeddings."""
 
     def encode_video(self, frames: Frames, seconds: Vectors | None = None) -> Vectors:
-        num_clips, num_frames = frames.shape[:2]
-        rows = self.encode_frames(frames.reshape(-1, *frames.shape[2:]))
-        return rows.reshape(num_clips, num_frames, rows.shape[-1])
+        return encode_each_frame(self.encode_frames, frames)
+
+
+def encode_each_frame(encode_frames: Callable[[Frames], Vectors], frames: Frames) -> Vectors:
+    """Encode clips (N, F, S, S, 3) by a function of single frames, all in one call: (N, F, W)."""
+    num_clips, num_frames = frames.shape[:2]
+    rows = encode_frames(frames.reshape(-1, *frames.shape[2:]))
+    return rows.reshape(num_clips, num_frames, rows.shape[-1])
 
 
 def normalised(rows: Any) -> Vectors:

@@ -7,7 +7,7 @@ import numpy as np
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.card import Card
-from nt2vr.models.encoder import Encoder, Frames, Vectors
+from nt2vr.models.encoder import Encoder, Frames, Vectors, encode_each_frame
 
 UNIT_TOLERANCE = 1e-3  # of the length of an embedding
 
@@ -59,9 +59,7 @@ class WrappedEncoder(Encoder):
             stored: Vectors = self.encoder.encode_video(frames, seconds)
             return stored
         # Version 0.2.0 encoded single frames.
-        num_clips, num_frames = frames.shape[:2]
-        rows: Vectors = self.encoder.encode_frames(frames.reshape(-1, *frames.shape[2:]))
-        return rows.reshape(num_clips, num_frames, rows.shape[-1])
+        return encode_each_frame(self.encoder.encode_frames, frames)
 
     def pool(self, stored: Vectors) -> Vectors:
         pooled: Vectors = self.encoder.pool(stored)

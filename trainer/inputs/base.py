@@ -46,6 +46,7 @@ class Input(Generic[Drawn, Embedded]):
     parses_captions: ClassVar[bool] = False  # the clips' sentences can deny something
     fixes_captions: ClassVar[bool] = False  # a clip has one caption throughout, where captions are generated
     needs_world: ClassVar[bool] = False  # it knows what each clip shows
+    needs_frozen_videos: ClassVar[bool] = False  # it compares with videos or texts as the starting model embeds them
 
     def check(self, config: TrainConfig, loss: str) -> None:
         """Raise a ConfigError if a config rules out the loss of this name, which has this input."""
@@ -54,6 +55,8 @@ class Input(Generic[Drawn, Embedded]):
                 f"The loss {loss} must know what each clip shows, as only the built-in world tells. "
                 "Set data to world, or choose other losses."
             )
+        if self.needs_frozen_videos and config.encoder.trains_visual:
+            raise ConfigError(f"{loss} needs a frozen visual tower. Set train to text.")
 
     def check_base(self, config: TrainConfig, loss: str) -> None:
         """Raise a ConfigError if the base, whose card can be read by now, rules out the loss."""

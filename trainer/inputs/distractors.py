@@ -31,12 +31,11 @@ class Distractors(Input[Sought, Tensor]):
     """
 
     uses = (partial(Negated, is_parsed=True),)
+    needs_frozen_videos = True
 
     def check(self, config: TrainConfig, loss: str) -> None:
         """Refuse what leaves the starting model no clips to choose among."""
         super().check(config, loss)
-        if config.encoder.trains_visual:
-            raise ConfigError(f"{loss} needs a frozen visual tower. Set train to text.")
         if config.frames.features:
             raise ConfigError(f"{loss} needs videos as the base sees them. Leave it out, or leave features out.")
 

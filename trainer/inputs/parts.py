@@ -42,15 +42,14 @@ class Parts(Input[TeacherTexts, PartVectors]):
     """The parts of the denying sentences, and `with_captions` the captions, embedded by the frozen starting model."""
 
     uses = (Denied,)
+    needs_frozen_videos = True
 
     def __init__(self, with_captions: bool = False) -> None:
         self.with_captions = with_captions
 
     def check(self, config: TrainConfig, loss: str) -> None:
-        """Refuse what has no text tower like the teacher's, or videos that move away from it."""
+        """Refuse what has no text tower like the teacher's."""
         super().check(config, loss)
-        if config.encoder.trains_visual:
-            raise ConfigError(f"{loss} needs a frozen visual tower. Set train to text.")
         if config.encoder.words:
             raise ConfigError(f"{loss} teaches a text tower. Leave it out, or leave words out.")
 
