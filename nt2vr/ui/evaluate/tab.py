@@ -226,9 +226,14 @@ class EvaluateTab:
         return self._show(ReportLink.read(event_value(event, "link", str)), request)
 
     def on_poll(self, chosen: str | None, seen: Job[str] | None, request: gr.Request) -> Any:
-        """Update the progress; open the report that was waited for."""
-        job, report_id = self._evaluations.job, _report_of(chosen)
-        if job == seen:
+        """Update the progress; open the report that was waited for.
+
+        The answer of an earlier tick can arrive after that of “Cancel”, and then shows a job that has ended as under
+        way, with the timer on. So a job that has ended is shown even if it was seen; that turns the timer off.
+        """
+        job = self._evaluations.job
+        report_id = _report_of(chosen)
+        if job == seen and _is_under_way(job):
             return gr.skip()
         if job is not None and job.result and not report_id:
             return self._show(ReportLink(job.result), request)

@@ -211,8 +211,13 @@ class LibraryTab:
         return {"drawings": drawings_view(self._indexing.models, [model or ""], clips, self._permissions, request)}
 
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
-        """Follow the updates; show what the open library has got once its update has ended."""
-        if (now := self._indexing.by_library) == seen:
+        """Follow the updates; show what the open library has got once its update has ended.
+
+        Updates that have ended are shown even if they were seen: the answer of an earlier tick, which shows one as
+        under way, may have arrived last. That turns the timer off.
+        """
+        now = self._indexing.by_library
+        if now == seen and any(job.is_under_way for job in now.values()):
             return gr.skip()
         before = seen.get(chosen) if isinstance(seen, dict) else None
         job = now.get(chosen)
