@@ -21,7 +21,7 @@ from nt2vr.world import WORLD
 from trainer.config import load_config, parse_change, preset_or_file, resolved
 from trainer.runs.run_folder import RunFolder, refuse_second_training
 from trainer.session import FULL_DISK, RUNS, check_new, follow, outcome_of, plan_new, plan_rest, train_here, use_only
-from trainer.teaching import PRESET, estimate_s, run_of, teaching, told_s
+from trainer.teaching import CHANGED, PRESET, announcement, estimate, run_of, teaching
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -110,9 +110,9 @@ def teach(
         return _go_on_teaching(RunFolder(run), epochs, device)
     config = config.replace(epochs=epochs or config.batches.epochs)
     check_new(config, run.parent)
-    _announce(f"{told_s(config, estimate_s(config))} Ctrl+C stops; the same command goes on.")
+    _announce(f"{announcement(config, estimate(config))} Ctrl+C stops; the same command goes on.")
     values = config.flat()
-    changes = [f"{key}={values[key]}" for key in ("name", "base", "data", "epochs")]
+    changes = [f"{key}={values[key]}" for key in CHANGED]
     return train(run, config=PRESET, changes=changes, device=device)
 
 
@@ -127,8 +127,8 @@ def _go_on_teaching(run: RunFolder, epochs: int | None, device: str) -> int:
     refuse_second_training(run.path.parent)
     status = run.status()
     steps_done = status.step if status else 0
-    seconds = estimate_s(config, steps_done=steps_done)
-    _announce(f"{told_s(config, seconds, steps_done)} Ctrl+C stops; the same command goes on.")
+    left = estimate(config, steps_done=steps_done)
+    _announce(f"{announcement(config, left, steps_done)} Ctrl+C stops; the same command goes on.")
     if status is None or status.lower_rate is None:
         return train(run.path, device=device)
     _announce(f"The loss became non-finite, so it goes on at learning_rate {status.lower_rate:g}.")

@@ -3,24 +3,50 @@
 import shutil
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from nt2vr.errors import ConfigError, Nt2vrError, quoted
+from nt2vr.errors import ConfigError, Nt2vrError, counted, quoted
 from nt2vr.files import atomic_folder, slug
 from nt2vr.models.acquire import new_folder
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.catalog import Catalog, best_checkpoint
+from nt2vr.models.checkpoint import read_configs
 from nt2vr.progress import Progress, duration_text, silent
 from nt2vr.settings import Settings
 from nt2vr.world import NAME, WORLD
 from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.config.encoder import EncoderSettings, text_layers
 from trainer.runs.run_folder import RunFolder
+
+if TYPE_CHECKING:
+    from trainer.learner import Learner
 
 PRESET = PRESETS / "teach-text.json"
 WARM, TIMED = 2, 10  # steps
 VALIDATION = 6  # steps that take as long as a validation
+# A tower with fewer layers drops the unwanted part at best: docs/results.md has the measurements.
+ENOUGH_LAYERS = 5
+# New layers have everything to learn, where those of a deep tower would forget at this rate.
+NEW_LAYERS_RATE = 7e-4
+CHANGED = ("name", "base", "data", "epochs", "added_layers", "learning_rate")  # fields that a teaching sets itself
+NUMBER_WORDS = ("none", "one", "two", "three", "four")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a teaching takes on this machine.
+
+    Attributes:
+        seconds: from its start to its end.
+        num_bytes: memory of the weights, their gradients and the optimizer's state, and of the frozen base, counted
+            as if it had the added layers, too.
+    """
+
+    seconds: float
+    num_bytes: int
 
 
 def taught(name: str) -> str:
@@ -32,7 +58,12 @@ def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
     card = models.card(name)
     if not card.capabilities.has_text_tower:
         raise ConfigError(f"{quoted(name)} has no text tower that could be taught. Choose another model.")
-    changes = {"name": taught(card.name), "base": str(models.folder(name).resolve()), "data": data}
+    base = models.folder(name).resolve()
+    changes: dict[str, Any] = {"name": taught(card.name), "base": str(base), "data": data}
+    num_layers = text_layers(read_configs(base)[0])
+    if num_layers < ENOUGH_LAYERS:
+        changes["added_layers"] = ENOUGH_LAYERS - num_layers
+        changes["learning_rate"] = NEW_LAYERS_RATE
     return load_config(PRESET, changes)
 
 
@@ -42,18 +73,34 @@ def teachable(models: Catalog) -> list[str]:
     return [name for name, card in here.items() if card.capabilities.has_text_tower and card.objective != "distill"]
 
 
-def told_s(config: TrainConfig, seconds: float, steps_done: int = 0) -> str:
-    """Return what a person is told before a teaching starts, or goes on after some steps: about how long it takes."""
-    total = config.total_steps
-    steps = f"{total:,} steps"
+def announcement(config: TrainConfig, estimate: Estimate, steps_done: int = 0) -> str:
+    """Return what a person reads before a teaching starts, or goes on after some steps."""
+    sentences = []
+    if config.encoder.added_layers:
+        sentences.append(_added_layers_notice(config.encoder))
+    steps = f"{config.total_steps:,} steps"
     if steps_done:
-        steps = f"{total - steps_done:,} of {total:,} steps are left"
-    time_here = f"about {duration_text(seconds)} here, less if it stops early"
-    return f"{config.encoder.name}: {steps}, {time_here}. Only the text tower learns, so that every index stays."
+        steps = f"{config.total_steps - steps_done:,} of {steps} are left"
+    time_here = f"about {duration_text(estimate.seconds)} here, less if it stops early"
+    memory = f"{estimate.num_bytes / 1e6:,.0f} MB of memory for its weights"
+    sentences.append(f"{config.encoder.name}: {steps}, {time_here}, and {memory}.")
+    sentences.append("Only the text tower learns, so that every index stays.")
+    return " ".join(sentences)
 
 
-def estimate_s(config: TrainConfig, progress: Progress = silent, steps_done: int = 0) -> float:
-    """Estimate the seconds that a teaching takes here, by ten steps on sentences of the built-in world.
+def _added_layers_notice(encoder: EncoderSettings) -> str:
+    added = encoder.added_layers
+    before = text_layers(encoder.model_cfg) - added
+    number = NUMBER_WORDS[added] if added < len(NUMBER_WORDS) else str(added)
+    verb = "is" if added == 1 else "are"
+    return (
+        f"The text tower has {counted(before, 'layer')}; {number} {verb} added, "
+        "which changes no embedding before training."
+    )
+
+
+def estimate(config: TrainConfig, progress: Progress = silent, steps_done: int = 0) -> Estimate:
+    """Estimate what a teaching takes here, by ten steps on sentences of the built-in world.
 
     Of one that goes on, `steps_done` steps are done, but its captions are parsed again.
     """
@@ -66,21 +113,34 @@ def estimate_s(config: TrainConfig, progress: Progress = silent, steps_done: int
     captions = world_captions("train", (WARM + TIMED + 1) * config.batches.batch_size, config.run.seed)
     clips = caption_clips(NAME, captions)
     num_prepared = config.dataset.num_clips + config.validation.validation_clips
-    preparing = (time.monotonic() - started) / len(clips) * num_prepared
-    few = config.replace(data=WORLD, num_clips=len(clips), not_epochs=0)
-    learner = Learner(few)
+    preparation_s = (time.monotonic() - started) / len(clips) * num_prepared
+
+    timed_config = config.replace(data=WORLD, num_clips=len(clips), not_epochs=0)
+    learner = Learner(timed_config)
     prepare(learner, clips, lambda: False)
     learner.start_epoch()
-    batches = epoch_batches(clips, few, 1, 0, learner.losses.inputs)
+    batches = epoch_batches(clips, timed_config, 1, 0, learner.losses.inputs)
     for step in range(WARM + TIMED):
         progress(step, WARM + TIMED, "measuring ten steps")
         if step == WARM:
             started = time.monotonic()
         learner.step([next(batches)])
     step_s = (time.monotonic() - started) / TIMED
-    steps_of_all = config.batches.epochs * (config.steps_per_epoch + VALIDATION)
+
+    total_steps = config.batches.epochs * (config.steps_per_epoch + VALIDATION)
     share_left = 1 - steps_done / config.total_steps
-    return preparing + steps_of_all * share_left * step_s
+    return Estimate(preparation_s + total_steps * share_left * step_s, _num_bytes(learner))
+
+
+def _num_bytes(learner: "Learner") -> int:
+    """Return the bytes of a learner's weights, gradients and optimizer state, and of as large a frozen base."""
+    num_bytes = 0
+    for parameter in learner.model.parameters():
+        copies = 2 if parameter.grad is None else 3  # its own and the base's; its gradient
+        num_bytes += copies * parameter.nbytes
+    for state in learner.optimizer.state.values():
+        num_bytes += sum(value.nbytes for value in state.values() if hasattr(value, "nbytes"))
+    return num_bytes
 
 
 def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:

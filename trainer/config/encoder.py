@@ -176,8 +176,13 @@ class EncoderSettings(Section):
 
 def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
     """Return an open_clip configuration with `added_layers` more layers in its text transformer."""
-    text_cfg = model_cfg["text_cfg"]
     if not added_layers:
         return dict(model_cfg)
-    layers = text_cfg.get("layers", OPEN_CLIP_LAYERS) + added_layers
-    return {**model_cfg, "text_cfg": {**text_cfg, "layers": layers}}
+    layers = text_layers(model_cfg) + added_layers
+    return {**model_cfg, "text_cfg": {**model_cfg["text_cfg"], "layers": layers}}
+
+
+def text_layers(model_cfg: Mapping[str, Any]) -> int:
+    """Return the number of layers of the text transformer in an open_clip configuration."""
+    layers: int = model_cfg["text_cfg"].get("layers", OPEN_CLIP_LAYERS)
+    return layers

@@ -24,7 +24,7 @@ from nt2vr.ui.web.inputs import Updates, event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions, session_of
 from trainer.config import TrainConfig, resolved
 from trainer.runs.manager import Run, RunManager
-from trainer.teaching import estimate_s, run_of, teachable, teaching, told_s
+from trainer.teaching import announcement, estimate, run_of, teachable, teaching
 
 MOST_FOUND = 24  # names listed while typing
 _available = cache(available)
@@ -70,16 +70,17 @@ class Teaching:
         progress(0, desc="measuring ten steps")
         if run is None:
             self._runs.check(config)
-            told, do = told_s(config, estimate_s(config, report)), "Teach"
+            notice = announcement(config, estimate(config, report))
+            action = "Teach"
         else:
             config = run.config or config
             steps_done = run.status.step
-            told = told_s(config, estimate_s(config, report, steps_done), steps_done)
-            do = "Go on teaching"
+            notice = announcement(config, estimate(config, report, steps_done), steps_done)
+            action = "Go on teaching"
             if run.lower_rate is not None:
-                told += f" As the loss became non-finite, its learning rate will be {run.lower_rate:g}."
-        start = gr.Button(f"{do} {name} “not”", visible=True)
-        return {self._note: gr.Markdown(told, visible=True), self._start: start, self._name: name}
+                notice += f" As the loss became non-finite, its learning rate will be {run.lower_rate:g}."
+        start = gr.Button(f"{action} {name} “not”", visible=True)
+        return {self._note: gr.Markdown(notice, visible=True), self._start: start, self._name: name}
 
     def on_start(self, name: str, request: gr.Request) -> Updates:
         self._permissions.check("train", request)

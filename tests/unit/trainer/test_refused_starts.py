@@ -107,8 +107,8 @@ def test_a_refused_sweep_starts_no_run(tmp_path: Path, capsys: pytest.CaptureFix
 def test_what_cannot_be_taught_is_refused_before_a_time_is_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trainer.__main__.estimate_s", lambda *_: pytest.fail("measured"))
-    monkeypatch.setattr(teaching, "estimate_s", lambda *_: pytest.fail("measured"))
+    monkeypatch.setattr("trainer.__main__.estimate", lambda *_: pytest.fail("measured"))
+    monkeypatch.setattr(teaching, "estimate", lambda *_: pytest.fail("measured"))
     write_tiny(tmp_path / "models" / "tiny", "Tiny")
     (tmp_path / "one.txt").write_text("a man is singing")
     command = ["teach", "tiny", "--data-dir", str(tmp_path)]

@@ -8,14 +8,15 @@ import pytest
 
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
-from nt2vr.models.card import read_card, write_card
+from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.checkpoint import build_model, read_checkpoint, write_checkpoint
 from nt2vr.settings import Settings
-from tests.tiny import write_tiny
+from tests.tiny import TINY, write_tiny
 from trainer import __main__ as command_line
 from trainer import session, teaching
 from trainer.config import TrainConfig, load_config, save_config
+from trainer.config.encoder import text_layers
 from trainer.data import clips as clips_module
 from trainer.data.clips import ClipLoader, Reading, world_captions
 from trainer.loop import TextMeasures
@@ -53,7 +54,9 @@ def test_a_command_teaches_a_model_without_data_goes_on_when_repeated_and_leaves
             return {**measured(measures, encoder), "text/kept": 1.0}  # type: ignore[arg-type]
 
         assert main(command) == 1
-    assert "Tiny / random taught: 12 steps, about" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said.startswith("The text tower has 1 layer; four are added, which changes no embedding before training.")
+    assert "Tiny / random taught: 12 steps, about" in said
     monkeypatch.setattr(TextMeasures, "__call__", lambda self, encoder: {**measured(self, encoder), "text/kept": 1.0})
     assert main(command) == 0
     assert "Tiny / random taught: 6 of 12 steps are left, about" in capsys.readouterr().out
@@ -134,3 +137,26 @@ def test_a_model_here_is_taught_by_its_name(data_dir: Path) -> None:
     assert (config.encoder.name, config.encoder.base_folder) == ("Tiny / random taught", data_dir / "models" / "tiny")
     with pytest.raises(ConfigError, match="no such model"):
         teaching.teaching(catalog, "no such model")
+
+
+@pytest.mark.parametrize(("num_layers", "added"), [(2, 3), (4, 1), (5, 0), (12, 0)])
+def test_a_shallow_text_tower_gets_the_layers_that_it_lacks(data_dir: Path, num_layers: int, added: int) -> None:
+    model_cfg = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": num_layers}}
+    folder = data_dir / "models" / "other"
+    write_checkpoint(folder, build_model(model_cfg, {}), model_cfg, {}, Card("Other"))
+    config = teaching.teaching(Catalog.of(Settings.read(data_dir)), "Other")
+    assert config.encoder.added_layers == added
+    assert text_layers(config.encoder.model_cfg) == num_layers + added
+    preset_rate = load_config(teaching.PRESET).rate.learning_rate
+    assert (config.rate.learning_rate > preset_rate) == (added > 0)
+
+
+def test_the_memory_of_a_teaching_counts_the_added_layers(data_dir: Path) -> None:
+    config = teaching.teaching(Catalog.of(Settings.read(data_dir)), "tiny/random")
+    shallow = config.replace(added_layers=0)
+    width = TINY["text_cfg"]["width"]
+    # 4 w² of attention and 8 w² of the MLP, with biases 9 w and two norms 4 w, in float32
+    layer_bytes = 4 * (12 * width**2 + 13 * width)
+    # the weights, their gradients, two moments of AdamW, and the base, counted as if it were as large
+    difference = teaching.estimate(config).num_bytes - teaching.estimate(shallow).num_bytes
+    assert difference == pytest.approx(5 * config.encoder.added_layers * layer_bytes, rel=0.01)
