@@ -263,7 +263,9 @@ def teach(
     rows = range(0, len(clips), max(1, len(clips) // SAMPLE))
     sentences = [draw_sentence(clips, config, row, f"{config.run.seed} tokens {row}") for row in rows]
     sampled = MiniLMEncoder(load_minilm()[0], tokenizer).encode_text(clips.captions("sample")[:SAMPLE])
-    learner.losses.inputs.of(Parts).teacher = Teacher(base, sentences, sampled, "cpu")
+    parts = learner.losses.inputs.of(Parts)
+    parts.teacher = Teacher(base, sentences, sampled, "cpu")
+    parts.storing_teacher = parts.teacher
     measures = TextMeasures(learner, validation)
     logger.info("%s", {name: round(value, 3) for name, value in measures.controls.items()})
     found: dict[str, float] = {}

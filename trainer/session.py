@@ -309,4 +309,4 @@ def _train(
     words = words_for(config, clips)
     learner = Learner(config.replace(num_clips=len(clips), num_captions=num_captions), start, words)
     logger.info("Training %s on %s, %d %s.", config.encoder.name, clips.name, len(clips), clips.unit)
-    return train_loop(learner, run, clips, validation, stop.is_set, progress)
+    return train_loop(learner, run, clips, validation, stop.is_set, progress, cache)
