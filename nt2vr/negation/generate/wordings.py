@@ -46,6 +46,13 @@ def ask(wanted: str, rng: random.Random) -> str:
     return _mistyped(rng.choice(wordings_in("typed.json")["asked"]).format(**_wanted(wanted)), rng)
 
 
+def refuse(unwanted: str, use: str, rng: random.Random) -> str:
+    """Draw a sentence that excludes a phrase and wants nothing; `use` is a key of "refused" in `typed.json`."""
+    templates = wordings_in("typed.json")["refused"][use]
+    fields = {"U": unwanted, "u": bare(unwanted), "q": _term(unwanted)}
+    return _mistyped(rng.choice(templates).format(**fields), rng)
+
+
 def _wanted(phrase: str) -> dict[str, str]:
     is_doing = re.sub(r" (?:is|are) (?=\w+ing\b)", " ", phrase)
     return {"A": phrase, "C": is_doing, "k": _SAYS_LITTLE.sub("", phrase)}
