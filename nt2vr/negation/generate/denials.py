@@ -2,8 +2,8 @@
 
 Kinds: "negated", a caption with one thing denied; "composed", A and not B; "without", A without a thing N; "not", not
 B alone; "fragment", a caption joined with a few words of another one, which teaches the words of negation rather than
-one generator's grammar; "typed", "A and not B" or "A without N" in the words of people who search; "typed not", "not B"
-in their words; and "idiom", which denies nothing.
+one generator's grammar; "typed", "A and not B" or "A without N" in the words of people who search; "typed not", in
+their words "not B"; and "idiom", which denies nothing.
 """
 
 import random

@@ -256,6 +256,7 @@ def test_distillation_by_hand() -> None:
     )
     targets = torch.tensor([[1.0, -1.0], [2.0, -1.0]])
     torch.testing.assert_close(DistillLoss().target(parts), normalize(targets, dim=-1))
+    torch.testing.assert_close(DistillLoss(start=0).target(parts)[1], -y)
     inputs: dict[type[Input[Any, Any]], Any] = {Denied: torch.stack((x, x)), Parts: parts}
     batch = EmbeddedBatch(None, torch.stack((x, x)), torch.tensor(1.0), inputs)
     lost = (1 - 1 / math.sqrt(2) + 1 - 2 / math.sqrt(5)) / 2
