@@ -49,10 +49,11 @@ from nt2vr.negation.generate.query_sets import CaptionedVideos, read_captioned_v
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import words
+from nt2vr.presets import PRESETS
 from nt2vr.progress import silent
 from nt2vr.search.strategies import System
 from nt2vr.world import WORLD
-from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.config import TrainConfig, load_config
 from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import ClipLoader, Clips, Reading
 from trainer.data.sentences import CaptionSentences

@@ -17,12 +17,12 @@ from nt2vr.evaluation.covr_presentation import ALL, FURTHER, MAP, R_1, REMOVALS,
 from nt2vr.evaluation.measures import BOTH_WAYS, HONEST, OTHERS, PAPER
 from nt2vr.models.card import POOLINGS
 from nt2vr.models.catalog import Catalog
+from nt2vr.presets import preset_files, sweep_files
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.settings import ASSETS
-from trainer.config import FIELDS, PRESETS, TrainConfig, load_config, preset_names
+from trainer.config import FIELDS, TrainConfig, load_config
 from trainer.losses import LOSSES
 
-SWEEPS = PRESETS / "sweeps"
 PATH = Path(__file__).parents[1] / "data" / "inventory.json"
 
 
@@ -34,8 +34,8 @@ def inventory() -> dict[str, Any]:
     columns = [column.key for group in (*PAPER, *BOTH_WAYS, *HONEST, *OTHERS) for column in group.columns]
     return {
         "commands": dict(sorted(commands(app, "nt2vr"))),
-        "presets": {name: load_config(PRESETS / f"{name}.json").flat() for name in preset_names()},
-        "sweeps": sorted(path.stem for path in SWEEPS.glob("*.json")),
+        "presets": {name: load_config(path).flat() for name, path in preset_files().items()},
+        "sweeps": list(sweep_files()),
         "settings": {key: TrainConfig().flat()[key] for key in FIELDS},
         "losses": {name: asdict(loss()) for name, loss in LOSSES.items()},
         "strategies": sorted(STRATEGIES),

@@ -9,7 +9,7 @@ from torch.nn.functional import normalize
 
 from trainer.inputs import Denied, EmbeddedBatch, InputFactory, Parts, given
 from trainer.inputs.parts import PartVectors
-from trainer.losses.settings import option
+from trainer.loss_settings import option
 
 
 @dataclass(frozen=True)
