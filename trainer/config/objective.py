@@ -81,10 +81,9 @@ class NegationSettings(Section):
     sentences: Mapping[SentenceKind, AnySize] = Field(
         default=SENTENCES,
         description="share of each kind of negated sentence, for losses that need them: composed, without, not, "
-        "negated, typed (the first two, as people type them), typed not (not, as people type it), and idiom, which "
-        "denies nothing (can't stop running); "
-        "list, except and place, which only the built-in world's grammar makes; and fragment and typed not, which "
-        "only captions give",
+        "negated, typed (the first two, as people type them), typed not (not, as people type it), absent "
+        "(without, in other words), and idiom, which denies nothing (can't stop running); list, except and place, "
+        "which only the built-in world's grammar makes; and fragment, typed not and absent, which only captions give",
     )
     not_epochs: Whole = Field(
         default=0,
