@@ -47,8 +47,10 @@ class Extension:
     Attributes:
         name: one word, of letters, digits and "_".
         losses: reference to the class of each loss, by its name in configs. `trainer.losses.Loss` says what it has.
+        strategies: reference to each `nt2vr.search.strategies.Strategy`, by its name in systems.
         settings: reference to each further section of a training's config, by its name: a subclass of
-            `nt2vr.sections.Section`. No two sections share a key. The module must not import `trainer`.
+            `nt2vr.sections.Section`. No two sections share a key. The module must not import `trainer.config`,
+            which reads the sections as it is imported.
         presets: folder of presets, JSON files; its subfolder "sweeps" has sweeps.
         tables: reference to the reader of each kind of benchmark in a CSV file, by a column that only it has. See
             `nt2vr.evaluation.tasks.TableReader`.
@@ -61,6 +63,7 @@ class Extension:
 
     name: str
     losses: Mapping[str, str] = field(default_factory=dict)
+    strategies: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     presets: Path | None = None
     tables: Mapping[str, str] = field(default_factory=dict)

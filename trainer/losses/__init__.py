@@ -10,7 +10,6 @@ from pydantic import Field
 from torch import Tensor
 
 from nt2vr.errors import ConfigError, quoted, reason_of
-from nt2vr.extension import extensions, load
 from nt2vr.registry import Registry, check_word, pick
 from nt2vr.sections import AnySize, Section, read_settings
 from trainer.config import TrainConfig
@@ -67,10 +66,7 @@ def _checked(name: str, loss: Any) -> type[Any]:
     return loss
 
 
-OF_EXTENSIONS: dict[str, type[Any]] = {
-    name: load(reference) for extension in extensions() for name, reference in extension.losses.items()
-}
-LOSSES = Registry("loss", BUILT_IN | OF_EXTENSIONS, _checked)
+LOSSES = Registry("loss", BUILT_IN, _checked, lambda extension: extension.losses)
 
 
 class Weight(Section):
