@@ -26,12 +26,13 @@ class PartVectors(NamedTuple):
     """Embedded parts of denying sentences by the frozen starting model."""
 
     wanted: Tensor  # (B, D), L2-normalised; meaningless where `pure` is True
-    unwanted: Tensor  # (B, D), L2-normalised; `unwanted_mean` for idioms, which have no unwanted part
+    unwanted: Tensor  # (B, D), L2-normalised; meaningless for idioms, which have no unwanted part
     pure: Tensor  # (B,) bool, True for sentences that want nothing ("not B")
     unwanted_mean: Tensor  # (D,), mean of many unwanted parts, not normalised
     video_mean: Tensor  # (D,), mean of many videos or, without videos, of many captions; not normalised
     # the captions that `EmbeddedBatch.caption` has, L2-normalised; None if no loss needs them
     caption: Tensor | None = None
+    idiom: Tensor | None = None  # (B,) bool, True for sentences that deny nothing; None if there are none
 
 
 class TeacherTexts(NamedTuple):
@@ -116,17 +117,14 @@ class Teacher:
         return teacher
 
     def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> PartVectors:
-        """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given.
-
-        An idiom has no unwanted part: the mean stands for it, which subtracts nothing.
-        """
+        """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given."""
         parts = [each.wanted for each in sentences], [each.unwanted for each in sentences]
         texts = [*chain(*parts), *(captions or ())]
         wanted, unwanted, caption = self.embed(texts).tensor_split([len(sentences), 2 * len(sentences)])
         pure, idiom = (torch.tensor([not text for text in some], device=self._device) for some in parts)
         unwanted = torch.where(idiom.bool()[:, None], self.unwanted_mean, unwanted)
         means = self.unwanted_mean, self.video_mean
-        return PartVectors(wanted, unwanted, pure, *means, None if captions is None else caption)
+        return PartVectors(wanted, unwanted, pure, *means, None if captions is None else caption, idiom)
 
     def embed(self, texts: Sequence[str]) -> Tensor:
         """Embed texts, each once: (N, D), L2-normalised."""
@@ -134,5 +132,5 @@ class Teacher:
 
 
 def gathered(parts: PartVectors) -> PartVectors:
-    own = {name: getattr(parts, name) for name in ("wanted", "unwanted", "pure", "caption")}
+    own = {name: getattr(parts, name) for name in ("wanted", "unwanted", "pure", "caption", "idiom")}
     return parts._replace(**{name: distributed.gather(some) for name, some in own.items() if some is not None})

@@ -16,7 +16,7 @@ from trainer.loss_settings import option
 class DistillLoss:
     """Move a denying sentence to where the frozen starting model T0 puts (wanted part) minus (unwanted part).
 
-        target = normalise(T0(wanted) - alpha · (T0(unwanted) - mean T0(unwanted)))
+        target = normalise(T0(wanted) - alpha · (T0(unwanted) - centre · mean T0(unwanted)))
         target = normalise(start · mean video - T0(unwanted))                           if nothing is wanted
         loss = mean (1 - cos(sentence, target)) + keep · mean (1 - cos(caption, T0(caption)))
 
@@ -28,6 +28,7 @@ class DistillLoss:
 
     alpha: float = option(0.5, "weight of the subtracted unwanted part; more excludes better and costs composed R@k")
     keep: float = option(1.0, "weight of the term that holds affirmative captions in place")
+    centre: float = option(1.0, "weight of the unwanted parts' mean; 0 subtracts all of the unwanted part")
     start: float = option(1.0, "weight of the mean video, from which sentences that want nothing start")
 
     @property
@@ -44,6 +45,9 @@ class DistillLoss:
 
     def target(self, parts: PartVectors) -> Tensor:
         """Return the sentences' target embeddings: (B, D), L2-normalised."""
-        with_wanted = parts.wanted - self.alpha * (parts.unwanted - parts.unwanted_mean)
+        unwanted = parts.unwanted - self.centre * parts.unwanted_mean
+        if parts.idiom is not None:
+            unwanted = torch.where(parts.idiom[:, None], 0.0, unwanted)
+        with_wanted = parts.wanted - self.alpha * unwanted
         without_wanted = self.start * parts.video_mean - parts.unwanted
         return normalize(torch.where(parts.pure[:, None], without_wanted, with_wanted), dim=-1)
