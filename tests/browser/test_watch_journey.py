@@ -40,7 +40,7 @@ def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
     training, column = page.get_by_label("Training", exact=True).first, page.locator("[data-run]")
     expect(columns(page)).to_have_count(1)
     expect(training).to_contain_text("drawing sentences: 12 of 40")
-    page.get_by_role("button", name="train from here", exact=True).click()
+    page.get_by_role("button", name="watch it learn", exact=True).click()
     expect(page.get_by_text("a device trains one run at a time")).to_be_visible()
     training.get_by_role("button", name="watch it").click()
     expect(training).to_contain_text("its column joins with the first checkpoint")
