@@ -37,7 +37,6 @@ from trainer.config import is_captions_file, names_files
 from trainer.runs.manager import Run, RunManager
 
 POLL_S = 1.0
-DEFAULT_PRESET = "CLIP-neg"
 MAX_CURVES = 12
 MAX_BESIDE = 4  # runs in the charts of another: more lines are hard to tell apart
 COLOURS = ("#6d64e8", "#a39a8c", "#c2760c", "#1c9a86", "#c43d6b", "#4a90d9")  # of lines, on light and dark ground
@@ -299,15 +298,16 @@ def _plots(some: Sequence[Curve]) -> list[gr.LinePlot]:
 
 
 class FormParts:
-    """The form of a new run, with the default preset's values; `fields` begin with those of `FIRST`."""
+    """The form of a new run, with the first preset's values; `fields` begin with those of `FIRST`."""
 
     def __init__(
         self, fields: Sequence[Field], presets: Mapping[str, Mapping[str, Any]], bases: Sequence[tuple[str, str]]
     ) -> None:
-        values = presets[DEFAULT_PRESET]
+        default = next(iter(presets))
+        values = presets[default]
         with gr.Column(visible=False, elem_id="train-form") as self.column:
             lead("Teach a model", "Choose what to begin with. Everything can be changed below.")
-            self.presets = template("train-presets", presets_view(presets, DEFAULT_PRESET), "pick")
+            self.presets = template("train-presets", presets_view(presets, default), "pick")
             with gr.Row(equal_height=True):
                 more = list(presets)[len(FIRST_PRESETS) :]
                 self.preset = menu("train-preset", "More presets", more, value=None, scale=4)

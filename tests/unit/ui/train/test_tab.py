@@ -32,6 +32,7 @@ def test_where_models_lie_is_told_only_to_who_may_train(tmp_path: Path, rule: st
         assert (str(tmp_path) in told) is (rule == "everyone") and "assets/models/clip" in told
     assert [(card["chosen"], card["time"][:6]) for card in times["presets"]] == [
         (False, "about "),
+        (False, "about "),
         (False, "depend"),
         (False, "about "),
         (True, "about "),
