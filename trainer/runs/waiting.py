@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from nt2vr.errors import DeviceInUseError, RunError
+from nt2vr.errors import DeviceInUseError, Nt2vrError, RunError
 
 POLL_S = 0.5
 
@@ -74,5 +74,6 @@ class WaitingStart:
                 return
             except Exception as error:
                 # Nobody may be looking now: the page tells it, whatever it is, until somebody has read it.
-                logger.warning("%s could not start: %s", self.name, error)
+                is_foreseen = isinstance(error, Nt2vrError)
+                logger.warning("%s could not start: %s", self.name, error, exc_info=not is_foreseen)
                 self.error = error
