@@ -78,7 +78,7 @@ class LaterStarts:
         if waiting.error is not None:
             is_foreseen = isinstance(waiting.error, Nt2vrError)
             reason = self.permissions.teller(visitor)(str(waiting.error)) if is_foreseen else FAILED
-            text = f"{waiting.name} could not start. {reason}"
+            text = f"“{waiting.name}” could not start. {reason}"
             return {"text": text, "is_refused": True, "button": "close" if may_train else ""}
 
         if not waiting.is_waiting:
@@ -86,9 +86,9 @@ class LaterStarts:
 
         may_take_back = may_train and self.permissions.may_cancel(waiting.session, visitor)
         run_id = self.runs.under_way()
-        text = f"{waiting.name} starts now."
+        text = f"“{waiting.name}” starts now."
         if run_id:
-            text = f"{waiting.name} starts after {short_name(run_id)}, if this app is still running then."
+            text = f"“{waiting.name}” starts after {short_name(run_id)}, if this app is still running then."
         return {"text": text, "is_refused": False, "button": "do not start" if may_take_back else ""}
 
 

@@ -150,7 +150,7 @@ class RunManager:
     def refuse_second_wait(self) -> None:
         """Raise a RunError if a start is waiting."""
         if self.waiting is not None and self.waiting.is_waiting:
-            raise RunError(f"{self.waiting.name} is already waiting to start, and only one start can wait.")
+            raise RunError(f"“{self.waiting.name}” is already waiting to start, and only one start can wait.")
 
     def take_back_start(self) -> None:
         """Let the start that waits never happen, or forget why it was refused; a RunError if there is none."""

@@ -55,7 +55,7 @@ class WaitingStart:
         """Start nothing any more; a RunError if the run has started."""
         with self._start_lock:
             if self.run_id:
-                raise RunError(f"{self.name} has started by now. Stop it instead.")
+                raise RunError(f"“{self.name}” has started by now. Stop it instead.")
             self._is_taken_back.set()
 
     def _wait(self) -> None:

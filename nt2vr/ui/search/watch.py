@@ -438,7 +438,7 @@ class Watch:
         view = self._view(training, run, joins, systems, request) if training and run else {}
         if waiting := self._later.view(request):
             view["waiting"] = waiting
-        if wished and run is not None and is_under_way:
+        if wished and is_under_way and not self._is_waiting:
             view["wish"] = wished
         panel = gr.skip() if view == watched.view else view
         return panel, gr.Timer(active=polls > 0), replace(watched, polls=polls, view=view)

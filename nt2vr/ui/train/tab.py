@@ -177,7 +177,7 @@ class TrainTab:
             config = self._manager.check_config(config)
         session = session_of(request)
         self._later.start(config.encoder.name, lambda: self._manager.start(config, session), stops, request)
-        return {**self._show("", request), **self._form.choice.hidden()}
+        return {**self._show(self._manager.under_way(), request), **self._form.choice.hidden()}
 
     def on_withdraw(self, chosen: str | None, request: gr.Request) -> Updates:
         """Take back the start that waits, or close the message that it was refused."""

@@ -66,7 +66,7 @@ def test_it_starts_once_the_run_in_its_way_has_ended_and_not_before(
     wait_until(lambda: not waiting.is_waiting)
     assert launched == [waiting.run_id] == [run.run_id for run in manager.runs()]
     assert manager.get(waiting.run_id).session == "mine"
-    with pytest.raises(RunError, match="Tiny has started"):
+    with pytest.raises(RunError, match="“Tiny” has started"):
         manager.take_back_start()
     time.sleep(A_FEW_POLLS_S)
     assert len(launched) == 1
@@ -86,7 +86,7 @@ def test_only_one_start_waits_until_it_is_taken_back(
     manager: RunManager, in_the_way: ExitStack, launched: list[str]
 ) -> None:
     first = manager.start_later("First", starting(manager))
-    with pytest.raises(RunError, match="First is already waiting"):
+    with pytest.raises(RunError, match="“First” is already waiting"):
         manager.start_later("Second", starting(manager))
     assert manager.waiting is first
     manager.take_back_start()

@@ -68,7 +68,7 @@ def test_a_run_in_the_way_may_end_first_and_then_the_column_joins(watch: Watch, 
 
     panel, _, watched, joins, wished = watch.on_afterwards(SYSTEMS, watched, wished, MINE)
     assert (joins, wished, "wish" in panel) == (WAITING, "", False)
-    assert panel["waiting"]["text"].startswith("CLIP learns not starts after tiny ")
+    assert panel["waiting"]["text"].startswith("“CLIP learns not” starts after tiny ")
     assert held.started == [first] and not panel["joins"]
 
     held.end()
@@ -99,7 +99,7 @@ def test_only_its_page_stops_a_run_and_takes_back_a_start(watch: Watch, held: He
     assert tick(watch)[0]["waiting"]["button"] == ""
     with pytest.raises(AccessError, match="Only the page that started it"):
         watch.on_withdraw(SYSTEMS, watched, "", MINE)
-    with pytest.raises(RunError, match="CLIP learns not is already waiting"):
+    with pytest.raises(RunError, match="“CLIP learns not” is already waiting"):
         watch.on_start(SYSTEMS, MINE)
 
     assert tick(watch, request=THEIRS)[0]["waiting"]["button"] == "do not start"
@@ -113,7 +113,7 @@ def test_who_may_not_train_is_shown_what_waits_and_changes_nothing(watch: Watch)
     watch.on_afterwards(SYSTEMS, watched, wished, MINE)
     stranger = Watch(watch.galleries, Permissions("t" * 20, {"train": "nobody"}), watch.runs)
     waiting = tick(stranger)[0]["waiting"]
-    assert waiting["text"].startswith("CLIP learns not starts after") and waiting["button"] == ""
+    assert waiting["text"].startswith("“CLIP learns not” starts after") and waiting["button"] == ""
     for act in (stranger.on_instead, stranger.on_afterwards, stranger.on_withdraw):
         with pytest.raises(AccessError, match="Nobody may train models here"):
             act(SYSTEMS, watched, "CLIP", MINE)
@@ -132,7 +132,7 @@ def test_a_refusal_of_the_later_start_is_shown_until_it_is_closed(
     held.end()
     wait_for_the_start(watch)
     panel, *_ = watch.on_visit(SYSTEMS, THEIRS)
-    assert panel["waiting"]["text"] == "CLIP learns not could not start. The disk is full."
+    assert panel["waiting"]["text"] == "“CLIP learns not” could not start. The disk is full."
     assert panel["waiting"]["is_refused"] and panel["waiting"]["button"] == "close"
     panel, *_ = watch.on_withdraw(SYSTEMS, WatchedRun(view=panel), "", THEIRS)
     assert panel == {} and len(held.started) == 1
