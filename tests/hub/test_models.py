@@ -136,7 +136,7 @@ def test_a_repository_of_open_clip_without_a_card_gets_one(tmp_path: Path, hub: 
     )
     assert pull("laion/tiny", tmp_path) == "tiny"
     encoder = read_checkpoint(tmp_path / "tiny", verify=True)
-    assert (encoder.card.name, encoder.card.image_size, encoder.card.frames) == ("tiny", 64, 8)
+    assert (encoder.card.name, encoder.card.framing.image_size, encoder.card.framing.frames) == ("tiny", 64, 8)
     assert not any(request.endswith(".bin") for request in hub.requests)
     assert pull("laion/tiny", tmp_path / "more", name="other") == "other"
     assert read_card(tmp_path / "more" / "other").name == "other"

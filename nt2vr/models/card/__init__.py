@@ -1,6 +1,9 @@
 """The model card, nt2vr.json: the metadata of a checkpoint. Imports no torch."""
 
-from nt2vr.models.card.card import (
+from nt2vr.models.card.card import Card, configured
+from nt2vr.models.card.files import read_as_base, read_card, remedy, write_card
+from nt2vr.models.card.keys import StoredNames
+from nt2vr.models.card.names import (
     ATTENTION,
     CARD,
     CONFIG,
@@ -21,17 +24,21 @@ from nt2vr.models.card.card import (
     UNIT_SEQUENCE,
     WEIGHTS,
     WORDS,
-    Card,
-    configured,
-    read_card,
-    remedy,
-    write_card,
+)
+from nt2vr.models.card.sections import (
+    DEFAULT_FRAMES,
+    ClipFraming,
+    ClipSection,
+    DifferenceSection,
+    HeadEntry,
+    WordsEntry,
 )
 
 __all__ = [
     "ATTENTION",
     "CARD",
     "CONFIG",
+    "DEFAULT_FRAMES",
     "DIFFERENCE",
     "DRAWINGS",
     "FIXED",
@@ -50,7 +57,14 @@ __all__ = [
     "WEIGHTS",
     "WORDS",
     "Card",
+    "ClipFraming",
+    "ClipSection",
+    "DifferenceSection",
+    "HeadEntry",
+    "StoredNames",
+    "WordsEntry",
     "configured",
+    "read_as_base",
     "read_card",
     "remedy",
     "write_card",

@@ -1,230 +1,302 @@
-"""The model card, nt2vr.json: the metadata of a checkpoint."""
+"""The card of a model: its sections, and the two keys of its embeddings."""
 
 import json
-import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cache
-from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, FiniteFloat, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from nt2vr.errors import CheckpointError, ConfigError, quoted
-from nt2vr.files import parse_json, with_schema, without_schema, write_json
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.capabilities import Capabilities
-from nt2vr.models.framing import BICUBIC, CENTRES, DEFAULT_SIZE, SHORTEST, Framing, text_settings, visual_settings
+from nt2vr.models.card.names import MEAN, QUERY_SCORED, RAW_MEAN
+from nt2vr.models.card.sections import (
+    DifferenceSection,
+    Entry,
+    FramingSection,
+    OptionalClip,
+    OptionalDifference,
+    PoolingSection,
+    Section,
+    TextSection,
+    TrainingSection,
+    VisualSection,
+)
+from nt2vr.models.framing import CENTRES, Framing, text_settings, visual_settings
 
-MEAN, RAW_MEAN, QUERY_SCORED = "mean", "raw_mean", "query_scored"
-SEQUENCE, UNIT_SEQUENCE, ATTENTION = "seqTransf", "unit_seqTransf", "attention"
-PROJECTED, UNIT_PROJECTED = "projected", "unit_projected"
-FIXED = (MEAN, RAW_MEAN, QUERY_SCORED)  # by the mean; for a query-scored model it finds candidates
-INTO_SPACES = (PROJECTED, UNIT_PROJECTED)
-LEARNT = (SEQUENCE, UNIT_SEQUENCE, ATTENTION, *INTO_SPACES)
-POOLINGS = (*FIXED, *LEARNT)
-OF_RAW = (RAW_MEAN, SEQUENCE, PROJECTED)  # poolings of frames as the tower returns them
-WEIGHTS = "open_clip_model.safetensors"
-DIFFERENCE = "difference.safetensors"  # instead of WEIGHTS: the tensors that its base does not have
-HEAD = "head.safetensors"  # weights of a pooling that learns
-WORDS = "words.safetensors"  # weights of a text side that reads words
-FUSION = "fusion.safetensors"  # weights of a trained fusion
-MAX_HEAD = 1 << 30  # bytes: 0.2 GB for four layers at 1,024 dimensions in float32
-DRAWINGS = "built-in world"  # in `data` of models trained on drawings
-CARD, CONFIG = "nt2vr.json", "open_clip_config.json"
-IMPORTED = "imported from "  # begins the `base` of a model of which nothing else is known
+# keys in nt2vr.json, in the order of 0.2.0's files
+STORED = (
+    "name",
+    "objective",
+    "base",
+    "frames",
+    "image_size",
+    "pooling",
+    "head",
+    "words",
+    "clip",
+    "features",
+    "positions",
+    "losses",
+    "data",
+    "epoch",
+    "metrics",
+    "exclusion",
+    "composition",
+    "fusion",
+    "difference",
+    "shifts",
+    "changes",
+    "notes",
+    "created",
+    "visual_fingerprint",
+    "text_fingerprint",
+    "queries",
+)
+# of the card of a model that is loaded or can be: from open_clip_config.json, and from the device
 DERIVED = ("resize_mode", "interpolation", "fill_color", "visual_settings", "text_settings", "precision")
 
 
-@dataclass(frozen=True)
-class Card:
-    """Metadata of a model, stored in nt2vr.json; DERIVED follow from open_clip_config.json, and from the device.
+class Card(BaseModel):
+    """Metadata of a model, in sections by subject.
 
-    Attributes:
-        base: name of the model that training started from; empty for random weights. Of an imported model whose files
-            do not say it, IMPORTED and the name of the file.
-        image_size: side of a frame in pixels; stored, so that frames can be decoded before torch is imported.
-        pooling: name in `POOLINGS`: how frame embeddings become a video's embedding.
-        head: about the file HEAD of a pooling that learns: "fingerprint", and "heads" of attention.
-        words: about the file WORDS of a text side that reads words: "fingerprint", and what its "vectors" are.
-        clip: of a model that takes whole clips: its "loader", "revision", "instruction", "dimensions", "fps",
-            "least" number of frames, and "framing": a `Framing`'s "width" and "resize_mode".
-        features: name of the features that videos are read as, see `nt2vr.datasets.features`; empty for frames.
-        losses: loss name to weight and hyperparameters.
-        metrics: measured values, such as "validation/original/MIR" to 0.7.
-        exclusion: settings of `nt2vr.search.strategies`, chosen on validation clips: "lambda", "t", "beta" (α of
-            `rectified`), "tau", and "anchor", a list of neutral texts.
-        composition: weights of covr combinations, chosen on validation data; see `nt2vr.search.references.Weights`.
-        fusion: about the file FUSION, see `nt2vr.models.fusion`: "hidden" units (0: linear), "blocks" of
-            cross-attention, "weights", "data", "metrics" and "fingerprint".
-        difference: about the file DIFFERENCE: the whole "model" that has the other tensors, and its "fingerprint";
-            empty where WEIGHTS has all.
-        shifts: of a training with the loss `vfc`: how often each verb phrase (lemmas of verb and noun) was a negative,
-            changed captions included, for each time that it was a positive; 1 in a batch of captions as they are.
-        changes: of a run whose loss became non-finite: from which "epoch" and "step" on it was resumed at which lower
-            "learning_rate".
-        created: ISO 8601, UTC.
-        visual_fingerprint: hash of the visual tower's weights.
-        text_fingerprint: hash of the text tower's weights, and of a tokenizer of its own.
-        queries: number of texts that a file of embeddings knows; 0 for a model.
-        visual_settings: hash of what else changes the embedding of a frame; `text_settings`: of a text.
-        precision: of the arithmetic; empty for float32.
+    Whoever makes a card names values flat, by keys that no two sections share: `Card("mine", frames=4)` and
+    `card.replace(frames=8)` set `card.framing.frames`. So does nt2vr.json: it has the keys of version 0.2.0 in their
+    order, so that files of either version are read by the other, and stay byte-equal. DERIVED keys are not stored.
     """
 
-    name: Annotated[str, Field(min_length=1)]
-    objective: str = ""
-    base: str = ""
-    frames: Annotated[int, Field(gt=0)] = 8
-    image_size: int = DEFAULT_SIZE
-    pooling: Annotated[str, Field(pattern=f"^({'|'.join(POOLINGS)})$")] = MEAN
-    head: Mapping[str, Any] = field(default_factory=dict)
-    words: Mapping[str, Any] = field(default_factory=dict)
-    clip: Mapping[str, Any] = field(default_factory=dict)
-    features: str = ""
-    positions: Annotated[str, Field(pattern="^(centres|ends)$")] = CENTRES
-    losses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    data: str = ""
-    epoch: int = 0
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    exclusion: Mapping[str, FiniteFloat | list[str]] = field(default_factory=dict)
-    composition: Mapping[str, FiniteFloat] = field(default_factory=dict)
-    fusion: Mapping[str, Any] = field(default_factory=dict)
-    difference: Mapping[str, str] = field(default_factory=dict)
-    shifts: Mapping[str, FiniteFloat] = field(default_factory=dict)
-    changes: tuple[Mapping[str, FiniteFloat | int], ...] = ()
-    notes: str = ""
-    created: str = ""
-    visual_fingerprint: str = ""
-    text_fingerprint: str = ""
-    queries: int = 0
-    resize_mode: str = SHORTEST
-    interpolation: str = BICUBIC
-    fill_color: int = 0
-    visual_settings: str = ""
-    text_settings: str = ""
-    precision: str = ""
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
-    @property
-    def fingerprint(self) -> str:
-        """Identify the weights of both towers, and a tokenizer of its own."""
-        return f"{self.visual_fingerprint} {self.text_fingerprint}"
+    name: Annotated[str, Field(min_length=1)] = Field(description="name of the model")
+    base: str = Field(
+        default="",
+        description="name of the model that training started from; empty for random weights. Of an imported model "
+        "whose files do not say it, IMPORTED and the name of the file",
+    )
+    visual: VisualSection
+    framing: FramingSection
+    pooling: PoolingSection
+    text: TextSection
+    training: TrainingSection
+    clip: OptionalClip = Field(default=None, description="of a model that takes whole clips")
+    difference: OptionalDifference = Field(
+        default=None, description="of a checkpoint that is stored as its difference from a base"
+    )
+    metrics: Mapping[str, float] = Field(
+        default_factory=dict, description="measured values, such as validation/original/MIR to 0.7"
+    )
+    exclusion: Mapping[str, FiniteFloat | list[str]] = Field(
+        default_factory=dict,
+        description="settings of nt2vr.search.strategies, chosen on validation clips: lambda, t, beta (α of "
+        "rectified), tau, and anchor, a list of neutral texts",
+    )
+    composition: Mapping[str, FiniteFloat] = Field(
+        default_factory=dict,
+        description="weights of covr combinations, chosen on validation data; see nt2vr.search.references.Weights",
+    )
+    fusion: Mapping[str, Any] = Field(
+        default_factory=dict,
+        description="about the file of a trained fusion, see nt2vr.models.fusion: hidden units (0: linear), blocks "
+        "of cross-attention, weights, data, metrics and fingerprint",
+    )
+    notes: str = Field(default="", description="what a person must know of the model")
+    created: str = Field(default="", description="ISO 8601, UTC")
+    precision: str = Field(default="", description="derived: of the arithmetic; empty for float32")
+
+    def __init__(self, name: str, **values: Any) -> None:
+        """Build a card from values by flat key; a ConfigError names one that is unknown or invalid."""
+        by_section: dict[str, dict[str, Any]] = {"": {}, **{section: {} for section in SECTIONS}}
+        for key, value in values.items():
+            if key not in PLACES:
+                raise ConfigError(f"A card has no field {quoted(key)}. Choose among: {', '.join(PLACES)}.")
+            by_section[PLACES[key][0]][key] = value
+        top = by_section.pop("")
+        try:
+            sections = {section: SECTIONS[section](**given) for section, given in by_section.items()}
+            super().__init__(name=name, **top, **sections)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            raise ConfigError(
+                f"A card has an invalid “{problem['loc'][0]}” ({problem['msg']}). Correct it."
+            ) from error
+
+    def flat(self) -> dict[str, Any]:
+        """Return all values by flat key, those that are stored first, in their order in nt2vr.json."""
+        values = {}
+        for key in (*STORED, *DERIVED):
+            section, attribute = PLACES[key]
+            value = getattr(getattr(self, section) if section else self, attribute)
+            if value is None:
+                value = {}
+            elif isinstance(value, Entry):
+                value = value.as_stored()
+            values[key] = value
+        return values
+
+    def replace(self, **values: Any) -> "Card":
+        """Return a card with other values by flat key."""
+        return Card(**{**self.flat(), **values})
 
     @property
     def capabilities(self) -> Capabilities:
         """What the model can do, as far as that is known before it is loaded."""
-        takes_whole_clips = bool(self.clip)
-        has_given_queries = bool(self.queries)
-        reads_features = bool(self.features)
+        takes_whole_clips = self.clip is not None
+        has_given_queries = bool(self.text.queries)
+        reads_features = bool(self.visual.features)
         return Capabilities(
             scores_frames=not (takes_whole_clips or has_given_queries or reads_features),
             reads_seconds=takes_whole_clips,
             is_slow=takes_whole_clips,
-            weighs_frames=self.pooling == QUERY_SCORED,
+            weighs_frames=self.pooling.name == QUERY_SCORED,
             reads_features=reads_features,
             given_queries_only=has_given_queries,
-            has_text_tower=not (takes_whole_clips or has_given_queries or self.words),
+            has_text_tower=not (takes_whole_clips or has_given_queries or self.text.words),
         )
 
     @property
-    def framing(self) -> Framing:
+    def input_framing(self) -> Framing:
         """How videos become the encoder's input."""
-        own = Framing(self.image_size, self.resize_mode, self.interpolation, self.fill_color, self.positions)
-        return replace(own, **self.clip.get("framing", {}))
+        section = self.framing
+        if self.clip and self.clip.framing:
+            of_clips = self.clip.framing
+            return Framing(
+                section.image_size,
+                resize_mode=of_clips.resize_mode,
+                positions=section.positions,
+                width=of_clips.width,
+            )
+        return Framing(
+            section.image_size,
+            resize_mode=section.resize_mode,
+            interpolation=section.interpolation,
+            fill_color=section.fill_color,
+            positions=section.positions,
+        )
 
-    def framed(self, framing: Framing) -> "Card":
-        how = {name: getattr(framing, name) for name in ("resize_mode", "interpolation", "fill_color")}
-        return replace(self, image_size=framing.size, **how)
-
-    @property
-    def visual_key(self) -> str:
-        """Key of frame embeddings: everything that they depend on, except the number of frames."""
-        positions = self.positions if self.positions != CENTRES else ""
-        raw = "" if self.normalises_frames else "raw"
-        known = (self.visual_fingerprint, self.visual_settings, self.precision, positions, raw, self.features)
-        return " ".join(filter(None, (*known, self.clip_key)))
-
-    @property
-    def clip_key(self) -> str:
-        return json.dumps([self.clip, self.image_size], sort_keys=True) if self.clip else ""
-
-    @property
-    def text_key(self) -> str:
-        """Key of text embeddings: everything that they depend on."""
-        known = (self.text_fingerprint, self.text_settings, self.precision, str(self.words.get("fingerprint", "")))
-        return " ".join(filter(None, (*known, self.clip_key)))
+    def framed(self, framing: Framing, **values: Any) -> "Card":
+        """Return the card of a model that takes frames of this size and form, with other values by flat key too."""
+        return self.replace(
+            image_size=framing.size,
+            resize_mode=framing.resize_mode,
+            interpolation=framing.interpolation,
+            fill_color=framing.fill_color,
+            **values,
+        )
 
     def check_frames(self) -> None:
         """Raise a ConfigError if the model reads features of videos, which no frame can give it."""
-        if self.features:
+        if self.visual.features:
             raise ConfigError(
-                f"{self.name} reads features {quoted(self.features)} of videos, and sees no frames. Evaluate it on a "
-                "dataset that has them, or choose another model."
+                f"{self.name} reads features {quoted(self.visual.features)} of videos, and sees no frames. Evaluate "
+                "it on a dataset that has them, or choose another model."
             )
 
     @property
-    def normalises_frames(self) -> bool:
-        return self.pooling not in OF_RAW
+    def visual_key(self) -> str:
+        """Identify everything that the embedding of a video depends on; models with equal keys share embeddings.
+
+        The text is the one of version 0.2.0, so that everything that it stored is found as it is. `StoredNames` tells
+        its parts, by which folders, files and indexes are named.
+        """
+        return f"{self._tower_key} {self.framing.frames} {self._pooling_key}"
+
+    @property
+    def text_key(self) -> str:
+        """Identify everything that the embedding of a text depends on, by the text of version 0.2.0."""
+        words_fingerprint = self.text.words.fingerprint if self.text.words else ""
+        parts = (self.text.fingerprint, self.text.settings, self.precision, words_fingerprint, self._clip_key)
+        return " ".join(filter(None, parts))
 
     @property
     def unpooled(self) -> "Card":
-        """The card of videos as their frames' embeddings, with one key whatever pools these."""
-        return replace(self, pooling=MEAN if self.normalises_frames else RAW_MEAN, head={"fingerprint": "frames"})
+        """The card of videos as their frames' embeddings, with one `visual_key` whatever pools these."""
+        pooling = MEAN if self.pooling.normalises_frames else RAW_MEAN
+        return self.replace(pooling=pooling, head={"fingerprint": "frames"})
 
     @property
-    def pooling_key(self) -> str:
-        """Key of pooled embeddings among those of the same frame embeddings; fit to be the name of a file."""
-        return "_".join(filter(None, (self.pooling, str(self.head.get("fingerprint", "")))))
+    def in_any_precision(self) -> "Card":
+        """The card whose keys do not tell devices apart."""
+        return self.replace(precision="")
+
+    def embeds_like(self, other: "Card") -> bool:
+        """Return True if two models give equal embeddings of videos and of texts, in the same precision."""
+        mine = self.in_any_precision
+        others = other.in_any_precision
+        return (mine.visual_key, mine.text_key) == (others.visual_key, others.text_key)
 
     @property
-    def video_key(self) -> str:
-        """Key of video embeddings; models with equal keys share them."""
-        return f"{self.visual_key} {self.frames} {self.pooling_key}"
+    def as_base(self) -> DifferenceSection:
+        """The entry by which the card of what differs from this whole model names it."""
+        return DifferenceSection(model=self.name, fingerprint=f"{self.visual.fingerprint} {self.text.fingerprint}")
+
+    def stands_on(self, base: "Card") -> bool:
+        """Return True if the checkpoint holds only what differs from `base`."""
+        return self.difference is not None and self.difference.fingerprint == base.as_base.fingerprint
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """Hashes of the weights of both towers, by their names in files and reports, and on an encoder."""
+        return {"visual_fingerprint": self.visual.fingerprint, "text_fingerprint": self.text.fingerprint}
+
+    def for_reports(self) -> dict[str, Any]:
+        """Describe the model in reports. Results of evaluations are stored under it, those of version 0.2.0 too."""
+        has_settings = bool(self.visual.settings)
+        pools_by_mean = self.pooling.name == MEAN
+        optional = {
+            "settings": f"{self.visual.settings} {self.text.settings}" if has_settings else "",
+            "pooling": "" if pools_by_mean else self._pooling_key,
+            "words": self.text.words.as_stored() if self.text.words else {},
+            "features": self.visual.features,
+            "clip": self._clip_key,
+            "positions": "" if self.framing.positions == CENTRES else self.framing.positions,
+        }
+        described = {"base": self.base, **self.fingerprints, "frames": self.framing.frames}
+        for name, value in optional.items():
+            if value:
+                described[name] = value
+        return described
+
+    @property
+    def _tower_key(self) -> str:
+        """Identify what the embeddings of single frames depend on."""
+        positions = self.framing.positions if self.framing.positions != CENTRES else ""
+        raw = "" if self.pooling.normalises_frames else "raw"
+        visual = self.visual
+        parts = (visual.fingerprint, visual.settings, self.precision, positions, raw, visual.features, self._clip_key)
+        return " ".join(filter(None, parts))
+
+    @property
+    def _pooling_key(self) -> str:
+        """Identify the pooling; fit to be the name of a file."""
+        fingerprint = self.pooling.head.fingerprint if self.pooling.head else ""
+        return "_".join(filter(None, (self.pooling.name, fingerprint)))
+
+    @property
+    def _clip_key(self) -> str:
+        if self.clip is None:
+            return ""
+        return json.dumps([self.clip.as_stored(), self.framing.image_size], sort_keys=True)
+
+
+SECTIONS: dict[str, type[Section]] = {
+    "visual": VisualSection,
+    "framing": FramingSection,
+    "pooling": PoolingSection,
+    "text": TextSection,
+    "training": TrainingSection,
+}
+PLACES: dict[str, tuple[str, str]] = {}  # flat key -> name of its section, "" for the card itself, and of the field
+for _field in Card.model_fields.keys() - SECTIONS.keys():
+    PLACES[_field] = "", _field
+for _section, _kind in SECTIONS.items():
+    for _field, _info in _kind.model_fields.items():
+        PLACES[_info.alias or _field] = _section, _field
 
 
 def configured(card: Card, model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any]) -> Card:
     """Return the card with the fields that follow from an open_clip configuration."""
-    card = card.framed(Framing.of(preprocess_cfg, card.image_size))
-    visual, text = visual_settings(model_cfg, preprocess_cfg), text_settings(model_cfg)
-    return replace(card, visual_settings=visual, text_settings=text)
-
-
-def write_card(folder: Path, card: Card) -> None:
-    data = {key: value for key, value in asdict(card).items() if key not in DERIVED}
-    write_json(folder / CARD, with_schema(data), indent=2)
-
-
-STORED = {each.name for each in fields(Card)} - set(DERIVED)
-
-
-@cache
-def _reader() -> TypeAdapter[Card]:
-    return TypeAdapter(Card)
-
-
-def read_card(folder: Path) -> Card:
-    """Read the card of a checkpoint folder; unknown keys are ignored."""
-    try:
-        data = without_schema(parse_json((folder / CARD).read_text(encoding="utf-8")), folder / CARD, CheckpointError)
-        card = _reader().validate_python({key: value for key, value in data.items() if key in STORED})
-    except FileNotFoundError as error:
-        raise CheckpointError(f"{folder} has no readable {CARD}. {remedy(folder)}") from error
-    except ValidationError as error:
-        where = error.errors()[0]["loc"][0]
-        raise CheckpointError(
-            f"{folder / CARD} has an invalid “{where}”. Correct it, or choose another one."
-        ) from error
-    except (OSError, ValueError, AttributeError) as error:
-        raise CheckpointError(f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder.") from error
-    try:
-        config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
-        return configured(card, config["model_cfg"], config.get("preprocess_cfg") or {})
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, CheckpointError):
-        return card  # loading the model reports a configuration that cannot be used
-
-
-def remedy(folder: Path) -> str:
-    """Return the advice for a missing checkpoint folder: how to download it if its name is that of a download."""
-    architecture, found, tag = folder.name.partition("--")
-    if folder.exists() or not found or folder.parent.name != "models":
-        return "Choose a checkpoint folder."
-    flag = f"--data-dir {shlex.quote(str(folder.parent.parent))}"
-    return f'Download it: nt2vr models add "{architecture}/{tag}" {flag}'
+    framing = Framing.of(preprocess_cfg, card.framing.image_size)
+    return card.framed(
+        framing,
+        visual_settings=visual_settings(model_cfg, preprocess_cfg),
+        text_settings=text_settings(model_cfg),
+    )

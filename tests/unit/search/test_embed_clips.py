@@ -17,7 +17,7 @@ from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
-from nt2vr.models.card import Card
+from nt2vr.models.card import Card, StoredNames
 from nt2vr.search import embed_clips
 from nt2vr.search.embed_clips import drop_unused, embed_gallery, open_gallery
 from nt2vr.search.index import ExactIndex, FaissIndex
@@ -158,7 +158,7 @@ def test_opening_decodes_nothing_and_lists_what_is_missing(
     assert opened.gallery.videos == gallery.videos[10:]
     assert opened.skipped[9] == ("v9", "Not embedded yet.") and len(opened.skipped) == 10
     assert count_missing(gallery, encoder.card, cache) == 10
-    assert count_missing(gallery, replace(encoder.card, visual_fingerprint="another"), cache) == 40
+    assert count_missing(gallery, encoder.card.replace(visual_fingerprint="another"), cache) == 40
     assert (encoder.num_clips, decoder.num_decoded) == (0, before)
 
 
@@ -203,10 +203,10 @@ def test_what_is_pooled_is_stored_and_only_the_latest_poolings_are_kept(
 
     encoder.pool = pool  # type: ignore[method-assign,assignment]
     for number in range(10):
-        encoder.card = replace(encoder.card, head={"fingerprint": str(number)})
+        encoder.card = encoder.card.replace(head={"fingerprint": str(number)})
         for _ in range(2):
             embed_gallery(few, encoder, decoder, cache)
-        os.utime(folder_of(cache) / encoder.card.pooling_key, (number, number))
+        os.utime(folder_of(cache) / StoredNames.of(encoder.card.visual_key).pooling, (number, number))
     assert pooled == [2] * 10
     assert {path.name for path in folder_of(cache).glob("mean_*")} == {f"mean_{number}" for number in range(2, 10)}
 

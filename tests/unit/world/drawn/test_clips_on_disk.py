@@ -1,7 +1,6 @@
 """Clips are drawn once, and embedded once per visual tower."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +61,7 @@ def test_embeddings_are_mean_pooled_and_computed_once_per_visual_tower(tmp_path:
 
 def test_all_poolings_pool_frames_that_were_encoded_once(tmp_path: Path) -> None:
     first, second, mean = Brightness(), Brightness(), Brightness()
-    first.card, second.card = (replace(first.card, head={"fingerprint": name}) for name in ("one", "two"))
+    first.card, second.card = (first.card.replace(head={"fingerprint": name}) for name in ("one", "two"))
     one: Any = first
     two: Any = second
     plain: Any = mean
