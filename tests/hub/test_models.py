@@ -115,8 +115,8 @@ def test_the_readme_says_what_the_card_says(tmp_path: Path, hub: HubServer) -> N
     write_tiny(tmp_path / "mine", "mine | <b>")
     card = read_card(tmp_path / "mine")
     metrics = {"test/composed/MIR": 0.43219, "validation/base/composed/MIR": 0.4}
-    extra = {"metrics": metrics, "notes": "Below CLIP\non “not”.", "data": "built-in world, 10 clips"}
-    write_card(tmp_path / "mine", type(card)(**{**vars(card), **extra}))
+    extra: dict[str, Any] = {"metrics": metrics, "notes": "Below CLIP\non “not”.", "data": "built-in world, 10 clips"}
+    write_card(tmp_path / "mine", card.replace(**extra))
     push(tmp_path / "mine", "tester/mine", licence="cc-by-4.0")
     text = hub.repositories["models/tester/mine"].files["README.md"].decode()
     _, front_matter, body = text.split("---\n", 2)

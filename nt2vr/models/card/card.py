@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
@@ -64,7 +65,7 @@ class Card(BaseModel):
     order, so that files of either version are read by the other, and stay byte-equal. DERIVED keys are not stored.
     """
 
-    model_config = ConfigDict(frozen=True, defer_build=True)
+    model_config = ConfigDict(frozen=True)
 
     name: Annotated[str, Field(min_length=1)] = Field(description="name of the model")
     base: str = Field(
@@ -104,27 +105,29 @@ class Card(BaseModel):
 
     def __init__(self, name: str, **values: Any) -> None:
         """Build a card from values by flat key; a ConfigError names one that is unknown or invalid."""
-        by_section: dict[str, dict[str, Any]] = {"": {}, **{section: {} for section in SECTIONS}}
+        of_card: dict[str, Any] = {"name": name}
+        by_section: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
         for key, value in values.items():
             if key not in PLACES:
-                raise ConfigError(f"A card has no field {quoted(key)}. Choose among: {', '.join(PLACES)}.")
-            by_section[PLACES[key][0]][key] = value
-        top = by_section.pop("")
+                choices = ", ".join((*STORED, *DERIVED))
+                raise ConfigError(f"A card has no field {quoted(key)}. Choose among: {choices}.")
+            section, _ = PLACES[key]
+            by_section.get(section, of_card)[key] = value
         try:
-            sections = {section: SECTIONS[section](**given) for section, given in by_section.items()}
-            super().__init__(name=name, **top, **sections)
+            super().__init__(**of_card, **by_section)
         except ValidationError as error:
             problem = error.errors()[0]
-            raise ConfigError(
-                f"A card has an invalid “{problem['loc'][0]}” ({problem['msg']}). Correct it."
-            ) from error
+            place = problem["loc"]
+            flat_key = place[1] if place[0] in SECTIONS else place[0]
+            raise ConfigError(f"A card has an invalid “{flat_key}” ({problem['msg']}). Correct it.") from error
 
     def flat(self) -> dict[str, Any]:
         """Return all values by flat key, those that are stored first, in their order in nt2vr.json."""
         values = {}
         for key in (*STORED, *DERIVED):
             section, attribute = PLACES[key]
-            value = getattr(getattr(self, section) if section else self, attribute)
+            holder = getattr(self, section) if section else self
+            value = getattr(holder, attribute)
             if value is None:
                 value = {}
             elif isinstance(value, Entry):
@@ -156,21 +159,17 @@ class Card(BaseModel):
     def input_framing(self) -> Framing:
         """How videos become the encoder's input."""
         section = self.framing
-        if self.clip and self.clip.framing:
-            of_clips = self.clip.framing
-            return Framing(
-                section.image_size,
-                resize_mode=of_clips.resize_mode,
-                positions=section.positions,
-                width=of_clips.width,
-            )
-        return Framing(
+        framing = Framing(
             section.image_size,
             resize_mode=section.resize_mode,
             interpolation=section.interpolation,
             fill_color=section.fill_color,
             positions=section.positions,
         )
+        if self.clip is None or self.clip.framing is None:
+            return framing
+        of_clips = self.clip.framing
+        return replace(framing, resize_mode=of_clips.resize_mode, width=of_clips.width)
 
     def framed(self, framing: Framing, **values: Any) -> "Card":
         """Return the card of a model that takes frames of this size and form, with other values by flat key too."""
@@ -285,8 +284,9 @@ SECTIONS: dict[str, type[Section]] = {
     "training": TrainingSection,
 }
 PLACES: dict[str, tuple[str, str]] = {}  # flat key -> name of its section, "" for the card itself, and of the field
-for _field in Card.model_fields.keys() - SECTIONS.keys():
-    PLACES[_field] = "", _field
+for _field in Card.model_fields:
+    if _field not in SECTIONS:
+        PLACES[_field] = "", _field
 for _section, _kind in SECTIONS.items():
     for _field, _info in _kind.model_fields.items():
         PLACES[_info.alias or _field] = _section, _field

@@ -14,6 +14,7 @@ DEFAULT_FRAMES = 8
 class Section(BaseModel):
     """Fields of one subject, frozen; every field has a description."""
 
+    # Checked as a part of its card, so that nothing is compiled for it alone, which takes a millisecond at start-up.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
@@ -23,7 +24,7 @@ class Entry(Section):
     An unknown key is refused: it may say something that changes embeddings.
     """
 
-    model_config = ConfigDict(strict=True, defer_build=True)
+    model_config = ConfigDict(strict=True, defer_build=False)
 
     def as_stored(self) -> dict[str, Any]:
         """Return the keys that were given, and no defaults: keys of stored embeddings are made from them."""
@@ -39,7 +40,10 @@ class HeadEntry(Entry):
     """About the file of a pooling that learns, head.safetensors."""
 
     heads: int | None = Field(default=None, description="heads of attention, of a pooling that has some")
-    fingerprint: str = Field(default="", description="hash of the weights as stored, and of heads")
+    # In the name of a file, and in keys whose parts are told apart by spaces.
+    fingerprint: Annotated[str, Field(pattern=r"^\w*$")] = Field(
+        default="", description="hash of the weights as stored, and of heads"
+    )
 
 
 class WordsEntry(Entry):
