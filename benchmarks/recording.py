@@ -16,12 +16,13 @@ from benchmarks.harness import app_searcher, arguments, write_head, write_row
 from benchmarks.watch import watch
 from nt2vr.files import write_json
 from nt2vr.models.card import read_card
+from nt2vr.presets import PRESETS
 from nt2vr.search.epochs import Found, Recording
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import ASSETS, prepare_environment
 from nt2vr.ui.search.examples import EXAMPLES
 from nt2vr.ui.search.state import DEFAULT_QUERY
-from trainer.config import PRESETS, load_config
+from trainer.config import load_config
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder
 

@@ -49,10 +49,11 @@ from nt2vr.negation.generate.query_sets import CaptionedVideos, read_captioned_v
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import words
+from nt2vr.presets import PRESETS
 from nt2vr.progress import silent
 from nt2vr.search.strategies import System
 from nt2vr.world import WORLD
-from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.config import TrainConfig, load_config
 from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import ClipLoader, Clips, Reading
 from trainer.data.sentences import CaptionSentences
@@ -263,7 +264,9 @@ def teach(
     rows = range(0, len(clips), max(1, len(clips) // SAMPLE))
     sentences = [draw_sentence(clips, config, row, f"{config.run.seed} tokens {row}") for row in rows]
     sampled = MiniLMEncoder(load_minilm()[0], tokenizer).encode_text(clips.captions("sample")[:SAMPLE])
-    learner.losses.inputs.of(Parts).teacher = Teacher(base, sentences, sampled, "cpu")
+    parts = learner.losses.inputs.of(Parts)
+    parts.teacher = Teacher(base, sentences, sampled, "cpu")
+    parts.storing_teacher = parts.teacher
     measures = TextMeasures(learner, validation)
     logger.info("%s", {name: round(value, 3) for name, value in measures.controls.items()})
     found: dict[str, float] = {}

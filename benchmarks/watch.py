@@ -14,8 +14,9 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.harness import arguments, write_head, write_row
 from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.presets import PRESETS
 from nt2vr.settings import prepare_environment
-from trainer.config import PRESETS, TrainConfig, load_config, parse_change
+from trainer.config import TrainConfig, load_config, parse_change
 from trainer.data.clips import ClipLoader
 from trainer.loop import validate
 from trainer.runs.manager import RunManager

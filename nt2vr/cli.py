@@ -21,9 +21,11 @@ from cyclopts import App, CycloptsError, Parameter
 
 from nt2vr.console import drop_output, output_failure, prepare_streams
 from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, counted, printable, reason_of
+from nt2vr.extension import extensions
 from nt2vr.files import check_writable, expanded
 from nt2vr.models.options import AddOptions
-from nt2vr.progress import progress_bar, tracked
+from nt2vr.presets import preset_files
+from nt2vr.progress import progress_bar
 from nt2vr.settings import (
     ASSETS,
     Settings,
@@ -100,15 +102,21 @@ app = App(
 app.command(library := App(name="library", help="Add, update, move and remove libraries of your own videos."))
 app.command(models := App(name="models", help="List, add and remove models."))
 app.command(queries := App(name="queries", help="Build negated and composed queries from captions; split sentences."))
-PRESETS = ", ".join(sorted(path.stem for path in (Path(__file__).parents[1] / "trainer" / "configs").glob("*.json")))
 app.command(
     "trainer.__main__:train",
     name="train",
     help="Train a model, or resume a run.",
-    help_epilogue=f"Presets: {PRESETS}.",
+    help_epilogue=f"Presets: {', '.join(preset_files())}.",
 )
 app.command("trainer.__main__:teach", name="teach", help="Teach a model negation, by sentences alone.")
 app.command("trainer.runs.sweep:sweep", name="sweep", help="Train a grid of settings with several seeds.")
+for _extension in extensions():
+    for _command in _extension.commands:
+        *_group, _name = _command.path.split()
+        _parent = app
+        for _word in _group:
+            _parent = _parent[_word]
+        _parent.command(_command.function, name=_name, help=_command.help)
 app.register_install_completion_command()
 
 
@@ -602,30 +610,6 @@ def split_sentences(sentence: Annotated[str | None, Parameter(allow_leading_hyph
 
     for parts in split([sentence] if sentence is not None else sys.stdin or ()):
         _json(parts, indent=None)
-
-
-@queries.command(name="verbs")
-def change_verbs(
-    *, captions: Path, out: Path, rule: Literal["rules", "antonym", "random"] = "rules", seed: int = 0
-) -> None:
-    """Give captions another verb, as hard negatives of the loss vfc.
-
-    Args:
-        captions: as for build
-        out: file for a training's verb_changes, as JSON lines
-        rule: of new verbs
-        seed: draws verbs
-    """
-    from nt2vr.negation.generate.query_sets import read_captioned_videos
-    from nt2vr.negation.generate.verb_changes import VerbChanges, write_verbs
-
-    check_writable(out.parent)
-    given = [some for some in read_captioned_videos(captions).captions.values() if some]
-    with progress_bar() as progress:
-        changes = VerbChanges(tracked(given, len(given), "parsing verbs", progress))
-        lines = [line for row in range(len(changes)) for line in changes.lines(row, rule, seed)]
-    count = write_verbs(out, lines)
-    _json({"captions": len(lines), "written": count, "changed": sum(len(line.changed) for line in lines)}, None)
 
 
 @models.command(name="list")

@@ -10,11 +10,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_origin, get_type_hints
 
+from nt2vr.sections import Section
 from tests.paths import ROOT
 from trainer.config import SECTIONS, FusionSettings, WordSettings
-from trainer.config.checked import Section
+from trainer.loss_settings import help_of
 from trainer.losses import LOSSES, Weight
-from trainer.losses.settings import help_of
 
 PAGE = ROOT / "docs" / "training-fields.md"
 TYPES = {bool: "true or false", int: "whole number", float: "number", str: "text"}

@@ -7,10 +7,9 @@ from typing import get_args
 from nt2vr.datasets.base import Dataset
 from nt2vr.datasets.covr import load_covr
 from nt2vr.datasets.load import load_dataset, sample
-from nt2vr.errors import ConfigError, counted, quoted
+from nt2vr.errors import ConfigError, counted
 from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR, NEGATED_DELTA_MIR
 from nt2vr.evaluation.queries import JudgedQuery
-from nt2vr.negation.generate.verb_changes import Rule, read_verbs
 from nt2vr.settings import resolve_path
 from nt2vr.world import NAME
 from trainer.config import OfDenying, OfText, OfVideos, TrainConfig
@@ -35,7 +34,7 @@ def check_start(config: TrainConfig) -> None:
         _check_fusion(config)
         return
     losses = check_model(config)
-    _check_word_files(config)
+    _check_named_files(config)
     if not losses.reading.videos:
         _check_captions(config)
         _check_monitor(config, losses, "captions without videos")
@@ -73,14 +72,9 @@ def _check_fusion(config: TrainConfig) -> None:
         )
 
 
-def _check_word_files(config: TrainConfig) -> None:
-    verb_changes = config.verbs.verb_changes
-    if verb_changes not in get_args(Rule):
-        path = resolve_path(verb_changes)
-        if not path.is_file():
-            rules = ", ".join(get_args(Rule))
-            raise ConfigError(f"{quoted(verb_changes)} is not there. Set verb_changes to {rules} or a file.")
-        read_verbs(path)
+def _check_named_files(config: TrainConfig) -> None:
+    for section in config.extensions.values():
+        section.check_files()
     words = config.encoder.word_settings
     if words and words.vectors:
         path = resolve_path(words.vectors)

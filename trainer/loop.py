@@ -67,10 +67,12 @@ def train(
     validation: Clips,
     should_stop: ShouldStop = lambda: False,
     progress: Progress = silent,
+    cache: Path | None = None,
 ) -> State:
     """Train to the end of the learner's config, with a checkpoint per epoch; resume from the saved state, if any.
 
     It is saved and stops once `should_stop`, polled after each step, returns True. Only the leading process writes.
+    Embeddings that the preparation computes are stored in `cache`, if one is given.
     """
     prepare_inputs(learner, clips, stoppable(progress, should_stop))
     inputs = learner.losses.inputs
@@ -79,7 +81,7 @@ def train(
         return "finished"
     if not saved.asks_as_evaluation:
         validation = replace(validation, queries=with_former_queries(validation))
-    prepare(learner, clips, should_stop, progress)
+    prepare(learner, clips, should_stop, progress, cache)
     card_fields = dict(chain.from_iterable(loss_input.card_fields().items() for loss_input in inputs))
     validator = partial(Validator, learner, validation, progress, card_fields, saved.changes)
     draw = partial(epoch_batches, clips, learner.config, inputs=inputs)
@@ -172,9 +174,15 @@ def prepare_inputs(learner: Learner, clips: Clips, progress: Progress = silent) 
         loss_input.prepare(clips, learner.config, progress)
 
 
-def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: Progress = silent) -> None:
+def prepare(
+    learner: Learner,
+    clips: Clips,
+    should_stop: ShouldStop,
+    progress: Progress = silent,
+    cache: Path | None = None,
+) -> None:
     """Set up token rows, the embeddings of a frozen visual tower, and the models of the losses' inputs."""
-    preparation = Preparation(clips, learner.config, learner.device, progress)
+    preparation = Preparation(clips, learner.config, learner.device, progress, cache)
     learner.prepare_tokens(own_texts(learner, preparation))
 
     with in_turn():
@@ -341,9 +349,9 @@ class Validator:
         losses = config.objective.losses
         features = config.frames.features
         base = learner.base.name if learner.base and not features else ""
-        frames = (
-            config.frames.num_frames if self._clips.has_videos or not learner.base else learner.base.framing.frames
-        )
+        frames = config.frames.num_frames
+        if learner.base and not self._clips.has_videos:
+            frames = learner.base.framing.frames
         data = f"{self._clips.name}, {config.dataset.num_clips} {self._clips.unit}"
         card = Card(
             config.encoder.name,
@@ -440,7 +448,8 @@ class TextMeasures:
     """
 
     def __init__(self, learner: Learner, clips: Clips) -> None:
-        teacher, (_, loss) = learner.losses.inputs.of(Parts).teacher, learner.losses.terms["distill"]
+        teacher = learner.losses.inputs.of(Parts).storing_teacher
+        _, loss = learner.losses.terms["distill"]
         assert isinstance(loss, DistillLoss), "distill and its teacher define the targets"
         self.sentences = [draw_sentence(clips, learner.config, row, f"validation {row}") for row in range(len(clips))]
         self._captions = clips.captions("validation")

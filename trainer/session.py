@@ -19,12 +19,12 @@ from nt2vr.errors import ConfigError, DivergedError, LineFormatter, Nt2vrError, 
 from nt2vr.files import check_writable, is_disk_full
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog, best_checkpoint
+from nt2vr.presets import preset_files
 from nt2vr.progress import Progress, silent, stoppable
 from nt2vr.settings import Settings, use_device
 from trainer.config import (
     TrainConfig,
     load_config,
-    preset_names,
     resolved,
     save_config,
 )
@@ -69,7 +69,7 @@ def plan_new(run: RunFolder, config: TrainConfig) -> Plan:
 def plan_rest(run: RunFolder, changes: Mapping[str, Any]) -> Plan:
     """Plan the rest of a run, with at most a lower learning rate among the changes."""
     if not run.config.exists():
-        raise ConfigError(f"{run.path} has no run. Name the --config of a new one: {', '.join(preset_names())}.")
+        raise ConfigError(f"{run.path} has no run. Name the --config of a new one: {', '.join(preset_files())}.")
     config = load_config(run.config)
     if not changes:
         return Plan(config, is_new=False)
@@ -309,4 +309,4 @@ def _train(
     words = words_for(config, clips)
     learner = Learner(config.replace(num_clips=len(clips), num_captions=num_captions), start, words)
     logger.info("Training %s on %s, %d %s.", config.encoder.name, clips.name, len(clips), clips.unit)
-    return train_loop(learner, run, clips, validation, stop.is_set, progress)
+    return train_loop(learner, run, clips, validation, stop.is_set, progress, cache)

@@ -14,10 +14,11 @@ from nt2vr.models.acquire import new_folder
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.catalog import Catalog, best_checkpoint
 from nt2vr.models.checkpoint import read_configs
+from nt2vr.presets import PRESETS
 from nt2vr.progress import Progress, duration_text, silent
 from nt2vr.settings import Settings
 from nt2vr.world import NAME, WORLD
-from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.config import TrainConfig, load_config
 from trainer.config.encoder import EncoderSettings, text_layers
 from trainer.runs.run_folder import RunFolder
 

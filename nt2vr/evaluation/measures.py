@@ -6,6 +6,7 @@ their differences: Wang et al., "Learn to Understand Negation in Video Retrieval
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 from math import erfc, sqrt
 from typing import Any, NamedTuple
@@ -30,11 +31,11 @@ from nt2vr.evaluation.metric_names import (
     violations,
 )
 from nt2vr.evaluation.queries import JudgedQuery
+from nt2vr.extension import extensions
 
 KS = (1, 5, 10)
 FIRST_PAGE = 10  # videos checked for violations
 TOP = 5  # classes
-KINETICS_VERB = "Kinetics-verb"  # the classes of Kinetics that share a noun with another one, as VFC's authors chose
 LENIENT = "negated class"  # a correct answer counts against the model here, so ties count as correct
 EMPTY = "–"
 Places = NDArray[np.int64]
@@ -188,7 +189,8 @@ def _classes(queries: Sequence[JudgedQuery], places: Places, measured: Measured)
     for name, (asked, values) in of.items():
         parts = _per_part(f"class/{name}", queries, asked, values)
         found |= parts
-        not_one = (f"class/{name}", f"class/{name} {KINETICS_VERB}")  # all, and a part of a data set
+        # all, and parts of a data set
+        not_one = {f"class/{name}", *(f"class/{name} {group}" for group in class_group_names())}
         data_sets = [part.removeprefix(f"class/{name} ") for part in parts if part not in not_one]
         if len(data_sets) > 1:
             of_each = [queries[place].group.partition("; ")[0] for place in asked.tolist()]
@@ -196,6 +198,12 @@ def _classes(queries: Sequence[JudgedQuery], places: Places, measured: Measured)
             pairs = np.stack([values[asked], np.array(numbers, np.float64)], axis=1)
             found[f"class/{mean_over_sets(name)}"] = Values(asked, pairs, mean_of_groups)
     return found
+
+
+@cache
+def class_group_names() -> frozenset[str]:
+    """Return the names of the groups of classes that extensions know; a group is a part of a data set."""
+    return frozenset(group for extension in extensions() for group in extension.class_groups)
 
 
 FAMILIES: Mapping[str, Sequence[Callable[[Sequence[JudgedQuery], Places, Measured], dict[str, Values]]]] = {

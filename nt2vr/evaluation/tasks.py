@@ -2,11 +2,9 @@
 
     NegBench     CSVs: captions (true captions with negations, a Python list); or caption_0 … caption_3,
                  correct_answer, of which correct_answer_template names the group
-    NExT-QA      a CSV: question, answer, a0 … a4, type, which is causal, temporal or descriptive
     pairs        a CSV: caption, negated_caption
     CREPE        a CSV: image_id, caption, hard_negs (a Python list); x, y, width, height of a region
     classes      a CSV: class, asked by prompts; dataset names the data set of several
-    SVO-Probes   a CSV: sentence, pos_image_id, neg_image_id; subj_neg, verb_neg and obj_neg name the group
     SugarCREPE   {"0": {"filename", "caption", "negative_caption"}, …}, a file per fold
     CC-Neg       ccneg_preprocessed.pt: {"image_paths": […], "annotations": [{"json", "sop_data"}, …], "num_ops"}
 
@@ -22,6 +20,7 @@ import ast
 import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import chain, filterfalse
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,9 +29,10 @@ from nt2vr.datasets.files import Files, read_json, text
 from nt2vr.datasets.lookup import MEDIA_SUFFIXES, MediaName, files_below
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.embed_media import content_of, embed_files
-from nt2vr.evaluation.measures import KINETICS_VERB, LENIENT
+from nt2vr.evaluation.measures import LENIENT
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.text_benchmark import TextBenchmark
+from nt2vr.extension import extensions, load
 from nt2vr.files import expanded
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
@@ -40,15 +40,12 @@ from nt2vr.media.store import Cache
 from nt2vr.models.foreign_file import read_tensors
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import Progress, silent
-from nt2vr.settings import ASSETS
 
 MEDIA = (  # columns that name the file; the first that is there
     *("image_path", "filepath", "video_path", "path"),
     *("image_file", "filename", "file_name", "image", "video", "video_id", "image_id"),
 )
 NEGATED = ("negated_caption", "negated")
-QUESTION_TYPES = {"C": "causal", "T": "temporal", "D": "descriptive"}  # first letters of NExT-QA's types
-SVO = {"subj_neg": "subject", "verb_neg": "verb", "obj_neg": "object"}
 REGION = "width"  # a column of CREPE, whose authors cut the region out of the picture
 WHOLE = "The authors cut the described region out of each picture; here pictures are whole."
 CC_NEG_TEST = 40_000  # the last of CC-Neg, which its authors evaluate on
@@ -87,11 +84,16 @@ class Question(NamedTuple):
     kind: str = "pair"
 
 
+# Reads the rows of a file, its path and the prompts of classes, see `read_prompts`
+TableReader = Callable[[Sequence[Row], Path, str], Task]
+QuestionReader = Callable[[Row, str], Question]  # reads a row and the name of its file without suffix
+
+
 def is_task(path: Path) -> bool:
     if path.suffix.lower() != ".csv" or not path.is_file():
         return bool(foil_files(path))
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        marks = {*TABLES, *NEGATED} - {"caption"}
+        marks = {*tables(), *NEGATED} - {"caption"}
         return not marks.isdisjoint(next(csv.reader(file), ()))
 
 
@@ -159,23 +161,13 @@ def _table(path: Path, prompts: str) -> Task:
     with path.open(encoding="utf-8-sig", newline="") as file:
         lines = list(csv.DictReader(file))
     columns = lines[0] if lines else {}
-    read = next((read for mark, read in TABLES.items() if mark in columns), _csv_questions)
+    read = next((read for mark, read in tables().items() if mark in columns), _csv_questions)
     return read(lines, path.absolute(), prompts)
-
-
-def _svo_probes(lines: Sequence[Row], path: Path, prompts: str) -> Task:
-    names = [line[column] for line in lines for column in ("pos_image_id", "neg_image_id")]
-    (videos, rows, unclear), queries = _named_files(names, path.parent), []
-    for line, right, wrong in zip(lines, rows[::2], rows[1::2], strict=True):
-        group = "; ".join(name for key, name in SVO.items() if line[key].lower() == "true")
-        pair = row_array((right,)), row_array((wrong,))
-        queries.append(JudgedQuery("picture", line["sentence"], *pair, group=group))
-    return Task(videos, queries, unclear=unclear)
 
 
 def _true_captions(lines: Sequence[Row], path: Path, prompts: str) -> Task:
     (videos, rows, unclear), queries = (
-        _named_files([_file_of(line) for line in lines], path.parent),
+        named_files([file_of(line) for line in lines], path.parent),
         list[JudgedQuery](),
     )
     for row, line in zip(rows, lines, strict=True):
@@ -185,14 +177,14 @@ def _true_captions(lines: Sequence[Row], path: Path, prompts: str) -> Task:
 
 
 def _class_table(lines: Sequence[Row], path: Path, prompts: str) -> Task:
-    videos, rows, unclear = _named_files([_file_of(line) for line in lines], path.parent)
+    videos, rows, unclear = named_files([file_of(line) for line in lines], path.parent)
     labels = {row: (each["class"], each.get("dataset") or "") for row, each in zip(rows, lines, strict=True)}
     task = class_task(videos, [labels[row] for row in range(len(videos))], read_prompts(prompts, path.parent))
     return task._replace(unclear=unclear)
 
 
 def _csv_questions(lines: Sequence[Row], path: Path, prompts: str) -> Task:
-    task = _questions(_in_form(lines, path.stem, CSV_FORMS), path.parent)
+    task = _questions(_in_form(lines, path.stem, csv_forms()), path.parent)
     return task._replace(remarks=(WHOLE,)) if {"hard_negs", REGION} <= lines[0].keys() else task
 
 
@@ -207,7 +199,7 @@ def _foils(path: Path, progress: Progress) -> Task:
     return _questions(found, (path if path.is_dir() else path.parent).absolute())
 
 
-def _in_form(rows: Sequence[Row], fold: str, forms: "Forms") -> list[Question]:
+def _in_form(rows: Sequence[Row], fold: str, forms: Mapping[str, QuestionReader]) -> list[Question]:
     columns = rows[0] if rows else {}
     form = next((form for mark, form in forms.items() if mark in columns), None)
     if form is None:
@@ -215,7 +207,7 @@ def _in_form(rows: Sequence[Row], fold: str, forms: "Forms") -> list[Question]:
     return [form(row, fold) for row in rows]
 
 
-def _file_of(row: Row) -> str:
+def file_of(row: Row) -> str:
     name: str = row[next((column for column in MEDIA if column in row), MEDIA[0])]
     return name
 
@@ -233,31 +225,38 @@ def _negbench(row: Row, fold: str) -> Question:
     columns = [column for column in row if column and column.startswith("caption_")]
     columns.sort(key=lambda column: (len(column), column))  # caption_10 after caption_9
     groups = (row.get("correct_answer_template") or "",)
-    return Question(_file_of(row), [row[each] for each in columns], groups, int(row["correct_answer"]), "choice")
-
-
-def _next_qa(row: Row, fold: str) -> Question:
-    """Ask “question answer”, as VFC does."""
-    columns = sorted(column for column in row if column and re.fullmatch(r"a\d", column))
-    answers = [f"{row['question']} {row[column]}" for column in columns]
-    groups = (QUESTION_TYPES.get(row["type"][:1], ""), row["type"])
-    return Question(_file_of(row), answers, groups, int(row["answer"]), "choice")
+    return Question(file_of(row), [row[each] for each in columns], groups, int(row["correct_answer"]), "choice")
 
 
 def _pair(row: Row, fold: str) -> Question:
     negated = row[next((column for column in NEGATED if column in row), NEGATED[0])]
-    return Question(_file_of(row), (row["caption"], negated), (cue_of(negated),))
+    return Question(file_of(row), (row["caption"], negated), (cue_of(negated),))
 
 
-Forms = Mapping[str, Callable[[Row, str], Question]]  # by a column; the first that is there
-JSON_FORMS: Forms = {"negative_caption": _sugar_crepe, "hard_negs": _crepe}
-CSV_FORMS: Forms = {"hard_negs": _crepe, "caption_0": _negbench, "caption": _pair, "a0": _next_qa}
-TABLES: Mapping[str, Callable[[Sequence[Row], Path, str], Task]] = {  # by a column, as above
-    "pos_image_id": _svo_probes,
-    "captions": _true_captions,
-    **dict.fromkeys(CSV_FORMS, _csv_questions),
-    "class": _class_table,
-}
+# Both by a column; the first that is there tells how a file is read.
+JSON_FORMS: Mapping[str, QuestionReader] = {"negative_caption": _sugar_crepe, "hard_negs": _crepe}
+CSV_FORMS: Mapping[str, QuestionReader] = {"hard_negs": _crepe, "caption_0": _negbench, "caption": _pair}
+
+
+@cache
+def csv_forms() -> Mapping[str, QuestionReader]:
+    """Return how the rows of a CSV file of questions are read, with those of extensions last."""
+    forms = dict(CSV_FORMS)
+    for extension in extensions():
+        forms |= {column: load(reference) for column, reference in extension.questions.items()}
+    return forms
+
+
+@cache
+def tables() -> Mapping[str, TableReader]:
+    """Return how CSV files are read, with those of extensions first."""
+    readers: dict[str, TableReader] = {}
+    for extension in extensions():
+        readers |= {column: load(reference) for column, reference in extension.tables.items()}
+    readers["captions"] = _true_captions
+    readers |= dict.fromkeys(csv_forms(), _csv_questions)
+    readers["class"] = _class_table
+    return readers
 
 
 def _cc_neg(file: Path, progress: Progress) -> list[Question]:
@@ -276,7 +275,7 @@ def _cc_neg(file: Path, progress: Progress) -> list[Question]:
     return questions
 
 
-def _named_files(names: Sequence[str], folder: Path) -> NamedFiles:
+def named_files(names: Sequence[str], folder: Path) -> NamedFiles:
     """Find files by their paths, or else by name anywhere in the folder."""
     row_of = {name: row for row, name in enumerate(dict.fromkeys(names))}
     paths = {name: folder / name for name in row_of}
@@ -292,7 +291,7 @@ def _named_files(names: Sequence[str], folder: Path) -> NamedFiles:
 
 
 def _questions(asked: Sequence[Question], folder: Path) -> Task:
-    videos, of_question, unclear = _named_files([each.file for each in asked], folder)
+    videos, of_question, unclear = named_files([each.file for each in asked], folder)
     texts, queries = dict[str, int](), []
     for each, video in zip(asked, of_question, strict=True):
         places = [texts.setdefault(text, len(texts)) for text in each.answers]
@@ -301,6 +300,16 @@ def _questions(asked: Sequence[Question], folder: Path) -> Task:
         right, relevant = each.answers[each.right], row_array((video,))
         queries.append(JudgedQuery(each.kind, right, relevant, others=others, group=group, cue=cue))
     return Task(videos, queries, tuple(texts), unclear=unclear)
+
+
+@cache
+def class_groups() -> Mapping[str, frozenset[str]]:
+    """Return the names of the classes of each group that extensions know."""
+    groups: dict[str, frozenset[str]] = {}
+    for extension in extensions():
+        for name, path in extension.class_groups.items():
+            groups[name] = frozenset(path.read_text(encoding="utf-8").splitlines())
+    return groups
 
 
 class Prompts(NamedTuple):
@@ -341,7 +350,6 @@ def class_task(videos: Sequence[Video], labels: Sequence[tuple[str, str]], promp
         classes.setdefault(data, {})[name] = None
     if alone := [data for data, names in classes.items() if len(names) < 2]:
         raise ConfigError(f"{alone[0] or 'The data'} has a single class. Give at least two to choose between.")
-    verbs = frozenset((ASSETS / "kinetics-verb.txt").read_text(encoding="utf-8").splitlines())
     texts, averaged, questions = dict[str, int](), dict[str, tuple[str, ...]](), list[JudgedQuery]()
     for kind, lines in (("class", prompts.plain), (LENIENT, prompts.negated)):
         if not lines:
@@ -351,7 +359,8 @@ def class_task(videos: Sequence[Video], labels: Sequence[tuple[str, str]], promp
         places = {name: texts.setdefault(each[0], len(texts)) for name, each in said.items()}
         of_class = {data: row_array(places[name] for name in names) for data, names in classes.items()}
         for video, (name, data) in enumerate(named):
-            groups = (data if len(classes) > 1 else "", KINETICS_VERB if name in verbs <= classes[data].keys() else "")
+            groups = [data] if len(classes) > 1 else []
+            groups += [group for group, names in class_groups().items() if name in names <= classes[data].keys()]
             group, others = "; ".join(filter(None, groups)), of_class[data][of_class[data] != places[name]]
             questions.append(JudgedQuery(kind, said[name][0], row_array((video,)), others=others, group=group))
     return Task(videos, questions, tuple(texts), averaged)

@@ -221,7 +221,7 @@ BUILT_IN = {
         _combining("fusion"), "what a trained layer makes of the picture and both parts", ("sentence",), needs="fusion"
     ),
 }
-STRATEGIES = Registry("strategy", BUILT_IN, _checked)
+STRATEGIES = Registry("strategy", BUILT_IN, _checked, lambda extension: extension.strategies)
 STRENGTHS = {name: each.strength for name, each in BUILT_IN.items() if each.strength is not None}
 
 

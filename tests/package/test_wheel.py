@@ -162,8 +162,8 @@ assert main([]) == 130
 def test_shipped_presets_and_models_are_found_from_an_empty_folder(empty: Path) -> None:
     code = """
 from nt2vr.settings import ASSETS
+from nt2vr.presets import PRESETS
 from trainer.config import load_config
-from trainer.config import PRESETS
 from nt2vr.ui.train.form import bases, presets
 
 config = load_config(PRESETS / "clip-neg.json")

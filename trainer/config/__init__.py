@@ -4,11 +4,9 @@ from trainer.config.clips import Learnt
 from trainer.config.config import CHOICES, FIELDS, SECTION_OF, SECTIONS, TrainConfig, changed
 from trainer.config.encoder import SMALL_MODEL, EncoderSettings, Towers, WordSettings, deeper
 from trainer.config.files import (
-    PRESETS,
     load_config,
     parse_change,
     parse_value,
-    preset_names,
     preset_or_file,
     save_config,
 )
@@ -32,7 +30,6 @@ __all__ = [
     "METRICS",
     "OF_CAPTIONS",
     "OF_WORLD",
-    "PRESETS",
     "SECTIONS",
     "SECTION_OF",
     "SENTENCES",
@@ -53,7 +50,6 @@ __all__ = [
     "names_files",
     "parse_change",
     "parse_value",
-    "preset_names",
     "preset_or_file",
     "resolved",
     "save_config",

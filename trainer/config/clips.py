@@ -5,8 +5,8 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from nt2vr.errors import ConfigError
+from nt2vr.sections import Count, Section, Whole
 from nt2vr.world import WORLD
-from trainer.config.checked import Count, Section, Whole
 
 Means = Literal["base", "mean", "raw_mean", "query_scored"]
 Learnt = Literal["seqTransf", "unit_seqTransf", "attention", "projected", "unit_projected"]

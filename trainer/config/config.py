@@ -9,16 +9,16 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic.fields import FieldInfo
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.extension import extensions, load
 from nt2vr.models.card import MEAN, read_card
 from nt2vr.models.framing import CENTRES, Framing
-from trainer.config.checked import Section, check_names, read_settings
+from nt2vr.sections import AnySection, Section, check_names, read_settings
 from trainer.config.clips import DatasetSettings, FrameSettings
 from trainer.config.encoder import EncoderSettings
 from trainer.config.objective import (
     FusionSettings,
     NegationSettings,
     ObjectiveSettings,
-    VerbSettings,
 )
 from trainer.config.steps import BatchSettings, OptimizationSettings, RateSettings
 from trainer.config.validation import RunSettings, ValidationSettings
@@ -31,6 +31,9 @@ class TrainConfig(BaseModel):
 
     People and files write settings flat, by keys that no two sections share: `learning_rate` of a
     file, of `--set` or of `TrainConfig(learning_rate=1e-4)` is read as `config.rate.learning_rate`.
+
+    Attributes:
+        extensions: the sections that extensions add, by name; see `section`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -38,7 +41,6 @@ class TrainConfig(BaseModel):
     encoder: EncoderSettings
     objective: ObjectiveSettings
     negation: NegationSettings
-    verbs: VerbSettings
     dataset: DatasetSettings
     frames: FrameSettings
     validation: ValidationSettings
@@ -46,6 +48,7 @@ class TrainConfig(BaseModel):
     rate: RateSettings
     optimization: OptimizationSettings
     run: RunSettings
+    extensions: Mapping[str, Section]
 
     def __init__(self, /, **values: Any) -> None:
         """Build a config from values by flat key; a ConfigError names what is unknown or unusable."""
@@ -54,13 +57,20 @@ class TrainConfig(BaseModel):
         for key, value in values.items():
             by_section[SECTION_OF[key]][key] = value
         sections = {name: read_settings(SECTIONS[name], own) for name, own in by_section.items()}
-        super().__init__(**sections)
+        extensions = {name: sections.pop(name) for name in EXTENSION_SECTIONS}
+        super().__init__(**sections, extensions=extensions)
+
+    def section(self, kind: type[AnySection]) -> AnySection:
+        """Return the settings of an extension, by their class."""
+        return next(section for section in self.extensions.values() if isinstance(section, kind))
 
     def flat(self) -> dict[str, Any]:
         """Return all values by flat key, as config.json has them; changing them does not change the config."""
         values: dict[str, Any] = {}
-        for name in SECTIONS:
+        for name in CORE_SECTIONS:
             section: Section = getattr(self, name)
+            values.update(section.as_dict())
+        for section in self.extensions.values():
             values.update(section.as_dict())
         return values
 
@@ -202,9 +212,15 @@ class TrainConfig(BaseModel):
         return self.batches.epochs * self.steps_per_epoch
 
 
-SECTIONS: dict[str, type[Section]] = {
-    name: field.annotation for name, field in TrainConfig.model_fields.items() if field.annotation
+CORE_SECTIONS: dict[str, type[Section]] = {
+    name: field.annotation
+    for name, field in TrainConfig.model_fields.items()
+    if field.annotation and name != "extensions"
 }
+EXTENSION_SECTIONS: dict[str, type[Section]] = {
+    name: load(reference) for extension in extensions() for name, reference in extension.settings.items()
+}
+SECTIONS = CORE_SECTIONS | EXTENSION_SECTIONS
 SECTION_OF: dict[str, str] = {}  # flat key -> name of its section
 FIELDS: dict[str, FieldInfo] = {}  # flat key -> type, default and description
 for _name, _section in SECTIONS.items():

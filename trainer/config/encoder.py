@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.models.card import remedy
 from nt2vr.models.checkpoint import read_configs
+from nt2vr.sections import Count, Section, Whole, read_settings
 from nt2vr.settings import resolve_path
-from trainer.config.checked import Count, Section, Whole, read_settings
 
 Towers = Literal["all", "text", "visual", "head", "fusion"]
 

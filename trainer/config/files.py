@@ -9,22 +9,17 @@ from typing import Any
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import parse_json, with_schema, without_schema, write_json
+from nt2vr.presets import preset_files
 from trainer.config.config import TrainConfig
-
-PRESETS = Path(__file__).parents[1] / "configs"
-
-
-def preset_names() -> list[str]:
-    return sorted(path.stem for path in PRESETS.glob("*.json"))
 
 
 def preset_or_file(path: Path) -> Path:
     """Return the config file itself, or the preset of that name; a folder of that name hides no preset."""
     if path.is_file():
         return path
-    preset = PRESETS / f"{path}.json"
-    if not preset.is_file():
-        names = ", ".join(preset_names())
+    preset = preset_files().get(str(path))
+    if preset is None:
+        names = ", ".join(preset_files())
         raise ConfigError(
             f"{quoted(str(path))} is neither a config file nor a preset. Name a file or one of: {names}."
         )

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.denials import DenialKind
-from trainer.config.checked import AnySize, Positive, Section, Share, ShareOrNone, Whole
+from nt2vr.sections import AnySize, Positive, Section, Share, ShareOrNone, Whole
 
 SentenceKind = Literal[DenialKind, "list", "except", "place"]  # the last three by the built-in world's grammar
 SENTENCES: dict[SentenceKind, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "negated": 0.15}
@@ -81,9 +81,9 @@ class NegationSettings(Section):
     sentences: Mapping[SentenceKind, AnySize] = Field(
         default=SENTENCES,
         description="share of each kind of negated sentence, for losses that need them: composed, without, not, "
-        "negated, typed (the first two, as people type them), and idiom, which denies nothing (can't stop running); "
-        "list, except and place, which only the built-in world's grammar makes; and fragment, which only captions "
-        "give",
+        "negated, typed (the first two, as people type them), typed not (not, as people type it), absent "
+        "(without, in other words), and idiom, which denies nothing (can't stop running); list, except and place, "
+        "which only the built-in world's grammar makes; and fragment, typed not and absent, which only captions give",
     )
     not_epochs: Whole = Field(
         default=0,
@@ -118,27 +118,3 @@ class NegationSettings(Section):
     def kinds(self) -> set[SentenceKind]:
         """Kinds of sentences with a share above 0."""
         return {kind for kind, share in self.sentences.items() if share > 0}
-
-
-class VerbSettings(Section):
-    """Captions with another verb, for the loss vfc."""
-
-    verb_changes: str = Field(
-        default="rules",
-        description="how captions get another verb, for vfc; by rules, or as controls by antonym or at random; or a "
-        "file that `nt2vr queries verbs` wrote",
-    )
-    verb_negatives: Whole = Field(
-        default=5, description="changed captions per caption and step, of up to 10 with another verb"
-    )
-    calibrate: bool = Field(
-        default=True,
-        description="balance verbs in changed captions; keep one only while each of its verb phrases has been kept "
-        "less often than it occurs in captions",
-    )
-
-    @model_validator(mode="after")
-    def _check_verb_changes(self) -> Self:
-        if not self.verb_changes.strip():
-            raise ConfigError("verb_changes is empty. Enter rules, antonym, random, or a file.")
-        return self

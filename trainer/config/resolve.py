@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from nt2vr.datasets.covr import covr_name
 from nt2vr.datasets.features import find_features
@@ -13,7 +13,7 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import parse_json
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
-from nt2vr.negation.generate.verb_changes import Rule
+from nt2vr.sections import absolute
 from nt2vr.settings import Settings, resolve_path
 from nt2vr.world import WORLD
 from trainer.config.config import TrainConfig
@@ -32,11 +32,14 @@ def resolved(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
 
     The base may be the name of a model of the data folder. An error refuses data, and names presets that fit it.
     """
+    paths: dict[str, Any] = {}
+    for section in config.extensions.values():
+        paths |= section.absolute_paths()
     config = config.replace(
         base=_base_folder(config.encoder.base, data_dir),
         words=_absolute_vectors(config.encoder.words),
         data=_absolute_data(config.dataset.data),
-        verb_changes=_absolute_verb_changes(config.verbs.verb_changes),
+        **paths,
     )
     base = config.encoder.base_folder
     if base:
@@ -53,7 +56,7 @@ def resolved(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
 def _base_folder(base: str, data_dir: Path | None) -> str:
     """Return the folder of a base, which may be the name of a model, in any letter case."""
     if not base or resolve_path(base).is_absolute() or resolve_path(base).exists():
-        return _absolute(base)
+        return absolute(base)
     models = Catalog.of(Settings.read(data_dir))
     if not models.named(base):
         raise ConfigError(
@@ -64,10 +67,10 @@ def _base_folder(base: str, data_dir: Path | None) -> str:
 
 
 def _absolute_vectors(words: Mapping[str, Any]) -> dict[str, Any]:
-    absolute = dict(words)
+    absolute_words = dict(words)
     if "vectors" in words:
-        absolute["vectors"] = _absolute(words["vectors"])
-    return absolute
+        absolute_words["vectors"] = absolute(words["vectors"])
+    return absolute_words
 
 
 def _absolute_data(data: str) -> str:
@@ -76,26 +79,16 @@ def _absolute_data(data: str) -> str:
         return data
     kind, _ = kind_and_path(data)
     if not kind:
-        return _absolute(data)
+        return absolute(data)
     _, _, path_text = data.partition(":")
-    return f"{kind}:{_absolute(path_text)}"
-
-
-def _absolute_verb_changes(verb_changes: str) -> str:
-    if verb_changes in get_args(Rule):
-        return verb_changes
-    return _absolute(verb_changes)
-
-
-def _absolute(path: str) -> str:
-    if not path or resolve_path(path).is_absolute():
-        return path
-    return str(Path(path).absolute())
+    return f"{kind}:{absolute(path_text)}"
 
 
 def names_files(config: TrainConfig) -> bool:
     """Return True if a config names files other than its base and its data."""
-    return config.verbs.verb_changes not in get_args(Rule) or bool(config.encoder.words.get("vectors"))
+    if config.encoder.words.get("vectors"):
+        return True
+    return any(section.names_files for section in config.extensions.values())
 
 
 def is_captions_file(path: Path) -> bool:

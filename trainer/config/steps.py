@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from trainer.config.checked import AnySize, Count, Positive, PositiveOrInfinite, Section, Whole
+from nt2vr.sections import AnySize, Count, Positive, PositiveOrInfinite, Section, Whole
 
 
 class BatchSettings(Section):

@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from trainer.config.checked import Count, Section, Whole
+from nt2vr.sections import Count, Section, Whole
 
 OfVideos = Literal["original/MIR", "original/R@1", "original/R@5", "original/R@10"]
 OfDenying = Literal[

@@ -19,7 +19,6 @@ from trainer.inputs.labels import Labels
 from trainer.inputs.negated import Negated
 from trainer.inputs.order import Order
 from trainer.inputs.parts import Parts
-from trainer.inputs.verbs import Verbs
 from trainer.inputs.video import Video
 
 __all__ = [
@@ -38,7 +37,6 @@ __all__ = [
     "Preparation",
     "Towers",
     "Truth",
-    "Verbs",
     "Video",
     "given",
     "inputs_of",
@@ -53,7 +51,6 @@ BUILT_IN: tuple[type[Input[Any, Any]], ...] = (
     Denied,
     Truth,
     Parts,
-    Verbs,
     Labels,
     Order,
 )

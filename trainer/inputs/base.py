@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -136,12 +137,14 @@ class Preparation:
         videos: (N, D), L2-normalised embeddings of all clips by the frozen visual tower, or means of their frames';
             None while that tower learns, without videos, and before they are embedded.
         shared: what an input keeps for others until the first step, by its class.
+        cache: folder for what a training that is killed reads when it starts again; None stores nothing.
     """
 
     clips: Clips
     config: TrainConfig
     device: str
     progress: Progress = silent
+    cache: Path | None = None
     videos: NDArray[np.float32] | None = None
     shared: dict[type[Input[Any, Any]], Any] = field(default_factory=dict)
 

@@ -1,6 +1,10 @@
 """The frozen text tower of the model that a training starts from."""
 
+import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -8,9 +12,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nt2vr.errors import reason_of
+from nt2vr.files import atomic_write
+from nt2vr.media.store import Limit, evict, mark_used
 from nt2vr.models.checkpoint import read_model
 from nt2vr.models.short_text import encode_short
 from trainer.config import TrainConfig
+
+logger = logging.getLogger(__name__)
+STORED_FILES = Limit(count=24)  # 4 MB each for 2,048 texts and 512 dimensions
 
 
 class TextEncoder(Protocol):
@@ -25,14 +35,15 @@ class TextEncoder(Protocol):
 class FrozenTexts:
     """The text tower of a model, frozen: the teacher of negation distillation, and miner of CoN-CLIP's distractors."""
 
-    def __init__(self, model: Any, tokenizer: Any, device: str) -> None:
+    def __init__(self, model: Any, tokenizer: Any, device: str, text_key: str = "") -> None:
         self._model, self._tokenizer, self._device = model.eval(), tokenizer, device
+        self.text_key = f"{text_key} {device}"
 
     @classmethod
     def of_base(cls, config: TrainConfig, device: str) -> "FrozenTexts":
         assert config.encoder.base_folder, "a frozen visual tower has a base"
-        model, tokenizer, _ = read_model(config.encoder.base_folder, device)
-        return cls(model, tokenizer, device)
+        model, tokenizer, card = read_model(config.encoder.base_folder, device)
+        return cls(model, tokenizer, device, card.text_key)
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts in one call: (N, D), L2-normalised."""
@@ -40,6 +51,40 @@ class FrozenTexts:
             tokens = self._tokenizer(list(texts) or [""]).to(self._device)
             embeddings: NDArray[np.float32] = encode_short(self._model, tokens).float().cpu().numpy()
         return embeddings[: len(texts)]
+
+
+@dataclass(frozen=True)
+class StoredTexts:
+    """A frozen text tower that stores the embeddings of each list of texts, for lists that the next start repeats.
+
+    A list is stored as a whole, since an embedding depends on the texts that it is encoded with.
+    """
+
+    encoder: FrozenTexts
+    folder: Path
+
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts, or read the embeddings that an earlier call stored: (N, D), L2-normalised."""
+        digest = blake2b(repr((self.encoder.text_key, list(texts))).encode(), digest_size=12).hexdigest()
+        path = self.folder / f"texts-{digest}.npy"
+        try:
+            stored: NDArray[np.float32] = np.load(path)
+        except (OSError, ValueError, EOFError):  # not stored yet, or damaged
+            embeddings = self.encoder.encode_text(texts)
+            self._store(path, embeddings)
+            return embeddings
+        mark_used(path)
+        return stored
+
+    def _store(self, path: Path, embeddings: NDArray[np.float32]) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with atomic_write(path) as partial:
+                np.save(partial, embeddings)
+        except OSError as error:
+            logger.warning("Embeddings of texts cannot be stored (%s).", reason_of(error))
+            return
+        evict(self.folder.glob("texts-*.npy"), STORED_FILES)
 
 
 def embed_once(encoder: TextEncoder, texts: Sequence[str], device: str) -> Tensor:

@@ -1,6 +1,7 @@
 """Parts of denying sentences as the frozen starting model embeds them."""
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from itertools import chain
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from trainer.config import TrainConfig
 from trainer.data.sentences import captions_of
 from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Preparation, Towers
 from trainer.inputs.denied import Denied, example_sentence
-from trainer.inputs.frozen_texts import FrozenTexts, TextEncoder, embed_once
+from trainer.inputs.frozen_texts import FrozenTexts, StoredTexts, TextEncoder, embed_once
 
 SAMPLE = 2048  # captions, and sentences made of captions, averaged for the teacher's mean embeddings
 
@@ -25,12 +26,13 @@ class PartVectors(NamedTuple):
     """Embedded parts of denying sentences by the frozen starting model."""
 
     wanted: Tensor  # (B, D), L2-normalised; meaningless where `pure` is True
-    unwanted: Tensor  # (B, D), L2-normalised; `unwanted_mean` for idioms, which have no unwanted part
+    unwanted: Tensor  # (B, D), L2-normalised; meaningless for idioms, which have no unwanted part
     pure: Tensor  # (B,) bool, True for sentences that want nothing ("not B")
     unwanted_mean: Tensor  # (D,), mean of many unwanted parts, not normalised
     video_mean: Tensor  # (D,), mean of many videos or, without videos, of many captions; not normalised
     # the captions that `EmbeddedBatch.caption` has, L2-normalised; None if no loss needs them
     caption: Tensor | None = None
+    idiom: Tensor | None = None  # (B,) bool, True for sentences that deny nothing; None if there are none
 
 
 class TeacherTexts(NamedTuple):
@@ -39,7 +41,12 @@ class TeacherTexts(NamedTuple):
 
 
 class Parts(Input[TeacherTexts, PartVectors]):
-    """The parts of the denying sentences, and `with_captions` the captions, embedded by the frozen starting model."""
+    """The parts of the denying sentences, and `with_captions` the captions, embedded by the frozen starting model.
+
+    Attributes:
+        teacher: embeds them.
+        storing_teacher: the same for texts that a training which is killed embeds again at its next start.
+    """
 
     uses = (Denied,)
     needs_frozen_videos = True
@@ -63,13 +70,19 @@ class Parts(Input[TeacherTexts, PartVectors]):
         preparation.progress(0, 0, "embedding the teacher's texts")
         clips = preparation.clips
         base = FrozenTexts.of_base(preparation.config, preparation.device)
+        storing: TextEncoder = base
+        if preparation.cache is not None:
+            storing = StoredTexts(base, preparation.cache)
+
         first = range(min(SAMPLE, len(clips)))
         videos = preparation.videos
         if videos is None:
-            videos = base.encode_text(captions_of(clips.sentences, preparation.key, first))
+            videos = storing.encode_text(captions_of(clips.sentences, preparation.key, first))
         rows = first if clips.sentences.parses_captions else range(len(clips))
         sentences = (example_sentence(preparation, row) for row in rows)
-        self.teacher = Teacher(base, sentences, videos, preparation.device)
+
+        self.storing_teacher = Teacher(storing, sentences, videos, preparation.device)
+        self.teacher = self.storing_teacher.with_encoder(base)
 
     def draw(self, drawing: Drawing) -> TeacherTexts:
         """Take the sentences and captions of the batch."""
@@ -82,28 +95,36 @@ class Parts(Input[TeacherTexts, PartVectors]):
 
 
 class Teacher:
-    """Embeds parts by the frozen model; it knows means: of sentences' unwanted parts, and of videos or captions."""
+    """Embeds the parts of denying sentences by the frozen model.
+
+    Attributes:
+        unwanted_mean: (D,), mean of the sentences' unwanted parts, each counted once.
+        video_mean: (D,), mean of the videos or, without videos, of captions.
+    """
 
     def __init__(
         self, encoder: TextEncoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
     ) -> None:
         self.encoder, self._device = encoder, device
         unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted))
-        self._unwanted_mean = self.embed(unwanted).mean(dim=0).nan_to_num()  # of none: nothing is subtracted
-        self._video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
+        self.unwanted_mean = self.embed(unwanted).mean(dim=0).nan_to_num()  # of none: nothing is subtracted
+        self.video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
+
+    def with_encoder(self, encoder: TextEncoder) -> "Teacher":
+        """Return the teacher with another encoder that gives the same embeddings."""
+        teacher = copy(self)
+        teacher.encoder = encoder
+        return teacher
 
     def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> PartVectors:
-        """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given.
-
-        An idiom has no unwanted part: the mean stands for it, which subtracts nothing.
-        """
+        """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given."""
         parts = [each.wanted for each in sentences], [each.unwanted for each in sentences]
         texts = [*chain(*parts), *(captions or ())]
         wanted, unwanted, caption = self.embed(texts).tensor_split([len(sentences), 2 * len(sentences)])
         pure, idiom = (torch.tensor([not text for text in some], device=self._device) for some in parts)
-        unwanted = torch.where(idiom.bool()[:, None], self._unwanted_mean, unwanted)
-        means = self._unwanted_mean, self._video_mean
-        return PartVectors(wanted, unwanted, pure, *means, None if captions is None else caption)
+        unwanted = torch.where(idiom.bool()[:, None], self.unwanted_mean, unwanted)
+        means = self.unwanted_mean, self.video_mean
+        return PartVectors(wanted, unwanted, pure, *means, None if captions is None else caption, idiom)
 
     def embed(self, texts: Sequence[str]) -> Tensor:
         """Embed texts, each once: (N, D), L2-normalised."""
@@ -111,5 +132,5 @@ class Teacher:
 
 
 def gathered(parts: PartVectors) -> PartVectors:
-    own = {name: getattr(parts, name) for name in ("wanted", "unwanted", "pure", "caption")}
+    own = {name: getattr(parts, name) for name in ("wanted", "unwanted", "pure", "caption", "idiom")}
     return parts._replace(**{name: distributed.gather(some) for name, some in own.items() if some is not None})

@@ -11,14 +11,14 @@ from torch import Tensor
 
 from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.registry import Registry, check_word, pick
+from nt2vr.sections import AnySize, Section, read_settings
 from trainer.config import TrainConfig
-from trainer.config.checked import AnySize, Section, read_settings
 from trainer.data.clips import Reading
 from trainer.inputs import EmbeddedBatch, Input, InputFactory, Inputs, inputs_of
-from trainer.losses.contrastive import ConClipLoss, ContrastiveLoss, NegClipLoss, VfcLoss
+from trainer.loss_settings import read_loss
+from trainer.losses.contrastive import ConClipLoss, ContrastiveLoss, NegClipLoss
 from trainer.losses.distill import DistillLoss
 from trainer.losses.paper import BidirectionalLoss, RetrievalLoss, SoftNegativeLoss
-from trainer.losses.settings import read_loss
 from trainer.losses.world import ComposedLoss, LabelsLoss, OrderLoss
 
 
@@ -41,7 +41,6 @@ BUILT_IN: dict[str, type[Any]] = {  # frozen dataclasses with `inputs` and `__ca
     "distill": DistillLoss,
     "con": ConClipLoss,
     "negclip": NegClipLoss,
-    "vfc": VfcLoss,
     "order": OrderLoss,
 }
 
@@ -67,7 +66,7 @@ def _checked(name: str, loss: Any) -> type[Any]:
     return loss
 
 
-LOSSES = Registry("loss", BUILT_IN, _checked)
+LOSSES = Registry("loss", BUILT_IN, _checked, lambda extension: extension.losses)
 
 
 class Weight(Section):

@@ -9,25 +9,27 @@ from torch.nn.functional import normalize
 
 from trainer.inputs import Denied, EmbeddedBatch, InputFactory, Parts, given
 from trainer.inputs.parts import PartVectors
-from trainer.losses.settings import option
+from trainer.loss_settings import option
 
 
 @dataclass(frozen=True)
 class DistillLoss:
     """Move a denying sentence to where the frozen starting model T0 puts (wanted part) minus (unwanted part).
 
-        target = normalise(T0(wanted) - alpha · (T0(unwanted) - mean T0(unwanted)))
-        target = normalise(mean video - T0(unwanted))                                   if nothing is wanted
+        target = normalise(T0(wanted) - alpha · (T0(unwanted) - centre · mean T0(unwanted)))
+        target = normalise(start · mean video - T0(unwanted))                           if nothing is wanted
         loss = mean (1 - cos(sentence, target)) + keep · mean (1 - cos(caption, T0(caption)))
 
     The unwanted parts' mean is what all short phrases have in common, so subtracting it would carry no meaning. A
     sentence that wants nothing starts from the mean of all videos, so that only the unwanted part orders them; without
-    videos, from the mean of many captions. The loss itself needs no videos, and no gradient reaches the visual tower
-    or T0.
+    videos, from the mean of many captions. That is another direction than the mean of videos and orders them, too, so
+    that `start` 0 is better there. The loss itself needs no videos, and no gradient reaches the visual tower or T0.
     """
 
     alpha: float = option(0.5, "weight of the subtracted unwanted part; more excludes better and costs composed R@k")
     keep: float = option(1.0, "weight of the term that holds affirmative captions in place")
+    centre: float = option(1.0, "weight of the unwanted parts' mean; 0 subtracts all of the unwanted part")
+    start: float = option(1.0, "weight of the mean video, from which sentences that want nothing start")
 
     @property
     def inputs(self) -> tuple[InputFactory, ...]:
@@ -43,5 +45,9 @@ class DistillLoss:
 
     def target(self, parts: PartVectors) -> Tensor:
         """Return the sentences' target embeddings: (B, D), L2-normalised."""
-        with_wanted = parts.wanted - self.alpha * (parts.unwanted - parts.unwanted_mean)
-        return normalize(torch.where(parts.pure[:, None], parts.video_mean - parts.unwanted, with_wanted), dim=-1)
+        unwanted = parts.unwanted - self.centre * parts.unwanted_mean
+        if parts.idiom is not None:
+            unwanted = torch.where(parts.idiom[:, None], 0.0, unwanted)
+        with_wanted = parts.wanted - self.alpha * unwanted
+        without_wanted = self.start * parts.video_mean - parts.unwanted
+        return normalize(torch.where(parts.pure[:, None], without_wanted, with_wanted), dim=-1)

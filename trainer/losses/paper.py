@@ -9,7 +9,7 @@ from torch.nn.functional import relu
 
 from nt2vr.errors import ConfigError
 from trainer.inputs import EmbeddedBatch, InputFactory, Negated, Video, given
-from trainer.losses.settings import option
+from trainer.loss_settings import option
 
 Reduction = Literal["sum", "mean"]
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from trainer.inputs import Denied, EmbeddedBatch, InputFactory, Labels, Order, Truth, Video, given
-from trainer.losses.settings import option
+from trainer.loss_settings import option
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from cyclopts import Parameter
 
 from nt2vr.errors import ConfigError, RunError, quoted
 from nt2vr.files import atomic_write, check_writable, parse_json
+from nt2vr.presets import sweep_files
 from nt2vr.settings import Settings, training_devices, training_environment
 from trainer.config import (
     METRICS,
-    PRESETS,
     TrainConfig,
     load_config,
     parse_change,
@@ -36,7 +36,6 @@ from trainer.config import (
 from trainer.runs.manager import log_tail, start_process
 from trainer.runs.run_folder import RunFolder, read_metrics, refuse_second_training
 
-SWEEPS = PRESETS / "sweeps"  # of the papers' tables, each with its config, and a grid or points
 MAX_RUNS = 1000
 MODEL_CHARS, POINT_CHARS = 24, 60  # of a model's and a point's name in that of a folder
 # prefixes of the metrics of what a model is compared with -> what the table calls it
@@ -129,8 +128,9 @@ def parse_choices(text: str) -> tuple[str, list[Any]]:
 
 def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[Point], Path, dict[str, Any]]:
     """Return the keys that are varied, the points, the config's name or file, and what is changed in it first."""
-    ready, changes = SWEEPS / f"{config}.json", dict[str, Any]()
-    if ready.is_file() and not config.exists():
+    changes: dict[str, Any] = {}
+    ready = sweep_files().get(str(config))
+    if ready is not None and not config.exists():
         if grid:
             raise ConfigError(f"{config} has a grid of its own. Leave --grid out, or name a config.")
         sweep = parse_json(ready.read_text(encoding="utf-8"))

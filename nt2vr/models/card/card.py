@@ -11,18 +11,19 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.capabilities import Capabilities
 from nt2vr.models.card.names import MEAN, QUERY_SCORED, RAW_MEAN
 from nt2vr.models.card.sections import (
+    CardEntry,
+    CardSection,
     DifferenceSection,
-    Entry,
     FramingSection,
     OptionalClip,
     OptionalDifference,
     PoolingSection,
-    Section,
     TextSection,
     TrainingSection,
     VisualSection,
 )
 from nt2vr.models.framing import CENTRES, Framing, text_settings, visual_settings
+from nt2vr.sections import check_names
 
 # keys in nt2vr.json, in the order of 0.2.0's files
 STORED = (
@@ -105,12 +106,10 @@ class Card(BaseModel):
 
     def __init__(self, name: str, **values: Any) -> None:
         """Build a card from values by flat key; a ConfigError names one that is unknown or invalid."""
+        check_names(values, PLACES, " on a card")
         of_card: dict[str, Any] = {"name": name}
         by_section: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
         for key, value in values.items():
-            if key not in PLACES:
-                choices = ", ".join((*STORED, *DERIVED))
-                raise ConfigError(f"A card has no field {quoted(key)}. Choose among: {choices}.")
             section, _ = PLACES[key]
             by_section.get(section, of_card)[key] = value
         try:
@@ -130,7 +129,7 @@ class Card(BaseModel):
             value = getattr(holder, attribute)
             if value is None:
                 value = {}
-            elif isinstance(value, Entry):
+            elif isinstance(value, CardEntry):
                 value = value.as_stored()
             values[key] = value
         return values
@@ -276,7 +275,7 @@ class Card(BaseModel):
         return json.dumps([self.clip.as_stored(), self.framing.image_size], sort_keys=True)
 
 
-SECTIONS: dict[str, type[Section]] = {
+SECTIONS: dict[str, type[CardSection]] = {
     "visual": VisualSection,
     "framing": FramingSection,
     "pooling": PoolingSection,

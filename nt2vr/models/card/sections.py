@@ -11,14 +11,14 @@ from nt2vr.models.framing import BICUBIC, DEFAULT_SIZE, SHORTEST
 DEFAULT_FRAMES = 8
 
 
-class Section(BaseModel):
+class CardSection(BaseModel):
     """Fields of one subject, frozen; every field has a description."""
 
     # Checked as a part of its card, so that nothing is compiled for it alone, which takes a millisecond at start-up.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Entry(Section):
+class CardEntry(CardSection):
     """A section that not every model has, with one key in nt2vr.json; its types are exact.
 
     An unknown key is refused: it may say something that changes embeddings.
@@ -36,7 +36,7 @@ def _read_nothing(value: Any) -> Any:
     return None if value == {} else value
 
 
-class HeadEntry(Entry):
+class HeadEntry(CardEntry):
     """About the file of a pooling that learns, head.safetensors."""
 
     heads: int | None = Field(default=None, description="heads of attention, of a pooling that has some")
@@ -46,21 +46,21 @@ class HeadEntry(Entry):
     )
 
 
-class WordsEntry(Entry):
+class WordsEntry(CardEntry):
     """About the file of a text side that reads words, words.safetensors."""
 
     vectors: str = Field(default="", description="what the word vectors are")
     fingerprint: str = Field(default="", description="hash of the vocabulary, and of the weights as stored")
 
 
-class ClipFraming(Entry):
+class ClipFraming(CardEntry):
     """How the frames of a model that takes whole clips differ from squares."""
 
     width: int = Field(default=0, description="width of a frame in pixels; 0 for as wide as high")
     resize_mode: str = Field(default=SHORTEST, description="shortest crops, longest pads, squash distorts")
 
 
-class ClipSection(Entry):
+class ClipSection(CardEntry):
     """A model of another library that takes whole clips."""
 
     loader: str = Field(description="library that loads it: sentence-transformers or transformers")
@@ -73,7 +73,7 @@ class ClipSection(Entry):
     dimensions: int = Field(default=0, description="length of its embeddings; 0 for the model's own")
 
 
-class DifferenceSection(Entry):
+class DifferenceSection(CardEntry):
     """A checkpoint that holds only what differs from another model, in difference.safetensors."""
 
     model: str = Field(default="", description="name of the whole model that has the other tensors")
@@ -86,7 +86,7 @@ OptionalClip = Annotated[ClipSection | None, BeforeValidator(_read_nothing)]
 OptionalDifference = Annotated[DifferenceSection | None, BeforeValidator(_read_nothing)]
 
 
-class VisualSection(Section):
+class VisualSection(CardSection):
     """The visual tower."""
 
     fingerprint: str = Field(default="", alias="visual_fingerprint", description="hash of the visual tower's weights")
@@ -101,7 +101,7 @@ class VisualSection(Section):
     )
 
 
-class FramingSection(Section):
+class FramingSection(CardSection):
     """The frames that a model sees of a video."""
 
     frames: Annotated[int, Field(gt=0)] = Field(default=DEFAULT_FRAMES, description="frames per video")
@@ -117,7 +117,7 @@ class FramingSection(Section):
     fill_color: int = Field(default=0, description="derived: grey level of the padding")
 
 
-class PoolingSection(Section):
+class PoolingSection(CardSection):
     """How frame embeddings become a video's embedding."""
 
     name: Annotated[str, Field(pattern=f"^({'|'.join(POOLINGS)})$")] = Field(
@@ -131,7 +131,7 @@ class PoolingSection(Section):
         return self.name not in OF_RAW
 
 
-class TextSection(Section):
+class TextSection(CardSection):
     """The text side."""
 
     fingerprint: str = Field(
@@ -150,7 +150,7 @@ class TextSection(Section):
     )
 
 
-class TrainingSection(Section):
+class TrainingSection(CardSection):
     """What a model was trained on, and how."""
 
     objective: str = Field(default="", description="names of the losses, in words")

@@ -1,8 +1,16 @@
 """Negated sentences from arbitrary captions, with their wanted and unwanted parts. Knows no videos.
 
-Kinds: "negated", a caption with one thing denied; "composed", A and not B; "without", A without a thing N; "not", not
-B alone; "fragment", a caption joined with a few words of another one, which teaches the words of negation rather than
-one generator's grammar; "typed", in the words of people who search; and "idiom", which denies nothing.
+Kinds:
+    negated     a caption with one thing denied
+    composed    A and not B
+    without     A without a thing N
+    absent      the same in other words, such as "lacking"; A may be a single thing
+    not         not B alone
+    fragment    a caption joined with a few words of another one, which teaches the words of negation rather than one
+                generator's grammar
+    typed       "A and not B" or "A without N" in the words of people who search
+    typed not   "not B" in their words
+    idiom       a sentence that denies nothing
 """
 
 import random
@@ -16,7 +24,7 @@ from nt2vr.negation.generate.actions import Action, Subject, actions, also_calle
 from nt2vr.negation.generate.composer import fill_template
 from nt2vr.negation.generate.content import Thing, Usage, agrees, things
 from nt2vr.negation.generate.negator import affirm, denials
-from nt2vr.negation.generate.wordings import Wordings, ask, bare, draw_idiom, word, wordings_in
+from nt2vr.negation.generate.wordings import Wordings, ask, bare, draw_idiom, mistyped, refuse, word, wordings_in
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import Span, split_query
@@ -24,11 +32,12 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.negation.parse.wordlists import listed
 
-DenialKind = Literal["negated", "composed", "without", "not", "fragment", "typed", "idiom"]
+DenialKind = Literal["negated", "composed", "without", "not", "fragment", "typed", "idiom", "typed not", "absent"]
 
-DEED_SHARE = 0.6  # of "not B": B is an action, otherwise a thing
+DEED_SHARE = 0.6  # of "not B", typed or not: B is an action, otherwise a thing
 SAME_SUBJECT_SHARE = 0.5  # of "A and not B": B is drawn from captions of the same subject
 FULL_CAPTION_SHARE = 0.5  # of "A without N": A is the full caption
+NAMED_SHARE = 0.35  # of "absent": A is a thing
 ASKED_SHARE = 0.1  # of "typed": a request that excludes nothing
 JOINED_SHARE = 0.5  # of "A and not B": joined freely as fragments are, not by nT2VR's templates
 TRIES = 12  # captions drawn to find something the current one does not say
@@ -114,6 +123,8 @@ class CaptionDenials:
             "fragment": self._fragment,
             "typed": self._typed,
             "idiom": lambda caption, rng: _idiom(caption, rng, wordings),
+            "typed not": self._typed_not,
+            "absent": self._absent,
         }
         caption = self._captions[caption_index]
         return draws[kind](caption, rng) if caption else None
@@ -137,28 +148,63 @@ class CaptionDenials:
         return None
 
     def _without(self, caption: _Parsed, rng: random.Random) -> Denial | None:
-        """Draw "A without N"; A is the full caption or one of its actions."""
-        wanted = caption.text if len(caption.words) <= MOST_WORDS else ""
-        if caption.deeds and (not wanted or rng.random() >= FULL_CAPTION_SHARE):
-            wanted = _clause(rng.choice(caption.deeds), rng)
+        """Draw "A without N", partly in forms of no test grammar; A is the full caption or one of its actions."""
+        wanted = self._wanted(caption, rng)
         thing = self._thing(caption, rng)
         if not (wanted and thing):
             return None
-        text = lacking("freely without", thing, rng, wanted)  # partly in forms of no test grammar
-        return Denial("without", text, wanted, thing.text)
+        return Denial("without", lacking("freely without", thing, rng, wanted), wanted, thing.text)
+
+    def _absent(self, caption: _Parsed, rng: random.Random) -> Denial | None:
+        """Draw "A without N" in words such as "lacking"; A may be a thing that the caption names."""
+        if caption.things and rng.random() < NAMED_SHARE:
+            wanted = rng.choice(caption.things).text
+        else:
+            wanted = self._wanted(caption, rng)
+        thing = self._thing(caption, rng)
+        if not (wanted and thing):
+            return None
+        text = mistyped(lacking("absent", thing, rng, wanted), rng)
+        return Denial("absent", text, wanted, thing.text)
+
+    def _wanted(self, caption: _Parsed, rng: random.Random) -> str:
+        """Return the full caption or one of its actions; "" if it is too long and has none."""
+        wanted = caption.text if len(caption.words) <= MOST_WORDS else ""
+        if caption.deeds and (not wanted or rng.random() >= FULL_CAPTION_SHARE):
+            wanted = _clause(rng.choice(caption.deeds), rng)
+        return wanted
 
     def _not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Draw "not B" for an action or a thing; "nobody" only for actions of people."""
-        if self._doing and rng.random() < DEED_SHARE:
-            for _ in range(TRIES):
-                deed = rng.choice(rng.choice(self._doing).deeds)
-                if not deed.content <= caption.names:
-                    doing, does = inflect_phrase(deed.text, "VBG"), inflect_phrase(deed.text, "VBZ")
-                    templates = templates_for("no deed")
-                    template = rng.choice(templates) if deed.subject.is_human else templates[0]
-                    return Denial("not", template.format(B_ing=doing, B_s=does), "", doing)
-        thing = self._thing(caption, rng)
-        return Denial("not", lacking("no thing", thing, rng), "", thing.text) if thing else None
+        if deed := self._other_deed(caption, rng):
+            doing = inflect_phrase(deed.text, "VBG")
+            templates = templates_for("no deed")
+            template = rng.choice(templates) if deed.subject.is_human else templates[0]
+            text = template.format(B_ing=doing, B_s=inflect_phrase(deed.text, "VBZ"))
+            return Denial("not", text, "", doing)
+        if thing := self._thing(caption, rng):
+            return Denial("not", lacking("no thing", thing, rng), "", thing.text)
+        return None
+
+    def _typed_not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
+        """Word "not B" as people type it."""
+        if deed := self._other_deed(caption, rng):
+            doing = inflect_phrase(deed.text, "VBG")
+            use = "of a person" if deed.subject.is_human else "of an animal"
+            return Denial("typed not", refuse(doing, use, rng), "", doing)
+        if thing := self._thing(caption, rng):
+            return Denial("typed not", refuse(thing.text, "of a thing", rng), "", thing.text)
+        return None
+
+    def _other_deed(self, caption: _Parsed, rng: random.Random) -> _Deed | None:
+        """Draw an action that the caption does not tell of; None if a thing is to be denied instead."""
+        if not self._doing or rng.random() >= DEED_SHARE:
+            return None
+        for _ in range(TRIES):
+            deed = rng.choice(rng.choice(self._doing).deeds)
+            if not deed.content <= caption.names:
+                return deed
+        return None
 
     def _fragment(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         if len(caption.words) > MOST_WORDS:

@@ -38,12 +38,19 @@ def word(wanted: str, unwanted: str, other: str, is_deed: bool, rng: random.Rand
     fields = {"U": unwanted, "u": bare(unwanted), "q": _term(unwanted)}
     fields |= {"V": other, "v": bare(other), "r": _term(other)}
     text = rng.choice(families[family]).format(**_wanted(wanted), **fields)
-    return _mistyped(text, rng), family == "list"
+    return mistyped(text, rng), family == "list"
 
 
 def ask(wanted: str, rng: random.Random) -> str:
     """Draw a request that excludes nothing."""
-    return _mistyped(rng.choice(wordings_in("typed.json")["asked"]).format(**_wanted(wanted)), rng)
+    return mistyped(rng.choice(wordings_in("typed.json")["asked"]).format(**_wanted(wanted)), rng)
+
+
+def refuse(unwanted: str, use: str, rng: random.Random) -> str:
+    """Draw a sentence that excludes a phrase and wants nothing; `use` is a key of "refused" in `typed.json`."""
+    templates = wordings_in("typed.json")["refused"][use]
+    fields = {"U": unwanted, "u": bare(unwanted), "q": _term(unwanted)}
+    return mistyped(rng.choice(templates).format(**fields), rng)
 
 
 def _wanted(phrase: str) -> dict[str, str]:
@@ -51,7 +58,7 @@ def _wanted(phrase: str) -> dict[str, str]:
     return {"A": phrase, "C": is_doing, "k": _SAYS_LITTLE.sub("", phrase)}
 
 
-def _mistyped(text: str, rng: random.Random) -> str:
+def mistyped(text: str, rng: random.Random) -> str:
     """Misspell the cues of some sentences, and leave some without capitals."""
     if rng.random() < _SLIP_SHARE:
         slips = wordings_in("typed.json")["slips"]

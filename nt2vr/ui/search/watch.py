@@ -14,6 +14,7 @@ from nt2vr.library.galleries import Galleries
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.negation.parse.query import Query
+from nt2vr.presets import PRESETS
 from nt2vr.progress import duration_text
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.epochs import Entries, KeptRankings, Recording, RunEpochs, epoch_of, judged_by_parts
@@ -25,7 +26,7 @@ from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import run_view
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
-from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.config import TrainConfig, load_config
 from trainer.runs.manager import Run, RunManager
 from trainer.teaching import teaching
 

@@ -12,9 +12,10 @@ from typing import Any, get_args, get_type_hints
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import CARD, read_card
 from nt2vr.models.device import gflops_per_second, resolve_device
+from nt2vr.presets import preset_files
 from nt2vr.progress import duration_text
 from nt2vr.settings import ASSETS
-from trainer.config import CHOICES, FIELDS, PRESETS, TrainConfig
+from trainer.config import CHOICES, FIELDS, TrainConfig
 
 BENCHMARKED = 70.0  # GFLOP per second of the two cores on which steps were timed
 OWN_DATA = "path/to"  # begins the data of presets that need one's own
@@ -69,7 +70,7 @@ def label_of(key: str) -> str:
 
 def presets() -> dict[str, dict[str, Any]]:
     """Return the shipped configs by model name, as form values: `FIRST`, then those that need no data of one's own."""
-    configs = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(PRESETS.glob("*.json"))}
+    configs = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in preset_files().items()}
     rest = sorted(configs.keys() - FIRST.keys(), key=lambda stem: (OWN_DATA in configs[stem].get("data", ""), stem))
     order = [*(stem for stem in FIRST if stem in configs), *rest]
     defaults = TrainConfig().flat()
@@ -137,8 +138,8 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
 
 def loss_fields() -> dict[str, tuple[str, list[Field]]]:
     """Return each loss's one-line description, its weight and its own fields."""
+    from trainer.loss_settings import help_of  # noqa: PLC0415
     from trainer.losses import LOSSES, Weight  # noqa: PLC0415  imports torch
-    from trainer.losses.settings import help_of  # noqa: PLC0415
 
     found, weight = {}, Field("weight", 1.0, Weight.model_fields["weight"].description or "")
     for name, kind in LOSSES.items():

@@ -125,17 +125,3 @@ dark.avi,0,c,a,e,b,negative
     )
     assert (second.text, [benchmark.texts[other] for other in second.others]) == ("c", ["a", "e", "b"])
     assert benchmark.video_ids == ("dark.avi",)
-
-
-def test_next_qa_is_read_with_its_types(read: Callable[[str], TextBenchmark]) -> None:
-    benchmark = read("""video,question,answer,qid,type,a0,a1,a2,a3,a4
-light,why did he jump,1,0,CW,fear,joy,rain,no reason,a dog
-dark,what is it,0,1,DO,night,day,noon,dusk,dawn
-""")
-    first, second = benchmark.queries
-    assert (first.kind, first.text, first.group) == ("choice", "why did he jump joy", "causal; CW")
-    assert [benchmark.texts[other] for other in first.others] == [
-        f"why did he jump {answer}" for answer in ("fear", "rain", "no reason", "a dog")
-    ]
-    assert (second.text, second.group) == ("what is it night", "descriptive; DO")
-    assert benchmark.video_ids == ("light", "dark")

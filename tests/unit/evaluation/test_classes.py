@@ -9,7 +9,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import shown_benchmark
-from nt2vr.evaluation.measures import KINETICS_VERB, Measured, averages_of, metric_values
+from nt2vr.evaluation.measures import Measured, averages_of, metric_values
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.tasks import Prompts, Task, class_benchmark, class_task, read_prompts
@@ -17,7 +17,6 @@ from nt2vr.evaluation.text_systems import ask_systems
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.search.strategies import System
-from nt2vr.settings import ASSETS
 from nt2vr.world.altered import shown_classes
 from nt2vr.world.sampling import sample_scenes
 from tests.unit.evaluation.test_choices import benchmark_of
@@ -144,21 +143,3 @@ def test_questions_about_the_world_have_one_true_answer(tmp_path: Path) -> None:
         claim, denies = claims[query.text]
         assert claim.holds(scene) and denies == (query.kind == "negated class")
         assert len(query.others) and not any(claims[benchmark.texts[other]][0].holds(scene) for other in query.others)
-
-
-def test_kinetics_verb_is_a_part_of_its_data_set_and_none_of_the_mean() -> None:
-    verbs = (ASSETS / "kinetics-verb.txt").read_text(encoding="utf-8").splitlines()
-    assert len(verbs) == len(set(verbs)) == 97
-    questions = asked([*((name, "kinetics") for name in ("abseiling", *verbs)), ("a", "x"), ("b", "x")]).queries
-    groups = [question.group for question in questions[:3]]
-    assert groups == ["kinetics", f"kinetics; {KINETICS_VERB}", f"kinetics; {KINETICS_VERB}"]
-    assert len(questions[1].others) == 97  # all classes are offered
-    ranks = np.ones(len(questions), np.int32)
-    ranks[[1, 99]] = 2  # a verb of Kinetics, and one of the two of x
-    nothing = np.zeros(len(questions), np.float32)
-    found = averages_of(metric_values(questions, Measured(ranks, nothing, nothing, nothing)))
-    assert found[f"class/accuracy {KINETICS_VERB}"] == pytest.approx(100 * 96 / 97)
-    assert found["class/mean accuracy"] == pytest.approx((100 * 97 / 98 + 50) / 2)
-
-    others = asked([(name, "") for name in verbs[1:]]).queries
-    assert {question.group for question in others} == {""}  # another list that shares most names

@@ -62,7 +62,8 @@ time.sleep(60)
 TRAINING = """
 import os, sys, time
 from pathlib import Path
-from trainer.config import PRESETS, load_config, save_config
+from nt2vr.presets import PRESETS
+from trainer.config import load_config, save_config
 from trainer.runs.manager import start_process
 from trainer.runs.run_folder import RunFolder
 

@@ -7,7 +7,7 @@ import torch
 from torch.nn.functional import normalize
 
 from nt2vr.models.pooling import AttentionPooling, Mean, SequenceTransformer
-from tests.papers import papers_reference
+from tests.paper_references import papers_reference
 from tests.tiny import tiny_model
 
 mean = Mean()

@@ -17,7 +17,7 @@ from nt2vr.models.card import CARD, HEAD, WORDS, Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.pooling import Projection, joined
 from nt2vr.models.words import Vocabulary, Words, content_of, words_of
-from tests.papers import papers_reference
+from tests.paper_references import papers_reference
 from tests.tiny import TINY, tiny_model
 
 KNOWN = Vocabulary(

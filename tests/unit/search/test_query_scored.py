@@ -25,7 +25,7 @@ from nt2vr.search.references import Reference
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import System
 from nt2vr.search.why import explain
-from tests.papers import papers_reference
+from tests.paper_references import papers_reference
 from tests.tiny import write_tiny
 
 DIM = 6

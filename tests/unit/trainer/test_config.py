@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.measures import GROUPS
 from nt2vr.models.checkpoint import read_configs
+from nt2vr.presets import PRESETS
 from nt2vr.settings import ASSETS
 from tests.paths import ROOT
 from tests.tiny import write_tiny
@@ -20,7 +21,6 @@ from trainer.config import (
     FIELDS,
     FOR_CAPTIONS,
     FOR_VIDEOS,
-    PRESETS,
     SECTIONS,
     SMALL_MODEL,
     TrainConfig,
@@ -185,7 +185,7 @@ def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
     write_tiny(tmp_path / "data" / "models" / "ViT-B-32--openai", "ViT-B-32 / openai")
     config = resolved(TrainConfig(base="mine/epoch_001", verb_changes="verbs.jsonl"))
     assert config.encoder.base == str(tmp_path / "mine" / "epoch_001")
-    assert config.verbs.verb_changes == str(tmp_path / "verbs.jsonl")
+    assert config.flat()["verb_changes"] == str(tmp_path / "verbs.jsonl")
     assert resolved(config) == config
     for kept in (TrainConfig(base="assets/models/clip"), TrainConfig(), TrainConfig(verb_changes="~/verbs.jsonl")):
         assert resolved(kept) == kept

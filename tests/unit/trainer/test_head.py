@@ -15,7 +15,7 @@ from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.pooling import SequenceTransformer
-from tests.papers import papers_reference
+from tests.paper_references import papers_reference
 from tests.tiny import TINY, write_tiny
 from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches

@@ -17,27 +17,23 @@ from nt2vr.models.card import WEIGHTS, Card
 from nt2vr.models.checkpoint import read_checkpoint, read_model, write_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
-from nt2vr.progress import silent
 from nt2vr.world.claims import Claim
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.sentences import SceneDenial, SceneDenialKind
 from tests.tiny import RESNET, tiny_model
 from tests.training import run_training
 from trainer.config import METRICS, SENTENCES, TrainConfig
-from trainer.data.batches import Batch, epoch_batches
-from trainer.data.clips import ClipLoader, world_clips
+from trainer.data.batches import epoch_batches
+from trainer.data.clips import world_clips
 from trainer.data.sentences import WorldSentences, captions_of
-from trainer.inputs import Verbs
 from trainer.inputs.frozen_texts import FrozenTexts
 from trainer.inputs.parts import Teacher
-from trainer.inputs.verbs import VerbBatch
 from trainer.learner import Learner
 from trainer.loop import prepare
-from trainer.losses import losses_of
 
 ALL_LOSSES: dict[str, Any] = {
     **{name: {"weight": 1} for name in ("contrastive", "labels", "retrieval", "composed", "distill")},
-    **{name: {"weight": 1e-3} for name in ("snl", "bnl", "con", "negclip", "vfc")},
+    **{name: {"weight": 1e-3} for name in ("snl", "bnl", "con", "negclip")},
 }
 
 
@@ -97,47 +93,6 @@ def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
     assert [line["epoch"] for line in epochs] == [1, 2]
     assert names <= epochs[-1].keys() <= {name.removeprefix("validation/") for name in end.metrics} | {"epoch", "step"}
     assert end.metrics["validation/drop/composed/MIR"] == controls["drop/composed/MIR"]
-
-
-def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
-    tmp_path: Path, config: TrainConfig, capsys: pytest.CaptureFixture[str]
-) -> None:
-    vfc = config.replace(losses={"vfc": {"temperature": 0.05}}, epochs=3, verb_negatives=3)
-    vfc = vfc.replace(num_clips=400, batch_size=40)  # a verb is taken from captions with the same object
-    run = run_training(vfc, tmp_path / "run")
-    log = capsys.readouterr().err
-    assert "captions with another verb, for 400 captions." in log
-    lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
-    lost = [line["vfc"] for line in lines if "vfc" in line]
-    assert sum(lost[-4:]) < sum(lost[:4])
-    inputs = losses_of(vfc).inputs
-    clips = ClipLoader(vfc, tmp_path / "cache").load("train")
-    inputs.of(Verbs).prepare(clips, vfc, silent)
-    first, again = (next(epoch_batches(clips, vfc, 1, inputs=inputs)) for _ in range(2))
-    assert first.of(Verbs) == again.of(Verbs)
-    changed = first.of(Verbs).changed
-    assert any(changed) and max(map(len, changed)) <= 3
-    later = next(epoch_batches(clips, vfc, 2, inputs=inputs))
-    assert later.rows is not None and first.rows is not None and later.rows.tolist() != first.rows.tolist()
-    known_texts = {text for row in later.rows.tolist() for text in inputs.of(Verbs).known_texts(row)}
-    assert set(later.captions) <= known_texts
-
-
-def test_each_caption_meets_its_own_changed_captions(config: TrainConfig, tmp_path: Path) -> None:
-    vfc = config.replace(losses={"vfc": {}}, verb_negatives=2)
-    learner = Learner(vfc)
-    learner.use_videos(np.eye(3, learner.model.text_projection.shape[1], dtype=np.float32))
-    changed, phrases = [["a man runs"], [], ["a dog sings", "a cat sings"]], ["running", "", "singing"]
-    batch = Batch(None, ["a", "b", "c"], np.arange(3), {Verbs: VerbBatch(changed, phrases)})
-    with torch.no_grad():
-        verbs = learner._embed(batch).of(Verbs)
-        texts = learner.model.encode_text(
-            learner.tokenizer(["a man runs", "a dog sings", "a cat sings"]), normalize=True
-        )
-    assert verbs is not None
-    assert verbs.is_changed.tolist() == [[True, False], [False, False], [True, True]]
-    assert verbs.has_phrase.tolist() == [True, False, True]
-    torch.testing.assert_close(verbs.changed[verbs.is_changed], texts, rtol=0, atol=1e-2)
 
 
 def test_words_new_to_a_base_start_small_and_no_other_row_is_touched(config: TrainConfig) -> None:

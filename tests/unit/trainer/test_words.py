@@ -13,7 +13,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import write_checkpoint
 from nt2vr.models.pooling import joined
-from tests.papers import papers_reference
+from tests.paper_references import papers_reference
 from tests.tiny import RESNET, tiny_model
 from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches

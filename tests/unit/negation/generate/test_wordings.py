@@ -39,3 +39,15 @@ def test_the_parser_reads_typed_sentences_back_of_which_some_exclude_nothing() -
     asked = [denial for denial in drawn if not denial.unwanted]
     assert 0.05 < len(asked) / len(drawn) < 0.2
     assert all(denial.wanted for denial in asked)
+
+
+def test_the_parser_reads_typed_refusals_of_things_back_and_those_of_actions_as_well_as_plain_ones() -> None:
+    captions = [describe(scene, random.Random(row)).text for row, scene in enumerate(sample_scenes("train", 200, 5))]
+    denials = CaptionDenials(captions)
+    typed = [denial for row in range(200) if (denial := denials.draw(row, "typed not", random.Random(row)))]
+    plain = [denial for row in range(200) if (denial := denials.draw(row, "not", random.Random(row)))]
+    assert len(typed) > 150 and not any(denial.wanted for denial in typed)
+    things = [denial for denial in typed if not re.search(r"ing\b", denial.unwanted)]
+    assert read_back(things) >= 0.95
+    # The parser keeps the place of an action as wanted: "not walking | in the desert"
+    assert read_back(typed) >= read_back(plain) - 0.05

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_checkpoint
@@ -20,6 +21,8 @@ from trainer.data.batches import epoch_batches
 from trainer.data.clips import ClipLoader, Clips, read_split
 from trainer.data.sentences import WorldSentences
 from trainer.inputs import Denied, Parts
+from trainer.inputs.frozen_texts import FrozenTexts
+from trainer.inputs.parts import Teacher
 from trainer.learner import Learner
 from trainer.loop import KEPT, TextMeasures, prepare, unseen_idioms
 from trainer.losses.distill import DistillLoss
@@ -201,3 +204,25 @@ def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainC
     assert quarter.step([part])["distill"] > 0
     with pytest.raises(ConfigError, match="keep_share is for distill and composed"):
         config.replace(keep_share=0.5, losses={"distill": {}, "contrastive": {}})
+
+
+def test_a_killed_preparation_goes_on_with_the_embeddings_that_it_had_stored(
+    tmp_path: Path, config: TrainConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def prepared(cache: Path | None) -> tuple[Teacher, dict[str, float]]:
+        learner = Learner(config)
+        clips, held_out = loaded(learner, tmp_path)
+        prepare(learner, clips, lambda: False, cache=cache)
+        return learner.losses.inputs.of(Parts).teacher, TextMeasures(learner, held_out).controls
+
+    cache = tmp_path / "cache"
+    teacher, controls = prepared(None)
+    assert prepared(cache)[1] == controls
+    next(cache.glob("texts-*.npy")).write_bytes(b"damaged")
+    assert prepared(cache)[1] == controls
+
+    monkeypatch.setattr(FrozenTexts, "encode_text", lambda *_: pytest.fail("embedded again"))
+    again, controls_again = prepared(cache)
+    assert controls_again == controls
+    assert torch.equal(again.unwanted_mean, teacher.unwanted_mean)
+    assert torch.equal(again.video_mean, teacher.video_mean)

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
-from tests.papers import papers_reference
+from tests.paper_references import papers_reference
 from trainer.inputs.distractors import Miner, Sought, distractors
 from trainer.inputs.negated import subject_and_object
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from tests.papers import papers_reference
+from tests.paper_references import papers_reference
 from trainer.fusion import hn_nce, hn_nce_as_code, info_nce, weighted_targets
 
 

@@ -21,13 +21,14 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.presets import PRESETS
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embed_query import embed_query
 from nt2vr.search.references import Reference, Weights
 from tests.tiny import write_tiny
 from tests.training import run_training
 from tests.unit.trainer.fusion.triplets import write_triplets
-from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.config import TrainConfig, load_config
 from trainer.runs.run_folder import RunFolder, read_metrics
 
 

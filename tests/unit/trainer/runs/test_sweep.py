@@ -10,10 +10,11 @@ import pytest
 
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
+from nt2vr.presets import PRESETS
 from tests.tiny import write_tiny
 from tests.training import SMALL
 from tests.unit.trainer.captioned import write_captioned_pictures
-from trainer.config import PRESETS, TrainConfig, load_config, preset_or_file, save_config
+from trainer.config import TrainConfig, load_config, preset_or_file, save_config
 from trainer.runs.run_folder import read_metrics
 from trainer.runs.sweep import Label, SweepRun, difference_note, planned, runs_at
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
+from nt2vr.presets import preset_files
 from nt2vr.ui.train.form import (
     bases,
     config_fields,
@@ -19,7 +20,7 @@ from nt2vr.ui.train.form import (
     read_form,
 )
 from tests.tiny import write_tiny
-from trainer.config import PRESETS, TrainConfig, load_config, resolved
+from trainer.config import TrainConfig, load_config, resolved
 from trainer.losses import LOSSES, build_losses
 from trainer.runs.manager import ROOT
 
@@ -50,7 +51,7 @@ def test_every_value_of_a_config_and_of_a_loss_has_its_help() -> None:
     assert [f"{name} {field.key}" for name, (_, own) in losses.items() for field in own if not field.help] == []
 
 
-@pytest.mark.parametrize("file", sorted(PRESETS.glob("*.json")), ids=lambda file: file.name)
+@pytest.mark.parametrize("file", preset_files().values(), ids=lambda file: file.name)
 def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(file: Path, tmp_path: Path) -> None:
     config = load_config(file)
     if not config.encoder.base.startswith("assets/"):  # has to be downloaded first

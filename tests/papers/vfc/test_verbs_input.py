@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.negation.generate.verb_changes import frames_of
+from nt2vr.papers.vfc.verb_changes import frames_of
+from nt2vr.papers.vfc.verbs_input import VerbTexts
 from trainer.config import TrainConfig
 from trainer.data.sentences import CaptionSentences
-from trainer.inputs.verbs import VerbTexts
 
 CAPTIONS = [
     ["a man cuts a cake", "a man is cutting a cake"],

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from copy import deepcopy
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
@@ -14,6 +15,7 @@ from pydantic import (
 )
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.settings import resolve_path
 
 MUST = {  # by pydantic's type of error
     "int_type": "be a whole number",
@@ -52,9 +54,28 @@ class Section(BaseModel):
         check(value)
         return value
 
+    @property
+    def names_files(self) -> bool:
+        """True if a value is the path of a file, which visitors of a public server may not name."""
+        return False
+
+    def absolute_paths(self) -> dict[str, Any]:
+        """Return the values that are paths, made absolute, so that a run finds its files from anywhere."""
+        return {}
+
+    def check_files(self) -> None:
+        """Raise a ConfigError if a file that is named is missing, or cannot be used."""
+
     def as_dict(self) -> dict[str, Any]:
         """Return the values by name, as written; changing them does not change the settings."""
         return {name: deepcopy(getattr(self, name)) for name in type(self).model_fields}
+
+
+def absolute(path: str) -> str:
+    """Make a path absolute; "" and shipped "assets/…", which are found from anywhere, stay."""
+    if not path or resolve_path(path).is_absolute():
+        return path
+    return str(Path(path).absolute())
 
 
 AnySection = TypeVar("AnySection", bound=Section)

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.actions import Chunk, chunks_of, is_bare_noun, is_complete, named, needs_object
@@ -21,8 +21,8 @@ from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import listed, words
+from nt2vr.papers.vfc.settings import Rule
 
-Rule = Literal["rules", "antonym", "random"]
 MOST = 10  # changed captions per caption
 LEAST_SEEN = 2  # captions that a verb must have with an object
 _FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD", "VBP": "VB"}

@@ -10,7 +10,7 @@ import pytest
 
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
-from nt2vr.negation.generate.verb_changes import VerbChanges, frames_of, read_verbs, write_verbs
+from nt2vr.papers.vfc.verb_changes import VerbChanges, frames_of, read_verbs, write_verbs
 
 CORPUS = [
     ["a man is cutting a cake"],

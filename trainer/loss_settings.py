@@ -7,7 +7,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
-from trainer.config.checked import check_names, refusal
+from nt2vr.sections import check_names, refusal
 
 T = TypeVar("T")
 

@@ -6,15 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from nt2vr.errors import ConfigError, quoted
-from nt2vr.negation.generate.verb_changes import (
+from nt2vr.papers.vfc.settings import VerbSettings
+from nt2vr.papers.vfc.verb_changes import (
     Keys,
-    Rule,
     VerbChanges,
     VerbLine,
     calibrated,
@@ -30,7 +29,7 @@ from trainer.data.clips import Clips
 from trainer.data.sentences import MAX_PARSED, SentenceSource, fixed_key
 from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Towers
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger("trainer.vfc")  # a training shows what is logged below "trainer"
 
 MOST_SHIFTS = 500  # verb phrases on a card, those that captions have most often
 
@@ -112,7 +111,7 @@ class Verbs(Input[VerbBatch, EmbeddedVerbs]):
         drawn = VerbBatch([], [])
         for draw, caption in zip(drawing.own_draws, drawing.captions, strict=True):
             rng = drawing.rng(f"{draw.row} verbs")
-            most = drawing.config.verbs.verb_negatives
+            most = drawing.config.section(VerbSettings).verb_negatives
             changed, phrase = self._verbs.draw(draw.row, caption.text, most, rng)
             drawn.changed.append(changed)
             drawn.phrases.append(phrase)
@@ -125,7 +124,7 @@ class Verbs(Input[VerbBatch, EmbeddedVerbs]):
     def embed(self, drawn: VerbBatch, texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> EmbeddedVerbs:
         """Arrange the changed captions of all captions, one row per caption, and gather them with a phrase of each."""
         changed, phrase = texts.tensor_split([len(texts) - len(drawn.phrases)])
-        shape = (len(drawn.changed), towers.config.verbs.verb_negatives)
+        shape = (len(drawn.changed), towers.config.section(VerbSettings).verb_negatives)
         is_changed = torch.zeros(shape, dtype=torch.bool, device=towers.device)
         for row, captions in enumerate(drawn.changed):
             is_changed[row, : len(captions)] = True
@@ -142,7 +141,7 @@ def _calibrated(
     made = [(row, line.caption, text, keys) for row, line in lines for text, keys in line.changed]
     originals, generated = [line.keys for _, line in lines], [keys for *_, keys in made]
     kept = list(range(len(made)))
-    if config.verbs.calibrate:
+    if config.section(VerbSettings).calibrate:
         kept = calibrated(originals, generated, in_turns([row for row, *_ in made], config.run.seed))
     logger.info("Kept %d of %d captions with another verb, for %d captions.", len(kept), len(made), len(lines))
     often = dict(Counter(chain.from_iterable(originals)).most_common(MOST_SHIFTS))
@@ -153,14 +152,11 @@ def _calibrated(
 
 
 def _lines(config: TrainConfig, captions: Sequence[Sequence[str]], progress: Progress) -> list[list[VerbLine]]:
-    rules: dict[str, Rule] = {rule: rule for rule in get_args(Rule)}
-    if (rule := rules.get(config.verbs.verb_changes)) is None:
-        path = resolve_path(config.verbs.verb_changes)
-        if not path.is_file():
-            raise ConfigError(
-                f"{quoted(config.verbs.verb_changes)} is not there. Set verb_changes to {', '.join(rules)} or a file."
-            )
-        known = read_verbs(path)
+    settings = config.section(VerbSettings)
+    settings.check_files()
+    if settings.names_files:
+        known = read_verbs(resolve_path(settings.verb_changes))
         return [[known[caption] for caption in dict.fromkeys(some) if caption in known] for some in captions]
     changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress))
+    rule: Any = settings.verb_changes
     return [changes.lines(row, rule, config.run.seed) for row in range(len(changes))]

@@ -1,0 +1,114 @@
+"""What an extension adds to nT2VR: a paper of nt2vr/papers, or a package of somebody else's.
+
+An extension is described by an `Extension`. Code is named in it by references such as "my_package.losses:MyLoss", so
+that listing all extensions imports none of it, and no torch. A paper puts its `EXTENSION` into the `__init__.py` of
+its folder in nt2vr/papers. Another package names it in its pyproject.toml:
+
+    [project.entry-points."nt2vr.extensions"]
+    mine = "my_package:EXTENSION"
+"""
+
+import importlib
+import logging
+import pkgutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from nt2vr.errors import reason_of
+
+logger = logging.getLogger(__name__)
+ENTRY_POINTS = "nt2vr.extensions"
+PAPERS = "nt2vr.papers"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of the command line.
+
+    Attributes:
+        path: its words, such as "queries verbs"; those before the last one are a group that the core has.
+        function: reference to a typed function whose docstring is the help, as those in nt2vr/cli.py are.
+        help: one sentence for the list of commands.
+    """
+
+    path: str
+    function: str
+    help: str
+
+
+@dataclass(frozen=True)
+class Extension:
+    """Everything that an extension may add; what it names by a reference is imported when it is used.
+
+    Attributes:
+        name: one word, of letters, digits and "_".
+        losses: reference to the class of each loss, by its name in configs. `trainer.losses.Loss` says what it has.
+        strategies: reference to each `nt2vr.search.strategies.Strategy`, by its name in systems.
+        settings: reference to each further section of a training's config, by its name: a subclass of
+            `nt2vr.sections.Section`. No two sections share a key. The module must not import `trainer.config`,
+            which reads the sections as it is imported.
+        presets: folder of presets, JSON files; its subfolder "sweeps" has sweeps.
+        tables: reference to the reader of each kind of benchmark in a CSV file, by a column that only it has. See
+            `nt2vr.evaluation.tasks.TableReader`.
+        questions: the same for files whose rows are questions about one video each, see
+            `nt2vr.evaluation.tasks.QuestionReader`.
+        class_groups: file with the names of classes, one per line, by the name under which a benchmark that has all
+            of these classes reports them, too.
+        commands: further commands.
+    """
+
+    name: str
+    losses: Mapping[str, str] = field(default_factory=dict)
+    strategies: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    presets: Path | None = None
+    tables: Mapping[str, str] = field(default_factory=dict)
+    questions: Mapping[str, str] = field(default_factory=dict)
+    class_groups: Mapping[str, Path] = field(default_factory=dict)
+    commands: tuple[Command, ...] = ()
+
+
+@cache
+def extensions() -> tuple[Extension, ...]:
+    """List the papers in alphabetical order, then other packages; a warning names those that cannot be imported."""
+    listed = [*_papers(), *_packages()]
+    by_name: dict[str, Extension] = {}
+    for extension in listed:
+        if extension.name in by_name:
+            logger.warning("There are two extensions %s. The second is left out.", extension.name)
+            continue
+        by_name[extension.name] = extension
+    return tuple(by_name.values())
+
+
+def _papers() -> Iterator[Extension]:
+    try:
+        package = importlib.import_module(PAPERS)
+    except ModuleNotFoundError:  # a copy of nT2VR without papers
+        return
+    for module in sorted(pkgutil.iter_modules(package.__path__), key=lambda module: module.name):
+        paper = importlib.import_module(f"{PAPERS}.{module.name}")
+        yield paper.EXTENSION
+
+
+def _packages() -> Iterator[Extension]:
+    for entry_point in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry_point: entry_point.name):
+        try:
+            extension = entry_point.load()
+        except Exception as error:  # code of others, which may raise anything
+            logger.warning("The extension %s cannot be imported (%s).", entry_point.name, reason_of(error))
+            continue
+        if not isinstance(extension, Extension):
+            logger.warning("The extension %s is no nt2vr.extension.Extension.", entry_point.name)
+            continue
+        yield extension
+
+
+def load(reference: str) -> Any:
+    """Import what a reference names: "package.module:name"."""
+    module, _, name = reference.partition(":")
+    return getattr(importlib.import_module(module), name)

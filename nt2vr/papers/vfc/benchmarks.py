@@ -1,0 +1,39 @@
+"""Benchmarks that VFC is measured on: SVO-Probes and NExT-QA.
+
+SVO-Probes   a CSV: sentence, pos_image_id, neg_image_id; subj_neg, verb_neg and obj_neg name the group
+NExT-QA      a CSV: question, answer, a0 … a4, type, which is causal, temporal or descriptive
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from nt2vr.evaluation.queries import JudgedQuery, row_array
+from nt2vr.evaluation.tasks import Question, Row, Task, file_of, named_files
+
+SVO_GROUPS = {"subj_neg": "subject", "verb_neg": "verb", "obj_neg": "object"}
+QUESTION_TYPES = {"C": "causal", "T": "temporal", "D": "descriptive"}  # first letters of NExT-QA's types
+
+
+def read_svo_probes(lines: Sequence[Row], path: Path, prompts: str) -> Task:
+    """Ask which of two pictures a sentence describes."""
+    names = [line[column] for line in lines for column in ("pos_image_id", "neg_image_id")]
+    files = named_files(names, path.parent)
+    right_rows = files.rows[::2]
+    wrong_rows = files.rows[1::2]
+    queries: list[JudgedQuery] = []
+    for line, right, wrong in zip(lines, right_rows, wrong_rows, strict=True):
+        groups = [name for column, name in SVO_GROUPS.items() if line[column].lower() == "true"]
+        query = JudgedQuery(
+            "picture", line["sentence"], row_array((right,)), row_array((wrong,)), group="; ".join(groups)
+        )
+        queries.append(query)
+    return Task(files.videos, queries, unclear=files.unclear)
+
+
+def read_next_qa(row: Row, fold: str) -> Question:
+    """Ask “question answer”, as VFC does."""
+    columns = sorted(column for column in row if column and re.fullmatch(r"a\d", column))
+    answers = [f"{row['question']} {row[column]}" for column in columns]
+    groups = (QUESTION_TYPES.get(row["type"][:1], ""), row["type"])
+    return Question(file_of(row), answers, groups, int(row["answer"]), "choice")

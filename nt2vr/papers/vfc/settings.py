@@ -1,0 +1,56 @@
+"""Settings of a training with VFC's loss. Imports no torch."""
+
+from typing import Any, Literal, Self, get_args
+
+from pydantic import Field, model_validator
+
+from nt2vr.errors import ConfigError, quoted
+from nt2vr.sections import Section, Whole, absolute
+from nt2vr.settings import resolve_path
+
+Rule = Literal["rules", "antonym", "random"]
+RULES: tuple[Rule, ...] = get_args(Rule)
+
+
+class VerbSettings(Section):
+    """Captions with another verb, for the loss vfc."""
+
+    verb_changes: str = Field(
+        default="rules",
+        description="how captions get another verb, for vfc; by rules, or as controls by antonym or at random; or a "
+        "file that `nt2vr queries verbs` wrote",
+    )
+    verb_negatives: Whole = Field(
+        default=5, description="changed captions per caption and step, of up to 10 with another verb"
+    )
+    calibrate: bool = Field(
+        default=True,
+        description="balance verbs in changed captions; keep one only while each of its verb phrases has been kept "
+        "less often than it occurs in captions",
+    )
+
+    @model_validator(mode="after")
+    def _check_verb_changes(self) -> Self:
+        if not self.verb_changes.strip():
+            raise ConfigError("verb_changes is empty. Enter rules, antonym, random, or a file.")
+        return self
+
+    @property
+    def names_files(self) -> bool:
+        return self.verb_changes not in RULES
+
+    def absolute_paths(self) -> dict[str, Any]:
+        return {"verb_changes": absolute(self.verb_changes)} if self.names_files else {}
+
+    def check_files(self) -> None:
+        """Raise a ConfigError if a file of changed captions is missing, or cannot be read."""
+        from nt2vr.papers.vfc.verb_changes import read_verbs  # noqa: PLC0415  parses captions, which settings do not
+
+        if not self.names_files:
+            return
+        path = resolve_path(self.verb_changes)
+        if not path.is_file():
+            raise ConfigError(
+                f"{quoted(self.verb_changes)} is not there. Set verb_changes to {', '.join(RULES)} or a file."
+            )
+        read_verbs(path)

@@ -1,0 +1,102 @@
+"""Extensions: the papers, and a package of somebody else's that is installed here."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nt2vr.extension import extensions
+from tests.paths import ROOT
+
+TINY = ROOT / "tests" / "support" / "tiny_extension"
+PIP = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index")
+HEAVY = ("torch", "trainer", "open_clip")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the package installed."""
+    folder = tmp_path_factory.mktemp("site")
+    source = tmp_path_factory.mktemp("source") / "tiny"
+    source.mkdir()
+    for file in TINY.iterdir():  # setuptools leaves a build folder beside what it builds
+        if file.is_file():
+            (source / file.name).write_bytes(file.read_bytes())
+    subprocess.run([*PIP, "--target", folder, source], check=True)
+    return folder
+
+
+def run(site: Path, *arguments: str | Path) -> str:
+    """Run Python with the installed package; return what it prints."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(site)])}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+
+
+def test_listing_extensions_imports_neither_torch_nor_what_they_add(site: Path) -> None:
+    code = """
+import sys, json
+from nt2vr.extension import extensions
+names = [extension.name for extension in extensions()]
+print(json.dumps({"names": names, "modules": list(sys.modules)}))
+"""
+    listed = json.loads(run(site, "-c", code))
+    assert listed["names"] == [*(extension.name for extension in extensions()), "tiny"]
+    modules = set(listed["modules"])
+    assert modules.isdisjoint(HEAVY)
+    assert "tiny_extension" in modules and "tiny_extension_parts" not in modules
+    of_papers = {name for name in modules if name.startswith("nt2vr.papers.")}
+    assert all(name.count(".") == 2 for name in of_papers)  # the descriptions alone
+
+
+def test_a_package_adds_a_loss_a_strategy_a_benchmark_and_a_command(site: Path, tmp_path: Path) -> None:
+    assert run(site, "-m", "nt2vr", "queries", "tiny", "a man sings").strip() == "3"
+    assert "Count the words of a sentence." in run(site, "-m", "nt2vr", "queries", "--help")
+    code = """
+import json
+import torch
+from nt2vr.evaluation.tasks import is_task, tables
+from nt2vr.search.strategies import STRATEGIES, System
+from trainer.inputs import EmbeddedBatch
+from trainer.losses import build_losses
+from pathlib import Path
+
+losses = build_losses({"pull": {"strength": 3.0}})
+videos = torch.eye(2)
+batch = EmbeddedBatch(video=videos, caption=videos.flip(0), logit_scale=torch.tensor(1.0))
+Path("task.csv").write_text("path,tiny_caption\\na.mp4,a man sings\\n")
+print(json.dumps({
+    "loss": losses(batch)[1],
+    "strategy": System.named("CLIP opposite", ["CLIP"]).strategy,
+    "meaning": STRATEGIES["opposite"].meaning,
+    "is_task": is_task(Path("task.csv")),
+    "reader": tables()["tiny_caption"].__name__,
+}))
+"""
+    script = tmp_path / "script.py"
+    script.write_text(f"import os; os.chdir({str(tmp_path)!r})\n{code}")
+    assert json.loads(run(site, script)) == {
+        "loss": {"pull": 3.0},
+        "strategy": "opposite",
+        "meaning": "the opposite of the sentence",
+        "is_task": True,
+        "reader": "read_captions",
+    }
+
+
+def test_an_extension_that_cannot_be_imported_is_left_out_with_a_warning(site: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken-1.dist-info"
+    broken.mkdir()
+    (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
+    (broken / "entry_points.txt").write_text("[nt2vr.extensions]\nbroken = no_such_module:EXTENSION\n")
+    code = """
+import logging, sys
+logging.basicConfig(stream=sys.stdout)
+from nt2vr.extension import extensions
+print([extension.name for extension in extensions()])
+"""
+    printed = run(tmp_path, "-c", code)
+    assert "broken" in printed.splitlines()[0] and "broken" not in printed.splitlines()[-1]

@@ -1,0 +1,107 @@
+"""VFC's loss compared with its paper's equations, its authors' code, and a plain loop."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from nt2vr.papers.vfc.loss import VfcLoss
+from nt2vr.papers.vfc.verbs_input import EmbeddedVerbs, Verbs
+from tests.paper_references import papers_reference
+from trainer.inputs import EmbeddedBatch, given
+from trainer.losses.contrastive import ContrastiveLoss
+
+
+def random_batch(size: int = 5) -> EmbeddedBatch:
+    """Return a batch of which the second caption has no phrase, and others have zero to two changed captions."""
+    generator = torch.Generator().manual_seed(0)
+    video, caption, phrase = (
+        normalize(torch.randn(size, 8, generator=generator), dim=-1).requires_grad_() for _ in range(3)
+    )
+    changed = normalize(torch.randn(size, 2, 8, generator=generator), dim=-1).requires_grad_()
+    is_changed = torch.tensor([[True, True], [True, False], [False, False]]).repeat(size, 1)[:size]
+    verbs = EmbeddedVerbs(changed, is_changed, phrase, torch.arange(size) != 1)
+    return EmbeddedBatch(video, caption, torch.tensor(7.0), {Verbs: verbs})
+
+
+def test_all_that_it_sees_gets_a_gradient() -> None:
+    batch = random_batch()
+    loss = VfcLoss()(batch)
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert loss.shape == () and loss.isfinite()
+    verbs = batch.of(Verbs)
+    for embeddings in (given(batch.video), batch.caption, verbs.changed, verbs.phrase):
+        assert embeddings.grad is not None and embeddings.grad.any() and embeddings.grad.isfinite().all()
+
+
+VFC_TERMS = {"t2v": (1.0, 0.0, 0.0), "v2t": (0.0, 1.0, 0.0), "verb": (0.0, 0.0, 1.0)}
+
+
+def published_vfc(tau: float, beta: float) -> tuple[EmbeddedBatch, dict[str, float]]:
+    """Batch of VFC's equations, and the values of its terms and of the authors' code, in float64."""
+    stored = papers_reference("vfc_")
+    video, captions, phrase, padding, has_phrase = (
+        torch.from_numpy(stored[f"vfc_{name}"]) for name in ("video", "captions", "verbs", "padding", "has_verb")
+    )
+    values = {name: float(stored[f"vfc_paper_{name}_norm_tau{tau}_beta{beta}"]) for name in ("t2v", "v2t")}
+    values["verb"] = float(stored[f"vfc_verb_phrase_tau{tau}"])
+    values["code"] = float(stored[f"vfc_code_total_tau{tau}_beta{beta}"])
+    verbs = EmbeddedVerbs(captions[:, 1:], padding[:, 1:] == 0, phrase, has_phrase > 0)
+    return EmbeddedBatch(video, captions[:, 0], torch.tensor(1.0).double(), {Verbs: verbs}), values
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.1])
+@pytest.mark.parametrize("tau", [0.05, 0.005])
+def test_vfc_is_the_loss_of_its_paper_in_total_and_by_terms(tau: float, beta: float) -> None:
+    batch, published = published_vfc(tau, beta)
+    for name, weights in VFC_TERMS.items():
+        loss = VfcLoss(*weights, temperature=tau, beta=beta)(batch)
+        assert loss.item() == pytest.approx(published[name], rel=1e-9, abs=1e-9)
+    total = 2 * published["t2v"] + published["v2t"] + published["verb"]
+    assert VfcLoss(temperature=tau, beta=beta)(batch).item() == pytest.approx(total, rel=1e-9)
+
+
+def test_vfc_divides_each_video_by_its_own_number_of_captions_unlike_the_code() -> None:
+    batch, published = published_vfc(0.05, 0.1)
+    half = VfcLoss(1.0, 0.5, 0.0, temperature=0.05, beta=0.1)
+    assert half(batch).item() == pytest.approx(1.379037766, abs=1e-9) and published["code"] == pytest.approx(
+        1.438434755
+    )
+    assert VfcLoss(1.0, 0.5, 0.0, temperature=0.05, beta=0.0)(batch).item() == pytest.approx(1.221215525, abs=1e-9)
+
+
+def test_vfc_is_that_of_a_plain_loop_and_leaves_out_what_is_missing() -> None:
+    batch = random_batch()
+    verbs, tau, beta = batch.of(Verbs), 0.3, 0.4
+
+    def dot(one: Tensor, other: Tensor) -> float:
+        return math.fsum(a * b for a, b in zip(one.tolist(), other.tolist(), strict=True)) / tau
+
+    def nce(own: float, wrong: list[float], beta: float) -> float:
+        norm = sum(math.exp(beta * s) for s in wrong) / len(wrong)
+        return -math.log(math.exp(own) / (math.exp(own) + sum(math.exp((1 + beta) * s) / norm for s in wrong)))
+
+    v, c, everyone = given(batch.video), batch.caption, range(5)
+    t2v = [nce(dot(v[i], c[i]), [dot(v[j], c[i]) for j in everyone if j != i], beta) / math.log(5) for i in everyone]
+    v2t = []
+    for i in everyone:
+        changed = [dot(v[i], verbs.changed[i, k]) for k in range(2) if verbs.is_changed[i, k]]
+        wrong = [dot(v[i], c[j]) for j in everyone if j != i] + changed
+        v2t.append(nce(dot(v[i], c[i]), wrong, beta) / math.log(5 + len(changed)))
+    having = [0, 2, 3, 4]
+    verb = [
+        nce(dot(v[i], verbs.phrase[i]), [dot(v[i], verbs.phrase[j]) for j in having if j != i], 0.0) / math.log(4)
+        for i in having
+    ]
+    expected = {"t2v": sum(t2v) / 5, "v2t": sum(v2t) / 5, "verb": sum(verb) / 4}
+    for name, weights in VFC_TERMS.items():
+        assert VfcLoss(*weights, temperature=tau, beta=beta)(batch).item() == pytest.approx(expected[name], rel=1e-5)
+    without = {"is_changed": torch.zeros(5, 2, dtype=torch.bool), "has_phrase": torch.arange(5) == 2}
+    bare = replace(batch, inputs={Verbs: replace(verbs, **without)})
+    infonce = VfcLoss(1.0, 1.0, 1.0, temperature=1 / 7, beta=0.0)(bare).item()
+    assert infonce == pytest.approx(2 * ContrastiveLoss()(batch).item() / math.log(5), rel=1e-5)
+    VfcLoss()(bare).backward()  # type: ignore[no-untyped-call]
+    assert given(batch.video).grad is not None and given(batch.video).grad.isfinite().all()  # type: ignore[union-attr]

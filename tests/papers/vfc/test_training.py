@@ -1,0 +1,77 @@
+"""A training with VFC's loss, and what its input gives to a batch."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nt2vr.papers.vfc.verbs_input import VerbBatch, Verbs
+from nt2vr.progress import silent
+from tests.tiny import write_tiny
+from tests.training import run_training
+from trainer.config import TrainConfig
+from trainer.data.batches import Batch, epoch_batches
+from trainer.data.clips import ClipLoader
+from trainer.learner import Learner
+from trainer.losses import losses_of
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> TrainConfig:
+    write_tiny(tmp_path / "base", resnet=True)
+    return TrainConfig(
+        base=str(tmp_path / "base"),
+        train="text",
+        losses={"vfc": {}},
+        num_clips=40,
+        num_frames=2,
+        validation_clips=60,
+        batch_size=10,
+        epochs=2,
+        warmup_steps=0,
+        log_every=1,
+        learning_rate=5e-3,
+    )
+
+
+def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
+    tmp_path: Path, config: TrainConfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vfc = config.replace(losses={"vfc": {"temperature": 0.05}}, epochs=3, verb_negatives=3)
+    vfc = vfc.replace(num_clips=400, batch_size=40)  # a verb is taken from captions with the same object
+    run = run_training(vfc, tmp_path / "run")
+    log = capsys.readouterr().err
+    assert "captions with another verb, for 400 captions." in log
+    lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
+    lost = [line["vfc"] for line in lines if "vfc" in line]
+    assert sum(lost[-4:]) < sum(lost[:4])
+    inputs = losses_of(vfc).inputs
+    clips = ClipLoader(vfc, tmp_path / "cache").load("train")
+    inputs.of(Verbs).prepare(clips, vfc, silent)
+    first, again = (next(epoch_batches(clips, vfc, 1, inputs=inputs)) for _ in range(2))
+    assert first.of(Verbs) == again.of(Verbs)
+    changed = first.of(Verbs).changed
+    assert any(changed) and max(map(len, changed)) <= 3
+    later = next(epoch_batches(clips, vfc, 2, inputs=inputs))
+    assert later.rows is not None and first.rows is not None and later.rows.tolist() != first.rows.tolist()
+    known_texts = {text for row in later.rows.tolist() for text in inputs.of(Verbs).known_texts(row)}
+    assert set(later.captions) <= known_texts
+
+
+def test_each_caption_meets_its_own_changed_captions(config: TrainConfig, tmp_path: Path) -> None:
+    vfc = config.replace(losses={"vfc": {}}, verb_negatives=2)
+    learner = Learner(vfc)
+    learner.use_videos(np.eye(3, learner.model.text_projection.shape[1], dtype=np.float32))
+    changed, phrases = [["a man runs"], [], ["a dog sings", "a cat sings"]], ["running", "", "singing"]
+    batch = Batch(None, ["a", "b", "c"], np.arange(3), {Verbs: VerbBatch(changed, phrases)})
+    with torch.no_grad():
+        verbs = learner._embed(batch).of(Verbs)
+        texts = learner.model.encode_text(
+            learner.tokenizer(["a man runs", "a dog sings", "a cat sings"]), normalize=True
+        )
+    assert verbs is not None
+    assert verbs.is_changed.tolist() == [[True, False], [False, False], [True, True]]
+    assert verbs.has_phrase.tolist() == [True, False, True]
+    torch.testing.assert_close(verbs.changed[verbs.is_changed], texts, rtol=0, atol=1e-2)
