@@ -113,7 +113,7 @@ def pipeline(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iter
     write_videos(folder / "videos", count)
     libraries = Libraries(folder / "libraries")
     libraries.add("videos", "folder", folder / "videos")
-    framing, num_frames = encoder.card.framing, encoder.num_frames
+    framing, num_frames = encoder.framing, encoder.num_frames
     encoder.encode_video(np.zeros((1, num_frames, framing.size, framing.size, 3), np.uint8))  # warms torch up
 
     def update(embed: bool, previews: bool = False) -> None:

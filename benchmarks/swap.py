@@ -7,7 +7,6 @@ a rename, as written by the trainer. Times include the wait for the next poll.
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -39,7 +38,7 @@ KINDS: dict[str, Callable[[str], bool]] = {
 def write_epochs(base: Path, parked: Path, count: int, kind: str) -> list[Path]:
     """Write checkpoints that differ from the base by a few per mille in the tensors that are new, or by a head."""
     model, tokenizer, card = read_model(base)
-    card = replace(card, pooling=UNIT_SEQUENCE if kind == HEAD else card.pooling)
+    card = card.replace(pooling=UNIT_SEQUENCE if kind == HEAD else card.pooling.name)
     folders = [parked / str(number) for number in range(count)]
     for number, folder in enumerate(folders):
         changed: dict[str, Any] = {
@@ -48,7 +47,7 @@ def write_epochs(base: Path, parked: Path, count: int, kind: str) -> list[Path]:
         }
         model.load_state_dict(changed)
         pooling = new_pooling(card, model, embed_dim_of(model)) if kind == HEAD else None  # each with random weights
-        named = replace(card, name=str(number))
+        named = card.replace(name=str(number))
         write_checkpoint(folder, model, *read_configs(base), named, tokenizer=tokenizer, pooling=pooling, base=base)
     return folders
 

@@ -75,7 +75,7 @@ def write_base(folder: Path, visual: Path | None, layers: int, width: int) -> No
         donor, _, card = read_model(visual)
         model.visual.load_state_dict(donor.visual.state_dict())
         model.logit_scale.data.copy_(donor.logit_scale.data)
-        card = Card("Word vectors", frames=card.frames)
+        card = Card("Word vectors", frames=card.framing.frames)
     with torch.no_grad():
         model.token_embedding.weight.copy_(piece_vectors(cfg["width"]))
     write_checkpoint(folder, model, model_cfg, preprocess, card, tokenizer=tokenizer)

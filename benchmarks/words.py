@@ -165,7 +165,7 @@ def main() -> None:
     settings = Settings.read()
     encoder, scenes = read_checkpoint(flags.checkpoint, settings.device), test_scenes()
     cache = flags.cache or settings.data_dir / "cache"
-    clips = ClipFile.of("test", scenes, encoder.num_frames, encoder.card.framing, cache)
+    clips = ClipFile.of("test", scenes, encoder.num_frames, encoder.framing, cache)
     asked = Asked(encoder, scenes, clips.embeddings(encoder, keeps_frames=True))
     json.dump(measure(asked, scenes), sys.stdout, indent=1)
 

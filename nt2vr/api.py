@@ -102,7 +102,7 @@ class Model(WrappedEncoder):
         listed: Any = [files] if one else files
         rows = [np.empty((0, self.embed_dim), np.float32)]
         with Decoder() as decoder:
-            decoding = (decoder.frames(expanded(file), self.num_frames, self.card.framing) for file in listed)
+            decoding = (decoder.frames(expanded(file), self.num_frames, self.framing) for file in listed)
             for decoded in ahead(decoding, AHEAD):
                 stored = self.encode_video(decoded.result()[None])
                 rows.append(self.pool(stored))

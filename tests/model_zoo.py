@@ -65,9 +65,9 @@ def model_zoo() -> str:
     rows = [row(_escaped(card.name), *figures(card)) for card in cards]
     text += "".join([rows[0], row(*CONTROL), *rows[1:]]) + "\n"
     for card in cards:
-        losses = ", ".join(f"{name} × {values.get('weight', 1):g}" for name, values in card.losses.items())
-        text += f"- **{_escaped(card.name)}**: from {card.base or 'random weights'}; {losses}; {card.data}; "
-        text += f"epoch {card.epoch}; {card.frames} frames of {card.image_size} pixels\n"
+        losses = ", ".join(f"{name} × {values.get('weight', 1):g}" for name, values in card.training.losses.items())
+        text += f"- **{_escaped(card.name)}**: from {card.base or 'random weights'}; {losses}; {card.training.data}; "
+        text += f"epoch {card.training.epoch}; {card.framing.frames} frames of {card.framing.image_size} pixels\n"
     heads = ["Model", "Disk", "Speed", "MSR-VTT R@1", "Remark"]
     text += DOWNLOADS + "\n" + row(*heads) + row(":--", "--:", ":--", "--:", ":--")
     for model in RECOMMENDED:

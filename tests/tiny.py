@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -81,7 +80,7 @@ def unknowing(models: Path, name: str = "Unknowing", words: Sequence[str] = ("oc
     with torch.no_grad():
         for word in words:
             token_embeddings(model)[tokenizer.encode(word)] = 0
-    card = replace(card, name=name, fusion={})
+    card = card.replace(name=name, fusion={})
     write_checkpoint(models / name, model, *read_configs(clip), card, tokenizer=tokenizer)
     try:
         yield name

@@ -64,7 +64,7 @@ def strengths(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> di
     mean, deviation = float(similarities.mean()), float(similarities.std(axis=1).mean())
     found = []
     for tau in (round(mean + share * deviation, 3) for share in DEVIATIONS):
-        encoder.card = replace(encoder.card, exclusion={**encoder.card.exclusion, "tau": tau})
+        encoder.card = encoder.card.replace(exclusion={**encoder.card.exclusion, "tau": tau})
         found.append((*_best(encoder, "rectified", WEIGHTS, videos, benchmark), tau))
     *_, tau = max(found)
     return {**best, "tau": tau}
@@ -116,10 +116,10 @@ def calibrate(folder: Path, benchmark: TextBenchmark, typed: Sequence[JudgedQuer
     captions = [query.text for query in benchmark.queries if query.kind == "original"]
     best = (encoder.encode_text(captions) @ averaged(videos).T).max(axis=1)
     low, chosen = float(np.quantile(best, LOW_QUANTILE)), strengths(encoder, videos, benchmark)
-    encoder.card = replace(card, exclusion={**card.exclusion, **chosen})
+    encoder.card = card.replace(exclusion={**card.exclusion, **chosen})
     chosen[STRENGTHS["rectified"].word] = excess_weight(encoder, videos, typed)
     metrics = {**card.metrics, LOW_SCORE: round(low, 4)}
-    write_card(folder, replace(card, metrics=metrics, exclusion={**card.exclusion, **chosen}))
+    write_card(folder, card.replace(metrics=metrics, exclusion={**card.exclusion, **chosen}))
     logger.info("%s: %s, low score %.4f", encoder.name, chosen, low)
 
 

@@ -152,7 +152,7 @@ def _embedded_clips(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], Tensor | None]:
     """Embed the references as pictures (R, D), the other clips (V - R, D) and, if `by_frame`, their frames."""
     blocks = [families[start : start + BLOCK] for start in range(0, len(families), BLOCK)]  # more reuse the first
-    framing = encoder.card.framing
+    framing = encoder.framing
     files = [ClipFile.of("train", [each.reference for each in block], 1, framing, cache) for block in blocks]
     pictures = np.concatenate([file.embeddings(encoder, progress) for file in files])
     files = [ClipFile.of("train", _clips_of(block), FRAMES, framing, cache) for block in blocks]
@@ -302,7 +302,7 @@ class FusionValidator:
         name, base = config.encoder.name, config.encoder.base_folder
         assert base, "guaranteed by the config"
         card, created = read_card(base), datetime.now(UTC).isoformat(timespec="seconds")
-        card = replace(card, name=name, base=card.name, epoch=epoch, created=created, changes=self._changes)
+        card = card.replace(name=name, base=card.name, epoch=epoch, created=created, changes=self._changes)
         with atomic_folder(folder) as unfinished:
             for file in base.iterdir():
                 if file.is_file() and file.name not in (CARD, FUSION):
@@ -310,7 +310,7 @@ class FusionValidator:
                         os.link(file.resolve(), unfinished / file.name)
                     except OSError:  # this file system has no links
                         shutil.copyfile(file, unfinished / file.name)
-            write_card(unfinished, replace(card, metrics={**card.metrics, **metrics}))
+            write_card(unfinished, card.replace(metrics={**card.metrics, **metrics}))
             add_fusion(unfinished, learner.fusion, learner.weights, learner.settings, metrics, self._data)
 
 
@@ -328,7 +328,7 @@ def add_fusion(
         "fingerprint": fusion.fingerprint,
     }
     save_fusion(folder, fusion)
-    write_card(folder, replace(read_card(folder), composition=asdict(weights), fusion=entry))
+    write_card(folder, read_card(folder).replace(composition=asdict(weights), fusion=entry))
 
 
 def batches(data: FusionData, settings: FusionSettings, batch_size: int, steps: int, seed: int) -> Iterator[Tensor]:

@@ -4,7 +4,7 @@ import logging
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, get_args
 
@@ -105,16 +105,16 @@ def check_pooling(config: TrainConfig, base: Card | None) -> None:
     encoder = config.encoder
     num_frames = config.frames.num_frames
     card = pooling_card(config, base)
-    if base and card.head:
+    if base and card.pooling.head:
         pooling = read_pooling(resolve_path(encoder.base), base, encoder.model_cfg["embed_dim"])
         if isinstance(pooling, SequenceTransformer) and len(pooling.positions) < num_frames:
             most = f"{len(pooling.positions)} frames, the most that {encoder.base} knows the order of"
             raise ConfigError(f"num_frames is {num_frames}, more than {most}. Lower it.")
     elif encoder.keep_head:
         raise ConfigError(
-            f"keep_head is true, but {encoder.base} has no {card.pooling} that has learned. Turn it off."
+            f"keep_head is true, but {encoder.base} has no {card.pooling.name} that has learned. Turn it off."
         )
-    if encoder.train == "head" and card.pooling not in get_args(Learnt):
+    if encoder.train == "head" and card.pooling.name not in get_args(Learnt):
         raise ConfigError("train is head, but the pooling has nothing to learn. Set pooling to seqTransf.")
     if config.knows_order and encoder.trains_visual and config.frames.frames_per_step != num_frames:
         raise ConfigError(f"This pooling needs all frames. Set frames_per_step to num_frames ({num_frames}).")
@@ -122,16 +122,16 @@ def check_pooling(config: TrainConfig, base: Card | None) -> None:
 
 def pooling_card(config: TrainConfig, base: Card | None) -> Card:
     """Return a card with the pooling to train; its head is the base's, if that has the same pooling."""
-    card = replace(base or Card(config.encoder.name), frames=config.frames.num_frames)
-    if config.frames.pooling in ("base", card.pooling):
+    card = (base or Card(config.encoder.name)).replace(frames=config.frames.num_frames)
+    if config.frames.pooling in ("base", card.pooling.name):
         return card
-    return replace(card, pooling=config.frames.pooling, head={})
+    return card.replace(pooling=config.frames.pooling, head=None)
 
 
 def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Module:
     """Return the pooling to start from: the base's if it has the same, otherwise a new one."""
     card = pooling_card(config, base)
-    if base and card.head:
+    if base and card.pooling.head:
         return read_pooling(resolve_path(config.encoder.base), base, embed_dim_of(model)).train()
     words = config.encoder.word_settings
     spaces = (words.size, words.number) if words else ()
@@ -183,9 +183,9 @@ class Learner(Steps):
         start = start or Start.of(config)
         self.losses, self.device, self.base, self.pooling = start.losses, start.device, start.base, start.pooling
         self.model, self.tokenizer, self.preprocess = prepared(start.model, config), start.tokenizer, start.preprocess
-        self.card = replace(self.base or Card(config.encoder.name), positions=config.card_positions)
+        self.card = (self.base or Card(config.encoder.name)).replace(positions=config.card_positions)
         if config.frames.pooling != "base":
-            self.card = replace(self.card, pooling=config.frames.pooling)
+            self.card = self.card.replace(pooling=config.frames.pooling)
         self.pooling.requires_grad_(not config.encoder.keep_head)
         self.head = self.pooling if any(p.requires_grad for p in self.pooling.parameters()) else nn.Identity()
         self.words = words.to(self.device) if words else None
@@ -259,7 +259,7 @@ class Learner(Steps):
         frames = torch.from_numpy(batch.frames).to(self.device, non_blocking=True)  # (b, F, S, S, 3)
         pixels = normalise_frames(frames.flatten(0, 1), preprocess["mean"], preprocess["std"])
         pixels = pixels.contiguous(memory_format=torch.channels_last)
-        of_frames = self.model.encode_image(pixels, normalize=self.card.normalises_frames).float()
+        of_frames = self.model.encode_image(pixels, normalize=self.card.pooling.normalises_frames).float()
         return distributed.gather(self.pooling(of_frames.unflatten(0, frames.shape[:2])).float())  # (B, D)
 
     @property
@@ -307,9 +307,14 @@ class Learner(Steps):
 
     def encoder(self) -> OpenClipEncoder:
         """Wrap the model, putting it in eval mode; the card gets the towers' fingerprints."""
-        card = Card(self.config.encoder.name, pooling=self.card.pooling, positions=self.card.positions)
-        features = self.config.frames.features
-        card = replace(card, features=features, words=words_card(self.words), head=head_of(self.pooling))
+        card = Card(
+            self.config.encoder.name,
+            pooling=self.card.pooling.name,
+            head=head_of(self.pooling),
+            words=words_card(self.words),
+            features=self.config.frames.features,
+            positions=self.card.framing.positions,
+        )
         card = configured(identified(card, self.model, self.tokenizer), self.config.encoder.model_cfg, self.preprocess)
         return OpenClipEncoder(self.model, self.tokenizer, card, pooling=self.pooling, words=self.words)
 

@@ -349,12 +349,25 @@ class Validator:
         losses = config.objective.losses
         features = config.frames.features
         base = learner.base.name if learner.base and not features else ""
-        frames = config.frames.num_frames if self._clips.has_videos or not learner.base else learner.base.frames
+        frames = config.frames.num_frames
+        if learner.base and not self._clips.has_videos:
+            frames = learner.base.framing.frames
         data = f"{self._clips.name}, {config.dataset.num_clips} {self._clips.unit}"
-        card = Card(config.encoder.name, base=base, frames=frames, data=data, epoch=epoch, metrics=metrics)
-        card = replace(card, objective=" + ".join(losses), losses=losses, features=features)
-        card = replace(card, pooling=learner.card.pooling, positions=learner.card.positions)
-        card = replace(card, changes=self._changes, **self._card_fields)
+        card = Card(
+            config.encoder.name,
+            objective=" + ".join(losses),
+            base=base,
+            frames=frames,
+            pooling=learner.card.pooling.name,
+            features=features,
+            positions=learner.card.framing.positions,
+            losses=losses,
+            data=data,
+            epoch=epoch,
+            metrics=metrics,
+            changes=self._changes,
+        )
+        card = card.replace(**self._card_fields)
         parts = {"tokenizer": learner.tokenizer, "pooling": learner.pooling, "words": learner.words}
         configs = config.encoder.model_cfg, learner.preprocess
         write_checkpoint(folder, learner.model, *configs, card, base=config.encoder.base_folder, **parts)

@@ -3,7 +3,7 @@
 import shutil
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,7 +71,11 @@ def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
 def teachable(models: Catalog) -> list[str]:
     """List the models here that `teaching` takes and that were not taught so, without runs."""
     here = {name: models.card(name) for name, entry in models.entries().items() if entry.kind == "model"}
-    return [name for name, card in here.items() if card.capabilities.has_text_tower and card.objective != "distill"]
+    return [
+        name
+        for name, card in here.items()
+        if card.capabilities.has_text_tower and card.training.objective != "distill"
+    ]
 
 
 def announcement(config: TrainConfig, estimate: Estimate, steps_done: int = 0) -> str:
@@ -180,5 +184,5 @@ def add_model(run: Path) -> tuple[str, str]:
     name = next(each for each in names if models.named(each) is None)
     with atomic_folder(new_folder(name, models.home)) as folder:
         shutil.copytree(epoch, folder, dirs_exist_ok=True)
-        write_card(folder, replace(card, name=name))
+        write_card(folder, card.replace(name=name))
     return name, f"{name} is among the models."

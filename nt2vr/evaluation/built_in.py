@@ -153,7 +153,7 @@ def _benchmark(
     split = scenes[0].split
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
-        clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache)
+        clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.framing, cache)
         return EmbeddedVideos(clips.embeddings(encoder.as_scored(), progress, keeps_frames=True))
 
     ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))

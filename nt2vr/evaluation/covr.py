@@ -138,12 +138,11 @@ class CovrBenchmark(Benchmark[EmbeddedMedia]):
             )
         embedded = embed_queries(self, encoder, progress, media=media)
         card = encoder.card
-        fingerprints = {"visual_fingerprint": card.visual_fingerprint, "text_fingerprint": card.text_fingerprint}
         results = []
         for system in systems:
             outcome = measure(vectors_for(embedded, system.strategy, encoder), embedded)
             table = summarise(self.queries, outcome)
-            results.append(covr_result(card.name, system.strategy, outcome.ranks, table, fingerprints))
+            results.append(covr_result(card.name, system.strategy, outcome.ranks, table, card.fingerprints))
         return results
 
     def report(self, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()) -> Report:
@@ -397,7 +396,7 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
     references, clips = [family.reference for family in families], gallery_of(families)
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedMedia:
-        framing = encoder.card.framing
+        framing = encoder.framing
         pictures = ClipFile.of(split, references, 1, framing, cache).embeddings(encoder, progress)
         videos = ClipFile.of(split, clips, encoder.num_frames, framing, cache)
         return EmbeddedMedia(pictures, videos.embeddings(encoder.as_scored(), progress))

@@ -86,7 +86,7 @@ def embed_features(videos: Sequence[Video], known: Mapping[str, Features], other
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
         if not encoder.capabilities.reads_features:
             return otherwise(encoder, progress)
-        features = known[encoder.card.features]
+        features = known[encoder.card.visual.features]
         width = encoder.stored_shape[-1]
         if features.size != width:
             raise DatasetError(

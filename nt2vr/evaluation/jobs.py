@@ -142,7 +142,7 @@ class Evaluations:
     def evaluate(self, data: Data, named: Sequence[System], progress: Progress) -> Report:
         """Evaluate systems and their controls in this thread, and return the report without archiving it."""
         systems = with_controls(named, self._models)
-        reads = frozenset(self._models.card(system.model).features for system in systems)
+        reads = frozenset(self._models.card(system.model).visual.features for system in systems)
         benchmark = self._benchmark(data, reads, progress)
         store = ResultStore(self._folder)
         return evaluate(benchmark, systems, self._models, store, progress, named=list(dict.fromkeys(named)))

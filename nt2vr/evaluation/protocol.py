@@ -115,7 +115,7 @@ def evaluate(
     for model, group in groupby([each for each in by_model if each not in measured], lambda system: system.model):
         progress(0, 0, f"loading {model}")
         encoder, missing = models.load(model), list(group)
-        key = encoder.card.text_key if benchmark.captions else encoder.card.video_key
+        key = encoder.card.text_key if benchmark.captions else encoder.card.visual_key
         if key not in videos:  # models with equal keys share them
             videos = {key: benchmark.embed(encoder, progress)}
         results = benchmark.measure(encoder, missing, videos[key], progress)

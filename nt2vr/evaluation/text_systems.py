@@ -113,22 +113,13 @@ def system_spec(system: System, card: Card) -> dict[str, Any]:
     """Describe a system as plain JSON data: the towers of its model, and its strategy with strength and anchor."""
     known = STRENGTHS.get(system.strategy)
     optional = {
-        "settings": card.visual_settings and f"{card.visual_settings} {card.text_settings}",
-        "pooling": None if card.pooling == Card.pooling else card.pooling_key,
-        "words": dict(card.words),
-        "features": card.features,
-        "clip": card.clip_key,
-        "positions": None if card.positions == Card.positions else card.positions,
         "anchor": card.exclusion.get("anchor") if system.strategy == "anchored" else None,
         "tau": tau_of(card) if system.strategy == "rectified" else None,
-        "shifts": dict(card.shifts),
+        "shifts": dict(card.training.shifts),
     }
     return {
         "model": system.model,
-        "base": card.base,
-        "visual_fingerprint": card.visual_fingerprint,
-        "text_fingerprint": card.text_fingerprint,
-        "frames": card.frames,
+        **card.for_reports(),
         "strategy": system.strategy,
         "alpha": None,
         **{name: value for name, value in optional.items() if value not in (None, "", {})},

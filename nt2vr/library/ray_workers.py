@@ -53,7 +53,7 @@ class Worker:
                 raise ConfigError(f"its model or version {problem}. Install the same on all nodes.")
             self._encoder = encoder
         failed: dict[str, str] = {}
-        read = list(decode_files(clips, encoder.num_frames, encoder.card.framing, self._decoder, failed))
+        read = list(decode_files(clips, encoder.num_frames, encoder.framing, self._decoder, failed))
         with self._one_at_a_time:
             if not read:
                 return np.empty((0, *encoder.stored_shape), np.float32), failed
@@ -63,7 +63,7 @@ class Worker:
 
 def identity_of(encoder: Encoder) -> str:
     """Return what embeddings depend on: the version of nT2VR, and the encoder's key."""
-    return f"nT2VR {project_version()}, {encoder.name}, {encoder.card.video_key}"
+    return f"nT2VR {project_version()}, {encoder.name}, {encoder.card.visual_key}"
 
 
 def load_like(data_dir: Path, device: str, name: str, precision: str) -> Encoder:

@@ -133,7 +133,7 @@ class Catalog:
         check_name(name)
         if name in self.entries() and name not in self._outside:
             here = self.card(name)
-            if (here.fingerprint, here.pooling_key) == (encoder.card.fingerprint, encoder.card.pooling_key):
+            if here.embeds_like(encoder.card):
                 return name
             raise ConfigError(f"There is a model {quoted(name)} already. Give yours another name.")
         self._given[name] = model
@@ -175,7 +175,7 @@ class Catalog:
             seen.add(name)
             folders = entries[name].folders
             card = self._card(folders[0]) if folders else None
-            if card is None or DRAWINGS not in card.data:
+            if card is None or DRAWINGS not in card.training.data:
                 return False
             name = card.base
         return bool(seen)
@@ -250,10 +250,11 @@ class Catalog:
         folder = self.folder(name)
         if entry.kind in ("run", "epoch") or folder.parent != self.home:
             raise ConfigError(f"{quoted(name)} was not downloaded or imported, so it is not removed from here.")
-        fingerprint, others = self.card(name).fingerprint, dict[str, None]()  # that hold only what differs from it
+        doomed_card = self.card(name)
+        others = dict[str, None]()  # that hold only what differs from it
         for other, each in self.entries().items():
             cards = map(self._card, each.folders if each.kind in ("model", "run") else ())
-            if any(card and card.difference.get("fingerprint") == fingerprint for card in cards):
+            if any(card and card.stands_on(doomed_card) for card in cards):
                 others[other] = None
         if others and not force:
             others_named = ", ".join(map(quoted, others))

@@ -11,7 +11,7 @@ A fine-tuned model has difference.safetensors instead of all weights, see `diffe
 import json
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -72,8 +72,7 @@ def check_towers(model_cfg: Mapping[str, Any], name: object, error: type[Nt2vrEr
 def identified(card: Card, model: Any, tokenizer: Any, weights: Mapping[str, "Tensor"] | None = None) -> Card:
     """Return the card with a model's frame size and fingerprints; `weights` are those stored, in half precision."""
     weights = weights or model.state_dict()
-    return replace(
-        card,
+    return card.replace(
         image_size=Framing.of(model.visual.preprocess_cfg).size,
         visual_fingerprint=visual_fingerprint(weights),
         text_fingerprint=text_fingerprint(weights, digest_of(tokenizer)),
@@ -114,11 +113,14 @@ def write_checkpoint(
     changed: dict[str, Tensor] = {}
     if base and (difference := difference_from(base, folder, model.state_dict(), weights)):
         weights, changed = difference.weights, difference.changed
-        card = replace(card, difference=difference.entry)
+        card = card.replace(difference=difference.entry)
         there = (name for name in files if (difference.base / name).is_file())
         files = {} if files == {name: (difference.base / name).read_bytes() for name in there} else files
-    card = replace(card, words=words_card(words, of_words))
-    card = replace(card, head=head_of(pooling, head), created=datetime.now(UTC).isoformat(timespec="seconds"))
+    card = card.replace(
+        words=words_card(words, of_words),
+        head=head_of(pooling, head),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
     card = configured(identified(card, model, tokenizer, weights), model_cfg, preprocess_cfg)
     with atomic_folder(folder) as partial:
         write_json(partial / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2)
@@ -173,8 +175,8 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
         encoder = OpenClipEncoder(model, tokenizer, card, pooling, words, folded.get(tower))
         encoder.shared, folded[tower] = shared, encoder.folded
         encoder.fusion = read_fusion(folder, encoder.embed_dim)
-    matches = (visual or visual_fingerprint(weights)) == card.visual_fingerprint
-    if not matches or (verify and text_fingerprint(weights, digest_of(tokenizer)) != card.text_fingerprint):
+    matches = (visual or visual_fingerprint(weights)) == card.visual.fingerprint
+    if not matches or (verify and text_fingerprint(weights, digest_of(tokenizer)) != card.text.fingerprint):
         raise CheckpointError(f"{folder} holds weights that do not match its card. Write the checkpoint again.")
     return encoder
 

@@ -21,7 +21,7 @@ from PIL import Image
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
 from nt2vr.files import hash_file
 from nt2vr.models.capabilities import Capabilities
-from nt2vr.models.card import Card, read_card, write_card
+from nt2vr.models.card import Card, ClipSection, read_card, write_card
 from nt2vr.models.clip_files import check_model_files, limited_layers
 from nt2vr.models.device import precision_of, resolve_device
 from nt2vr.models.encoder import Encoder, Frames, Vectors, encode_unknown, normalised
@@ -66,7 +66,8 @@ class SentenceTransformers:
 
     def __init__(self, folder: Path, card: Card, device: str) -> None:
         library = _imported("sentence_transformers", ST)
-        self._prompt = card.clip.get("instruction") or None
+        settings = _settings_of(card)
+        self._prompt = settings.instruction or None
 
         def load(**model_options: Any) -> Any:
             return library.SentenceTransformer(
@@ -74,7 +75,7 @@ class SentenceTransformers:
                 device=device,
                 local_files_only=True,
                 trust_remote_code=False,
-                truncate_dim=card.clip.get("dimensions") or None,
+                truncate_dim=settings.dimensions or None,
                 model_kwargs=model_options,
             )
 
@@ -187,8 +188,9 @@ class ClipModel(Encoder):
     def __init__(self, folder: Path, device: str = "cpu", card: Card | None = None) -> None:
         """Load the files in the folder's MODEL; `card` is the folder's own, unless given."""
         card, self._device = card or read_card(folder), resolve_device(device)
-        self.card = replace(card, precision=precision_of(self._device))
-        backend = SentenceTransformers if card.clip["loader"] == ST else Transformers
+        self.card = card.replace(precision=precision_of(self._device))
+        settings = _settings_of(card)
+        backend = SentenceTransformers if settings.loader == ST else Transformers
         try:
             check_model_files(folder / MODEL, card.name)
             with limited_layers(card.name):
@@ -200,7 +202,7 @@ class ClipModel(Encoder):
         self.cached_texts: dict[str, Vectors] = {}
         if self._device == "cpu":
             self.batch_size = 1
-        self.embed_dim = int(card.clip.get("dimensions") or 0) or self.encode_text(["a dog"]).shape[1]
+        self.embed_dim = settings.dimensions or self.encode_text(["a dog"]).shape[1]
         self.num_bytes = sum(each.numel() * each.element_size() for each in self.backend.model.parameters())
 
     def encode_text(self, texts: Sequence[str]) -> Vectors:
@@ -226,12 +228,13 @@ class ClipModel(Encoder):
         return normalised(self._encoded(clips))[:, None]
 
     def _clip(self, frames: Frames, length_s: float | None) -> Clip:
-        fps = float(self.card.clip.get("fps", 0))
+        settings = _settings_of(self.card)
+        fps = float(settings.fps)
         if not length_s:
             return Clip(frames, fps or 1.0, is_picture=length_s is not None)
         count = len(frames)
         if fps:
-            count = min(count, max(math.ceil(length_s * fps), self.card.clip["least"]))
+            count = min(count, max(math.ceil(length_s * fps), settings.least))
         return Clip(frames[frame_positions(len(frames), count)], count / length_s)
 
     def _encoded(self, clips: Sequence[Clip]) -> Any:
@@ -267,6 +270,13 @@ class ClipModel(Encoder):
     def move_to(self, device: str) -> None:
         self.backend.model.to(device)
         self._device = device
+
+
+def _settings_of(card: Card) -> ClipSection:
+    """Return the settings of a model that takes whole clips, or raise a CheckpointError if the card has none."""
+    if card.clip is None:
+        raise CheckpointError(f"The card of {card.name} does not say how its clips are loaded. Add it again.")
+    return card.clip
 
 
 def _imported(module: str, loader: str) -> Any:
@@ -370,7 +380,7 @@ class _ClipOrigin(Origin):
             "framing": {"width": width, "resize_mode": defaults.get("resize_mode", LONGEST)},
             "dimensions": model.embed_dim,
         }
-        model.card = replace(card, frames=num_frames, image_size=height, clip=clip)
+        model.card = card.replace(frames=num_frames, image_size=height, clip=clip)
         write_card(hidden, model.card)
         return Built(model)
 

@@ -6,7 +6,6 @@ of every folder above the checkpoint, such as a run's data folder.
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -14,8 +13,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from nt2vr.errors import CheckpointError, quoted
-from nt2vr.files import atomic_folder, parse_json, stamp
-from nt2vr.models.card import CARD, CONFIG, DIFFERENCE, FUSION, HEAD, WEIGHTS, WORDS, Card, read_card, write_card
+from nt2vr.files import atomic_folder, stamp
+from nt2vr.models.card import (
+    CARD,
+    CONFIG,
+    DIFFERENCE,
+    FUSION,
+    HEAD,
+    WEIGHTS,
+    WORDS,
+    Card,
+    DifferenceSection,
+    read_as_base,
+    read_card,
+    write_card,
+)
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
 from nt2vr.models.weights import SCALARS, check_finite, visual_fingerprint
 from nt2vr.settings import ASSETS
@@ -74,24 +86,23 @@ def whole_folder(folder: Path, card: Card) -> Path:
     found, is_known = find_base(folder, card.difference)
     if found is None:
         problem = "whose weights are others now" if is_known else "which is not here"
-        name = quoted(card.difference.get("model"))
+        name = quoted(card.difference.model)
         raise CheckpointError(f"{folder} holds only what differs from the model {name}, {problem}. Add {name} again.")
     return found
 
 
-def find_base(folder: Path, difference: Mapping[str, str]) -> tuple[Path | None, bool]:
+def find_base(folder: Path, difference: DifferenceSection) -> tuple[Path | None, bool]:
     """Find the base of a checkpoint in `folder`, and tell whether any model has its name."""
-    name, fingerprint = difference.get("model"), difference.get("fingerprint")
     above = folder.absolute().parents
     places = dict.fromkeys([above[0], ASSETS / "models", *(each / "models" for each in above)])
     is_known = False
     for file in (file for place in places for file in sorted(place.glob(f"[!.]*/{CARD}"))):
         with suppress(OSError, ValueError, AttributeError):  # no card, and no model either
-            told = parse_json(file.read_text(encoding="utf-8"))
+            model = read_as_base(file.parent)
             if (file.parent / WEIGHTS).is_file():
-                if f"{told.get('visual_fingerprint')} {told.get('text_fingerprint')}" == fingerprint:
+                if model.fingerprint == difference.fingerprint:
                     return file.parent, True
-                is_known |= told.get("name") == name
+                is_known |= model.model == difference.model
     return None, is_known
 
 
@@ -103,7 +114,7 @@ class Difference(NamedTuple):
     """A checkpoint in two parts."""
 
     base: Path  # folder of the whole model
-    entry: dict[str, str]  # about it, for the card
+    entry: DifferenceSection  # about it, for the card
     changed: "dict[str, Tensor]"  # those that its base does not have
     weights: "dict[str, Tensor]"  # all; those that did not change are as the base has them
 
@@ -116,8 +127,7 @@ def difference_from(
     Return None if a checkpoint in `folder` would not find that base, or share little with it.
     """
     base = whole_folder(start, read_card(start))
-    card = read_card(base)
-    entry = {"model": card.name, "fingerprint": card.fingerprint}
+    entry = read_card(base).as_base
     if find_base(folder, entry)[0] is None:
         return None
     before = read_tensors(base / WEIGHTS)
@@ -149,4 +159,4 @@ def export_checkpoint(folder: Path, target: Path) -> None:
         changed = load_file(folder / DIFFERENCE) if card.difference else {}
         save_file({**load_file(base / WEIGHTS), **changed}, partial / WEIGHTS)
         (partial / WEIGHTS).chmod(0o644)  # readable for others like the rest; safetensors writes 0600
-        write_card(partial, replace(card, difference={}))
+        write_card(partial, card.replace(difference=None))

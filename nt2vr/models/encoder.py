@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from nt2vr.models.capabilities import Capabilities
 from nt2vr.models.card import Card
+from nt2vr.models.framing import Framing
 
 if TYPE_CHECKING:  # imports torch
     from nt2vr.models.fusion import Fusion
@@ -48,7 +49,7 @@ class Encoder(ABC):
         """Encode clips as they are stored, for `pool`: (N, F, H, W, 3) RGB to (N, R, W), with R rows per clip.
 
         Args:
-            frames: framed by `card.framing`.
+            frames: framed by `framing`.
             seconds: (N, F), when each frame is in its clip, in the middles of equal parts; zeros for a picture. None
                 if that is unknown, or if the model does not read it.
         """
@@ -69,22 +70,27 @@ class Encoder(ABC):
     @property
     def num_frames(self) -> int:
         """F, frames sampled per clip."""
-        return self.card.frames
+        return self.card.framing.frames
 
     @property
     def image_size(self) -> int:
         """Height of a frame in pixels."""
-        return self.card.image_size
+        return self.card.framing.image_size
+
+    @property
+    def framing(self) -> Framing:
+        """How videos become the frames that `encode_video` takes."""
+        return self.card.input_framing
 
     @property
     def visual_fingerprint(self) -> str:
         """Equal for equal visual towers."""
-        return self.card.visual_fingerprint
+        return self.card.visual.fingerprint
 
     @property
     def text_fingerprint(self) -> str:
         """Equal for equal text towers."""
-        return self.card.text_fingerprint
+        return self.card.text.fingerprint
 
     @property
     def stored_shape(self) -> tuple[int, int]:
@@ -102,7 +108,7 @@ class Encoder(ABC):
 
         Galleries keep it, and live longer than their encoder, which it should not hold without need.
         """
-        return None if self.card.normalises_frames else normalised
+        return None if self.card.pooling.normalises_frames else normalised
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
         """List the words of a text that never occurred in training, which a search replaces."""

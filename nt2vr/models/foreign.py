@@ -134,14 +134,14 @@ class ForeignCheckpoint(Origin):
             pooling=options.pooling or form.pooling,
             positions=options.positions or form.positions,
         )
-        if card.pooling != SEQUENCE:  # of CLIP4Clip, with a head of attention per 64 of its width
+        if card.pooling.name != SEQUENCE:  # of CLIP4Clip, with a head of attention per 64 of its width
             return card, None
 
         from nt2vr.models.pooling import filled_pooling  # noqa: PLC0415  imports torch
 
         head = {name: tensor.float() for name, tensor in clip.head.items()}
         try:
-            card = replace(card, head={"heads": max(1, width // HEAD_WIDTH)})
+            card = card.replace(head={"heads": max(1, width // HEAD_WIDTH)})
             return card, filled_pooling(card, head, width)
         except (LookupError, ValueError, RuntimeError) as error:
             raise CheckpointError(f"The head of {self.files[0].name} cannot be used ({reason_of(error)}).") from error
@@ -167,9 +167,9 @@ def _remark(architecture: _Architecture, found: Found, card: Card, options: AddO
         remark = f"A guess from the tensors' shapes: {name}, with {used}. If that is wrong, remove the model and "
         remark += f"add it with --model or {switch}."
     if found.form.trainer:
-        how = f"{card.frames} frames, {card.pooling}, {card.positions}"
+        how = f"{card.framing.frames} frames, {card.pooling.name}, {card.framing.positions}"
         remark += f" Recognised as a file of {found.form.trainer}: {how}."
-    outside = found.outside if card.pooling == SEQUENCE else [*found.outside, *found.head]
+    outside = found.outside if card.pooling.name == SEQUENCE else [*found.outside, *found.head]
     return f"{remark} Ignored, as not part of a CLIP: {some_of(outside)}." if outside else remark
 
 

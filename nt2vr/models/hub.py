@@ -5,7 +5,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,8 +16,20 @@ from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, causes, quoted
 from nt2vr.files import is_disk_full
-from nt2vr.models import card as cards
-from nt2vr.models.card import CARD, CONFIG, DIFFERENCE, WEIGHTS, Card, read_card, write_card
+from nt2vr.models.card import (
+    CARD,
+    CONFIG,
+    DIFFERENCE,
+    DRAWINGS,
+    FUSION,
+    HEAD,
+    MAX_HEAD,
+    WEIGHTS,
+    WORDS,
+    Card,
+    read_card,
+    write_card,
+)
 from nt2vr.models.checkpoint import identified, read_checkpoint, read_configs, read_model
 from nt2vr.models.difference import export_checkpoint, whole_folder
 from nt2vr.models.encoder import Encoder
@@ -39,9 +51,9 @@ LIMITS = {  # bytes of the files of a checkpoint, in the order in which they are
     CONFIG: SMALL_BYTES,
     TOKENIZER_CONFIG: SMALL_BYTES,
     TOKENIZER: 128 << 20,  # 34 MB for 256,000 tokens
-    cards.FUSION: 256 << 20,  # 80 MB for two layers of 2,048 units at 4,096 dimensions
-    cards.HEAD: cards.MAX_HEAD,
-    cards.WORDS: cards.MAX_HEAD,
+    FUSION: 256 << 20,  # 80 MB for two layers of 2,048 units at 4,096 dimensions
+    HEAD: MAX_HEAD,
+    WORDS: MAX_HEAD,
     DIFFERENCE: 8 << 30,
     WEIGHTS: 8 << 30,
 }
@@ -166,12 +178,15 @@ def readme_of(card: Card, repository: str, licence: str = "") -> str:
         pipeline_tag="zero-shot-image-classification",
         tags=["clip", "open_clip", "nt2vr", "text-to-video-retrieval", "negation"],
     )
-    is_toy = cards.DRAWINGS in card.data or cards.DRAWINGS in card.base
+    is_toy = DRAWINGS in card.training.data or DRAWINGS in card.base
     facts = {
-        "Objective": card.objective,
+        "Objective": card.training.objective,
         "Started from": card.base or "random weights",
-        "Training data": card.data,
-        "Input": f"{card.frames} frames per video, {card.image_size} pixels wide and high, {card.pooling} pooling",
+        "Training data": card.training.data,
+        "Input": (
+            f"{card.framing.frames} frames per video, {card.framing.image_size} pixels wide and high, "
+            f"{card.pooling.name} pooling"
+        ),
         "Notes": card.notes,
         "Limits": "the built-in world is a toy of drawn clips; its numbers say nothing about real footage" * is_toy,
     }
@@ -265,7 +280,7 @@ class HubCheckpoint(Origin):
         encoder = read_checkpoint(hidden, verify=True)
         _check_card(read_card(hidden), encoder)
         if encoder.card.name != name:
-            write_card(hidden, replace(encoder.card, name=name))
+            write_card(hidden, encoder.card.replace(name=name))
         return Built(encoder)
 
 
@@ -301,5 +316,7 @@ def _check_card(card: Card, encoder: Encoder) -> None:
     """Refuse a card whose values cannot be those of the model, or of any."""
     if not all(map(math.isfinite, card.metrics.values())):
         raise CheckpointError(f"{CARD} has measures that are no numbers. Choose another repository.")
-    if card.frames > MAX_FRAMES or card.image_size != encoder.image_size or card.image_size > MAX_IMAGE_SIZE:
+    frames = card.framing.frames
+    image_size = card.framing.image_size
+    if frames > MAX_FRAMES or image_size != encoder.image_size or image_size > MAX_IMAGE_SIZE:
         raise CheckpointError(f"{CARD} has values that cannot be used. Choose another repository.")

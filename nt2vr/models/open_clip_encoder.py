@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -105,7 +104,7 @@ class OpenClipEncoder(FrameEncoder):
         self._preprocess: dict[str, Any] = model.visual.preprocess_cfg
         self.cached_texts: dict[str, NDArray[np.float32]] = {}
         self._known_words: dict[str, bool] = {}
-        self.card = replace(card.framed(Framing.of(self._preprocess)), precision=precision_of(self._device.type))
+        self.card = card.framed(Framing.of(self._preprocess), precision=precision_of(self._device.type))
         self.frame_dim = embed_dim_of(model)
         self.words = None if words is None else words.eval()
         self._has_small_text_tower = words is None and _has_small_text_tower(model)
@@ -183,7 +182,7 @@ class OpenClipEncoder(FrameEncoder):
                 pixels = normalise_frames(batch, self._preprocess["mean"], self._preprocess["std"])
                 encode = self._model.encode_image if self.folded is None else self.folded
                 embeddings = encode(pixels).float()
-                embeddings = normalize(embeddings, dim=-1) if self.card.normalises_frames else embeddings
+                embeddings = normalize(embeddings, dim=-1) if self.card.pooling.normalises_frames else embeddings
                 parts.append(embeddings.cpu().numpy())
         return np.concatenate(parts)
 
@@ -208,8 +207,8 @@ class OpenClipEncoder(FrameEncoder):
 
         encoder = copy(self)
         encoder.pooling, encoder.card = Identity(), self.card.unpooled
-        if self.card.pooling == UNIT_PROJECTED:
-            encoder.pooling, encoder.card = Mean(), replace(self.card, pooling=MEAN, head={})
+        if self.card.pooling.name == UNIT_PROJECTED:
+            encoder.pooling, encoder.card = Mean(), self.card.replace(pooling=MEAN, head=None)
         encoder.embed_dim = self.frame_dim
         return encoder
 
@@ -220,7 +219,7 @@ class OpenClipEncoder(FrameEncoder):
         self._device = self._model.logit_scale.device
 
     def set_precision(self, name: str) -> None:
-        self.card = replace(self.card, precision=name)
+        self.card = self.card.replace(precision=name)
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
         """List the words with a token that training never touched (its row is all zero), or that `words` lacks."""

@@ -125,10 +125,9 @@ def _check_identity(model: Any) -> None:
     card = model.card
     expected = {
         "name": card.name,
-        "visual_fingerprint": card.visual_fingerprint,
-        "text_fingerprint": card.text_fingerprint,
-        "image_size": card.image_size,
-        "num_frames": card.frames,
+        **card.fingerprints,
+        "image_size": card.framing.image_size,
+        "num_frames": card.framing.frames,
     }
     for attribute, on_card in expected.items():
         value = getattr(model, attribute)

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, normalize
 
 from nt2vr.errors import CheckpointError, quoted
-from nt2vr.models.card import ATTENTION, FIXED, HEAD, INTO_SPACES, SEQUENCE, UNIT_PROJECTED, Card
+from nt2vr.models.card import ATTENTION, FIXED, HEAD, INTO_SPACES, SEQUENCE, UNIT_PROJECTED, Card, HeadEntry
 from nt2vr.models.quick_import import without_compiler
 from nt2vr.models.weights import filled, hash_into, loading, shapes_of, unfilled
 
@@ -186,68 +186,68 @@ def new_pooling(card: Card, model: Any, width: int, size: int = 0, spaces: int =
     the mean: next to frames of length 1, what those blocks add is large. `size` is the length of an embedding in each
     of the `spaces` of a text side that reads words.
     """
-    if card.pooling in FIXED:
+    if card.pooling.name in FIXED:
         return Mean()
-    if card.pooling in INTO_SPACES:
-        return Projection(width, size, spaces, card.pooling == UNIT_PROJECTED)
-    if card.pooling == ATTENTION:
+    if card.pooling.name in INTO_SPACES:
+        return Projection(width, size, spaces, card.pooling.name == UNIT_PROJECTED)
+    if card.pooling.name == ATTENTION:
         return AttentionPooling(width)
     text = getattr(model, "text", model)
     positions, blocks = text.positional_embedding, text.transformer.resblocks
-    fits = card.pooling == SEQUENCE and positions.shape[1] == width
-    pooling = SequenceTransformer(width, card.frames, heads=blocks[0].attn.num_heads if fits else None)
+    fits = card.pooling.name == SEQUENCE and positions.shape[1] == width
+    pooling = SequenceTransformer(width, card.framing.frames, heads=blocks[0].attn.num_heads if fits else None)
     if fits:
         pooling.copy_text_tower(positions, blocks)
     return pooling
 
 
 def fixed_pooling(card: Card) -> nn.Module:
-    if card.pooling not in FIXED:
-        raise CheckpointError(f"{card.name} pools frames by {card.pooling}, whose weights are missing.")
+    if card.pooling.name not in FIXED:
+        raise CheckpointError(f"{card.name} pools frames by {card.pooling.name}, whose weights are missing.")
     return Mean()
 
 
 def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
     """Return the pooling of a checkpoint folder with embeddings of this width; features have one of their own."""
-    if card.pooling in FIXED:
+    if card.pooling.name in FIXED:
         return Mean()
     path = folder / HEAD
     if not path.is_file():
         raise CheckpointError(
-            f"{folder} pools frames by {card.pooling}, but has no {HEAD}. Choose a complete checkpoint."
+            f"{folder} pools frames by {card.pooling.name}, but has no {HEAD}. Choose a complete checkpoint."
         )
     with loading(path):
         pooling = filled_pooling(card, {name: tensor.float() for name, tensor in load_file(path).items()}, width)
-    if head_of(pooling) != card.head:
+    if head_of(pooling) != card.pooling.head:
         raise CheckpointError(f"{path} holds weights that do not match the card. Write the checkpoint again.")
     return pooling
 
 
-def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> dict[str, Any]:
-    """Return what a card says of a pooling, its weights as stored: their hash and its heads; empty for a fixed one."""
+def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> HeadEntry | None:
+    """Return what a card says of a pooling, its weights as stored: their hash and its heads; None for a fixed one."""
     weights = pooling.state_dict() if weights is None else weights
     if not weights:
-        return {}
+        return None
     heads = {"heads": pooling.heads} if isinstance(pooling, SequenceTransformer) else {}
     digest = blake2b(repr(heads).encode(), digest_size=16)
     hash_into(digest, weights)
-    return {**heads, "fingerprint": digest.hexdigest()}
+    return HeadEntry(**heads, fingerprint=digest.hexdigest())
 
 
 def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
     with torch.device("meta"), unfilled():  # random numbers on it would import PyTorch's compiler, 1.4 s and 170 MB
-        if card.pooling == ATTENTION:
+        if card.pooling.name == ATTENTION:
             pooling: nn.Module = AttentionPooling(width, len(weights["hidden.weight"]))
-        elif card.pooling in INTO_SPACES:
+        elif card.pooling.name in INTO_SPACES:
             spaces = min(MAX_LAYERS, len(weights) // 2)
-            width = weights["spaces.0.weight"].shape[1] if card.features else width
-            pooling = Projection(width, len(weights["spaces.0.weight"]), spaces, card.pooling == UNIT_PROJECTED)
+            width = weights["spaces.0.weight"].shape[1] if card.visual.features else width
+            pooling = Projection(width, len(weights["spaces.0.weight"]), spaces, card.pooling.name == UNIT_PROJECTED)
         else:
             layers = len({name.split(".")[1] for name in fnmatch.filter(weights, "resblocks.*")})
-            heads = card.head.get("heads")
-            if layers > MAX_LAYERS or type(heads) is not int or not 0 < heads <= width or width % heads:
+            heads = card.pooling.head.heads if card.pooling.head else None
+            if layers > MAX_LAYERS or heads is None or not 0 < heads <= width or width % heads:
                 raise ValueError(f"{layers} layers of {quoted(heads)} attention heads are not supported")
             pooling = SequenceTransformer(width, len(weights["positions"]), layers, heads)
-            if len(weights["positions"]) < card.frames:
-                raise ValueError(f"it has positions for fewer than {card.frames} frames")
+            if len(weights["positions"]) < card.framing.frames:
+                raise ValueError(f"it has positions for fewer than {card.framing.frames} frames")
     return filled(pooling, weights, f"embeddings of length {width}")

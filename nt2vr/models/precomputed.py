@@ -7,7 +7,6 @@ It is untrusted: nothing in it is unpickled, and its size is bounded.
 
 import zipfile
 from collections.abc import Sequence
-from dataclasses import replace
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -67,8 +66,15 @@ def write_embeddings(file: Path, folder: Path, name: str) -> Card:
     size = file.stat().st_size if file.is_file() else 0
     arrays = read_embeddings(file, min(MAX_BYTES, SMALL_BYTES + UNPACKED * size))
     videos, texts = (_digest(arrays[ids], arrays[rows]) for ids, rows in KEYS)
-    card = Card(name, objective="embeddings from a file", base=f"{IMPORTED}{file.name}", frames=1)
-    card = replace(card, visual_fingerprint=videos, text_fingerprint=texts, queries=len(arrays["queries"]))
+    card = Card(
+        name,
+        objective="embeddings from a file",
+        base=f"{IMPORTED}{file.name}",
+        frames=1,
+        visual_fingerprint=videos,
+        text_fingerprint=texts,
+        queries=len(arrays["queries"]),
+    )
     try:
         with atomic_folder(folder) as partial:
             np.savez(partial / EMBEDDINGS, allow_pickle=False, **arrays)

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import safe_open
@@ -17,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 from nt2vr.errors import CheckpointError
-from nt2vr.models.card import WORDS, Card
+from nt2vr.models.card import WORDS, Card, WordsEntry
 from nt2vr.models.pooling import Space, joined
 from nt2vr.models.weights import filled, hash_into, loading, unfilled
 from nt2vr.negation.parse.wordlists import listed
@@ -138,18 +137,18 @@ class Words(nn.Module):
         return bool(parts) and all(any(part in table for table in tables) for part in parts)
 
 
-def words_card(words: Words | None, weights: Mapping[str, Tensor] | None = None) -> dict[str, Any]:
+def words_card(words: Words | None, weights: Mapping[str, Tensor] | None = None) -> WordsEntry | None:
     """Return what a card says of a text side: its word vectors, and a hash with the weights as stored."""
     if words is None:
-        return {}
+        return None
     digest = blake2b(json.dumps(asdict(words.known)).encode(), digest_size=16)
     hash_into(digest, words.state_dict() if weights is None else weights)
-    return {"vectors": words.known.source, "fingerprint": digest.hexdigest()}
+    return WordsEntry(vectors=words.known.source, fingerprint=digest.hexdigest())
 
 
 def read_words(folder: Path, card: Card) -> Words | None:
     """Return the text side of a checkpoint folder, None if its card has none; a CheckpointError if it is unusable."""
-    if not card.words:
+    if card.text.words is None:
         return None
     path = folder / WORDS
     if not path.is_file():
@@ -165,6 +164,6 @@ def read_words(folder: Path, card: Card) -> Words | None:
             table = torch.empty(len(vectors), weights["embedding.weight"].shape[1])
             words = Words(known, table, states, size, 3 if "spaces.1.weight" in weights else 1)
         words = filled(words, weights, "the vocabulary")
-    if words_card(words) != card.words:
+    if words_card(words) != card.text.words:
         raise CheckpointError(f"{path} holds weights that do not match the card. Write the checkpoint again.")
     return words

@@ -24,7 +24,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import CHUNK, LIMITS, SAMPLING, Cache, Rows, digest, evict, mark_used, read_cached
 from nt2vr.media.video_files import decode_files, hash_files, missing_of
-from nt2vr.models.card import Card
+from nt2vr.models.card import Card, StoredNames
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.cues import forms
 from nt2vr.progress import Progress, duration_text, silent, tracked
@@ -46,12 +46,13 @@ Some = tuple[Sequence[Video], Embeddings]  # clips, and their embeddings (B, F, 
 # called now and then, and stops the work as `Progress` does
 Encode = Callable[[Sequence[Video], dict[str, str], Callable[[], None]], Iterator[Some]]
 Sample = Callable[[], Embeddings]  # returns queries (Q, D) to measure the recall with
-_seconds_per_clip: dict[str, float] = {}  # by `Card.video_key`
+_seconds_per_clip: dict[str, float] = {}  # by `Card.visual_key`
 
 
 def tower_folder(gallery: Gallery, card: Card, cache: Cache) -> Path:
     """Return the folder of a gallery's embeddings under a visual tower; models that pool differently share it."""
-    tower = blake2b(f"{SAMPLING} {card.visual_key} {card.frames}".encode(), digest_size=8)
+    names = StoredNames.of(card.visual_key)
+    tower = blake2b(f"{SAMPLING} {names.of_frames}".encode(), digest_size=8)
     return cache.galleries / (gallery.key or SHARED) / tower.hexdigest()
 
 
@@ -149,8 +150,8 @@ def _encode(
 ) -> Iterator[Some]:
     """Decode and embed files here, except for those that another process has embedded in the meantime."""
     # In libraries (`by_file`), a batch has clips of one file only, so that a kill loses no more than that.
-    with cache.frames(encoder.num_frames, encoder.card.framing) as store:
-        decoded = decode_files(missing, encoder.num_frames, encoder.card.framing, decoder, failed, store)
+    with cache.frames(encoder.num_frames, encoder.framing) as store:
+        decoded = decode_files(missing, encoder.num_frames, encoder.framing, decoder, failed, store)
         for _, some in groupby(decoded, lambda item: item[0].path) if by_file else [(None, decoded)]:
             while batch := list(islice(some, encoder.batch_size)):
                 clips = [clip for clip, _ in batch]
@@ -213,14 +214,14 @@ def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvu
         raise NotIndexedError(f"{gallery.name} has no clips yet. Update it in the Library tab.", encoder.name)
     if not opened.gallery.videos:
         text = f"{gallery.name} is not indexed by {encoder.name} yet: {cost_text(encoder, num_clips)}."
-        raise NotIndexedError(text, encoder.name, tower=encoder.card.video_key)
+        raise NotIndexedError(text, encoder.name, tower=encoder.card.visual_key)
     return opened
 
 
 def cost_text(encoder: Encoder, num_clips: int) -> str:
     """Say what it takes to embed so many clips, and of a slow model what one takes."""
-    if (key := encoder.card.video_key) not in _seconds_per_clip:
-        clip = np.zeros((1, encoder.num_frames, *encoder.card.framing.shape, 3), np.uint8)
+    if (key := encoder.card.visual_key) not in _seconds_per_clip:
+        clip = np.zeros((1, encoder.num_frames, *encoder.framing.shape, 3), np.uint8)
         began = time.perf_counter()
         encoder.encode_video(clip)
         _seconds_per_clip[key] = time.perf_counter() - began
@@ -248,7 +249,7 @@ def _opened(
     frames, places, folder = rows.rows(), places[places >= 0], rows.folder
     pooled = _pooled(encoder, folder, [clip.key for clip in clips], frames, places)
     embedded = _assembled(gallery, encoder, clips, pooled, frames, places, skipped, "Not embedded yet.")
-    pooling = encoder.card.pooling_key
+    pooling = StoredNames.of(encoder.card.visual_key).pooling
 
     def sample() -> Embeddings:
         captions = (caption for video in clips for caption in video.captions[:1])
@@ -267,7 +268,7 @@ def _opened(
 
 def _pooled(encoder: Encoder, folder: Path, keys: Sequence[str], frames: Embeddings, places: Numbers) -> Embeddings:
     """Return pooled embeddings (V, D), memory-mapped if they are stored in this order; the missing ones are added."""
-    name = encoder.card.pooling_key
+    name = StoredNames.of(encoder.card.visual_key).pooling
     if not name.isidentifier():
         raise ValueError(f"{name!r} cannot be the name of a folder.")
     mark_used(folder / name)
@@ -387,7 +388,8 @@ def shipped_embeddings(card: Card) -> Mapping[str, Embeddings]:
 
 def tower_of(card: Card) -> str:
     """Identify what embeds, whatever its precision."""
-    return f"{SAMPLING} {replace(card, precision='').visual_key} {card.frames}"
+    names = StoredNames.of(card.in_any_precision.visual_key)
+    return f"{SAMPLING} {names.of_frames}"
 
 
 @cached

@@ -159,7 +159,7 @@ def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clip
         """Let a model that composes one picture and a text itself do so; others get the weighted mean."""
         is_one_picture = len(wanted) == 1 and len(wanted[0].frames) == 1
         if encoder.capabilities.composes and text.strip() and is_one_picture:
-            return encoder.composed(fit(wanted[0].frames[0], encoder.card.framing), text)
+            return encoder.composed(fit(wanted[0].frames[0], encoder.framing), text)
         if embedding is None:
             return picture
         mean = (1 - share) * embedding + share * picture
@@ -183,7 +183,7 @@ def _encoded(encoder: Encoder, reference: Reference) -> Vector:
     is_picture = len(frames) == 1
     if not encoder.capabilities.scores_frames:
         frames = [frames[position] for position in frame_positions(len(frames), encoder.num_frames)]
-    clip = np.stack([fit(frame, encoder.card.framing) for frame in frames])
+    clip = np.stack([fit(frame, encoder.framing) for frame in frames])
     # When the frames of a video were is not known.
     seconds = np.zeros((1, len(frames)), np.float32) if is_picture else None
     stored: Vector = encoder.encode_video(clip[None], seconds)[0]

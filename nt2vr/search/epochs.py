@@ -58,10 +58,10 @@ class RunEpochs:
     def missing(self, models: Catalog, base: str, kept: Collection[int]) -> list[int]:
         """List the epochs not kept, with 0 for the base; those that would embed the gallery wait to be asked for."""
         entries = models.entries()
-        key = models.card(self.run, entries).video_key
+        key = models.card(self.run, entries).visual_key
         names = {0: base} | {epoch: f"{self.run} · epoch {epoch}" for epoch in self.epochs}
         absent = ((epoch, name) for epoch, name in names.items() if epoch not in kept and name in entries)
-        return [epoch for epoch, name in absent if models.card(name, entries).video_key == key]
+        return [epoch for epoch, name in absent if models.card(name, entries).visual_key == key]
 
     def rank(self, searcher: Searcher, query: Query, panel: Panel, epoch: int, base: str, like: System) -> Ranking:
         """Rank with an epoch that is not loaded, or the base for 0, as `panel` asks `like`; no hits if that fails."""

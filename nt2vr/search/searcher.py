@@ -146,8 +146,8 @@ class Searcher:
         return video
 
     def embedded(self, encoder: Encoder) -> EmbeddedGallery:
-        """Return the gallery embedded by a model, once per `Card.video_key` in use; concurrent callers wait."""
-        key = encoder.card.video_key
+        """Return the gallery embedded by a model, once per `Card.visual_key` in use; concurrent callers wait."""
+        key = encoder.card.visual_key
         if (embedded := self._embedded.get(key)) is not None:
             return embedded
         with self._embedding:

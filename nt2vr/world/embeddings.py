@@ -13,7 +13,7 @@ from nt2vr.settings import ASSETS
 def main() -> None:
     encoder = read_checkpoint(ASSETS / "models" / "clip")
     paths = [video.path for video in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos]
-    frames = [sample_frames(path, encoder.num_frames, encoder.card.framing) for path in paths]
+    frames = [sample_frames(path, encoder.num_frames, encoder.framing) for path in paths]
     embeddings = np.stack([encoder.encode_video(clip[None])[0] for clip in frames]).astype(np.float16)
     with atomic_write(SHIPPED) as partial, partial.open("wb") as file:
         contents = np.array([hash_file(path) for path in paths])

@@ -175,12 +175,12 @@ def test_every_kind_of_source_becomes_a_model_that_loads(models: Catalog, tmp_pa
     source = expected.source_in(tmp_path)
     add(models, source, model=expected.model)
     assert models.names() == sorted(["base", expected.name], key=lambda name: models.folder(name).name)
-    assert models.card(expected.name).objective == expected.objective
+    assert models.card(expected.name).training.objective == expected.objective
     assert models.load(expected.name).name == expected.name
 
     add(models, source, name="Another", model=expected.model)
     assert {"base", expected.name, "Another"} == set(models.names())
-    assert models.card("Another").visual_fingerprint == models.card(expected.name).visual_fingerprint
+    assert models.card("Another").visual.fingerprint == models.card(expected.name).visual.fingerprint
     assert not list(models.home.glob(".*"))
 
 
@@ -297,7 +297,7 @@ def test_the_aliases_work_and_name_the_new_command(
     assert f"{name} is in {models.home}." in printed.out
     assert set(models.names()) == {"base", name}
     if "--frames" in flags:
-        assert models.card(name).frames == 3
+        assert models.card(name).framing.frames == 3
 
 
 def test_an_encoder_is_added_for_this_process(

@@ -125,7 +125,7 @@ def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: HubServer, 
     hub.repositories.clear()
     again = Catalog([tmp_path / "models"])
     assert again.names() == ["tiny / test"]
-    assert again.card(again.add("tiny/test").name).visual_fingerprint == encoder.visual_fingerprint
+    assert again.card(again.add("tiny/test").name).visual.fingerprint == encoder.visual_fingerprint
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
     frames = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
     model = build_model({**TINY, "quick_gelu": True}, {}).eval()  # as open_clip says of these weights

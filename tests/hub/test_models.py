@@ -115,8 +115,8 @@ def test_the_readme_says_what_the_card_says(tmp_path: Path, hub: HubServer) -> N
     write_tiny(tmp_path / "mine", "mine | <b>")
     card = read_card(tmp_path / "mine")
     metrics = {"test/composed/MIR": 0.43219, "validation/base/composed/MIR": 0.4}
-    extra = {"metrics": metrics, "notes": "Below CLIP\non “not”.", "data": "built-in world, 10 clips"}
-    write_card(tmp_path / "mine", type(card)(**{**vars(card), **extra}))
+    extra: dict[str, Any] = {"metrics": metrics, "notes": "Below CLIP\non “not”.", "data": "built-in world, 10 clips"}
+    write_card(tmp_path / "mine", card.replace(**extra))
     push(tmp_path / "mine", "tester/mine", licence="cc-by-4.0")
     text = hub.repositories["models/tester/mine"].files["README.md"].decode()
     _, front_matter, body = text.split("---\n", 2)
@@ -136,7 +136,7 @@ def test_a_repository_of_open_clip_without_a_card_gets_one(tmp_path: Path, hub: 
     )
     assert pull("laion/tiny", tmp_path) == "tiny"
     encoder = read_checkpoint(tmp_path / "tiny", verify=True)
-    assert (encoder.card.name, encoder.card.image_size, encoder.card.frames) == ("tiny", 64, 8)
+    assert (encoder.card.name, encoder.card.framing.image_size, encoder.card.framing.frames) == ("tiny", 64, 8)
     assert not any(request.endswith(".bin") for request in hub.requests)
     assert pull("laion/tiny", tmp_path / "more", name="other") == "other"
     assert read_card(tmp_path / "more" / "other").name == "other"

@@ -50,7 +50,7 @@ def test_a_model_is_loaded_by_its_name_and_from_a_folder(tmp_path: Path) -> None
     card = write_tiny(tmp_path / "data" / "models" / "mine", "Mine")
     for name in ("mine", "MINE", tmp_path / "data" / "models" / "mine", str(tmp_path / "data" / "models" / "mine")):
         model = nt2vr.load_model(name, tmp_path / "data")
-        assert model.text_fingerprint == card.text_fingerprint
+        assert model.text_fingerprint == card.text.fingerprint
         assert model.encode_text(["a dog"]).shape == (1, 16)
     with pytest.raises(ConfigError, match=r"Unknown model 'none'\. Choose one of: .*Mine"):
         nt2vr.load_model("none", tmp_path / "data")

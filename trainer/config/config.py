@@ -10,8 +10,8 @@ from pydantic.fields import FieldInfo
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.extension import extensions, load
-from nt2vr.models.card import Card, read_card
-from nt2vr.models.framing import Framing
+from nt2vr.models.card import MEAN, read_card
+from nt2vr.models.framing import CENTRES, Framing
 from nt2vr.sections import AnySection, Section, check_names, read_settings
 from trainer.config.clips import DatasetSettings, FrameSettings
 from trainer.config.encoder import EncoderSettings
@@ -174,7 +174,7 @@ class TrainConfig(BaseModel):
         if self.frames.positions != "base":
             return self.frames.positions
         base = self.encoder.base_folder
-        return read_card(base).positions if base else Card.positions
+        return read_card(base).framing.positions if base else CENTRES
 
     @property
     def card_pooling(self) -> str:
@@ -182,7 +182,7 @@ class TrainConfig(BaseModel):
         if self.frames.pooling != "base":
             return self.frames.pooling
         base = self.encoder.base_folder
-        return read_card(base).pooling if base else Card.pooling
+        return read_card(base).pooling.name if base else MEAN
 
     @property
     def knows_order(self) -> bool:

@@ -36,7 +36,7 @@ MOST_SHIFTS = 500  # verb phrases on a card, those that captions have most often
 
 @dataclass(frozen=True)
 class VerbTexts:
-    """Changed captions and verb phrases, by clip and caption; `shifts` as of `Card.shifts`."""
+    """Changed captions and verb phrases, by clip and caption; `shifts` as of `shifts` on a card."""
 
     changed: Mapping[tuple[int, str], list[str]]
     phrases: Mapping[tuple[int, str], list[str]]

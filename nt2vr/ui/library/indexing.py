@@ -13,7 +13,7 @@ from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, counted, list
 from nt2vr.library.galleries import systems_of
 from nt2vr.library.move import Moved, move_library
 from nt2vr.library.update import IndexJob, Updated, update_library
-from nt2vr.models.card import Card
+from nt2vr.models.card import DEFAULT_FRAMES
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.device import gflops_per_second
 from nt2vr.models.download import BANDWIDTH, OFFERED, RECOMMENDED
@@ -70,7 +70,7 @@ def _cost(device: str, name: str, is_here: bool, num_clips: int) -> str:
     if model is None:
         return ""
     clips = num_clips or PER_CLIPS
-    computing = duration_text(clips * Card.frames * model.gflops / gflops_per_second(device))
+    computing = duration_text(clips * DEFAULT_FRAMES * model.gflops / gflops_per_second(device))
     each = "" if num_clips else "each "
     indexing = f"about {computing} of computing on this machine for {each}{counted(clips, 'clip')}"
     if is_here:

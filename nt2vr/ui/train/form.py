@@ -115,7 +115,7 @@ def bases(folders: Iterable[Path]) -> dict[str, str]:
         if not card.capabilities.has_text_tower:
             continue
         of_run = folder.parent.name == "checkpoints"
-        name = f"{card.name} · {folder.parent.parent.name}, epoch {card.epoch}" if of_run else card.name
+        name = f"{card.name} · {folder.parent.parent.name}, epoch {card.training.epoch}" if of_run else card.name
         path = folder.resolve()
         found[name] = str(path.relative_to(ASSETS.parent) if path.is_relative_to(ASSETS.parent) else path)
     return found

@@ -20,7 +20,7 @@ from nt2vr.errors import reason_of
 from nt2vr.files import atomic_write
 from nt2vr.media.picture import fit
 from nt2vr.media.store import LIMITS, Limit, evict, mark_used, read_cached
-from nt2vr.models.card import Card
+from nt2vr.models.card import Card, StoredNames
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain
@@ -85,7 +85,7 @@ class ClipFile:
 
         A pooling that learns pools `frame_embeddings`.
         """
-        if encoder.card.head:
+        if encoder.card.pooling.head:
             return encoder.pool(self.frame_embeddings(encoder, progress))
         return embedded_once(self.path, encoder, encoder.card, lambda: self._embed(encoder, progress, keeps_frames))
 
@@ -171,7 +171,8 @@ def embedded_once(frames: Path, encoder: Encoder, card: Card, embed: Callable[[]
 
 
 def _embeddings_of(frames: Path, card: Card) -> Path:
-    key = blake2b(f"{frames.stem} {card.visual_key} {card.pooling_key}".encode(), digest_size=12)
+    names = StoredNames.of(card.visual_key)
+    key = blake2b(f"{frames.stem} {names.of_given_frames}".encode(), digest_size=12)
     return frames.with_name(f"embeddings-{key.hexdigest()}.npy")
 
 

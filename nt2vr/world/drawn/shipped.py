@@ -4,7 +4,6 @@ Drawing and embedding 4,096 clips would take 95 s. `python -m nt2vr.world.drawn.
 """
 
 import json
-from dataclasses import replace
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.files import atomic_write
+from nt2vr.models.card import StoredNames
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
@@ -53,7 +53,7 @@ def _read(path: Path) -> tuple[str, dict[int, NDArray[np.float32]]]:
 
 def _model_key(encoder: Encoder) -> str:
     """Identify what embeds, whatever its precision."""
-    return f"{replace(encoder.card, precision='').visual_key} {encoder.card.pooling_key}"
+    return StoredNames.of(encoder.card.in_any_precision.visual_key).of_given_frames
 
 
 def _keys(file: ClipFile) -> list[int]:
@@ -67,7 +67,7 @@ def main() -> None:
     encoder = read_checkpoint(BASE)
     scenes = [scene for split, count in SHIPPED.items() for scene in sample_scenes(split, count, 0)]
     with TemporaryDirectory() as folder:
-        drawn = ClipFile.of("train", scenes, encoder.num_frames, encoder.card.framing, Path(folder))
+        drawn = ClipFile.of("train", scenes, encoder.num_frames, encoder.framing, Path(folder))
         embeddings = drawn.embeddings(encoder).astype(np.float16)
     FILE.parent.mkdir(exist_ok=True)
     with atomic_write(FILE) as partial, partial.open("wb") as file:

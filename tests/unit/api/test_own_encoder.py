@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +76,7 @@ class OldModel:
 
     def __init__(self, **on_card: Any) -> None:
         self.card = nt2vr.Card("Old", frames=1, image_size=8, visual_fingerprint="old 1", text_fingerprint="old 1")
-        self.card = replace(self.card, **on_card)
+        self.card = self.card.replace(**on_card)
         self._colours = ColourModel()
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -138,7 +137,7 @@ class Shouting:
     def __init__(self, base: Any) -> None:
         self.base = base
         self.name = "Shouting"
-        self.card = replace(base.card, name=self.name)
+        self.card = base.card.replace(name=self.name)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.base, name)

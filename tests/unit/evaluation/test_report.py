@@ -26,7 +26,7 @@ from tests.unit.evaluation.words import WordModels, word_benchmark
 @pytest.fixture
 def report() -> Report:
     models: Any = WordModels()
-    models.cards["words"] = replace(models.cards["words"], notes="Bags of words.")
+    models.cards["words"] = models.cards["words"].replace(notes="Bags of words.")
     benchmark = word_benchmark(references={"oracle": {"original/MIR": 0.875}})
     return evaluate(benchmark, [System("words"), System("words", "boolean", 1)], models)
 

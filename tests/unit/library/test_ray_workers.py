@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -85,7 +84,7 @@ class Doomed(BrightnessEncoder):
 
 
 class Other(BrightnessEncoder):
-    card = replace(BrightnessEncoder.card, visual_fingerprint="other")
+    card = BrightnessEncoder.card.replace(visual_fingerprint="other")
 
 
 class Fatal(BrightnessEncoder):
@@ -127,7 +126,7 @@ def _add_node(cluster: Any) -> Any:
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., BrightnessEncoder]]:
     """Index pictures on a cluster; check that all are there, once; return the encoder of this process."""
-    monkeypatch.setattr(ray_workers, "BATCH_FRAMES", BATCH * BrightnessEncoder.card.frames)
+    monkeypatch.setattr(ray_workers, "BATCH_FRAMES", BATCH * BrightnessEncoder.card.framing.frames)
     films = tmp_path / "films"
     films.mkdir()
     for number in range(COUNT):

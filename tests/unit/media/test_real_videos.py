@@ -38,7 +38,7 @@ def pictures() -> list[NDArray[np.uint8]]:
 
 
 def embedding(path: Path, encoder: Encoder) -> NDArray[np.float32]:
-    frames = sample_frames(path, encoder.num_frames, encoder.card.framing)
+    frames = sample_frames(path, encoder.num_frames, encoder.framing)
     vector: NDArray[np.float32] = encoder.pool(encoder.encode_video(frames[None]))[0]
     return vector
 

@@ -19,7 +19,7 @@ def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appe
     write_tiny(tmp_path / "mine" / "a", "Mine")
     write_tiny(tmp_path / "built-in" / "clip", "CLIP")
     assert models.names() == ["CLIP", "Mine"]
-    assert models.card("Mine").frames == 2
+    assert models.card("Mine").framing.frames == 2
     with pytest.raises(ConfigError, match=r"Unknown model 'BLIP'\. Choose one of: CLIP, Mine\."):
         models.find("BLIP")
 

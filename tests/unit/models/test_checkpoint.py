@@ -3,7 +3,6 @@
 import json
 import socket
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import torch
 
 from nt2vr.errors import CheckpointError
 from nt2vr.evaluation.text_systems import system_spec
-from nt2vr.models.card import CARD, CONFIG, WEIGHTS, Card, configured, read_card, write_card
+from nt2vr.models.card import ATTENTION, CARD, CONFIG, WEIGHTS, Card, configured, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import ENDS
 from nt2vr.search.strategies import System
@@ -53,9 +52,9 @@ def test_fingerprints_distinguish_the_towers_and_ignore_the_precision_of_the_fil
         cards[name] = write_checkpoint(tmp_path / name, model, TINY, {}, Card("tiny"), fp16=False)
     first = write_anew(tmp_path / "fp16")
     same, text, visual = cards["same"], cards["text"], cards["visual"]
-    assert (same.visual_fingerprint, same.text_fingerprint) == (first.visual_fingerprint, first.text_fingerprint)
-    assert text.visual_fingerprint == first.visual_fingerprint and text.text_fingerprint != first.text_fingerprint
-    assert visual.visual_fingerprint != first.visual_fingerprint and visual.text_fingerprint == first.text_fingerprint
+    assert (same.visual.fingerprint, same.text.fingerprint) == (first.visual.fingerprint, first.text.fingerprint)
+    assert text.visual.fingerprint == first.visual.fingerprint and text.text.fingerprint != first.text.fingerprint
+    assert visual.visual.fingerprint != first.visual.fingerprint and visual.text.fingerprint == first.text.fingerprint
 
 
 CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -76,14 +75,14 @@ def test_equal_weights_used_differently_do_not_share_embeddings(tmp_path: Path) 
         folder = tmp_path / str(number)
         write_checkpoint(folder, tiny_model(), {**TINY, **model}, preprocess, Card("tiny", frames=2), fp16=True)
         cards.append(read_card(folder))
-    cards += [replace(cards[0], frames=3), replace(cards[0], pooling="another"), replace(cards[0], positions=ENDS)]
-    assert len({card.visual_fingerprint for card in cards}) == 1
-    assert len({card.video_key for card in cards}) == len(cards)
+    cards += [cards[0].replace(frames=3), cards[0].replace(pooling=ATTENTION), cards[0].replace(positions=ENDS)]
+    assert len({card.visual.fingerprint for card in cards}) == 1
+    assert len({card.visual_key for card in cards}) == len(cards)
     assert len({json.dumps(system_spec(System("tiny"), card)) for card in cards}) == len(cards)
 
 
 def test_a_card_with_the_fingerprints_of_other_weights_is_found_out_when_asked(folder: Path, tmp_path: Path) -> None:
-    assert read_checkpoint(folder, verify=True).visual_fingerprint == read_card(folder).visual_fingerprint
+    assert read_checkpoint(folder, verify=True).visual_fingerprint == read_card(folder).visual.fingerprint
     write_card(folder, write_anew(tmp_path / "other", seed=1))
     with pytest.raises(CheckpointError, match="do not match its card"):
         read_checkpoint(folder, verify=True)

@@ -158,7 +158,7 @@ def model(request: pytest.FixtureRequest, catalog: Catalog) -> ClipModel:
 
 
 def clips_for(model: ClipModel, count: int) -> NDArray[np.uint8]:
-    shape = (count, model.num_frames, *model.card.framing.shape, 3)
+    shape = (count, model.num_frames, *model.framing.shape, 3)
     return np.random.default_rng(3).integers(0, 255, shape, np.uint8)
 
 
@@ -179,13 +179,18 @@ def test_a_clip_alone_and_in_a_batch_have_one_embedding_as_has_a_text(model: Cli
 
 def test_frames_are_those_of_the_models_own_files(catalog: Catalog) -> None:
     cards = {name: catalog.card(name) for name in WRITERS}
-    framings = {name: (card.frames, *card.framing.shape, card.framing.resize_mode) for name, card in cards.items()}
+    framings = {}
+    for name, card in cards.items():
+        framing = card.input_framing
+        framings[name] = card.framing.frames, *framing.shape, framing.resize_mode
     assert framings == {
         "hf:prism": (4, 36, 36, "squash"),
         "st:siglip": (8, 32, 32, "squash"),
         "st:qwen": (8, 64, 96, "longest"),
     }
-    assert (cards["st:qwen"].clip["fps"], cards["st:qwen"].clip["least"]) == (2.0, 4)
+    settings = cards["st:qwen"].clip
+    assert settings is not None
+    assert (settings.fps, settings.least) == (2.0, 4)
 
 
 def test_a_short_clip_has_fewer_frames_at_the_models_fps(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,12 +211,13 @@ def test_a_short_clip_has_fewer_frames_at_the_models_fps(catalog: Catalog, monke
 
 def test_every_setting_is_part_of_the_keys(catalog: Catalog, tmp_path: Path) -> None:
     card, gallery, cache = catalog.card("st:qwen"), Gallery("clips", (), "clips"), Cache(tmp_path)
-    others = [replace(card, frames=4), replace(card, image_size=32)]
+    settings = card.flat()["clip"]
+    others = [card.replace(frames=4), card.replace(image_size=32)]
     for name, value in {"revision": "2", "instruction": "Find", "fps": 1.0, "dimensions": 16, "least": 1}.items():
-        others.append(replace(card, clip={**card.clip, name: value}))
-    others.append(replace(card, clip={**card.clip, "framing": {"width": 64, "resize_mode": "longest"}}))
+        others.append(card.replace(clip={**settings, name: value}))
+    others.append(card.replace(clip={**settings, "framing": {"width": 64, "resize_mode": "longest"}}))
     folders = {tower_folder(gallery, each, cache) for each in (card, *others)}
-    assert len(folders) == len({each.video_key for each in (card, *others)}) == 1 + len(others)
+    assert len(folders) == len({each.visual_key for each in (card, *others)}) == 1 + len(others)
     assert len({each.text_key for each in others[2:]}) == len(others) - 2
 
 

@@ -2,7 +2,6 @@
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +45,7 @@ def test_embeddings_are_those_of_open_clip_itself(folder: Path, encoder: OpenCli
     with torch.inference_mode():
         images = model.encode_image(torch.stack([preprocess(Image.fromarray(p)) for p in pictures]), normalize=True)
         texts = model.encode_text(tokenizer(TEXTS), normalize=True)
-    frames = np.stack([fit(picture, encoder.card.framing) for picture in pictures])
+    frames = np.stack([fit(picture, encoder.framing) for picture in pictures])
     np.testing.assert_allclose(encoder.encode_frames(frames), images.numpy(), atol=1e-6)
     np.testing.assert_allclose(encoder.encode_text(TEXTS), texts.numpy(), atol=1e-6)
 
@@ -67,7 +66,7 @@ def test_a_video_is_the_mean_of_its_frames_on_the_unit_sphere(encoder: OpenClipE
 def test_raw_pooling_weights_frames_by_the_length_of_their_embeddings(folder: Path, tmp_path: Path) -> None:
     """As nT2VR's code does: the mean of what the tower returns, normalised once."""
     shutil.copytree(folder, tmp_path / "raw")
-    write_card(tmp_path / "raw", replace(read_card(folder), pooling="raw_mean"))
+    write_card(tmp_path / "raw", read_card(folder).replace(pooling="raw_mean"))
     raw, usual = read_checkpoint(tmp_path / "raw"), read_checkpoint(folder)
     model, _, _ = open_clip.create_model_and_transforms(f"local-dir:{folder}")
     frames = np.random.default_rng(0).integers(0, 256, (4, 64, 64, 3), np.uint8)
@@ -81,7 +80,7 @@ def test_raw_pooling_weights_frames_by_the_length_of_their_embeddings(folder: Pa
     assert np.abs(lengths[1] - 1).min() > 0.01
     np.testing.assert_allclose(raw.pool(np.array([[3, 0], [0, 4]], np.float32)), [0.6, 0.8], atol=1e-6)
     assert raw.card.visual_key != usual.card.visual_key  # neither shares the other's cached embeddings
-    assert raw.card.video_key != usual.card.video_key
+    assert raw.card.visual_key != usual.card.visual_key
     np.testing.assert_allclose(np.linalg.norm(raw.pool(raw.encode_frames(frames[:1]))), 1, atol=1e-6)  # a picture
 
 
@@ -121,7 +120,7 @@ def test_bfloat16_changes_a_cosine_by_less_than_the_tolerance(tmp_path: Path, na
     write_family(tmp_path / "model", name)
     exact, fast = read_checkpoint(tmp_path / "model"), read_checkpoint(tmp_path / "model")
     fast.set_precision("bf16")
-    assert fast.card.video_key != exact.card.video_key  # embeddings of one are not taken for those of the other
+    assert fast.card.visual_key != exact.card.visual_key  # embeddings of one are not taken for those of the other
     scores = _scores(fast)
     assert 0 < np.abs(scores - _scores(exact)).max() < TOLERANCE
     np.testing.assert_allclose(np.linalg.norm(fast.encode_text(TEXTS), axis=1), 1, atol=1e-6)
@@ -134,7 +133,7 @@ def test_cuda_encodes_within_the_tolerance_and_its_embeddings_have_their_own_key
     folder = ROOT / "assets" / "models" / model
     on_cpu, on_gpu = read_checkpoint(folder, "cpu"), read_checkpoint(folder, "auto")
     assert np.abs(_scores(on_cpu) - _scores(on_gpu)).max() < TOLERANCE
-    assert (on_cpu.card.video_key == on_gpu.card.video_key) == (on_gpu.card.precision == "")
+    assert (on_cpu.card.visual_key == on_gpu.card.visual_key) == (on_gpu.card.precision == "")
 
 
 @pytest.mark.parametrize(

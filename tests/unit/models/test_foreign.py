@@ -6,7 +6,6 @@ import os
 import time
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -173,7 +172,7 @@ def test_a_clip_in_any_form_embeds_as_its_plain_weights_do(tmp_path: Path, form:
     assert imported.remark.startswith("A guess from the tensors' shapes: a CLIP of its own shape")
     assert "with GELU." in imported.remark and "--activation QuickGELU" in imported.remark
     card, encoder = models.card("mine"), models.load("mine")
-    assert (card.base, card.frames, card.image_size) == ("imported from mine.ckpt", 3, 224)
+    assert (card.base, card.framing.frames, card.framing.image_size) == ("imported from mine.ckpt", 3, 224)
     assert_alike(encoder, OpenClipEncoder(model, LONGER_TOKENIZER, card))
 
 
@@ -181,13 +180,13 @@ def test_a_checkpoint_folder_keeps_what_its_card_says_it_was_trained_from(tmp_pa
     models = Catalog([tmp_path / "models"])
     folder = tmp_path / "tuned"
     write_tiny(folder, "tuned")
-    write_card(folder, replace(read_card(folder), base="ViT-B-32"))
+    write_card(folder, read_card(folder).replace(base="ViT-B-32"))
     import_checkpoint(folder, models, name="from a folder")
     import_checkpoint(folder / "open_clip_model.safetensors", models, name="from a file")
     assert models.card("from a folder").base == "ViT-B-32"
     assert models.card("from a file").base == "ViT-B-32"
 
-    write_card(folder, replace(read_card(folder), base=""))
+    write_card(folder, read_card(folder).replace(base=""))
     import_checkpoint(folder, models, name="unknown")
     assert models.card("unknown").base == "imported from open_clip_model.safetensors"
 
@@ -457,7 +456,7 @@ def test_a_papers_checkpoint_is_read_as_its_authors_use_it(
     remark = import_checkpoint(path, models, "theirs", model="CLIP").remark
     assert not (tmp_path / "it ran").exists()
     card = models.card("theirs")
-    assert (card.frames, card.pooling, card.positions) == (frames, pooling, positions)
+    assert (card.framing.frames, card.pooling.name, card.framing.positions) == (frames, pooling, positions)
     assert "Recognised as a file of" in remark and f"{frames} frames, {pooling}, {positions}" in remark
     torch.save(weights_of(7), tmp_path / "plain.pt")
     how: dict[str, Any] = {"frames": frames, "pooling": pooling, "positions": positions}
@@ -465,7 +464,7 @@ def test_a_papers_checkpoint_is_read_as_its_authors_use_it(
     theirs, plain = (models.read(models.find(name).folders[0]) for name in ("theirs", "plain"))
     np.testing.assert_array_equal(theirs.encode_text(TEXTS), plain.encode_text(TEXTS))
     np.testing.assert_array_equal(theirs.encode_video(FRAMES[None]), plain.encode_video(FRAMES[None]))
-    assert theirs.card.video_key == plain.card.video_key
+    assert theirs.card.visual_key == plain.card.visual_key
 
 
 @pytest.mark.parametrize("wrapper", ["", "module."])
@@ -488,7 +487,7 @@ def test_clip4clips_seqtransf_is_read_with_its_head(models: Catalog, tmp_path: P
         expected = head.float()(torch.from_numpy(frames)).numpy()
     np.testing.assert_allclose(encoder.pool(frames), expected, atol=1e-6)
     remark = import_checkpoint(tmp_path / "pytorch_model.bin", models, "mean", model="CLIP", pooling="mean").remark
-    assert "Ignored, as not part of a CLIP: resblocks.0" in remark and models.card("mean").pooling == "mean"
+    assert "Ignored, as not part of a CLIP: resblocks.0" in remark and models.card("mean").pooling.name == "mean"
 
 
 def _save(change: Callable[[Weights], object]) -> Callable[[Path], None]:

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from torch.nn.functional import normalize
 
 from nt2vr.errors import CheckpointError
-from nt2vr.models.card import HEAD, INTO_SPACES, LEARNT, Card
+from nt2vr.models.card import HEAD, INTO_SPACES, LEARNT, Card, StoredNames
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.pooling import Mean, new_pooling
 from tests.tiny import TINY, tiny_model
@@ -39,16 +39,18 @@ def test_a_pooling_is_read_back_and_pools_as_the_one_written(pooling: str, tmp_p
     with torch.no_grad():
         expected = module(torch.from_numpy(frames)).numpy()
     np.testing.assert_allclose(encoder.pool(frames), expected, atol=1e-6)
-    assert encoder.card.normalises_frames == (pooling != "seqTransf")
+    assert encoder.card.pooling.normalises_frames == (pooling != "seqTransf")
 
 
 def test_equal_towers_with_other_heads_share_frame_embeddings_but_not_pooled_ones(tmp_path: Path) -> None:
     for seed in range(2):
         write_pooled(tmp_path / str(seed), seed=seed)
     one, other = (read_checkpoint(tmp_path / str(seed)).card for seed in range(2))
-    assert one.visual_key == other.visual_key
-    assert one.video_key != other.video_key and one.pooling_key != other.pooling_key
-    assert one.pooling_key.isidentifier()  # the name of a file
+    assert one.unpooled.visual_key == other.unpooled.visual_key
+    assert one.visual_key != other.visual_key
+    names, other_names = StoredNames.of(one.visual_key), StoredNames.of(other.visual_key)
+    assert names.of_frames == other_names.of_frames and names.pooling != other_names.pooling
+    assert names.pooling.isidentifier()  # the name of a file
 
 
 def test_more_frames_than_positions_are_thinned_out_evenly(tmp_path: Path) -> None:

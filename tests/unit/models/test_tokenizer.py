@@ -88,7 +88,7 @@ def test_embeddings_are_those_of_open_clips_own_model(folders: dict[str, Path], 
         expected = model.eval().encode_text(tokens, normalize=True)
     np.testing.assert_allclose(encoder.encode_text(TEXTS), expected, atol=1e-6)
     assert encoder.embed_dim == 64
-    assert encoder.card.resize_mode == ("squash" if name != "MetaCLIP 2" else "shortest")
+    assert encoder.card.framing.resize_mode == ("squash" if name != "MetaCLIP 2" else "shortest")
 
 
 def test_a_changed_tokenizer_is_another_text_tower(folders: dict[str, Path], tmp_path: Path) -> None:
@@ -140,5 +140,6 @@ def test_an_import_takes_the_tokenizer_of_the_model_that_is_named(
     shutil.copytree(folders["SigLIP"], tmp_path / "models" / "base")
     acquire(file, models, AddOptions("tuned", models.names()[0]))
     tuned = read_card(tmp_path / "models" / "tuned")
-    assert replace(tuned.framing, size=1) == replace(read_card(folders["SigLIP"]).framing, size=1)
+    base = read_card(folders["SigLIP"])
+    assert replace(tuned.input_framing, size=1) == replace(base.input_framing, size=1)
     assert read_checkpoint(tmp_path / "models" / "tuned", verify=True).encode_text(["a dog"]).shape == (1, 64)

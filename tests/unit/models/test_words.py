@@ -115,7 +115,9 @@ def written(folder: Path, spaces: int = 3) -> Card:
 def test_a_checkpoint_brings_its_words_along(spaces: int, tmp_path: Path) -> None:
     card = written(tmp_path / "one", spaces)
     encoder = read_checkpoint(tmp_path / "one", verify=True)
-    assert encoder.card.words == card.words and card.words["vectors"] == "a test"
+    entry = card.text.words
+    assert entry is not None and entry.vectors == "a test"
+    assert encoder.card.text.words == entry
     found = encoder.encode_text(["a boy", "a drum"])
     np.testing.assert_allclose(found, words(spaces)(["a boy", "a drum"]).detach(), atol=2e-3)  # half precision
     frames = encoder.encode_frames(np.zeros((4, 64, 64, 3), np.uint8))
@@ -130,8 +132,8 @@ def test_open_clip_loads_the_towers_of_the_same_folder(tmp_path: Path) -> None:
     model, *_ = open_clip.create_model_and_transforms(f"local-dir:{tmp_path / 'one'}")
     assert model.encode_text(open_clip.tokenize(["a boy"], 16)).shape == (1, 16)
     plain = write_checkpoint(tmp_path / "plain", tiny_model(), TINY, {}, Card("Plain", frames=2))
-    assert (card.visual_key, card.text_fingerprint) == (plain.visual_key, plain.text_fingerprint)
-    assert card.text_key != plain.text_key and card.video_key != plain.video_key
+    assert (card.unpooled.visual_key, card.text.fingerprint) == (plain.unpooled.visual_key, plain.text.fingerprint)
+    assert card.text_key != plain.text_key and card.visual_key != plain.visual_key
 
 
 def rewrite(folder: Path, bow: tuple[str, ...] = (), **changed: Tensor) -> None:

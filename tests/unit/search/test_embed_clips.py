@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from numpy.typing import NDArray
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.media.store import Cache
-from nt2vr.models.card import Card
+from nt2vr.media.store import SAMPLING, Cache, Rows
+from nt2vr.media.video_files import hash_files
+from nt2vr.models.card import Card, StoredNames
 from nt2vr.search import embed_clips
 from nt2vr.search.embed_clips import drop_unused, embed_gallery, open_gallery
 from nt2vr.search.index import ExactIndex, FaissIndex
@@ -81,6 +83,45 @@ def test_cached_videos_are_neither_decoded_nor_encoded_again(
     assert encoder.num_clips == 0 and decoder.num_decoded == before
     for row in range(40):
         np.testing.assert_array_equal(again.frame_embeddings(row), first.frame_embeddings(39 - row))
+
+
+class OldEncoder(BrightnessEncoder):
+    """A model whose videos version 0.2.0 embedded; embeds nothing itself."""
+
+    card = Card(
+        "old",
+        frames=4,
+        image_size=16,
+        visual_fingerprint="c0ffee",
+        visual_settings="5e77",
+        pooling="unit_seqTransf",
+        head={"fingerprint": "4ead"},
+    )
+
+    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+        raise AssertionError("computed again")
+
+    def pool(self, stored: NDArray[np.float32]) -> NDArray[np.float32]:
+        raise AssertionError("pooled again")
+
+
+def test_embeddings_under_the_names_of_0_2_0_are_found(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
+    few = Gallery("few", gallery.videos[:2], "a-library")
+    keys = [clip.key for clip in hash_files(few.videos, cache, {})]
+    tower = blake2b(f"{SAMPLING} c0ffee 5e77 4".encode(), digest_size=8).hexdigest()
+    frames = np.arange(16, dtype=np.float32).reshape(2, 4, 2)
+    pooled = np.array([[1, 0], [0, 1]], np.float32)
+    folder = cache.galleries / "a-library" / tower
+    Rows(folder, np.float32, (4, 2)).append(keys, frames)
+    Rows(folder / "unit_seqTransf_4ead", np.float32, (2,)).append(keys, pooled)
+
+    for embedded in (
+        open_gallery(few, OldEncoder(), cache),
+        embed_gallery(few, OldEncoder(), decoder, cache),
+    ):
+        assert embedded.skipped == ()
+        np.testing.assert_array_equal(embedded.frame_embeddings(1), frames[1])
+        np.testing.assert_array_equal(embedded.embeddings, pooled)
 
 
 def test_bad_files_are_skipped_with_a_reason_and_rows_stay_aligned(
@@ -158,7 +199,7 @@ def test_opening_decodes_nothing_and_lists_what_is_missing(
     assert opened.gallery.videos == gallery.videos[10:]
     assert opened.skipped[9] == ("v9", "Not embedded yet.") and len(opened.skipped) == 10
     assert count_missing(gallery, encoder.card, cache) == 10
-    assert count_missing(gallery, replace(encoder.card, visual_fingerprint="another"), cache) == 40
+    assert count_missing(gallery, encoder.card.replace(visual_fingerprint="another"), cache) == 40
     assert (encoder.num_clips, decoder.num_decoded) == (0, before)
 
 
@@ -203,10 +244,10 @@ def test_what_is_pooled_is_stored_and_only_the_latest_poolings_are_kept(
 
     encoder.pool = pool  # type: ignore[method-assign,assignment]
     for number in range(10):
-        encoder.card = replace(encoder.card, head={"fingerprint": str(number)})
+        encoder.card = encoder.card.replace(head={"fingerprint": str(number)})
         for _ in range(2):
             embed_gallery(few, encoder, decoder, cache)
-        os.utime(folder_of(cache) / encoder.card.pooling_key, (number, number))
+        os.utime(folder_of(cache) / StoredNames.of(encoder.card.visual_key).pooling, (number, number))
     assert pooled == [2] * 10
     assert {path.name for path in folder_of(cache).glob("mean_*")} == {f"mean_{number}" for number in range(2, 10)}
 
@@ -273,8 +314,10 @@ def test_a_large_gallery_is_searched_approximately_with_a_known_recall(
 EMBED = """
 if __name__ == "__main__":  # the decoder's child imports this script too
     import os, sys
-    from pathlib import Path
-    from nt2vr.media.store import Cache
+    from hashlib import blake2b
+from pathlib import Path
+    from nt2vr.media.store import SAMPLING, Cache, Rows
+from nt2vr.media.video_files import hash_files
     from nt2vr.media.decode import Decoder
     from nt2vr.media.gallery import Gallery, Video
     from nt2vr.search.embed_clips import embed_gallery

@@ -28,7 +28,7 @@ class Models:
         return {name: CatalogEntry((Path(name),)) for name in TOWERS}
 
     def card(self, name: str, entries: dict[str, CatalogEntry]) -> Any:
-        return SimpleNamespace(video_key=TOWERS[name])
+        return SimpleNamespace(visual_key=TOWERS[name])
 
     def folder(self, name: str) -> Path:
         return Path(name)

@@ -10,7 +10,6 @@ import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -193,7 +192,7 @@ def _weights(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], Non
         change(weights)
         safetensors.torch.save_file(weights, folder / WEIGHTS)
         card = read_card(folder)
-        write_card(folder, replace(card, text_fingerprint=text_fingerprint(weights)))
+        write_card(folder, card.replace(text_fingerprint=text_fingerprint(weights)))
 
     return broken
 

@@ -1,7 +1,6 @@
 """Query-scored pooling: by the reference, in search exactly and in two stages, alike wherever a score is shown."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -112,7 +111,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     """Return a model that a card makes query-scored."""
     folder = tmp_path_factory.mktemp("models")
     write_tiny(folder / "tiny")
-    write_card(folder / "tiny", replace(read_card(folder / "tiny"), pooling=QUERY_SCORED, frames=4))
+    write_card(folder / "tiny", read_card(folder / "tiny").replace(pooling=QUERY_SCORED, frames=4))
     return Catalog([folder])
 
 

@@ -60,9 +60,13 @@ class KeywordEncoder(FrameEncoder):
 
     embed_dim = len(KEYWORDS)
 
-    def __init__(self, visual_fingerprint: str = "keywords", pooling: str = "mean") -> None:
+    def __init__(self, visual_fingerprint: str = "keywords") -> None:
         self.card = Card(
-            "keywords", "", "", 4, 8, pooling, metrics={LOW_SCORE: 0.75}, visual_fingerprint=visual_fingerprint
+            "keywords",
+            frames=4,
+            image_size=8,
+            metrics={LOW_SCORE: 0.75},
+            visual_fingerprint=visual_fingerprint,
         )
         self.num_batches = 0
 
@@ -75,7 +79,7 @@ class KeywordEncoder(FrameEncoder):
         return np.stack([embed(LEVELS[50 * round(frame.mean() / 50)]) for frame in frames])
 
     def pool(self, stored: NDArray[np.float32]) -> NDArray[np.float32]:
-        return stored[..., 0, :] if self.card.pooling == "first" else pool_by_mean(stored)
+        return pool_by_mean(stored)
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
         return tuple(word for word in text.split() if word == "quokka")

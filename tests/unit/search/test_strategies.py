@@ -1,6 +1,5 @@
 """Strategies that exclude without training, by hand and against the published formulas."""
 
-from dataclasses import replace
 from math import acos, cos, pi, sin, sqrt
 from typing import Any
 
@@ -91,7 +90,7 @@ def test_a_strength_is_the_systems_then_the_searchs_then_the_models_then_the_def
 
 def test_the_anchor_is_the_mean_of_the_texts_on_the_card() -> None:
     neutral = WordEncoder()
-    neutral.card = replace(neutral.card, exclusion={"anchor": ["dog", "cat sings"]})
+    neutral.card = neutral.card.replace(exclusion={"anchor": ["dog", "cat sings"]})
     assert anchor_of(neutral) == pytest.approx(embedded("dog", "cat sings").mean(axis=0))
     assert anchor_of(WordEncoder()) is None
 

@@ -100,7 +100,7 @@ def test_a_run_on_features_finds_what_captions_name_and_evaluation_projects_the_
 ) -> None:
     folder = trained / "home" / "runs" / "sea" / "checkpoints" / "epoch_001"
     card = read_card(folder)
-    assert (card.features, card.base, card.pooling) == (NAME, "", "projected")
+    assert (card.visual.features, card.base, card.pooling.name) == (NAME, "", "projected")
     assert card.metrics["validation/original/MIR"] == 1
     assert not any(name.startswith("validation/base/") for name in card.metrics)  # its towers see no features
     benchmark = load(trained / "data")

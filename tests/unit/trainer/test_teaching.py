@@ -1,7 +1,6 @@
 """Teaching a model "not" by sentences of the built-in world: the command, and the model that it leaves."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,9 +62,10 @@ def test_a_command_teaches_a_model_without_data_goes_on_when_repeated_and_leaves
     catalog = Catalog.of(Settings.read(data_dir))
     folder, base = catalog.folder("Tiny / random taught"), data_dir / "models" / "tiny"
     before, after = read_card(base), read_card(folder)
-    assert after.difference["model"] == "Tiny / random" and after.visual_fingerprint == before.visual_fingerprint
-    assert after.text_fingerprint == read_checkpoint(folder, verify=True).card.text_fingerprint
-    assert after.text_fingerprint != before.text_fingerprint
+    assert after.difference is not None and after.difference.model == "Tiny / random"
+    assert after.visual.fingerprint == before.visual.fingerprint
+    assert after.text.fingerprint == read_checkpoint(folder, verify=True).card.text.fingerprint
+    assert after.text.fingerprint != before.text.fingerprint
     run = RunFolder(data_dir / "runs" / "tiny-random-taught")
     assert (ended := run.status()) and ended.doing == "Tiny / random taught is among the models."
     rows = read_metrics(run.metrics)
@@ -102,8 +102,8 @@ def test_a_command_goes_on_only_with_a_run_of_its_model_and_data(data_dir: Path)
 def test_no_model_is_left_whose_captions_have_changed_and_a_second_of_a_name_gets_a_number(data_dir: Path) -> None:
     run = RunFolder(data_dir / "runs" / "a")
     write_tiny(run.checkpoint(1), "Tiny")
-    card = replace(read_card(run.checkpoint(1)), base="Tiny")
-    write_card(run.checkpoint(1), replace(card, metrics={"validation/text/kept": 0.97}))
+    card = read_card(run.checkpoint(1)).replace(base="Tiny")
+    write_card(run.checkpoint(1), card.replace(metrics={"validation/text/kept": 0.97}))
     name, reason = teaching.add_model(run.path)
     assert name == "" and reason.startswith("No model was added")
     assert Catalog.of(Settings.read(data_dir)).named("Tiny taught") is None

@@ -78,9 +78,9 @@ def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     assert changed and not any(name.startswith("visual.") for name in changed)  # including BatchNorm's counters
     start, end = read_checkpoint(base, verify=True).card, read_checkpoint(run.checkpoint(2), verify=True).card
-    assert start.visual_fingerprint == end.visual_fingerprint
-    assert start.text_fingerprint != end.text_fingerprint
-    assert (end.base, end.name, end.data) == ("Tiny base", "Tiny text", "built-in world, 40 clips")
+    assert start.visual.fingerprint == end.visual.fingerprint
+    assert start.text.fingerprint != end.text.fingerprint
+    assert (end.base, end.name, end.training.data) == ("Tiny base", "Tiny text", "built-in world, 40 clips")
 
     lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     controls, epochs = lines[0], [line for line in lines if "original/MIR" in line]

@@ -77,7 +77,8 @@ def test_each_epoch_leaves_a_checkpoint_that_measures_what_its_card_says(tmp_pat
     assert [line["epoch"] for line in lines if "original/MIR" in line] == [1, 2]
     encoder = read_checkpoint(run.checkpoint(2), verify=True)
     card = encoder.card
-    assert (card.name, card.epoch, card.frames, card.objective) == ("Tiny", 2, 2, "contrastive")
+    assert (card.name, card.framing.frames) == ("Tiny", 2)
+    assert (card.training.epoch, card.training.objective) == (2, "contrastive")
     assert card.metrics["validation/original/MIR"] == lines[-1]["original/MIR"]
     assert run.status() == RunStatus("running", os.getpid(), 2, 4, 0, total=4)
 
@@ -132,7 +133,7 @@ def test_a_run_outside_of_a_data_folder_ends_with_the_folder_of_its_model(
     save_config(CONFIG.replace(epochs=1), tmp_path / "tiny.json")
     assert main([str(tmp_path / "mine"), "--config", str(tmp_path / "tiny.json")]) == 0
     command = shlex.split(capsys.readouterr().err.splitlines()[-1].partition(": ")[2])
-    assert command[:2] == ["nt2vr", "export"] and read_card(Path(command[2])).epoch == 1
+    assert command[:2] == ["nt2vr", "export"] and read_card(Path(command[2])).training.epoch == 1
 
 
 def test_a_run_that_cannot_be_done_says_why_in_one_sentence(

@@ -106,8 +106,9 @@ def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visu
     assert epochs[-1]["text/order"] > controls["base/text/order"] + 10
     assert epochs[-1]["text/kept"] > 0.8
     card, before = read_checkpoint(finished.checkpoint(8), verify=True).card, read_checkpoint(base).card
-    assert card.visual_fingerprint == before.visual_fingerprint and card.text_fingerprint != before.text_fingerprint
-    assert (card.data, card.frames, card.base) == ("captions.txt, 100 captions", before.frames, "Tiny base")
+    assert card.visual.fingerprint == before.visual.fingerprint and card.text.fingerprint != before.text.fingerprint
+    assert (card.training.data, card.base) == ("captions.txt, 100 captions", "Tiny base")
+    assert card.framing.frames == before.framing.frames
     assert card.metrics["validation/text/target"] == epochs[-1]["text/target"]
     assert card.metrics["validation/base/text/target"] == controls["base/text/target"]
 

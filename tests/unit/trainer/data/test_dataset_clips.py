@@ -143,7 +143,7 @@ def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_pat
     log = finished.log.read_text()
     assert "Skipped bad: bad.avi is not a readable video" in log
     card = read_checkpoint(finished.checkpoint(2)).card
-    assert card.data == "mine, 10 clips"
+    assert card.training.data == "mine, 10 clips"
     lines = [json.loads(line) for line in finished.metrics.read_text().splitlines()]
     assert all(line["bnl"] > 0 for line in lines if "bnl" in line)
     assert lines[-1]["original/MIR"] == 1  # one clip is held out
@@ -156,9 +156,9 @@ def test_pooling_and_frame_positions_of_a_run_are_on_its_cards_and_of_its_base(
     config = CONFIG.replace(data=str(folder), epochs=1, pooling="raw_mean", positions="ends")
     run = run_training(config, tmp_path / "runs" / "a")
     card = read_card(run.checkpoint(1))
-    assert (card.pooling, card.positions) == ("raw_mean", "ends")
+    assert (card.pooling.name, card.framing.positions) == ("raw_mean", "ends")
     again = Learner(config.replace(model={}, base=str(run.checkpoint(1)), pooling="base", positions="base"))
-    assert (again.card.pooling, again.card.positions) == ("raw_mean", "ends")
+    assert (again.card.pooling.name, again.card.framing.positions) == ("raw_mean", "ends")
     assert again.config.framing.positions == "ends"
     usual = Learner(again.config.replace(pooling="mean", positions="centres"))
     batch = next(epoch_batches(ClipLoader(again.config, tmp_path / "runs" / ".frames").load("train"), again.config, 1))

@@ -47,9 +47,9 @@ def test_a_model_of_the_family_is_trained_reloaded_and_searched(
         assert (folder / file).exists() == (base / file).exists()
         assert not (base / file).exists() or (folder / file).read_bytes() == (base / file).read_bytes()
     encoder = read_checkpoint(folder, verify=True)
-    assert encoder.text_fingerprint != before.text_fingerprint
-    assert (encoder.visual_fingerprint == before.visual_fingerprint) == (train == "text")
-    assert encoder.card.framing == before.framing
+    assert encoder.text_fingerprint != before.text.fingerprint
+    assert (encoder.visual_fingerprint == before.visual.fingerprint) == (train == "text")
+    assert encoder.framing == before.input_framing
 
     videos = tuple(Video(f"v{level}", write_video(f"{level}.avi", [level] * 3, side=48)) for level in (30, 220))
     with Decoder(1) as decoder, Cache(tmp_path / "cache") as cache:

@@ -54,10 +54,10 @@ def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(config: TrainCon
     steps = [row for row in rows if "hn_nce" in row]
     assert steps[-1]["hn_nce"] < steps[0]["hn_nce"]
     card, before = read_card(folder), read_card(base)
-    assert (card.name, card.base, card.epoch) == (config.encoder.name, "tiny", 3)
+    assert (card.name, card.base, card.training.epoch) == (config.encoder.name, "tiny", 3)
     assert card.metrics["validation/fusion/R@5"] == epochs[-1]["fusion/R@5"]
-    assert (card.visual_fingerprint, card.text_fingerprint) == (before.visual_fingerprint, before.text_fingerprint)
-    assert "my-triplets" not in card.data and "triplets" in card.fusion["data"]
+    assert (card.visual.fingerprint, card.text.fingerprint) == (before.visual.fingerprint, before.text.fingerprint)
+    assert "my-triplets" not in card.training.data and "triplets" in card.fusion["data"]
     encoder = read_checkpoint(folder, verify=True)
     fusion = encoder.fusion
     assert fusion and fusion.fingerprint == card.fusion["fingerprint"]

@@ -96,7 +96,7 @@ def test_a_run_whose_loss_becomes_nan_stops_at_that_step_and_goes_on_from_its_la
     assert rows.count(change) == 1 and [row["step"] for row in rows] == sorted(row["step"] for row in rows)
     expected_rate = 1e-3 * rate_at(3, TrainConfig(**saved.config))
     assert rows[rows.index(change) + 1]["learning_rate"] == pytest.approx(expected_rate)
-    assert read_card(run.checkpoint(3)).changes == (change,)
+    assert read_card(run.checkpoint(3)).training.changes == (change,)
     finished = run.status()
     assert finished and (finished.state, finished.diverged_rate) == ("finished", None)
 

@@ -1,7 +1,7 @@
 """Clips are drawn once, and embedded once per visual tower."""
 
 import os
-from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +60,22 @@ def test_embeddings_are_mean_pooled_and_computed_once_per_visual_tower(tmp_path:
     assert (encoder.encoded, again.encoded, other.encoded) == (6, 0, 6)
 
 
+def test_embeddings_under_the_names_of_0_2_0_are_found(tmp_path: Path) -> None:
+    encoder = Brightness()
+    encoder.card = encoder.card.replace(visual_fingerprint="c0ffee", visual_settings="5e77")
+    file = clips(tmp_path)
+    stored = np.array([[1, 0], [0, 1], [1, 0]], np.float32)
+    key = blake2b(f"{file.path.stem} c0ffee 5e77 mean".encode(), digest_size=12).hexdigest()
+    np.save(tmp_path / f"embeddings-{key}.npy", stored)
+
+    one: Any = encoder
+    np.testing.assert_array_equal(file.embeddings(one), stored)
+    assert encoder.encoded == 0
+
+
 def test_all_poolings_pool_frames_that_were_encoded_once(tmp_path: Path) -> None:
     first, second, mean = Brightness(), Brightness(), Brightness()
-    first.card, second.card = (replace(first.card, head={"fingerprint": name}) for name in ("one", "two"))
+    first.card, second.card = (first.card.replace(head={"fingerprint": name}) for name in ("one", "two"))
     one: Any = first
     two: Any = second
     plain: Any = mean

@@ -19,12 +19,12 @@ def test_they_are_those_of_the_clips_as_drawn_and_nothing_is_drawn_for_them(
     split: SceneSplit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = read_checkpoint(BASE)
-    file = ClipFile.of(split, sample_scenes(split, 20, 0), 4, encoder.card.framing, tmp_path)
+    file = ClipFile.of(split, sample_scenes(split, 20, 0), 4, encoder.framing, tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(clips_module, "draw_clips", lambda *_, **__: pytest.fail("drawn"))
         found = embed_undrawn(file, encoder)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
-    few = ClipFile.of(split, file.scenes[:3], 4, encoder.card.framing, tmp_path)
+    few = ClipFile.of(split, file.scenes[:3], 4, encoder.framing, tmp_path)
     np.testing.assert_allclose(found[:3], few.embeddings(encoder), atol=2e-3)
 
 
@@ -33,7 +33,7 @@ def test_other_scenes_and_all_clips_under_another_tower_are_drawn(
 ) -> None:
     encoder = read_checkpoint(BASE)
     scenes = [*sample_scenes("train", 1, 0), *sample_scenes("train", 2, 1), *sample_scenes("validation", 1, 0)]
-    file = ClipFile.of("train", scenes, 4, encoder.card.framing, tmp_path)
+    file = ClipFile.of("train", scenes, 4, encoder.framing, tmp_path)
     np.testing.assert_allclose(embed_undrawn(file, encoder), file.embeddings(encoder), atol=2e-3)
     monkeypatch.setattr(shipped, "_model_key", lambda encoder: "another tower")
     np.testing.assert_array_equal(embed_undrawn(file, encoder), file.embeddings(encoder))
@@ -42,5 +42,5 @@ def test_other_scenes_and_all_clips_under_another_tower_are_drawn(
 def test_without_the_file_clips_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shipped, "FILE", tmp_path / "none.npz")
     encoder = read_checkpoint(BASE)
-    file = ClipFile.of("train", sample_scenes("train", 2, 0), 4, encoder.card.framing, tmp_path)
+    file = ClipFile.of("train", sample_scenes("train", 2, 0), 4, encoder.framing, tmp_path)
     np.testing.assert_array_equal(embed_undrawn(file, encoder), file.embeddings(encoder))
