@@ -8,8 +8,8 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
+from nt2vr.papers.con_clip.distractors import Miner, Sought, distractors
 from tests.paper_references import papers_reference
-from trainer.inputs.distractors import Miner, Sought, distractors
 from trainer.inputs.negated import subject_and_object
 
 
