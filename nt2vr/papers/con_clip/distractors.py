@@ -1,6 +1,6 @@
-"""Distractors of CoN-CLIP: videos that show what a negated caption describes, mined by the starting model."""
+"""Distractors: videos that show what a negated caption describes, mined by the starting model."""
 
-from functools import partial
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -9,28 +9,41 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
+from nt2vr.negation.generate.actions import actions
+from nt2vr.negation.generate.content import things
+from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.query import split_query
+from nt2vr.negation.parse.tagger import load_tagger
 from trainer import distributed
 from trainer.config import TrainConfig
-from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Preparation, Towers
+from trainer.inputs import Drawing, EmbeddedBatch, Input, Negated, Preparation, Towers
 from trainer.inputs.frozen_texts import FrozenTexts, TextEncoder, embed_once
-from trainer.inputs.negated import Negated, subject_and_object
+
+CACHED = 100_000  # negated captions, whose parsing takes about 2 ms
 
 
-class Sought(NamedTuple):
-    """What to mine for this process's share of a batch."""
+class DistractorRequest(NamedTuple):
+    """What to mine for this process's share of a batch, of b captions."""
 
-    parts: list[tuple[str, str]]  # b subjects and denied objects; empty texts for captions that have none
-    rows: NDArray[np.int64]  # (b,) the captions' own clips, which are never their distractors
-    pool: NDArray[np.int64]  # (P,) rows of the clips to choose among
+    subjects: list[str]  # b texts; empty for captions that have no distractor
+    objects: list[str]  # b texts that the negations deny; likewise
+    has_distractor: NDArray[np.bool_]  # (b,)
+    caption_clips: NDArray[np.int64]  # (b,) the captions' own clips, which are never their distractors
+    candidates: NDArray[np.int64]  # (P,) rows of the clips to choose among
 
 
-class Distractors(Input[Sought, Tensor]):
-    """A video per caption that shows what its negation describes: (B, D), L2-normalised; meaningless without one.
+class EmbeddedDistractors(NamedTuple):
+    video: Tensor  # (B, D), L2-normalised distractors of the captions; meaningless where `has_distractor` is False
+    has_distractor: Tensor  # (B,) bool
 
-    Captions whose subject and denied object are not clear have none, and count as not negatable.
+
+class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
+    """A video per caption that shows what its negation describes.
+
+    Captions that cannot be negated have none, nor have those whose subject or denied object is not clear.
     """
 
-    uses = (partial(Negated, is_parsed=True),)
+    uses = (Negated,)
     needs_frozen_videos = True
 
     def check(self, config: TrainConfig, loss: str) -> None:
@@ -45,47 +58,71 @@ class Distractors(Input[Sought, Tensor]):
         base = FrozenTexts.of_base(preparation.config, preparation.device)
         self.miner = Miner(base, preparation.videos, preparation.device)
 
-    def draw(self, drawing: Drawing) -> Sought:
-        """Tell what to mine, among random clips."""
+    def draw(self, drawing: Drawing) -> DistractorRequest:
+        """Draw the clips to choose among, and parse the negated captions."""
         negated = drawing.of(Negated)
-        parts: list[tuple[str, str]] = []
+        parts: list[tuple[str, str] | None] = []
         for caption, text, is_negatable in zip(drawing.captions, negated.texts, negated.negatable, strict=True):
-            subject_object = subject_and_object(caption.text, text) if is_negatable else None
-            parts.append(subject_object or ("", ""))
-        clips = np.random.default_rng(drawing.seed(2)).permutation(len(drawing.clips))
-        pool = clips[: drawing.config.negation.pool_clips or None]
-        return Sought(parts, drawing.rows[drawing.share], np.sort(pool))
+            parts.append(subject_and_object(caption.text, text) if is_negatable else None)
 
-    def embed(self, drawn: Sought, texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> Tensor:
+        clips = np.random.default_rng(drawing.seed(2)).permutation(len(drawing.clips))
+        candidates = clips[: drawing.config.negation.pool_clips or None]
+        return DistractorRequest(
+            subjects=[part[0] if part else "" for part in parts],
+            objects=[part[1] if part else "" for part in parts],
+            has_distractor=np.array([part is not None for part in parts]),
+            caption_clips=drawing.rows[drawing.share],
+            candidates=np.sort(candidates),
+        )
+
+    def embed(
+        self, drawn: DistractorRequest, texts: Tensor, batch: EmbeddedBatch, towers: Towers
+    ) -> EmbeddedDistractors:
         """Choose the distractors, and look up their embeddings."""
-        return distributed.gather(towers.stored_videos(self.miner.rows(drawn)))
+        video = towers.stored_videos(self.miner.mine(drawn))
+        has_distractor = torch.from_numpy(drawn.has_distractor).to(towers.device)
+        return EmbeddedDistractors(distributed.gather(video), distributed.gather(has_distractor))
 
 
 class Miner:
     """Finds distractors among all training clips, (N, D), L2-normalised."""
 
     def __init__(self, encoder: TextEncoder, videos: NDArray[np.float32], device: str) -> None:
-        self._encoder, self._device, self._videos = encoder, device, torch.from_numpy(videos).to(device)
+        self._encoder = encoder
+        self._device = device
+        self._videos = torch.from_numpy(videos).to(device)
 
-    def rows(self, sought: Sought) -> Tensor:
-        texts = [text for parts in zip(*sought.parts, strict=True) for text in parts]
-        subjects, objects = embed_once(self._encoder, texts, self._device).chunk(2)
-        pool, rows = (torch.from_numpy(some).to(self._device) for some in (sought.pool, sought.rows))
-        same = pool == rows[:, None]  # (b, P)
-        own = torch.where(same.any(dim=1), same.int().argmax(dim=1), -1)
-        return pool[distractors(self._videos[pool], subjects, objects, own)]
+    def mine(self, request: DistractorRequest) -> Tensor:
+        """Return one clip per caption, by its row: (b,)."""
+        texts = [*request.subjects, *request.objects]  # in one call, on which the last bits depend
+        subjects, objects = embed_once(self._encoder, texts, self._device).chunk(2)  # (b, D) each
+        candidates = torch.from_numpy(request.candidates).to(self._device)
+        caption_clips = torch.from_numpy(request.caption_clips).to(self._device)
+        is_own_clip = candidates == caption_clips[:, None]  # (b, P)
+        return candidates[choose_distractors(self._videos[candidates], subjects, objects, is_own_clip)]
 
 
-def distractors(videos: Tensor, subjects: Tensor, objects: Tensor, own: Tensor) -> Tensor:
+def choose_distractors(videos: Tensor, subjects: Tensor, objects: Tensor, is_own_clip: Tensor) -> Tensor:
     """Choose the clip that is most like a subject and least like an object, other than the caption's own.
 
         argmax over x of  cos(x, subject) - cos(x, object)        (Eq. 4)
 
-    Of (P, D) videos, (b, D) subjects and objects, all L2-normalised, and (b,) captions' own places, -1 for none,
-    return (b,) places of videos; of equal ones, the first.
+    Of (P, D) videos, (b, D) subjects and objects, all L2-normalised, and (b, P) whether a video is the caption's own,
+    return (b,) rows of videos; of equal ones, the first.
 
     Source: Singh et al., "Learn 'No' to Say 'Yes' Better", WACV 2025, Eq. 4.
     """
     scores = (subjects - objects) @ videos.T  # (b, P)
-    scores[own >= 0, own[own >= 0]] = -torch.inf
-    return scores.argmax(dim=1)
+    return scores.masked_fill(is_own_clip, -torch.inf).argmax(dim=1)
+
+
+@lru_cache(maxsize=CACHED)
+def subject_and_object(caption: str, negated: str) -> tuple[str, str] | None:
+    """Return who acts in a caption, or what it names first, and what its negation denies; None if either is unclear.
+
+    "a guy flies a kite on the beach", "a guy does not fly a kite on the beach": "a man", "fly a kite".
+    """
+    phrases = Phrases(load_tagger().tag(caption))
+    named = [*(acting.subject.text for acting in actions(phrases)), *(thing.text for thing in things(phrases))]
+    query = split_query(negated, Phrases(load_tagger().tag(negated)))
+    return (named[0], query.unwanted[0]) if named and query.unwanted else None

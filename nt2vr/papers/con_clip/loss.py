@@ -22,8 +22,8 @@ class ConClipLoss:
         L3 = cross_entropy(scale · d [c⁻; c]ᵀ)        own negation, for the distractor
         loss = mean of the terms that are on, each a mean over the batch
 
-    Captions that cannot be negated have neither c⁻ nor d. Distractors are mined, see `trainer.inputs.distractors`, so
-    L3 takes it on trust that c⁻ fits d.
+    Captions that cannot be negated have neither c⁻ nor d. Distractors are mined (see distractors.py), so L3 assumes
+    that c⁻ fits d without knowing it.
 
     Source: Singh et al., "Learn 'No' to Say 'Yes' Better: Improving Vision-Language Models via Negations", WACV 2025,
     section 4.2; its Table 6 turns terms off.
@@ -40,20 +40,30 @@ class ConClipLoss:
     @property
     def inputs(self) -> tuple[InputFactory, ...]:
         """Videos and negated captions, and distractors for the terms that have them."""
-        if self.captions or self.distractors:
+        if self._has_distractors:
             return (Video, Negated, Distractors)
         return (Video, Negated)
 
+    @property
+    def _has_distractors(self) -> bool:
+        return self.captions or self.distractors
+
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        video, negated, terms = given(batch.video), _negated(batch), list[Tensor]()
+        video = given(batch.video)
+        if not self._has_distractors:
+            return _choice_loss(batch, video, right=batch.caption, wrong=_negated(batch))
+
+        # A caption without a distractor counts as one that cannot be negated.
+        mined = batch.of(Distractors)
+        distractor = mined.video[mined.has_distractor]  # (N, D)
+        negated = batch.of(Negated).text[mined.has_distractor]  # (N, D)
+        terms: list[Tensor] = []
         if self.images:
-            terms.append(_chosen(batch, video, batch.caption, negated))
-        if self.captions or self.distractors:
-            distractor = _negatable(batch.of(Distractors), batch)
-            if self.captions:
-                terms.append(_chosen(batch, batch.caption, video, distractor))
-            if self.distractors and len(distractor):
-                terms.append(_chosen(batch, distractor, negated, batch.caption))
+            terms.append(_choice_loss(batch, video, right=batch.caption, wrong=negated))
+        if self.captions:
+            terms.append(_choice_loss(batch, batch.caption, right=video, wrong=distractor))
+        if self.distractors and len(distractor):
+            terms.append(_choice_loss(batch, distractor, right=negated, wrong=batch.caption))
         return torch.stack(terms).mean() if terms else video.sum() * 0.0
 
 
@@ -75,22 +85,19 @@ class NegClipLoss:
     )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        video, negated = given(batch.video), _negated(batch)
-        return (_chosen(batch, video, batch.caption, negated) + _chosen(batch, batch.caption, video, video[:0])) / 2
+        video = given(batch.video)
+        to_text = _choice_loss(batch, video, right=batch.caption, wrong=_negated(batch))
+        to_video = _choice_loss(batch, batch.caption, right=video, wrong=video[:0])
+        return (to_text + to_video) / 2
 
 
 def _negated(batch: EmbeddedBatch) -> Tensor:
     """Return the negations of the captions that can be negated: (N, D)."""
-    return _negatable(batch.of(Negated).text, batch)
+    negated = batch.of(Negated)
+    return negated.text if negated.negatable is None else negated.text[negated.negatable]
 
 
-def _negatable(rows: Tensor, batch: EmbeddedBatch) -> Tensor:
-    """Return the rows of captions that can be negated: (N, D)."""
-    negatable = batch.of(Negated).negatable
-    return rows if negatable is None else rows[negatable]
-
-
-def _chosen(batch: EmbeddedBatch, asked: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
-    """Cross-entropy of each asked row's own `right` row among all rows of `right` and `wrong`."""
-    scores = batch.logit_scale * asked @ torch.cat([right, wrong]).T  # (B, B + N)
+def _choice_loss(batch: EmbeddedBatch, anchor: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
+    """Cross-entropy of each anchor's own row of `right` among all rows of `right` and `wrong`."""
+    scores = batch.logit_scale * anchor @ torch.cat([right, wrong]).T  # (B, B + N)
     return cross_entropy(scores, torch.arange(len(scores), device=scores.device))

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 from torch.nn.functional import normalize
 
 from nt2vr.errors import ConfigError
-from nt2vr.papers.con_clip.distractors import Distractors
+from nt2vr.papers.con_clip.distractors import Distractors, EmbeddedDistractors
 from nt2vr.papers.con_clip.loss import ConClipLoss, NegClipLoss
 from tests.paper_references import papers_reference
 from trainer.config import TrainConfig
@@ -23,14 +24,20 @@ def random_batch(size: int = 5) -> EmbeddedBatch:
     video, caption, negated, distractor = (
         normalize(torch.randn(size, 8, generator=generator), dim=-1).requires_grad_() for _ in range(4)
     )
-    inputs = {Negated: EmbeddedNegated(negated), Distractors: distractor}
+    inputs = {Negated: EmbeddedNegated(negated), Distractors: with_distractors(distractor)}
     return EmbeddedBatch(video, caption, torch.tensor(7.0), inputs)
+
+
+def with_distractors(video: Tensor) -> EmbeddedDistractors:
+    return EmbeddedDistractors(video, torch.ones(len(video), dtype=torch.bool))
 
 
 def with_negatable(batch: EmbeddedBatch, *negatable: bool) -> EmbeddedBatch:
     """Return a batch of which some captions cannot be negated."""
-    negated = batch.of(Negated)._replace(negatable=torch.tensor(negatable))
-    return replace(batch, inputs={**batch.inputs, Negated: negated})
+    some = torch.tensor(negatable)
+    negated = batch.of(Negated)._replace(negatable=some)
+    distractors = batch.of(Distractors)._replace(has_distractor=some)
+    return replace(batch, inputs={**batch.inputs, Negated: negated, Distractors: distractors})
 
 
 @pytest.mark.parametrize("kind", [ConClipLoss, NegClipLoss])
@@ -51,7 +58,7 @@ def published_con(scale: str) -> tuple[EmbeddedBatch, dict[str, float]]:
     )
     values = {name: float(stored[f"con_{name}_scale{scale}"]) for name in ("L1", "L2", "L3", "total")}
     values["negclip"] = float(stored[f"con_negclip_style_scale{scale}"])
-    inputs = {Negated: EmbeddedNegated(negated), Distractors: distractor}
+    inputs = {Negated: EmbeddedNegated(negated), Distractors: with_distractors(distractor)}
     batch = EmbeddedBatch(video, caption, torch.tensor(float(scale)).double(), inputs)
     return batch, values
 
@@ -74,7 +81,7 @@ def test_con_is_the_loss_of_its_authors_code_in_total_and_by_terms(scale: str) -
 
 def test_con_is_that_of_a_plain_loop_and_leaves_out_what_cannot_be_negated() -> None:
     batch = with_negatable(random_batch(), True, False, True, True, False)
-    rows = {"v": given(batch.video), "c": batch.caption, "n": batch.of(Negated).text, "d": batch.of(Distractors)}
+    rows = {"v": given(batch.video), "c": batch.caption, "n": batch.of(Negated).text, "d": batch.of(Distractors).video}
     cosine = {a + b: (7.0 * rows[a] @ rows[b].T).tolist() for a in rows for b in rows}
 
     def term(asked: str, right: str, wrong: str, who: list[int], competing: list[int]) -> float:
@@ -94,6 +101,19 @@ def test_con_is_that_of_a_plain_loop_and_leaves_out_what_cannot_be_negated() -> 
     none = with_negatable(batch, *[False] * 5)
     assert ConClipLoss(images=False, captions=False)(none).item() == 0
     assert ConClipLoss()(none).isfinite()
+
+
+def test_a_caption_without_a_distractor_counts_as_one_that_cannot_be_negated() -> None:
+    batch = random_batch()
+    has_distractor = torch.tensor([True, False, True, True, False])
+    mined = batch.of(Distractors)._replace(has_distractor=has_distractor)
+    without = replace(batch, inputs={**batch.inputs, Distractors: mined})
+    assert ConClipLoss()(without).item() == ConClipLoss()(with_negatable(batch, *has_distractor.tolist())).item()
+    # L1 alone has no distractors, and keeps all negations.
+    alone = ConClipLoss(captions=False, distractors=False)
+    assert (
+        alone(without).item() == alone(batch).item() != alone(with_negatable(batch, *has_distractor.tolist())).item()
+    )
 
 
 def test_con_needs_a_term_and_distractors_a_frozen_visual_tower() -> None:

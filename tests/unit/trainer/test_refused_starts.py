@@ -53,7 +53,11 @@ def few_triplets(folder: Path) -> Changes:
 REFUSED: dict[str, Callable[[Path], Changes]] = {
     "an unknown loss": lambda _: {"losses": {"triplet": {}}},
     "a loss's unknown field": lambda _: {"losses": {"contrastive": {"m9": 1}}},
-    "a loss that needs a frozen tower": lambda folder: {**text_tower(folder), "train": "all", "losses": {"distill": {}}},
+    "a loss that needs a frozen tower": lambda folder: {
+        **text_tower(folder),
+        "train": "all",
+        "losses": {"distill": {}},
+    },
     "no such data": lambda folder: {"data": str(folder / "nowhere")},
     "too few captions for a batch": lambda folder: own_captions(folder, count=3),
     "too few captions for accumulate": lambda folder: {**own_captions(folder), "num_clips": 100, "accumulate": 20},
