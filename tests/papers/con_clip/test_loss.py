@@ -14,7 +14,7 @@ from nt2vr.papers.con_clip.distractors import Distractors, EmbeddedDistractors
 from nt2vr.papers.con_clip.loss import ConClipLoss, NegClipLoss
 from tests.paper_references import papers_reference
 from trainer.config import TrainConfig
-from trainer.inputs import EmbeddedBatch, Negated, given
+from trainer.inputs import EmbeddedBatch, Input, Negated, given
 from trainer.inputs.negated import EmbeddedNegated
 from trainer.losses import losses_of
 
@@ -24,7 +24,10 @@ def random_batch(size: int = 5) -> EmbeddedBatch:
     video, caption, negated, distractor = (
         normalize(torch.randn(size, 8, generator=generator), dim=-1).requires_grad_() for _ in range(4)
     )
-    inputs = {Negated: EmbeddedNegated(negated), Distractors: with_distractors(distractor)}
+    inputs: dict[type[Input[Any, Any]], Any] = {
+        Negated: EmbeddedNegated(negated),
+        Distractors: with_distractors(distractor),
+    }
     return EmbeddedBatch(video, caption, torch.tensor(7.0), inputs)
 
 
@@ -58,7 +61,10 @@ def published_con(scale: str) -> tuple[EmbeddedBatch, dict[str, float]]:
     )
     values = {name: float(stored[f"con_{name}_scale{scale}"]) for name in ("L1", "L2", "L3", "total")}
     values["negclip"] = float(stored[f"con_negclip_style_scale{scale}"])
-    inputs = {Negated: EmbeddedNegated(negated), Distractors: with_distractors(distractor)}
+    inputs: dict[type[Input[Any, Any]], Any] = {
+        Negated: EmbeddedNegated(negated),
+        Distractors: with_distractors(distractor),
+    }
     batch = EmbeddedBatch(video, caption, torch.tensor(float(scale)).double(), inputs)
     return batch, values
 

@@ -145,11 +145,10 @@ def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
     monkeypatch.chdir(tmp_path)
     write_tiny(tmp_path / "mine" / "epoch_001")
     write_tiny(tmp_path / "data" / "models" / "ViT-B-32--openai", "ViT-B-32 / openai")
-    config = resolved(TrainConfig(base="mine/epoch_001", verb_changes="verbs.jsonl"))
+    config = resolved(TrainConfig(base="mine/epoch_001"))
     assert config.encoder.base == str(tmp_path / "mine" / "epoch_001")
-    assert config.flat()["verb_changes"] == str(tmp_path / "verbs.jsonl")
     assert resolved(config) == config
-    for kept in (TrainConfig(base="assets/models/clip"), TrainConfig(), TrainConfig(verb_changes="~/verbs.jsonl")):
+    for kept in (TrainConfig(base="assets/models/clip"), TrainConfig()):
         assert resolved(kept) == kept
     for typed in ("vit-b-32/openai", "ViT-B-32 / openai"):  # the name of a model
         base = resolved(TrainConfig(base=typed), tmp_path / "data").encoder.base

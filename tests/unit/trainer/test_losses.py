@@ -49,7 +49,7 @@ def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
     labels = normalize(torch.randn(size, 8, generator=generator), dim=-1).requires_grad_()
     turns = (normalize(torch.randn(4, 8, generator=generator), dim=-1).requires_grad_() for _ in range(2))
     video.requires_grad_(), caption.requires_grad_()
-    inputs = {
+    inputs: dict[type[Input[Any, Any]], Any] = {
         Negated: EmbeddedNegated(negated.requires_grad_()),
         Denied: text.requires_grad_(),
         Truth: truth,
@@ -282,7 +282,7 @@ def test_losses_add_up_by_their_weights_and_are_told_without() -> None:
         ({"bnl": {"m2": "0.6"}}, "m2 of the loss bnl must be a number, not '0.6'"),
         ({"snl": {"pivot": "text"}}, "pivot of the loss snl must be 'video' or 'query', not 'text'"),
         ({"contrastive": {"margin": 0.2}}, "no setting 'margin' of the loss contrastive"),
-        ({"bnl": {"m1": math.nan}}, "m1 of the loss bnl must be a finite number"),
+        ({"contrastive": {"weight": math.nan}}, "weight of the loss contrastive must be a finite number"),
         ({"contrastive": {"weight": -1}}, "weight of the loss contrastive must be at least 0, not -1"),
         ({"contrastive": {"weight": 0}}, "no loss to minimise"),
         ({}, "no loss to minimise"),

@@ -65,7 +65,6 @@ REFUSED: dict[str, Callable[[Path], Changes]] = {
     "a pooling that cannot be kept": lambda folder: {**text_tower(folder), "keep_head": True},
     "a head that learns nothing": lambda folder: {**text_tower(folder), "train": "head"},
     "the order of frames without such a pooling": lambda folder: {**text_tower(folder), "losses": {"order": {}}},
-    "no file of verbs": lambda folder: {"verb_changes": str(folder / "no.jsonl"), "losses": {"vfc": {}}},
     "a monitor of the world for pictures": lambda folder: {**own_pictures(folder), "monitor": "not/auc"},
     "a monitor of texts for pictures": lambda folder: {**own_pictures(folder), "monitor": "text/order"},
     "a monitor of videos for captions": own_captions,
