@@ -58,7 +58,7 @@ class Field:
     @property
     def info(self) -> str:
         """The help's first clause, then as Markdown's strong text all of it, which style.css shows at use."""
-        text = in_words(self.help).replace("*", r"\*")
+        text = in_words(self.help)
         first = re.split("[.;,] ", text, maxsplit=1)[0]
         return text if first == text else f"{first} **{text}**"
 
