@@ -1,4 +1,4 @@
-"""Time from “Train from here” to each checkpoint: `python -m benchmarks.watch [--set KEY=VALUE …] [--check]`.
+"""Time from “Watch it learn” to each checkpoint: `python -m benchmarks.watch [--set KEY=VALUE …] [--check]`.
 
 Starts a run of the preset `stage` as the page does, in an empty data folder. Prints
 when each step of the preparation began, and for each checkpoint the seconds since the start and the hard pairs on the

@@ -58,6 +58,10 @@ class RunError(Nt2vrError):
     """A training run that cannot be started, stopped or deleted now."""
 
 
+class DeviceInUseError(RunError):
+    """A start on a device on which another run is training."""
+
+
 class DivergedError(RunError):
     """A training whose loss, gradients or weights are not finite any more."""
 

@@ -5,4 +5,8 @@ document.addEventListener("click", ({ target }) => {
 element.addEventListener("click", ({ target }) => {
   if (target.closest("[data-join]")) trigger("join", {});
   if (target.closest("[data-stop]")) trigger("stop", {});
+  if (target.closest("[data-instead]")) trigger("instead", {});
+  if (target.closest("[data-afterwards]")) trigger("afterwards", {});
+  if (target.closest("[data-dismiss]")) trigger("dismiss", {});
+  if (target.closest("[data-withdraw]")) trigger("withdraw", {});
 });

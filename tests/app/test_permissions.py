@@ -20,6 +20,12 @@ from tests.app.raw import Event, RawClient
 from tests.conftest import STRANGER, RunningApp, run_app
 from tests.hub_server import HubServer, serve_hub
 
+TRAINING: tuple[Event, ...] = (  # events that would train, if the owner sent them
+    ("train-start", "click"),
+    ("train-choice-stop", "click"),
+    ("train-choice-afterwards", "click"),
+    ("watch", "start"),
+)
 META = {"_type": "gradio.FileData"}
 GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission for, and a value for its first input
     ("model-add", "click"): ("import models and videos", "/etc/hostname"),
@@ -46,13 +52,23 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
     ("evaluate-name", "submit"): ("write notes on reports", "none"),
     ("review", "note"): ("write notes on reports", None),
     ("train-start", "click"): ("train models", None),
+    ("train-choice-stop", "click"): ("train models", None),
+    ("train-choice-afterwards", "click"): ("train models", None),
+    ("train-runs", "withdraw"): ("train models", None),
     ("train-stop", "click"): ("train models", "none"),
     ("train-resume", "click"): ("train models", "none"),
     ("train-resume-lower", "click"): ("train models", "none"),
     ("train-delete-now", "click"): ("delete runs, reports and libraries", "none"),
     ("teach", "click"): ("train models", None),
+    ("teach-choice-stop", "click"): ("train models", None),
+    ("teach-choice-afterwards", "click"): ("train models", None),
     ("library-teach", "click"): ("train models", None),
+    ("library-teach-choice-stop", "click"): ("train models", None),
+    ("library-teach-choice-afterwards", "click"): ("train models", None),
     ("watch", "start"): ("train models", None),
+    ("watch", "instead"): ("train models", None),
+    ("watch", "afterwards"): ("train models", None),
+    ("watch", "withdraw"): ("train models", None),
     ("watch", "stop"): ("train models", None),
     ("train-empty-trash", "click"): ("delete runs, reports and libraries", "none"),
 }
@@ -71,6 +87,7 @@ OPEN_TARGETS = (
         "train-delete",
         "train-keep",
         "train-beside",
+        "train-base",
     ),
 )
 OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API
@@ -103,7 +120,7 @@ def test_a_stranger_is_refused_with_the_reason_and_the_owner_is_not(
 ) -> None:
     refusal = f"Only the owner may {GUARDED[event][0]} here"
     assert stranger.error(event, values_for(stranger, event)).startswith(refusal)
-    if event not in (("train-start", "click"), ("watch", "start")):  # which would train
+    if event not in TRAINING:
         assert refusal not in owner.error(event, values_for(owner, event))
 
 

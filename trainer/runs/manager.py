@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -34,6 +34,7 @@ from trainer.runs.run_folder import (
     read_metrics,
     refuse_second_training,
 )
+from trainer.runs.waiting import WaitingStart
 
 ROOT = Path(trainer.__file__).parent.parent  # relative base and data paths in presets start here
 PATIENCE_S = 10.0  # a run still training this long after a stop request may be killed
@@ -89,6 +90,9 @@ class RunManager:
         self._metrics: dict[str, tuple[int, list[dict[str, float]]]] = {}  # run_id -> when changed, rows
         self._stopping: dict[str, tuple[int, float]] = {}  # run_id -> process id, time of the stop request
         self._sessions: dict[str, str] = {}  # run_id -> session
+        # the last start that had to wait, until it is taken back; it may have led to a run, or have been refused
+        self.waiting: WaitingStart | None = None
+        self._waiting_lock = threading.Lock()
         self.trash = folder / TRASH  # of deleted runs, each named with the time of its deletion
         self._evict()
 
@@ -117,14 +121,44 @@ class RunManager:
 
     def check(self, config: TrainConfig) -> TrainConfig:
         """Return a config with absolute paths; raise an Nt2vrError if no run with it could start now."""
+        self.free_device()
+        return self.check_config(config)
+
+    def check_config(self, config: TrainConfig) -> TrainConfig:
+        """Do as `check`, but for a start on a free device."""
         from trainer.checks import check_start  # noqa: PLC0415  imports torch
 
         config = resolved(config, self.folder.parent)
-        self.free_device()
         training = f"Training {config.batches.epochs} epochs of {config.encoder.name}"
         check_free(self.folder, _space_needed(config), training)
         check_start(config)
         return config
+
+    def start_later(self, name: str, start: Callable[[], str], session: str = "") -> WaitingStart:
+        """Have a run start once none is in its way; a RunError if another start waits already.
+
+        Args:
+            name: of the run.
+            start: starts it, and returns its id.
+            session: says who asks for it.
+        """
+        with self._waiting_lock:
+            self.refuse_second_wait()
+            self.waiting = WaitingStart(name, start, self.free_device, session)
+            return self.waiting
+
+    def refuse_second_wait(self) -> None:
+        """Raise a RunError if a start is waiting."""
+        if self.waiting is not None and self.waiting.is_waiting:
+            raise RunError(f"“{self.waiting.name}” is already waiting to start, and only one start can wait.")
+
+    def take_back_start(self) -> None:
+        """Let the start that waits never happen, or forget why it was refused; a RunError if there is none."""
+        with self._waiting_lock:
+            if self.waiting is None:
+                raise RunError("No start is waiting.")
+            self.waiting.take_back()
+            self.waiting = None
 
     def resume(self, run_id: str, learning_rate: float | None = None, session: str = "") -> None:
         """Let a run go on from where it was saved, after its loss became non-finite perhaps at a lower rate."""
@@ -139,7 +173,7 @@ class RunManager:
         self._sessions[run_id] = session
 
     def free_device(self) -> dict[str, str]:
-        """Return the environment of a process that trains; a RunError if one already does on its devices."""
+        """Return the environment of a process that trains; a DeviceInUseError if one already does on its devices."""
         environment = training_environment(self.device)
         refuse_second_training(self.folder, training_devices(environment))
         return environment

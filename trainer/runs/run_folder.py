@@ -27,7 +27,7 @@ from typing import Literal
 
 from filelock import FileLock, Timeout
 
-from nt2vr.errors import RunError
+from nt2vr.errors import DeviceInUseError, RunError
 from nt2vr.files import is_disk_full, parse_json, with_schema, without_schema, write_json
 from nt2vr.models.catalog import BEST
 from nt2vr.progress import Progress
@@ -185,10 +185,10 @@ def device_locks(runs: Path, devices: Sequence[str] = ()) -> dict[str, Lock]:
 
 
 def refuse_second_training(runs: Path, devices: Sequence[str] = ()) -> None:
-    """Raise a RunError if a run in the folder `runs` is training on a device that a new one would use."""
+    """Raise a DeviceInUseError if a run in the folder `runs` is training on a device that a new one would use."""
     for device, lock in device_locks(runs, devices).items():
         if (holder := lock.holder()) is not None:
-            raise RunError(
+            raise DeviceInUseError(
                 f"{holder.run} is still training on {device} (folder {holder.folder}, process {holder.pid}), "
                 "and a device trains one run at a time. Wait for it, or stop it first."
             )

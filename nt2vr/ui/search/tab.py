@@ -180,7 +180,7 @@ class SearchTab:
         more_models = MoreModels(self.galleries.built_in, self.permissions, self.runs)
         self.results = r = Results(more_models, c.systems, page)
         self._wire(page)
-        visits = page.load, tabs.select, more_models.started.success
+        visits = page.load, tabs.select, *(event.success for event in more_models.started)
         self._watch.wire(visits, c.query, c.systems, c.ask, r.columns, r.answer)
         wire_indexing(self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask)
         r.understood.back(None, None, tabs, js=TO_SEARCH, **JS_ONLY)

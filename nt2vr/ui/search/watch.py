@@ -9,7 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.errors import ConfigError, quoted
+from nt2vr.errors import ConfigError, DeviceInUseError, quoted
 from nt2vr.library.galleries import Galleries
 from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
@@ -20,6 +20,7 @@ from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.epochs import Entries, KeptRankings, Recording, RunEpochs, epoch_of, judged_by_parts
 from nt2vr.search.searcher import Panel, Searcher
 from nt2vr.search.strategies import System
+from nt2vr.ui.later_starts import LaterStarts
 from nt2vr.ui.search.results import how_text, short_name, system_choices
 from nt2vr.ui.search.state import MAX_COLUMNS, QUIET
 from nt2vr.ui.theme import template
@@ -35,6 +36,7 @@ MAX_BASE = 40  # characters of the base's name in a run's
 POLL_S = 1.0
 REST = 10  # polls after the end of a run, within which its last checkpoint is served
 LATEST = 4  # counts told besides the first
+WAITING = "(waiting)"  # in place of the id of a run that has not started
 ViewOf = Callable[[Answer], Mapping[str, Any]]  # what `columns_view` returns
 
 
@@ -210,25 +212,36 @@ class Watch:
     panel: gr.HTML = field(init=False)  # of the run that is training; its event `replay` asks for the recorded one
     timer: gr.Timer = field(init=False)  # ticks while a run is under way
     _watched: gr.State = field(init=False)  # of ticks, of which one under way may overwrite it
-    _joins: gr.State = field(init=False)  # id of the run whose column is to join the others with its first checkpoint
+    # id of the run whose column is to join the others with its first checkpoint, or WAITING
+    _joins: gr.State = field(init=False)
+    _wished: gr.State = field(init=False)  # name of the model to train that a run is in the way of; "" for none
 
     def build(self) -> None:
         """Lay out the panel, empty until a run is under way."""
         self.panel = template("watch", {})
-        self.timer, self._watched, self._joins = gr.Timer(POLL_S, active=False), gr.State(WatchedRun()), gr.State("")
+        self.timer = gr.Timer(POLL_S, active=False)
+        self._watched = gr.State(WatchedRun())
+        self._joins = gr.State("")
+        self._wished = gr.State("")
 
     def wire(self, visits: Sequence[Any], query: Any, systems: Any, ask: Any, columns: Any, answer: Any) -> None:
         """Wire columns, panel, which looks for a run on `visits`, and timer; a change of `ask` searches."""
         moved = columns.epoch(self.on_epoch, systems, systems, **QUIET)
         moved.success(None, outputs=ask, js="nt2vr.ask")
         panel = [self.panel, self.timer, self._watched]
-        looked, updated = [query, systems, answer, self._watched, self._joins], [*panel, self._joins]
+        started = [*panel, self._joins, self._wished]
+        waits = [systems, self._watched, self._wished]
+        looked = [query, systems, answer, self._watched, self._joins, self._wished]
         for event in visits:
             event(self.on_visit, systems, panel, **QUIET)
-        self.panel.start(self.on_start, systems, updated, **QUIET)
+        self.panel.start(self.on_start, systems, started, **QUIET)
+        self.panel.instead(self.on_instead, waits, started, **QUIET)
+        self.panel.afterwards(self.on_afterwards, waits, started, **QUIET)
+        self.panel.dismiss(self.on_dismiss, waits, started, **QUIET)
+        self.panel.withdraw(self.on_withdraw, waits, panel, **QUIET)
         self.panel.stop(self.on_stop, [systems, self._watched], panel, **QUIET)
-        self.panel.join(self.on_join, [systems, self._watched], updated, **QUIET)
-        self.timer.tick(self.on_tick, looked, [*updated, systems, ask], queue=False, trigger_mode="once", **QUIET)
+        self.panel.join(self.on_join, [systems, self._watched], [*panel, self._joins], **QUIET)
+        self.timer.tick(self.on_tick, looked, [*started, systems, ask], queue=False, trigger_mode="once", **QUIET)
 
     def offers(self, request: gr.Request, text: str, gallery: str) -> dict[str, Any]:
         """Say whether to offer this visitor a training, and a recorded one; if it is of another query, of which."""
@@ -271,17 +284,58 @@ class Watch:
         return self.recording is not None and not gallery and text in self.recording.queries
 
     def awake(self) -> dict[Any, Any]:
-        """Keep the panel up to date if a run is under way, along with a search's answer."""
-        return {self.timer: gr.Timer(active=True)} if self.runs.under_way() else {}
+        """Keep the panel up to date if a run is under way or is to start, along with a search's answer."""
+        return {self.timer: gr.Timer(active=True)} if self.runs.under_way() or self._is_waiting else {}
 
     def on_visit(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
-        """Show the run that is under way, if any, whoever started it."""
+        """Show the run that is under way, if any, and the start that waits, whoever asked for them."""
         run = self.runs.under_way()
-        return self._showing(WatchedRun(run), "", systems, request) if run else (gr.skip(), gr.skip(), gr.skip())
+        if not run and not self._later.view(request):
+            return gr.skip(), gr.skip(), gr.skip()
+        return self._showing(WatchedRun(run), "", systems, request)
 
     def on_start(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
-        """Train from the model of the first column."""
+        """Train from the model of the first column, or offer what can be done about a run that is in the way."""
         self.permissions.check("train", request)
+        model = self._model_to_train(systems)
+        try:
+            run = self.runs.start(short_run(self._models, model), session_of(request))
+        except DeviceInUseError:
+            in_the_way = WatchedRun(self._later.run_in_the_way().run_id)
+            return *self._showing(in_the_way, "", systems, request, wished=model), "", model
+        return *self._showing(WatchedRun(run), run, systems, request), run, ""
+
+    def on_instead(self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request) -> tuple[Any, ...]:
+        """Stop the run that is in the way, and train the model that was wished for once it has ended."""
+        self._start_later(wished, stops=True, request=request)
+        return *self._showing(watched, WAITING, systems, request), WAITING, ""
+
+    def on_afterwards(
+        self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request
+    ) -> tuple[Any, ...]:
+        """Train the model that was wished for once the run that is in the way has ended."""
+        self._start_later(wished, stops=False, request=request)
+        return *self._showing(watched, WAITING, systems, request), WAITING, ""
+
+    def on_dismiss(self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request) -> tuple[Any, ...]:
+        """Train nothing after all."""
+        return *self._showing(watched, "", systems, request), gr.skip(), ""
+
+    def on_withdraw(
+        self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request
+    ) -> tuple[Any, ...]:
+        """Take back the start that waits, or close the message that it was refused."""
+        self._later.take_back(request)
+        return self._showing(watched, "", systems, request, wished)
+
+    def _start_later(self, model: str, stops: bool, request: gr.Request) -> None:
+        self.permissions.check("train", request)
+        config = self.runs.check_config(short_run(self._models, model))
+        session = session_of(request)
+        self._later.start(config.encoder.name, lambda: self.runs.start(config, session), stops, request)
+
+    def _model_to_train(self, systems: list[str]) -> str:
+        """Return the model of the first column; a ConfigError if it cannot be trained."""
         entries = self._models.entries()
         if not systems:
             raise ConfigError("Choose a system first: training starts from the model of the first column.")
@@ -289,8 +343,7 @@ class Watch:
         if entries[model].kind == "embeddings":
             reason = "has embeddings from a file and cannot be trained. Put another system first."
             raise ConfigError(f"{quoted(model)} {reason}")
-        run = self.runs.start(short_run(self._models, model), session_of(request))
-        return *self._showing(WatchedRun(run), run, systems, request), run
+        return model
 
     def on_stop(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> tuple[Any, ...]:
         """Stop the run that is shown; its checkpoints stay."""
@@ -310,18 +363,27 @@ class Watch:
         answer: Answer | None,
         watched: WatchedRun,
         joins: str,
+        wished: str,
         request: gr.Request,
     ) -> tuple[Any, ...]:
         """Show how far the run is, add its column if that is to join, and search again for a newer checkpoint."""
-        watched = replace(watched, run=self.runs.under_way() or watched.run)
+        under_way = self.runs.under_way()
+        watched = replace(watched, run=under_way or watched.run)
+        joins = self._run_to_join(joins, request)
+        wishes: Any = gr.skip()
+        if not under_way:
+            # Nothing is in the way any more.
+            wished = ""
+            wishes = ""
         if joins and joins == watched.run and (model := self._model_of(joins)):
             shown = systems or []
             joined = shown if model in shown else [*shown[:1], model, *shown[1:]][:MAX_COLUMNS]  # next to the baseline
-            return *self._showing(watched, "", joined, request), "", self._chosen(joined), f"{time.monotonic()}"
+            panel = self._showing(watched, "", joined, request, wished)
+            return *panel, "", wishes, self._chosen(joined), f"{time.monotonic()}"
         newer = self._newer(answer) if answer and answer.sentence == text else {}  # not while a query is being typed
         asks = f"{time.monotonic()}" if newer and newer != watched.asked else gr.skip()
         watched = replace(watched, asked=newer or watched.asked)
-        return *self._showing(watched, joins, systems, request), gr.skip(), gr.skip(), asks
+        return *self._showing(watched, joins, systems, request, wished), gr.skip(), wishes, gr.skip(), asks
 
     def on_epoch(self, systems: list[str], event: gr.EventData) -> Any:
         """Replace a run's system by that of one of its epochs."""
@@ -331,6 +393,21 @@ class Watch:
     @property
     def _models(self) -> Catalog:
         return self.galleries.built_in.models
+
+    @property
+    def _later(self) -> LaterStarts:
+        return LaterStarts(self.runs, self.permissions)
+
+    @property
+    def _is_waiting(self) -> bool:
+        return self.runs.waiting is not None and self.runs.waiting.is_waiting
+
+    def _run_to_join(self, joins: str, request: gr.Request) -> str:
+        """Return the id of the run whose column is to join; for WAITING, of the run that this page's start led to."""
+        if joins != WAITING:
+            return joins
+        waiting = self.runs.waiting
+        return waiting.run_id if waiting is not None and waiting.session == session_of(request) else ""
 
     def _model_of(self, run: str) -> str:
         """Return the name of the model that a run has become; "" as long as it has no checkpoint."""
@@ -349,7 +426,7 @@ class Watch:
         return {model: now for model, (answered, now) in served.items() if now is not None and now != answered}
 
     def _showing(
-        self, watched: WatchedRun, joins: str, systems: Sequence[str], request: gr.Request
+        self, watched: WatchedRun, joins: str, systems: Sequence[str], request: gr.Request, wished: str = ""
     ) -> tuple[Any, ...]:
         """Return the panel, if it has changed, the timer, and what to remember."""
         try:
@@ -357,8 +434,13 @@ class Watch:
         except ConfigError:  # deleted
             run = None
         training = run_view(run) if run else None
-        polls = REST if training and training["under_way"] else watched.polls - 1
+        is_under_way = training is not None and training["under_way"]
+        polls = REST if is_under_way or self._is_waiting else watched.polls - 1
         view = self._view(training, run, joins, systems, request) if training and run else {}
+        if waiting := self._later.view(request):
+            view["waiting"] = waiting
+        if wished and is_under_way and not self._is_waiting:
+            view["wish"] = wished
         panel = gr.skip() if view == watched.view else view
         return panel, gr.Timer(active=polls > 0), replace(watched, polls=polls, view=view)
 
@@ -366,18 +448,17 @@ class Watch:
         self, training: Mapping[str, Any], run: Run, joins: str, systems: Sequence[str], request: gr.Request
     ) -> dict[str, Any]:
         """Show a run that is under way, or why it failed; nothing of one that ended otherwise."""
-        under_way, permissions = training["under_way"], self.permissions
+        under_way = training["under_way"]
         if not under_way and not training["error"]:
             return {}
         may_join = under_way and not self._is_shown(run.run_id, systems or ())
-        may_stop = permissions.may("train", request) and permissions.may_cancel(run.session, request)
         return {
             **training,
-            "error": permissions.teller(request)(training["error"]),
+            "error": self.permissions.teller(request)(training["error"]),
             "name": short_name(run.run_id),
             "joins": may_join and joins == run.run_id,
             "can_join": may_join and joins != run.run_id,
-            "may_stop": under_way and training["state"] != "stopping" and may_stop,
+            "may_stop": self._later.may_stop(run, request),
         }
 
     def _is_shown(self, run: str, systems: Sequence[str]) -> bool:

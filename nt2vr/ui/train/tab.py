@@ -1,7 +1,8 @@
 """The Train tab: a form for new runs, and all runs with progress, curves and log."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import chain, count, cycle
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.datasets.load import kind_and_path
-from nt2vr.errors import Nt2vrError
+from nt2vr.errors import DeviceInUseError, Nt2vrError
 from nt2vr.evaluation.sources import WORDS
 from nt2vr.media.store import bytes_in
 from nt2vr.models.catalog import Catalog
 from nt2vr.registry import pick
-from nt2vr.settings import ASSETS, Settings
+from nt2vr.settings import ASSETS, Settings, resolve_path
+from nt2vr.ui.later_starts import LaterStarts, StartChoice
 from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, menu, template
 from nt2vr.ui.train.form import FIRST as FIRST_PRESETS
 from nt2vr.ui.train.form import (
@@ -33,11 +35,11 @@ from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from nt2vr.world import WORLD
-from trainer.config import is_captions_file, names_files
+from trainer.config import TrainConfig, is_captions_file, load_config, names_files
 from trainer.runs.manager import Run, RunManager
+from trainer.teaching import BY_DEPTH, PRESET, changes_by_depth
 
 POLL_S = 1.0
-DEFAULT_PRESET = "CLIP-neg"
 MAX_CURVES = 12
 MAX_BESIDE = 4  # runs in the charts of another: more lines are hard to tell apart
 COLOURS = ("#6d64e8", "#a39a8c", "#c2760c", "#1c9a86", "#c43d6b", "#4a90d9")  # of lines, on light and dark ground
@@ -53,6 +55,7 @@ class TrainTab:
         fields = {field.key: field for field in config_fields() if field.key != "losses"}
         self._fields = [fields[key] for key in dict.fromkeys([*FIRST, *fields])]
         self._presets = presets()
+        self._later = LaterStarts(manager, permissions)
 
     def build(self, tab: gr.Tab, evaluation: Sequence[Any] = ()) -> None:
         """Lay the tab out and wire it.
@@ -79,18 +82,28 @@ class TrainTab:
         everything = [chosen, form.column, parts.column, self._trash, self._trash_size, parts.beside, *watched]
         filled, polled = [*form.values, form.losses], [chosen, self._seen, parts.beside]
         preset = [form.presets, form.preset, *filled]
-        base = form.values[[field.key for field in self._fields].index("base")]
+        components: dict[str, Any] = {field.key: value for field, value in zip(self._fields, form.values, strict=True)}
+        base = components["base"]
         tab.select(self.on_visit, None, [form.start, empty, note], **QUIET)
         tab.select(self._show, chosen, everything, **QUIET).success(
             self.on_opened, [form.presets, form.losses], [base, form.presets, form.losses, timer], **QUIET
         )
         timer.tick(self.on_poll, polled, watched, queue=False, trigger_mode="once", **QUIET)
+        by_depth = [components[key] for key in BY_DEPTH]
+        base.input(self.on_base, [form.presets, base], by_depth, **QUIET)
         form.preset.input(self.on_preset, form.preset, preset, **QUIET)
         form.presets.pick(self.on_pick_preset, None, preset, **QUIET)
-        shown = [*everything, form.problem]
-        form.start.click(told_at(form.problem, self.on_start), filled, shown, show_progress_on=form.start, **PRIVATE)
+        shown = [*everything, form.problem, *form.choice.shown]
+        starting = (
+            (form.start, self.on_start),
+            (form.choice.stop, self.on_start_instead),
+            (form.choice.afterwards, self.on_start_afterwards),
+        )
+        for button, start in starting:
+            button.click(told_at(form.problem, start), filled, shown, show_progress_on=form.start, **PRIVATE)
         new.click(self.on_new, None, everything, **QUIET)
         runs.pick(self.on_pick, None, everything, **QUIET)
+        runs.withdraw(self.on_withdraw, chosen, everything, **QUIET)
         empty.click(self.on_empty_trash, chosen, everything, **QUIET)
         clicked = (
             (parts.stop, self.on_stop),
@@ -120,7 +133,9 @@ class TrainTab:
         runs = self._manager.runs()
         run = next((run for run in runs if run.run_id == chosen), None)
         others = [other for other in runs if other.run_id in (beside or []) and other != run][:MAX_BESIDE]
-        return gr.skip() if self._stamp(runs, run, others) == seen else self._watched(runs, run, others, request)
+        if self._stamp(runs, run, others, request) == seen:
+            return gr.skip()
+        return self._watched(runs, run, others, request)
 
     def on_preset(self, name: str) -> list[Any]:
         preset = pick("preset", name, self._presets)
@@ -129,6 +144,14 @@ class TrainTab:
         cards = presets_view(self._presets, name, self._settings.device)
         menu = gr.Dropdown(value=None if any(card["chosen"] for card in cards["presets"]) else name)
         return [cards, menu, *filled, losses_view(preset["losses"])]
+
+    def on_base(self, cards: Mapping[str, Any], base: str) -> list[Any]:
+        """If the preset teaches “not”, set what depends on the depth of its base."""
+        preset = load_config(PRESET).flat()
+        if cards.get("chosen") != preset["name"]:
+            return [gr.skip() for _ in BY_DEPTH]
+        values = preset | changes_by_depth(resolve_path(base))
+        return [values[key] for key in BY_DEPTH]
 
     def on_pick_preset(self, event: gr.EventData) -> list[Any]:
         return self.on_preset(event_value(event, "id", str))
@@ -142,21 +165,49 @@ class TrainTab:
         ]
 
     def on_start(self, request: gr.Request, *filled: Any) -> Updates:
-        """Start a run, as far as this visitor may, and open it; an error names fields as the form labels them."""
+        """Start a run and open it, or offer what can be done about a run that is in the way."""
+        config = self._config(filled, request)
+        try:
+            with _fields_in_words():
+                run_id = self._manager.start(config, session_of(request))
+        except DeviceInUseError:
+            run = self._later.run_in_the_way()
+            return self._form.choice.offered(run, self._later.may_stop(run, request))
+        return {**self._show(run_id, request), **self._form.choice.hidden()}
+
+    def on_start_instead(self, request: gr.Request, *filled: Any) -> Updates:
+        """Stop the run that is in the way, and start the form's once it has ended."""
+        return self._start_later(filled, stops=True, request=request)
+
+    def on_start_afterwards(self, request: gr.Request, *filled: Any) -> Updates:
+        """Start the form's run once the one that is in the way has ended."""
+        return self._start_later(filled, stops=False, request=request)
+
+    def _start_later(self, filled: Sequence[Any], stops: bool, request: gr.Request) -> Updates:
+        config = self._config(filled, request)
+        with _fields_in_words():
+            config = self._manager.check_config(config)
+        session = session_of(request)
+        self._later.start(config.encoder.name, lambda: self._manager.start(config, session), stops, request)
+        return {**self._show(self._manager.under_way(), request), **self._form.choice.hidden()}
+
+    def on_withdraw(self, chosen: str | None, request: gr.Request) -> Updates:
+        """Take back the start that waits, or close the message that it was refused."""
+        self._later.take_back(request)
+        return self._show(chosen, request)
+
+    def _config(self, filled: Sequence[Any], request: gr.Request) -> TrainConfig:
+        """Read the form, as far as this visitor may start a run with it."""
         self._permissions.check("train", request)
         *values, losses = filled
         by_key = dict(zip([field.key for field in self._fields], values, strict=True))
         if by_key["data"] != WORLD or by_key["base"] not in dict(self._bases(request)).values():
             self._permissions.check("paths", request)  # before the form is read, which looks at both
-        try:
+        with _fields_in_words():
             config = read_form(by_key, losses)
-            if names_files(config):
-                self._permissions.check("paths", request)
-            named = config.replace(name=self._free_name(config.encoder.name))
-            run_id = self._manager.start(named, session_of(request))
-        except Nt2vrError as error:
-            raise type(error)(in_words(str(error))) from error
-        return self._show(run_id, request)
+        if names_files(config):
+            self._permissions.check("paths", request)
+        return config.replace(name=self._free_name(config.encoder.name))
 
     def _free_name(self, name: str) -> str:
         """Return a name, with a number if a run of that name is here, so that their models can be told apart."""
@@ -229,14 +280,17 @@ class TrainTab:
             self._parts.column: gr.Column(visible=run is not None),
             self._trash: gr.Column(visible=bool(text)),
             self._trash_size: text,
-            self._parts.beside: gr.Dropdown(choices=choices, value=[], visible=bool(choices)),
+            self._parts.beside: gr.Dropdown(choices=choices, value=[], multiselect=True, visible=bool(choices)),
             **self._watched(runs, run, [], request),
         }
 
     def _watched(self, runs: list[Run], run: Run | None, others: list[Run], visitor: Visitor) -> Updates:
         """Return updates for everything that changes during a run."""
         parts = self._parts
-        listed = {self._seen: self._stamp(runs, run, others), self._runs: runs_view(runs, run)}
+        listed = {
+            self._seen: self._stamp(runs, run, others, visitor),
+            self._runs: {**runs_view(runs, run), "waiting": self._later.view(visitor)},
+        }
         if run is None:
             return {**listed, parts.run: {}, parts.log: {}, **dict.fromkeys(parts.curves, gr.LinePlot(visible=False))}
         may_train, may_delete = self._permissions.may("train", visitor), self._permissions.may("delete", visitor)
@@ -264,9 +318,9 @@ class TrainTab:
         tell = self._permissions.teller(visitor)
         return run_view(run, tell, rows, self._system_of(run.run_id), may_evaluate)
 
-    def _stamp(self, runs: list[Run], run: Run | None, others: list[Run]) -> str:
+    def _stamp(self, runs: list[Run], run: Run | None, others: list[Run], visitor: Visitor) -> str:
         """Hash the displayed state; the page needs no update while the hash stays the same."""
-        listed = [(run.run_id, run.status, run.may_end_at_once) for run in runs]
+        listed = [self._later.view(visitor), *((run.run_id, run.status, run.may_end_at_once) for run in runs)]
         shown = [*([run] if run else []), *others]
         measured = [(each.run_id, len(self._manager.metrics(each.run_id))) for each in shown]
         detail = (*measured, self._manager.log_tail(run.run_id)) if run else ()
@@ -278,6 +332,15 @@ class TrainTab:
         if self._permissions.may("train", visitor):
             folders += [self._settings.data_dir / "models", *self._manager.folder.glob("[!.]*/checkpoints")]
         return list(bases(folders).items())
+
+
+@contextmanager
+def _fields_in_words() -> Iterator[None]:
+    """Have errors within the block name fields as the form labels them."""
+    try:
+        yield
+    except Nt2vrError as error:
+        raise type(error)(in_words(str(error))) from error
 
 
 def _plots(some: Sequence[Curve]) -> list[gr.LinePlot]:
@@ -299,21 +362,23 @@ def _plots(some: Sequence[Curve]) -> list[gr.LinePlot]:
 
 
 class FormParts:
-    """The form of a new run, with the default preset's values; `fields` begin with those of `FIRST`."""
+    """The form of a new run, with the first preset's values; `fields` begin with those of `FIRST`."""
 
     def __init__(
         self, fields: Sequence[Field], presets: Mapping[str, Mapping[str, Any]], bases: Sequence[tuple[str, str]]
     ) -> None:
-        values = presets[DEFAULT_PRESET]
+        default = next(iter(presets))
+        values = presets[default]
         with gr.Column(visible=False, elem_id="train-form") as self.column:
             lead("Teach a model", "Choose what to begin with. Everything can be changed below.")
-            self.presets = template("train-presets", presets_view(presets, DEFAULT_PRESET), "pick")
+            self.presets = template("train-presets", presets_view(presets, default), "pick")
             with gr.Row(equal_height=True):
                 more = list(presets)[len(FIRST_PRESETS) :]
                 self.preset = menu("train-preset", "More presets", more, value=None, scale=4)
                 look: dict[str, Any] = {"variant": "primary", "scale": 1, "min_width": 200}
                 self.start = gr.Button("Start training", elem_id="train-start", **look)
             self.problem = problem_place("train-problem")
+            self.choice = StartChoice("train-choice")
             with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
                 self.values = [_input(field, values[field.key], bases) for field in fields[: len(FIRST)]]
             self.losses = template("train-losses", {"losses": []})

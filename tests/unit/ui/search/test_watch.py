@@ -32,6 +32,7 @@ class Trained:
     training: dict[str, Any] = field(default_factory=lambda: UNDER_WAY)
     started: list[tuple[Path, str]] = field(default_factory=list)
     session: str = "mine"
+    waiting: None = None
 
     def start(self, config: tuple[Path, str], session: str = "") -> str:
         self.started.append(config)
@@ -43,7 +44,11 @@ class Trained:
 
     def get(self, run: str) -> SimpleNamespace:
         assert run == "run"
-        return SimpleNamespace(run_id=run, session=self.session, training=self.training)
+        status = SimpleNamespace(state=self.training["state"])
+        is_under_way = self.training["under_way"]
+        return SimpleNamespace(
+            run_id=run, session=self.session, training=self.training, status=status, is_under_way=is_under_way
+        )
 
     def stop(self, run: str) -> None:
         raise RunError(f"{run} is not training.")
@@ -90,29 +95,29 @@ def tick(
     found: Answer | None = None,
     text: str = TEXT,
 ) -> tuple[Any, ...]:
-    """Return panel, timer, watched, run that is to join, systems, and what starts a search."""
-    return page.watch.on_tick(text, list(systems), found, watched, joins, NOBODY)
+    """Return panel, timer, watched, run that is to join, the model wished for, systems, and what starts a search."""
+    return page.watch.on_tick(text, list(systems), found, watched, joins, "", NOBODY)
 
 
 def test_a_click_trains_the_first_columns_model_and_its_column_joins_with_the_first_checkpoint() -> None:
     page, chosen = Page(), ["CLIP drop", "CLIP"]
-    panel, _, watched, joins = page.watch.on_start(chosen, MINE)
+    panel, _, watched, joins, _ = page.watch.on_start(chosen, MINE)
     assert page.trained.started == [(Path("clip"), "CLIP")]
     assert panel["word"] == "training" and panel["joins"] and panel["may_stop"]
-    assert tick(page, watched, joins, chosen)[3:] == (gr.skip(), gr.skip(), gr.skip())
+    assert tick(page, watched, joins, chosen)[3:] == (gr.skip(),) * 4
     page.has_checkpoint()
     # a tick under way has overwritten what was remembered
-    _, _, watched, joins, systems, asks = tick(page, WatchedRun(), joins, chosen)
+    _, _, watched, joins, _, systems, asks = tick(page, WatchedRun(), joins, chosen)
     assert systems.value == ["CLIP drop", "run", "CLIP"] and isinstance(asks, str) and joins == ""
-    assert tick(page, watched, joins, chosen)[4] == gr.skip()  # whoever removes the column does not get it back
+    assert tick(page, watched, joins, chosen)[5] == gr.skip()  # whoever removes the column does not get it back
 
 
 def test_a_run_with_a_models_name_joins_and_not_the_model() -> None:
     page = Page()
     page.entries["run"] = CatalogEntry((Path("model"),))
-    assert tick(page, WatchedRun("run"), "run", ["CLIP"])[4] == gr.skip()
+    assert tick(page, WatchedRun("run"), "run", ["CLIP"])[5] == gr.skip()
     page.entries["run (run)"] = CatalogEntry((Path("epoch_001"),), "run")
-    assert tick(page, WatchedRun("run"), "run", ["CLIP"])[4].value == ["CLIP", "run (run)"]
+    assert tick(page, WatchedRun("run"), "run", ["CLIP"])[5].value == ["CLIP", "run (run)"]
 
 
 def test_a_newer_epoch_is_searched_for_once_and_not_while_a_query_is_typed() -> None:
@@ -147,7 +152,7 @@ def test_a_second_visitor_sees_the_run_and_may_watch_but_not_stop_it() -> None:
     assert timer.active and panel["can_join"] and not panel["may_stop"]
     page.has_checkpoint()
     panel, _, watched, joins = page.watch.on_join(["CLIP"], watched, NOBODY)
-    assert panel["joins"] and tick(page, watched, joins, ["CLIP"])[4].value == ["CLIP", "run"]
+    assert panel["joins"] and tick(page, watched, joins, ["CLIP"])[5].value == ["CLIP", "run"]
     for act in (page.watch.on_start, lambda *_: page.watch.on_stop(["CLIP"], watched, NOBODY)):
         with pytest.raises(AccessError, match="Nobody may train models here"):
             act(["CLIP"], NOBODY)

@@ -9,7 +9,10 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.presets import preset_files
+from nt2vr.settings import resolve_path
+from nt2vr.ui.train import form as form_module
 from nt2vr.ui.train.form import (
+    TEACHING,
     bases,
     config_fields,
     in_words,
@@ -23,6 +26,7 @@ from tests.tiny import write_tiny
 from trainer.config import TrainConfig, load_config, resolved
 from trainer.losses import LOSSES, build_losses
 from trainer.runs.manager import ROOT
+from trainer.teaching import changes_by_depth
 
 
 def filled(preset: str, **changes: Any) -> dict[str, Any]:
@@ -54,6 +58,8 @@ def test_every_value_of_a_config_and_of_a_loss_has_its_help() -> None:
 @pytest.mark.parametrize("file", preset_files().values(), ids=lambda file: file.name)
 def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(file: Path, tmp_path: Path) -> None:
     config = load_config(file)
+    if file.stem == TEACHING:
+        config = config.with_changes(changes_by_depth(resolve_path(config.encoder.base)))
     if not config.encoder.base.startswith("assets/"):  # has to be downloaded first
         config = config.replace(base="assets/models/clip")
     if config.dataset.data.startswith("path/to/"):  # left for the user to fill in
@@ -98,9 +104,17 @@ def test_models_to_start_from_are_named_as_configs_name_them_those_of_runs_with_
 
 def test_presets_to_begin_with_come_first_and_those_that_need_data_of_ones_own_last() -> None:
     names = [card["name"] for card in presets_view(presets(), "CLIP-bnl")["presets"]]
-    assert names == ["Teach my CLIP not", "Own videos", "CLIP-bnl", "CLIP-neg"] == list(presets())[:4]
-    needs = ["path/to" in config["data"] for config in list(presets().values())[4:]]
+    expected = ["Learns not (stage)", "CLIP taught", "Own videos", "CLIP-bnl", "CLIP-neg"]
+    assert names == expected == list(presets())[: len(expected)]
+    needs = ["path/to" in config["data"] for config in list(presets().values())[len(expected) :]]
     assert needs == sorted(needs) and any(needs)
+
+
+def test_the_live_training_tells_its_time_as_measured_on_two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(form_module, "gflops_per_second", lambda device: form_module.BENCHMARKED)
+    cards = presets_view(presets(), "Learns not (stage)", "cpu")["presets"]
+    assert (cards[0]["title"], cards[0]["time"], cards[0]["chosen"]) == ("Watch it learn", "about 3 min here", True)
+    assert [card["chosen"] for card in cards[1:]] == [False] * 4
 
 
 def test_a_refusal_names_fields_as_the_form_does() -> None:

@@ -1,21 +1,37 @@
 """The Train tab, as different visitors see it."""
 
 import json
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import gradio as gr
 import pytest
 
 from nt2vr.errors import AccessError
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import build_model, write_checkpoint
 from nt2vr.settings import Settings
 from nt2vr.ui.train.form import losses_view, presets
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.permissions import Permissions
-from tests.tiny import write_tiny
+from tests.held_runs import HeldRuns
+from tests.tiny import TINY, write_tiny
 from tests.training import SMALL
-from trainer.config import TrainConfig, save_config
+from trainer.config import TrainConfig, load_config, save_config
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder, RunStatus
+from trainer.teaching import BY_DEPTH, PRESET
+
+MINE = gr.Request(session_hash="mine")
+PATIENCE_S = 60
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("rule", ["owner", "everyone"])
@@ -31,6 +47,7 @@ def test_where_models_lie_is_told_only_to_who_may_train(tmp_path: Path, rule: st
     for told in (json.dumps(page.get_config_file(), default=str), str(base.choices)):
         assert (str(tmp_path) in told) is (rule == "everyone") and "assets/models/clip" in told
     assert [(card["chosen"], card["time"][:6]) for card in times["presets"]] == [
+        (False, "about "),
         (False, "about "),
         (False, "depend"),
         (False, "about "),
@@ -90,12 +107,64 @@ def test_a_visitor_is_led_to_no_data_of_the_owner(tmp_path: Path) -> None:
 
 def test_runs_of_one_preset_get_names_that_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     manager = RunManager(tmp_path / "runs", "cpu")
-    tab = TrainTab(manager, Settings.read(tmp_path), Permissions("", {"train": "everyone"}))
+    tab = built_tab(manager, tmp_path)
     monkeypatch.setattr(tab, "_show", lambda *_: {})
     monkeypatch.setattr("trainer.runs.manager._launch", lambda *_: None)
-    preset = presets()["CLIP"]
-    as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
-    values = [(preset | as_text)[field.key] for field in tab._fields]
     for _ in range(3):
-        tab.on_start(None, *values, losses_view(preset["losses"]))  # type: ignore[arg-type]
+        tab.on_start(MINE, *form_of(tab, "CLIP"))
     assert sorted(run.name for run in manager.runs()) == ["CLIP", "CLIP 2", "CLIP 3"]
+
+
+def built_tab(manager: RunManager, data: Path) -> TrainTab:
+    """Return the tab of a server where everyone may train."""
+    tab = TrainTab(manager, Settings.read(data), Permissions("a-token-of-the-owner", {"train": "everyone"}))
+    with gr.Blocks(), gr.Tab("Train") as opened:
+        tab.build(opened)
+    return tab
+
+
+def form_of(tab: TrainTab, name: str) -> list[object]:
+    """Return the form as a preset fills it."""
+    preset = presets()[name]
+    as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
+    return [*((preset | as_text)[field.key] for field in tab._fields), losses_view(preset["losses"])]
+
+
+def test_a_run_in_the_way_is_stopped_or_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trainer.runs.waiting.POLL_S", 0.01)
+    held = HeldRuns(monkeypatch)
+    manager = RunManager(tmp_path / "runs", "cpu")
+    tab = built_tab(manager, tmp_path)
+    choice, form = tab._form.choice, form_of(tab, "CLIP")
+    assert not tab.on_start(MINE, *form)[choice.row].visible
+    (first,) = held.started
+
+    offer = tab.on_start(MINE, *form)
+    assert offer[choice.row].visible and offer[choice.stop].visible
+    assert "is training, and one run trains at a time" in offer[choice.question]
+    assert not tab.on_start(gr.Request(session_hash="theirs"), *form)[choice.stop].visible
+
+    updates = tab.on_start_afterwards(MINE, *form)
+    assert not updates[choice.row].visible
+    assert updates[tab._runs]["waiting"]["text"].startswith("“CLIP 2” starts after clip ")
+    assert tab.on_withdraw(None, MINE)[tab._runs]["waiting"] == {}
+
+    tab.on_start_instead(MINE, *form)
+    waiting = manager.waiting
+    assert waiting is not None
+    wait_for(lambda: not waiting.is_waiting)
+    assert held.started == [first, waiting.run_id] and manager.get(first).status.state == "stopped"
+    held.end()
+
+
+def test_the_base_of_a_teaching_sets_what_depends_on_its_depth(tmp_path: Path) -> None:
+    tab = TrainTab(RunManager(tmp_path / "runs", "cpu"), Settings.read(tmp_path), Permissions("a-token-of-the-owner"))
+    teaching = load_config(PRESET).encoder.name
+    deep_cfg = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": 12}}
+    write_checkpoint(tmp_path / "deep", build_model(deep_cfg, {}), deep_cfg, {}, Card("Deep"))
+    shallow = dict(zip(BY_DEPTH, tab.on_base({"chosen": teaching}, "assets/models/clip"), strict=True))
+    deep = dict(zip(BY_DEPTH, tab.on_base({"chosen": teaching}, str(tmp_path / "deep")), strict=True))
+    assert (shallow["added_layers"], deep["added_layers"]) == (2, 0)
+    assert shallow["learning_rate"] > deep["learning_rate"]
+    assert presets()[teaching]["added_layers"] == 2
+    assert tab.on_base({"chosen": "CLIP-neg"}, "assets/models/clip") == [gr.skip() for _ in BY_DEPTH]

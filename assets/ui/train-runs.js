@@ -1,0 +1,3 @@
+element.addEventListener("click", ({ target }) => {
+  if (target.closest("[data-withdraw]")) trigger("withdraw", {});
+});

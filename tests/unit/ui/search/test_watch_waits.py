@@ -1,0 +1,163 @@
+"""“Watch it learn” while another run is in the way: what is offered, and what comes of it."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+
+from nt2vr.errors import AccessError, ConfigError, RunError
+from nt2vr.models.catalog import Catalog
+from nt2vr.settings import Settings
+from nt2vr.ui.search.watch import WAITING, Watch, WatchedRun
+from nt2vr.ui.web.permissions import Permissions
+from tests.held_runs import HeldRuns
+from tests.training import SMALL
+from trainer.runs import manager as manager_module
+from trainer.runs import waiting as waiting_module
+from trainer.runs.manager import RunManager
+
+MINE = gr.Request(session_hash="mine")
+THEIRS = gr.Request(session_hash="theirs")
+PATIENCE_S = 60
+SYSTEMS = ["CLIP"]
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldRuns]:
+    monkeypatch.setattr(waiting_module, "POLL_S", 0.01)
+    held = HeldRuns(monkeypatch)
+    yield held
+    held.end()
+
+
+@pytest.fixture
+def watch(tmp_path: Path, held: HeldRuns) -> Iterator[Watch]:
+    """The panel of a page on a server where everyone may train, and a run of the page `MINE` is under way."""
+    models = Catalog.of(Settings.read(tmp_path))
+    searcher = SimpleNamespace(models=models, live=None, system_names=lambda also: [*models.names(), *also])
+    galleries: Any = SimpleNamespace(built_in=searcher)
+    runs = RunManager(tmp_path / "runs", "cpu")
+    runs.start(SMALL, "mine")
+    yield Watch(galleries, Permissions("t" * 20, {"train": "everyone"}), runs)
+    if runs.waiting is not None and runs.waiting.is_waiting:
+        runs.take_back_start()  # or it would start in the next test
+
+
+def tick(watch: Watch, joins: str = "", wished: str = "", request: gr.Request = MINE) -> tuple[Any, ...]:
+    """Return the panel, in full, and the state of what was wished for."""
+    panel, _, _, _, wishes, *_ = watch.on_tick("", SYSTEMS, None, WatchedRun(), joins, wished, request)
+    return panel, wishes
+
+
+def wait_for_the_start(watch: Watch) -> None:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while watch.runs.waiting is not None and watch.runs.waiting.is_waiting:
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
+
+
+def test_a_run_in_the_way_may_end_first_and_then_the_column_joins(watch: Watch, held: HeldRuns) -> None:
+    (first,) = held.started
+    panel, timer, watched, joins, wished = watch.on_start(SYSTEMS, MINE)
+    assert (panel["wish"], panel["may_stop"], joins, timer.active) == ("CLIP", True, "", True)
+    assert tick(watch, wished=wished) == (panel, gr.skip())
+
+    panel, _, watched, joins, wished = watch.on_afterwards(SYSTEMS, watched, wished, MINE)
+    assert (joins, wished, "wish" in panel) == (WAITING, "", False)
+    assert panel["waiting"]["text"].startswith("“CLIP learns not” starts after tiny ")
+    assert held.started == [first] and not panel["joins"]
+
+    held.end()
+    wait_for_the_start(watch)
+    panel, _ = tick(watch, joins)
+    assert held.started[1:] == [watch.runs.under_way()] != []
+    assert panel["id"] == held.started[1] and panel["joins"] and "waiting" not in panel
+    assert not tick(watch, joins, request=THEIRS)[0]["joins"]
+
+
+def test_a_run_in_the_way_is_stopped_first(watch: Watch, held: HeldRuns) -> None:
+    *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
+    watch.on_instead(SYSTEMS, watched, wished, MINE)
+    wait_for_the_start(watch)
+    first, second = held.started
+    assert watch.runs.get(first).status.state == "stopped"
+    assert watch.runs.get(second).session == "mine"
+
+
+def test_only_its_page_stops_a_run_and_takes_back_a_start(watch: Watch, held: HeldRuns) -> None:
+    panel, _, watched, _, wished = watch.on_start(SYSTEMS, THEIRS)
+    assert panel["wish"] == "CLIP" and not panel["may_stop"]
+    with pytest.raises(AccessError, match="Only the page that started it"):
+        watch.on_instead(SYSTEMS, watched, wished, THEIRS)
+    assert watch.runs.waiting is None and watch.runs.under_way() == held.started[0]
+
+    watch.on_afterwards(SYSTEMS, watched, wished, THEIRS)
+    assert tick(watch)[0]["waiting"]["button"] == ""
+    with pytest.raises(AccessError, match="Only the page that started it"):
+        watch.on_withdraw(SYSTEMS, watched, "", MINE)
+    with pytest.raises(RunError, match="“CLIP learns not” is already waiting"):
+        watch.on_start(SYSTEMS, MINE)
+
+    assert tick(watch, request=THEIRS)[0]["waiting"]["button"] == "do not start"
+    panel, *_ = watch.on_withdraw(SYSTEMS, watched, "", THEIRS)
+    held.end()
+    assert watch.runs.waiting is None and len(held.started) == 1
+
+
+def test_who_may_not_train_is_shown_what_waits_and_changes_nothing(watch: Watch) -> None:
+    *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
+    watch.on_afterwards(SYSTEMS, watched, wished, MINE)
+    stranger = Watch(watch.galleries, Permissions("t" * 20, {"train": "nobody"}), watch.runs)
+    waiting = tick(stranger)[0]["waiting"]
+    assert waiting["text"].startswith("“CLIP learns not” starts after") and waiting["button"] == ""
+    for act in (stranger.on_instead, stranger.on_afterwards, stranger.on_withdraw):
+        with pytest.raises(AccessError, match="Nobody may train models here"):
+            act(SYSTEMS, watched, "CLIP", MINE)
+
+
+def test_a_refusal_of_the_later_start_is_shown_until_it_is_closed(
+    watch: Watch, held: HeldRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
+    watch.on_afterwards(SYSTEMS, watched, wished, MINE)
+
+    def is_full(*_: object) -> None:
+        raise RunError("The disk is full.")
+
+    monkeypatch.setattr(manager_module, "check_free", is_full)
+    held.end()
+    wait_for_the_start(watch)
+    panel, *_ = watch.on_visit(SYSTEMS, THEIRS)
+    assert panel["waiting"]["text"] == "“CLIP learns not” could not start. The disk is full."
+    assert panel["waiting"]["is_refused"] and panel["waiting"]["button"] == "close"
+    panel, *_ = watch.on_withdraw(SYSTEMS, WatchedRun(view=panel), "", THEIRS)
+    assert panel == {} and len(held.started) == 1
+
+
+def test_a_start_that_will_be_refused_does_not_wait(
+    watch: Watch, held: HeldRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
+
+    def is_full(*_: object) -> None:
+        raise RunError("The disk is full.")
+
+    monkeypatch.setattr(manager_module, "check_free", is_full)
+    with pytest.raises(RunError, match="disk is full"):
+        watch.on_instead(SYSTEMS, watched, wished, MINE)
+    assert watch.runs.waiting is None and watch.runs.under_way() == held.started[0]
+
+
+def test_the_offer_goes_with_the_run_in_the_way_or_when_it_is_declined(watch: Watch, held: HeldRuns) -> None:
+    *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
+    panel, *_, wishes = watch.on_dismiss(SYSTEMS, watched, wished, MINE)
+    assert panel["under_way"] and "wish" not in panel and wishes == ""
+    held.end()
+    panel, wishes = tick(watch, wished=wished)
+    assert panel == gr.skip() and wishes == ""
+    with pytest.raises(ConfigError):
+        watch.on_afterwards(SYSTEMS, watched, "", MINE)
