@@ -39,7 +39,7 @@ LAYERS = (  # a layer imports those after it, never one before it
     ("nt2vr/models/",),
     ("nt2vr/negation/",),
     tuple(
-        f"nt2vr/{name}.py" for name in ("notebook", "console", "settings", "errors", "files", "registry", "progress")
+        f"nt2vr/{name}.py" for name in ("notebook", "console", "settings", "errors", "files", "registry", "progress", "sections")
     ),
 )
 
