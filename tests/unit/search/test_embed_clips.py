@@ -314,10 +314,8 @@ def test_a_large_gallery_is_searched_approximately_with_a_known_recall(
 EMBED = """
 if __name__ == "__main__":  # the decoder's child imports this script too
     import os, sys
-    from hashlib import blake2b
-from pathlib import Path
-    from nt2vr.media.store import SAMPLING, Cache, Rows
-from nt2vr.media.video_files import hash_files
+    from pathlib import Path
+    from nt2vr.media.store import Cache
     from nt2vr.media.decode import Decoder
     from nt2vr.media.gallery import Gallery, Video
     from nt2vr.search.embed_clips import embed_gallery
