@@ -21,8 +21,8 @@ from nt2vr.models.checkpoint import build_model, identified, read_configs, read_
 from nt2vr.models.open_clip_encoder import OpenClipEncoder, embed_dim_of, normalise_frames, token_embeddings
 from nt2vr.models.pooling import SequenceTransformer, head_of, new_pooling, read_pooling
 from nt2vr.models.short_text import encode_short
+from nt2vr.models.text_side import TextSide, card_fields
 from nt2vr.models.tokenizer import load_tokenizer, special_ids
-from nt2vr.models.words import Words, words_card
 from nt2vr.settings import resolve_path
 from trainer import distributed
 from trainer.config import Learnt, TrainConfig, deeper
@@ -31,6 +31,7 @@ from trainer.inputs.base import EmbeddedBatch, Input
 from trainer.losses import WeightedLosses, losses_of
 from trainer.optimizer import Steps, build_optimizer
 from trainer.runs.loggers import check_loggers
+from trainer.text_side import text_side_class
 
 logger = logging.getLogger(__name__)
 NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip
@@ -133,8 +134,7 @@ def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Modu
     card = pooling_card(config, base)
     if base and card.pooling.head:
         return read_pooling(resolve_path(config.encoder.base), base, embed_dim_of(model)).train()
-    words = config.encoder.word_settings
-    spaces = (words.size, words.number) if words else ()
+    spaces = text_side_class(config).size_and_spaces(config) if config.text_side else ()
     features = config.frames.features
     width = features_size(config.dataset.data, features) if features else embed_dim_of(model)
     return new_pooling(card, model, width, *spaces)
@@ -170,7 +170,7 @@ class Learner(Steps):
 
     Attributes:
         card: the base's, or an empty one, with the pooling and the frame positions of this training.
-        words: text side instead of the text tower; None for the tower.
+        text_side: an extension's, instead of the text tower; None for the tower.
         own: what learns besides open_clip's model.
         head: pools `videos`: the pooling if it learns, otherwise the identity.
         videos: (N, D), L2-normalised embeddings of the training clips, or those of their frames (N, F, D) if the
@@ -178,7 +178,7 @@ class Learner(Steps):
         frames: (N, F, D), embeddings of their frames, where an input reads them; otherwise `videos`.
     """
 
-    def __init__(self, config: TrainConfig, start: Start | None = None, words: Words | None = None) -> None:
+    def __init__(self, config: TrainConfig, start: Start | None = None, text_side: TextSide | None = None) -> None:
         """Build the optimizer; `start`, of the same config but for num_clips, is built here if None."""
         start = start or Start.of(config)
         self.losses, self.device, self.base, self.pooling = start.losses, start.device, start.base, start.pooling
@@ -188,11 +188,12 @@ class Learner(Steps):
             self.card = self.card.replace(pooling=config.frames.pooling)
         self.pooling.requires_grad_(not config.encoder.keep_head)
         self.head = self.pooling if any(p.requires_grad for p in self.pooling.parameters()) else nn.Identity()
-        self.words = words.to(self.device) if words else None
-        self.own = nn.ModuleList([self.pooling, *([self.words] if self.words else [])])
+        self.text_side = text_side.to(self.device) if text_side else None
+        self.own = nn.ModuleList([self.pooling, *([self.text_side] if self.text_side else [])])
         precision = config.optimization.precision
         self.bf16 = precision == "bf16" or (precision == "auto" and has_bf16(self.device))
-        modules = {"model": self.model, "head": self.head, "words": self.words or nn.Identity()}
+        # "words" is the name of any text side in states that 0.2.0 saved.
+        modules = {"model": self.model, "head": self.head, "words": self.text_side or nn.Identity()}
         super().__init__(config, modules, build_optimizer(self.model, self.own, config))
         self.videos: Tensor | None = None
         self.frames: Tensor | None = None
@@ -218,7 +219,7 @@ class Learner(Steps):
         return values
 
     def loss(self, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        with torch.autocast(self.device, torch.bfloat16, enabled=self.bf16 and self.words is None):
+        with torch.autocast(self.device, torch.bfloat16, enabled=self.bf16 and self.text_side is None):
             embedded = self._embed(batch)
         return self.losses(embedded)
 
@@ -234,7 +235,7 @@ class Learner(Steps):
             caption=distributed.gather(caption),
             logit_scale=self.model.logit_scale.exp(),
             inputs=embedded_inputs,
-            spaces=len(self.words.spaces) if self.words else 1,
+            spaces=self.text_side.num_spaces if self.text_side else 1,
         )
         for loss_input, of_input in zip(inputs, texts_of_inputs, strict=True):
             kind = type(loss_input)
@@ -244,8 +245,8 @@ class Learner(Steps):
     def _embed_texts(self, texts: Sequence[Sequence[str]]) -> Sequence[Tensor]:
         """Embed lists of texts in one call."""
         all_texts = list(chain.from_iterable(texts))
-        if self.words is not None:
-            embeddings: Tensor = self.words(all_texts)
+        if self.text_side is not None:
+            embeddings: Tensor = self.text_side(all_texts)
         else:
             embeddings = encode_short(self.model, self.tokenizer(all_texts).to(self.device)).float()
         split: Sequence[Tensor] = embeddings.split([len(some) for some in texts])  # type: ignore[no-untyped-call]
@@ -311,12 +312,12 @@ class Learner(Steps):
             self.config.encoder.name,
             pooling=self.card.pooling.name,
             head=head_of(self.pooling),
-            words=words_card(self.words),
             features=self.config.frames.features,
             positions=self.card.framing.positions,
+            **card_fields(self.text_side),
         )
         card = configured(identified(card, self.model, self.tokenizer), self.config.encoder.model_cfg, self.preprocess)
-        return OpenClipEncoder(self.model, self.tokenizer, card, pooling=self.pooling, words=self.words)
+        return OpenClipEncoder(self.model, self.tokenizer, card, pooling=self.pooling, text_side=self.text_side)
 
     def frozen_encoder(self) -> OpenClipEncoder:
         """Wrap the model without a pooling that learns: videos are then their frames' embeddings (..., F, D)."""

@@ -2,7 +2,7 @@
 
 from trainer.config.clips import Learnt
 from trainer.config.config import CHOICES, FIELDS, SECTION_OF, SECTIONS, TrainConfig, changed
-from trainer.config.encoder import SMALL_MODEL, EncoderSettings, Towers, WordSettings, deeper
+from trainer.config.encoder import SMALL_MODEL, EncoderSettings, Towers, deeper
 from trainer.config.files import (
     load_config,
     parse_change,
@@ -42,7 +42,6 @@ __all__ = [
     "OfVideos",
     "Towers",
     "TrainConfig",
-    "WordSettings",
     "changed",
     "deeper",
     "is_captions_file",

@@ -24,7 +24,7 @@ from nt2vr.models.card.names import (
     UNIT_PROJECTED,
     UNIT_SEQUENCE,
     WEIGHTS,
-    WORDS,
+    text_side_file,
 )
 from nt2vr.models.card.sections import (
     DEFAULT_FRAMES,
@@ -32,7 +32,7 @@ from nt2vr.models.card.sections import (
     ClipSection,
     DifferenceSection,
     HeadEntry,
-    WordsEntry,
+    TextSideEntry,
 )
 
 __all__ = [
@@ -57,17 +57,17 @@ __all__ = [
     "UNIT_PROJECTED",
     "UNIT_SEQUENCE",
     "WEIGHTS",
-    "WORDS",
     "Card",
     "ClipFraming",
     "ClipSection",
     "DifferenceSection",
     "HeadEntry",
     "StoredNames",
-    "WordsEntry",
+    "TextSideEntry",
     "configured",
     "read_as_base",
     "read_card",
     "remedy",
+    "text_side_file",
     "write_card",
 ]

@@ -8,5 +8,7 @@ HERE = Path(__file__).parent
 
 EXTENSION = Extension(
     name="sea",
+    settings={"text side": "nt2vr.papers.sea.settings:TextSideSettings"},
+    text_sides={"words": "nt2vr.papers.sea.words:Words"},
     presets=HERE / "presets",
 )
