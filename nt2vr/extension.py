@@ -41,6 +41,19 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Pooling:
+    """A pooling that learns.
+
+    Attributes:
+        reference: to its class, see `nt2vr.models.pooling.ExtensionPooling`.
+        normalises_frames: True if it pools frames of length 1, rather than as the tower returns them.
+    """
+
+    reference: str
+    normalises_frames: bool
+
+
+@dataclass(frozen=True)
 class Extension:
     """Everything that an extension may add; what it names by a reference is imported when it is used.
 
@@ -54,6 +67,7 @@ class Extension:
         text_sides: reference to the class of each text side that may replace the text tower of an open_clip model, see
             `nt2vr.models.text_side.TextSide`. Its name is the key of its settings, empty for no such text side, in a
             config, the key of its entry on a card, and the name of its file in a checkpoint folder.
+        poolings: poolings of a video's frames, by their names in configs and on cards.
         presets: folder of presets, JSON files; its subfolder "sweeps" has sweeps.
         tables: reference to the reader of each kind of benchmark in a CSV file, by a column that only it has. See
             `nt2vr.evaluation.tasks.TableReader`.
@@ -72,6 +86,7 @@ class Extension:
     strategies: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     text_sides: Mapping[str, str] = field(default_factory=dict)
+    poolings: Mapping[str, Pooling] = field(default_factory=dict)
     presets: Path | None = None
     tables: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -120,6 +135,12 @@ def _packages() -> Iterator[Extension]:
 def text_sides() -> Mapping[str, str]:
     """Return the references of all text sides by name."""
     return {name: reference for extension in extensions() for name, reference in extension.text_sides.items()}
+
+
+@cache
+def poolings() -> Mapping[str, Pooling]:
+    """Return the poolings of all extensions by name."""
+    return {name: pooling for extension in extensions() for name, pooling in extension.poolings.items()}
 
 
 def load(reference: str) -> Any:

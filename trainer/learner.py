@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,22 +16,22 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from nt2vr.datasets.features import features_size
 from nt2vr.errors import ConfigError
-from nt2vr.models.card import Card, configured, read_card
+from nt2vr.extension import poolings
+from nt2vr.models.card import LEARNT, Card, configured, read_card
 from nt2vr.models.checkpoint import build_model, identified, read_configs, read_model
 from nt2vr.models.open_clip_encoder import OpenClipEncoder, embed_dim_of, normalise_frames, token_embeddings
-from nt2vr.models.pooling import SequenceTransformer, head_of, new_pooling, read_pooling
+from nt2vr.models.pooling import SequenceTransformer, extension_pooling, head_of, new_pooling, read_pooling
 from nt2vr.models.short_text import encode_short
 from nt2vr.models.text_side import TextSide, card_fields
 from nt2vr.models.tokenizer import load_tokenizer, special_ids
 from nt2vr.settings import resolve_path
 from trainer import distributed
-from trainer.config import Learnt, TrainConfig, deeper
+from trainer.config import TrainConfig, deeper
 from trainer.data.batches import Batch
 from trainer.inputs.base import EmbeddedBatch, Input
 from trainer.losses import WeightedLosses, losses_of
 from trainer.optimizer import Steps, build_optimizer
 from trainer.runs.loggers import check_loggers
-from trainer.text_side import text_side_class
 
 logger = logging.getLogger(__name__)
 NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip
@@ -115,7 +115,7 @@ def check_pooling(config: TrainConfig, base: Card | None) -> None:
         raise ConfigError(
             f"keep_head is true, but {encoder.base} has no {card.pooling.name} that has learned. Turn it off."
         )
-    if encoder.train == "head" and card.pooling.name not in get_args(Learnt):
+    if encoder.train == "head" and card.pooling.name not in (*LEARNT, *poolings()):
         raise ConfigError("train is head, but the pooling has nothing to learn. Set pooling to seqTransf.")
     if config.knows_order and encoder.trains_visual and config.frames.frames_per_step != num_frames:
         raise ConfigError(f"This pooling needs all frames. Set frames_per_step to num_frames ({num_frames}).")
@@ -134,10 +134,12 @@ def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Modu
     card = pooling_card(config, base)
     if base and card.pooling.head:
         return read_pooling(resolve_path(config.encoder.base), base, embed_dim_of(model)).train()
-    spaces = text_side_class(config).size_and_spaces(config) if config.text_side else ()
     features = config.frames.features
     width = features_size(config.dataset.data, features) if features else embed_dim_of(model)
-    return new_pooling(card, model, width, *spaces)
+    of_extension = extension_pooling(card.pooling.name)
+    if of_extension is not None:
+        return of_extension.for_training(config, width)
+    return new_pooling(card, model, width)
 
 
 def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -8,10 +8,7 @@ from trainer.data.clips import Clips
 
 def new_text_side(config: TrainConfig, clips: Clips) -> TextSide | None:
     """Build the text side; None if the config asks for none, but for the text tower."""
-    return text_side_class(config).for_training(config, clips) if config.text_side else None
-
-
-def text_side_class(config: TrainConfig) -> type[TextSide]:
-    """Return the class of the text side of a config that asks for one."""
+    if not config.text_side:
+        return None
     kind: type[TextSide] = load(text_sides()[config.text_side])
-    return kind
+    return kind.for_training(config, clips)

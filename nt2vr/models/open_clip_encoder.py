@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.models.card import MEAN, UNIT_PROJECTED, Card
+from nt2vr.models.card import MEAN, Card
 from nt2vr.models.device import autocast, precision_of
 from nt2vr.models.encoder import FrameEncoder, encode_unknown
 from nt2vr.models.framing import Framing
@@ -94,7 +94,7 @@ class OpenClipEncoder(FrameEncoder):
         folded: Any = None,
     ) -> None:
         """Wrap a model's current weights, in eval mode, where they are; a pooling without weights may be left out."""
-        from nt2vr.models.pooling import Projection, fixed_pooling  # noqa: PLC0415  imports torch
+        from nt2vr.models.pooling import ExtensionPooling, fixed_pooling  # noqa: PLC0415  imports torch
 
         self._model = model.eval()
         self.folded = _fold_batch_norms(model.visual) if folded is None else folded
@@ -110,7 +110,7 @@ class OpenClipEncoder(FrameEncoder):
         self._has_small_text_tower = text_side is None and _has_small_text_tower(model)
         self.embed_dim = self.frame_dim if text_side is None else text_side.embed_dim
         self.pooling = (fixed_pooling(card) if pooling is None else pooling).eval()
-        if isinstance(self.pooling, Projection):
+        if isinstance(self.pooling, ExtensionPooling):
             self.frame_dim = self.pooling.width
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -199,7 +199,7 @@ class OpenClipEncoder(FrameEncoder):
     def unpooled(self) -> "OpenClipEncoder":
         """Return the encoder with videos as their frames' embeddings (..., F, D), under keys of their own.
 
-        What projects the mean of frames of length 1 needs that alone: (..., D), under the key of the mean.
+        What reads the mean of frames of length 1 needs that alone: (..., D), under the key of the mean.
         """
         from torch.nn import Identity  # noqa: PLC0415  the page is up before torch is
 
@@ -207,7 +207,7 @@ class OpenClipEncoder(FrameEncoder):
 
         encoder = copy(self)
         encoder.pooling, encoder.card = Identity(), self.card.unpooled
-        if self.card.pooling.name == UNIT_PROJECTED:
+        if getattr(self.pooling, "reads_mean", False):
             encoder.pooling, encoder.card = Mean(), self.card.replace(pooling=MEAN, head=None)
         encoder.embed_dim = self.frame_dim
         return encoder

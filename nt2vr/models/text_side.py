@@ -36,11 +36,6 @@ class TextSide(nn.Module):
         raise NotImplementedError
 
     @classmethod
-    def size_and_spaces(cls, config: Any) -> tuple[int, int]:
-        """Return how long an embedding is in each space, and how many spaces there are, given a `TrainConfig`."""
-        raise NotImplementedError
-
-    @classmethod
     def read(cls, metadata: Mapping[str, str], weights: Mapping[str, Tensor]) -> Self:
         """Build the one of a file; modules get no random weights meanwhile, and tensors are built without memory."""
         raise NotImplementedError

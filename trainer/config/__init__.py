@@ -1,6 +1,5 @@
 """The config of a training: sections by subject, read, changed and checked here once. Imports no torch."""
 
-from trainer.config.clips import Learnt
 from trainer.config.config import CHOICES, FIELDS, SECTION_OF, SECTIONS, TrainConfig, changed
 from trainer.config.encoder import SMALL_MODEL, EncoderSettings, Towers, deeper
 from trainer.config.files import (
@@ -36,7 +35,6 @@ __all__ = [
     "SMALL_MODEL",
     "EncoderSettings",
     "FusionSettings",
-    "Learnt",
     "OfDenying",
     "OfText",
     "OfVideos",

@@ -2,12 +2,10 @@
 
 MEAN, RAW_MEAN, QUERY_SCORED = "mean", "raw_mean", "query_scored"
 SEQUENCE, UNIT_SEQUENCE, ATTENTION = "seqTransf", "unit_seqTransf", "attention"
-PROJECTED, UNIT_PROJECTED = "projected", "unit_projected"
 FIXED = (MEAN, RAW_MEAN, QUERY_SCORED)  # by the mean; for a query-scored model it finds candidates
-INTO_SPACES = (PROJECTED, UNIT_PROJECTED)
-LEARNT = (SEQUENCE, UNIT_SEQUENCE, ATTENTION, *INTO_SPACES)
+LEARNT = (SEQUENCE, UNIT_SEQUENCE, ATTENTION)
 POOLINGS = (*FIXED, *LEARNT)
-OF_RAW = (RAW_MEAN, SEQUENCE, PROJECTED)  # poolings of frames as the tower returns them
+OF_RAW = (RAW_MEAN, SEQUENCE)  # poolings of frames as the tower returns them
 WEIGHTS = "open_clip_model.safetensors"
 DIFFERENCE = "difference.safetensors"  # instead of WEIGHTS: the tensors that its base does not have
 HEAD = "head.safetensors"  # weights of a pooling that learns

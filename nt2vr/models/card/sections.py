@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
 
+from nt2vr.errors import quoted
+from nt2vr.extension import poolings
 from nt2vr.models.card.names import MEAN, OF_RAW, POOLINGS
 from nt2vr.models.framing import BICUBIC, DEFAULT_SIZE, SHORTEST
 
@@ -34,6 +36,12 @@ class CardEntry(CardSection):
 def _read_nothing(value: Any) -> Any:
     """Read {} as None: files have it in the place of an entry that a model does not have."""
     return None if value == {} else value
+
+
+def _check_pooling(name: str) -> str:
+    if name not in POOLINGS and name not in poolings():
+        raise ValueError(f"there is no pooling {quoted(name)}")
+    return name
 
 
 class HeadEntry(CardEntry):
@@ -113,7 +121,7 @@ class FramingSection(CardSection):
 class PoolingSection(CardSection):
     """How frame embeddings become a video's embedding."""
 
-    name: Annotated[str, Field(pattern=f"^({'|'.join(POOLINGS)})$")] = Field(
+    name: Annotated[str, AfterValidator(_check_pooling)] = Field(
         default=MEAN, alias="pooling", description="mean, raw_mean, query_scored, or one that learns"
     )
     head: OptionalHead = Field(default=None, description="about the file of a pooling that learns")
@@ -121,6 +129,9 @@ class PoolingSection(CardSection):
     @property
     def normalises_frames(self) -> bool:
         """True if frames are pooled as unit vectors, rather than as the tower returns them."""
+        of_extension = poolings().get(self.name)
+        if of_extension is not None:
+            return of_extension.normalises_frames
         return self.name not in OF_RAW
 
 

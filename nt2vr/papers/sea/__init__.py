@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nt2vr.extension import Extension
+from nt2vr.extension import Extension, Pooling
 
 HERE = Path(__file__).parent
 
@@ -10,5 +10,9 @@ EXTENSION = Extension(
     name="sea",
     settings={"text side": "nt2vr.papers.sea.settings:TextSideSettings"},
     text_sides={"words": "nt2vr.papers.sea.words:Words"},
+    poolings={
+        "projected": Pooling("nt2vr.papers.sea.poolings:Projection", normalises_frames=False),
+        "unit_projected": Pooling("nt2vr.papers.sea.poolings:UnitProjection", normalises_frames=True),
+    },
     presets=HERE / "presets",
 )

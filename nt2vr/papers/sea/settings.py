@@ -41,7 +41,8 @@ class TextSideSettings(Section):
         description="text side that replaces the text tower, and reads words as W2VV++ and SEA do: a bag of words, "
         "word vectors and a GRU. Its settings: spaces (one, or each), size of a space, states of the GRU, least "
         "number of occurrences of a word, and vectors (a BigFile folder or a word2vec file; if empty, vectors of "
-        "vector_size numbers are made from the captions)",
+        "vector_size numbers are made from the captions). It needs train head, and the pooling projected, or "
+        "unit_projected, the same of normalised frames",
     )
 
     @model_validator(mode="after")

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 from nt2vr.errors import ConfigError
-from nt2vr.models.pooling import Space, joined
 from nt2vr.models.text_side import TextSide
 from nt2vr.models.weights import filled
 from nt2vr.negation.parse.wordlists import listed
-from nt2vr.papers.sea.settings import TextSideSettings, WordSettings
+from nt2vr.papers.sea.poolings import Space, joined
+from nt2vr.papers.sea.settings import TextSideSettings
 from nt2vr.papers.sea.vectors import ppmi_vectors, read_vectors
 from nt2vr.papers.sea.vocabulary import Vocabulary, content_of, words_of
 from nt2vr.settings import resolve_path
@@ -73,7 +73,8 @@ class Words(TextSide):
     @classmethod
     def for_training(cls, config: "TrainConfig", clips: "Clips") -> Self:
         """Build the text side that a config asks for, which knows the words of the captions."""
-        settings = _settings(config)
+        settings = config.section(TextSideSettings).word_settings
+        assert settings is not None, "a config without them trains the text tower"
         texts = list(map(words_of, _captions(clips, config.run.seed)))
         counts = Counter(chain.from_iterable(texts))
         frequent = [word for word, count in counts.most_common() if count >= settings.least]
@@ -92,11 +93,6 @@ class Words(TextSide):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.run.seed)
             return cls(known, rows, settings.states, settings.size, settings.number)
-
-    @classmethod
-    def size_and_spaces(cls, config: "TrainConfig") -> tuple[int, int]:
-        settings = _settings(config)
-        return settings.size, settings.number
 
     @classmethod
     def read(cls, metadata: Mapping[str, str], weights: Mapping[str, Tensor]) -> Self:
@@ -168,12 +164,6 @@ class Words(TextSide):
         parts = words_of(word)
         tables = (self._bow, self._gru, self._vectors, listed("stop_words"))
         return bool(parts) and all(any(part in table for table in tables) for part in parts)
-
-
-def _settings(config: "TrainConfig") -> WordSettings:
-    settings = config.section(TextSideSettings).word_settings
-    assert settings is not None, "a config without them trains the text tower"
-    return settings
 
 
 def _captions(clips: "Clips", seed: int) -> Iterable[str]:

@@ -12,7 +12,7 @@ from torch import Tensor
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import write_checkpoint
-from nt2vr.models.pooling import joined
+from nt2vr.papers.sea.poolings import joined
 from nt2vr.papers.sea.vectors import ppmi_vectors, read_vectors
 from nt2vr.papers.sea.words import Words
 from tests.paper_references import papers_reference

@@ -15,7 +15,7 @@ from torch import Tensor
 from nt2vr.errors import CheckpointError
 from nt2vr.models.card import CARD, HEAD, Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
-from nt2vr.models.pooling import Projection, joined
+from nt2vr.papers.sea.poolings import Projection, UnitProjection, joined
 from nt2vr.papers.sea.vocabulary import Vocabulary, content_of, words_of
 from nt2vr.papers.sea.words import Words
 from tests.paper_references import papers_reference
@@ -96,7 +96,8 @@ def test_embeddings_are_of_length_1_and_only_the_gru_hears_not(spaces: int) -> N
 @torch.no_grad()
 def test_frames_are_projected_by_their_mean() -> None:
     torch.manual_seed(1)
-    raw, unit = (Projection(4, 3, 2, unit).eval() for unit in (False, True))
+    raw = Projection(4, 3, 2).eval()
+    unit = UnitProjection(4, 3, 2).eval()
     unit.load_state_dict(raw.state_dict())
     frames = torch.randn(5, 2, 4)
     for pooling, scaled in ((raw, frames.mean(1)), (unit, 2 * torch.nn.functional.normalize(frames.mean(1), dim=1))):
@@ -109,7 +110,7 @@ def test_frames_are_projected_by_their_mean() -> None:
 def written(folder: Path, spaces: int = 3) -> Card:
     torch.manual_seed(2)
     card = Card("Words", frames=2, pooling="unit_projected")
-    pooling = Projection(16, 6, spaces, unit=True)
+    pooling = UnitProjection(16, 6, spaces)
     return write_checkpoint(folder, tiny_model(), TINY, {}, card, pooling=pooling, text_side=words(spaces))
 
 
