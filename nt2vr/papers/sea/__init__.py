@@ -1,4 +1,4 @@
-"""W2VV++ and SEA: texts read as words, and videos projected into the spaces of the texts."""
+"""W2VV++ and SEA: texts read as words, and videos projected into the spaces of the texts. See README.md."""
 
 from pathlib import Path
 
