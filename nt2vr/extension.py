@@ -41,6 +41,19 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Pooling:
+    """A pooling that learns.
+
+    Attributes:
+        reference: to its class, see `nt2vr.models.pooling.ExtensionPooling`.
+        normalises_frames: True if it pools frames of length 1, rather than as the tower returns them.
+    """
+
+    reference: str
+    normalises_frames: bool
+
+
+@dataclass(frozen=True)
 class Extension:
     """Everything that an extension may add; what it names by a reference is imported when it is used.
 
@@ -51,6 +64,10 @@ class Extension:
         settings: reference to each further section of a training's config, by its name: a subclass of
             `nt2vr.sections.Section`. No two sections share a key. The module must not import `trainer.config`,
             which reads the sections as it is imported.
+        text_sides: reference to the class of each text side that may replace the text tower of an open_clip model, see
+            `nt2vr.models.text_side.TextSide`. Its name is the key of its settings, empty for no such text side, in a
+            config, the key of its entry on a card, and the name of its file in a checkpoint folder.
+        poolings: poolings of a video's frames, by their names in configs and on cards.
         presets: folder of presets, JSON files; its subfolder "sweeps" has sweeps.
         tables: reference to the reader of each kind of benchmark in a CSV file, by a column that only it has. See
             `nt2vr.evaluation.tasks.TableReader`.
@@ -68,6 +85,8 @@ class Extension:
     losses: Mapping[str, str] = field(default_factory=dict)
     strategies: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    text_sides: Mapping[str, str] = field(default_factory=dict)
+    poolings: Mapping[str, Pooling] = field(default_factory=dict)
     presets: Path | None = None
     tables: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -110,6 +129,18 @@ def _packages() -> Iterator[Extension]:
             logger.warning("The extension %s is no nt2vr.extension.Extension.", entry_point.name)
             continue
         yield extension
+
+
+@cache
+def text_sides() -> Mapping[str, str]:
+    """Return the references of all text sides by name."""
+    return {name: reference for extension in extensions() for name, reference in extension.text_sides.items()}
+
+
+@cache
+def poolings() -> Mapping[str, Pooling]:
+    """Return the poolings of all extensions by name."""
+    return {name: pooling for extension in extensions() for name, pooling in extension.poolings.items()}
 
 
 def load(reference: str) -> Any:

@@ -66,6 +66,9 @@ class Section(BaseModel):
     def check_files(self) -> None:
         """Raise a ConfigError if a file that is named is missing, or cannot be used."""
 
+    def check_config(self, config: Any) -> None:
+        """Raise a ConfigError if values cannot go together with those of other sections of a `TrainConfig`."""
+
     def as_dict(self) -> dict[str, Any]:
         """Return the values by name, as written; changing them does not change the settings."""
         return {name: deepcopy(getattr(self, name)) for name in type(self).model_fields}

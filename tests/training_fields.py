@@ -10,9 +10,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_origin, get_type_hints
 
+from nt2vr.papers.sea.settings import WordSettings
 from nt2vr.sections import Section
 from tests.paths import ROOT
-from trainer.config import SECTIONS, FusionSettings, WordSettings
+from trainer.config import SECTIONS, FusionSettings
 from trainer.loss_settings import help_of
 from trainer.losses import LOSSES, Weight
 

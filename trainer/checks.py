@@ -75,11 +75,6 @@ def _check_fusion(config: TrainConfig) -> None:
 def _check_named_files(config: TrainConfig) -> None:
     for section in config.extensions.values():
         section.check_files()
-    words = config.encoder.word_settings
-    if words and words.vectors:
-        path = resolve_path(words.vectors)
-        if not path.exists():
-            raise ConfigError(f"{path} is not there. Name word vectors, or leave words.vectors empty.")
 
 
 def _check_captions(config: TrainConfig) -> None:

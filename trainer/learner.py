@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,16 +16,17 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from nt2vr.datasets.features import features_size
 from nt2vr.errors import ConfigError
-from nt2vr.models.card import Card, configured, read_card
+from nt2vr.extension import poolings
+from nt2vr.models.card import LEARNT, Card, configured, read_card
 from nt2vr.models.checkpoint import build_model, identified, read_configs, read_model
 from nt2vr.models.open_clip_encoder import OpenClipEncoder, embed_dim_of, normalise_frames, token_embeddings
-from nt2vr.models.pooling import SequenceTransformer, head_of, new_pooling, read_pooling
+from nt2vr.models.pooling import SequenceTransformer, extension_pooling, head_of, new_pooling, read_pooling
 from nt2vr.models.short_text import encode_short
+from nt2vr.models.text_side import TextSide, card_fields
 from nt2vr.models.tokenizer import load_tokenizer, special_ids
-from nt2vr.models.words import Words, words_card
 from nt2vr.settings import resolve_path
 from trainer import distributed
-from trainer.config import Learnt, TrainConfig, deeper
+from trainer.config import TrainConfig, deeper
 from trainer.data.batches import Batch
 from trainer.inputs.base import EmbeddedBatch, Input
 from trainer.losses import WeightedLosses, losses_of
@@ -114,7 +115,7 @@ def check_pooling(config: TrainConfig, base: Card | None) -> None:
         raise ConfigError(
             f"keep_head is true, but {encoder.base} has no {card.pooling.name} that has learned. Turn it off."
         )
-    if encoder.train == "head" and card.pooling.name not in get_args(Learnt):
+    if encoder.train == "head" and card.pooling.name not in (*LEARNT, *poolings()):
         raise ConfigError("train is head, but the pooling has nothing to learn. Set pooling to seqTransf.")
     if config.knows_order and encoder.trains_visual and config.frames.frames_per_step != num_frames:
         raise ConfigError(f"This pooling needs all frames. Set frames_per_step to num_frames ({num_frames}).")
@@ -133,11 +134,12 @@ def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Modu
     card = pooling_card(config, base)
     if base and card.pooling.head:
         return read_pooling(resolve_path(config.encoder.base), base, embed_dim_of(model)).train()
-    words = config.encoder.word_settings
-    spaces = (words.size, words.number) if words else ()
     features = config.frames.features
     width = features_size(config.dataset.data, features) if features else embed_dim_of(model)
-    return new_pooling(card, model, width, *spaces)
+    of_extension = extension_pooling(card.pooling.name)
+    if of_extension is not None:
+        return of_extension.for_training(config, width)
+    return new_pooling(card, model, width)
 
 
 def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -170,7 +172,7 @@ class Learner(Steps):
 
     Attributes:
         card: the base's, or an empty one, with the pooling and the frame positions of this training.
-        words: text side instead of the text tower; None for the tower.
+        text_side: an extension's, instead of the text tower; None for the tower.
         own: what learns besides open_clip's model.
         head: pools `videos`: the pooling if it learns, otherwise the identity.
         videos: (N, D), L2-normalised embeddings of the training clips, or those of their frames (N, F, D) if the
@@ -178,7 +180,7 @@ class Learner(Steps):
         frames: (N, F, D), embeddings of their frames, where an input reads them; otherwise `videos`.
     """
 
-    def __init__(self, config: TrainConfig, start: Start | None = None, words: Words | None = None) -> None:
+    def __init__(self, config: TrainConfig, start: Start | None = None, text_side: TextSide | None = None) -> None:
         """Build the optimizer; `start`, of the same config but for num_clips, is built here if None."""
         start = start or Start.of(config)
         self.losses, self.device, self.base, self.pooling = start.losses, start.device, start.base, start.pooling
@@ -188,11 +190,12 @@ class Learner(Steps):
             self.card = self.card.replace(pooling=config.frames.pooling)
         self.pooling.requires_grad_(not config.encoder.keep_head)
         self.head = self.pooling if any(p.requires_grad for p in self.pooling.parameters()) else nn.Identity()
-        self.words = words.to(self.device) if words else None
-        self.own = nn.ModuleList([self.pooling, *([self.words] if self.words else [])])
+        self.text_side = text_side.to(self.device) if text_side else None
+        self.own = nn.ModuleList([self.pooling, *([self.text_side] if self.text_side else [])])
         precision = config.optimization.precision
         self.bf16 = precision == "bf16" or (precision == "auto" and has_bf16(self.device))
-        modules = {"model": self.model, "head": self.head, "words": self.words or nn.Identity()}
+        # "words" is the name of any text side in states that 0.2.0 saved.
+        modules = {"model": self.model, "head": self.head, "words": self.text_side or nn.Identity()}
         super().__init__(config, modules, build_optimizer(self.model, self.own, config))
         self.videos: Tensor | None = None
         self.frames: Tensor | None = None
@@ -218,7 +221,7 @@ class Learner(Steps):
         return values
 
     def loss(self, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        with torch.autocast(self.device, torch.bfloat16, enabled=self.bf16 and self.words is None):
+        with torch.autocast(self.device, torch.bfloat16, enabled=self.bf16 and self.text_side is None):
             embedded = self._embed(batch)
         return self.losses(embedded)
 
@@ -234,7 +237,7 @@ class Learner(Steps):
             caption=distributed.gather(caption),
             logit_scale=self.model.logit_scale.exp(),
             inputs=embedded_inputs,
-            spaces=len(self.words.spaces) if self.words else 1,
+            spaces=self.text_side.num_spaces if self.text_side else 1,
         )
         for loss_input, of_input in zip(inputs, texts_of_inputs, strict=True):
             kind = type(loss_input)
@@ -244,8 +247,8 @@ class Learner(Steps):
     def _embed_texts(self, texts: Sequence[Sequence[str]]) -> Sequence[Tensor]:
         """Embed lists of texts in one call."""
         all_texts = list(chain.from_iterable(texts))
-        if self.words is not None:
-            embeddings: Tensor = self.words(all_texts)
+        if self.text_side is not None:
+            embeddings: Tensor = self.text_side(all_texts)
         else:
             embeddings = encode_short(self.model, self.tokenizer(all_texts).to(self.device)).float()
         split: Sequence[Tensor] = embeddings.split([len(some) for some in texts])  # type: ignore[no-untyped-call]
@@ -311,12 +314,12 @@ class Learner(Steps):
             self.config.encoder.name,
             pooling=self.card.pooling.name,
             head=head_of(self.pooling),
-            words=words_card(self.words),
             features=self.config.frames.features,
             positions=self.card.framing.positions,
+            **card_fields(self.text_side),
         )
         card = configured(identified(card, self.model, self.tokenizer), self.config.encoder.model_cfg, self.preprocess)
-        return OpenClipEncoder(self.model, self.tokenizer, card, pooling=self.pooling, words=self.words)
+        return OpenClipEncoder(self.model, self.tokenizer, card, pooling=self.pooling, text_side=self.text_side)
 
     def frozen_encoder(self) -> OpenClipEncoder:
         """Wrap the model without a pooling that learns: videos are then their frames' embeddings (..., F, D)."""

@@ -368,7 +368,7 @@ class Validator:
             changes=self._changes,
         )
         card = card.replace(**self._card_fields)
-        parts = {"tokenizer": learner.tokenizer, "pooling": learner.pooling, "words": learner.words}
+        parts = {"tokenizer": learner.tokenizer, "pooling": learner.pooling, "text_side": learner.text_side}
         configs = config.encoder.model_cfg, learner.preprocess
         write_checkpoint(folder, learner.model, *configs, card, base=config.encoder.base_folder, **parts)
 

@@ -290,10 +290,11 @@ def _train(
     run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Event, progress: Progress = silent
 ) -> State:
     # Rendering processes import this module too and do not need torch
-    from trainer.data.clips import ClipLoader, words_for  # noqa: PLC0415
+    from trainer.data.clips import ClipLoader  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner, Start  # noqa: PLC0415
     from trainer.loop import train as train_loop  # noqa: PLC0415
+    from trainer.text_side import new_text_side  # noqa: PLC0415
 
     join()
     if config.encoder.trains_fusion:
@@ -306,7 +307,7 @@ def _train(
         loader = ClipLoader(config, cache, start.losses.reading, stoppable(progress, stop.is_set))
         clips, validation = loader.load("train"), loader.load("validation")
     num_captions = min(config.dataset.num_captions, clips.num_captions)  # a dataset may have fewer than configured
-    words = words_for(config, clips)
-    learner = Learner(config.replace(num_clips=len(clips), num_captions=num_captions), start, words)
+    text_side = new_text_side(config, clips)
+    learner = Learner(config.replace(num_clips=len(clips), num_captions=num_captions), start, text_side)
     logger.info("Training %s on %s, %d %s.", config.encoder.name, clips.name, len(clips), clips.unit)
     return train_loop(learner, run, clips, validation, stop.is_set, progress, cache)

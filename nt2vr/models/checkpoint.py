@@ -2,8 +2,8 @@
 
     open_clip_config.json · open_clip_model.safetensors · nt2vr.json
     and, unless the tokenizer is CLIP's: tokenizer.json · tokenizer_config.json
-    and, if its pooling learns: head.safetensors; if it reads words instead of CLIP's tokens: words.safetensors; if it
-    has a trained fusion: fusion.safetensors
+    and, if its pooling learns: head.safetensors; if it has an extension's text side: NAME.safetensors; if it has
+    a trained fusion: fusion.safetensors
 
 A fine-tuned model has difference.safetensors instead of all weights, see `difference`, and the tokenizer of its base.
 """
@@ -19,7 +19,17 @@ from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
 from nt2vr.files import atomic_folder, parse_json, write_json
-from nt2vr.models.card import CONFIG, DIFFERENCE, HEAD, WEIGHTS, WORDS, Card, configured, read_card, write_card
+from nt2vr.models.card import (
+    CONFIG,
+    DIFFERENCE,
+    HEAD,
+    WEIGHTS,
+    Card,
+    configured,
+    read_card,
+    text_side_file,
+    write_card,
+)
 from nt2vr.models.device import resolve_device
 from nt2vr.models.difference import difference_from, read_tensors, shared_weights, tokenizer_folder, whole_folder
 from nt2vr.models.framing import Framing
@@ -30,7 +40,7 @@ from nt2vr.models.weights import SCALARS, check_finite, loading, text_fingerprin
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from nt2vr.models.words import Words
+    from nt2vr.models.text_side import TextSide
 
 MAX_LAYERS = 500  # of a tower; the largest of open_clip's models have 64
 
@@ -88,7 +98,7 @@ def write_checkpoint(
     fp16: bool = True,
     tokenizer: Any = None,
     pooling: "nn.Module | None" = None,
-    words: "Words | None" = None,
+    text_side: "TextSide | None" = None,
     base: Path | None = None,
 ) -> Card:
     """Write a checkpoint folder, atomically; return the card as written, with date and fingerprints.
@@ -96,20 +106,20 @@ def write_checkpoint(
     Args:
         tokenizer: the model's; may be left out if it is CLIP's own.
         pooling: of frame embeddings; may be left out if it has no weights.
-        words: text side instead of the text tower.
+        text_side: an extension's, instead of the text tower.
         base: checkpoint folder that training started from; what it has is not stored again.
     """
     from safetensors.torch import save_file  # noqa: PLC0415  imports torch
 
     from nt2vr.models.pooling import fixed_pooling, head_of  # noqa: PLC0415  imports torch
-    from nt2vr.models.words import words_card  # noqa: PLC0415  imports torch
+    from nt2vr.models.text_side import card_fields  # noqa: PLC0415  imports torch
 
     if folder.exists():
         raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")
     files = files_of(tokenizer, model_cfg["text_cfg"])
     pooling = fixed_pooling(card) if pooling is None else pooling
     weights, head = (_stored(each.state_dict(), fp16, folder) for each in (model, pooling))
-    of_words = _stored(words.state_dict(), fp16, folder) if words else {}
+    of_text_side = _stored(text_side.state_dict(), fp16, folder) if text_side else {}
     changed: dict[str, Tensor] = {}
     if base and (difference := difference_from(base, folder, model.state_dict(), weights)):
         weights, changed = difference.weights, difference.changed
@@ -117,9 +127,9 @@ def write_checkpoint(
         there = (name for name in files if (difference.base / name).is_file())
         files = {} if files == {name: (difference.base / name).read_bytes() for name in there} else files
     card = card.replace(
-        words=words_card(words, of_words),
         head=head_of(pooling, head),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
+        **card_fields(text_side, of_text_side),
     )
     card = configured(identified(card, model, tokenizer, weights), model_cfg, preprocess_cfg)
     with atomic_folder(folder) as partial:
@@ -128,9 +138,14 @@ def write_checkpoint(
         for name, content in files.items():
             (partial / name).write_bytes(content)
         stored = {DIFFERENCE: changed} if changed else {WEIGHTS: weights}
-        for name, tensors in {**stored, HEAD: head, WORDS: of_words}.items():
+        stored[HEAD] = head
+        metadata: dict[str, dict[str, str]] = {}  # by file
+        if text_side:
+            stored[text_side_file(text_side.name)] = of_text_side
+            metadata[text_side_file(text_side.name)] = text_side.metadata
+        for name, tensors in stored.items():
             if tensors:
-                save_file(tensors, partial / name, words.metadata if words and name == WORDS else None)
+                save_file(tensors, partial / name, metadata.get(name))
                 (partial / name).chmod(0o644)  # readable for others like the rest; safetensors writes 0600
     return card
 
@@ -151,15 +166,15 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
     """
     from nt2vr.models.fusion import read_fusion  # noqa: PLC0415  imports torch
     from nt2vr.models.pooling import read_pooling  # noqa: PLC0415  imports torch
-    from nt2vr.models.words import read_words  # noqa: PLC0415  imports torch
+    from nt2vr.models.text_side import read_text_side  # noqa: PLC0415  imports torch
 
     card, device = read_card(folder), resolve_device(device)
     with loading(folder):
         model_cfg, preprocess_cfg = read_configs(folder)
         check_towers(model_cfg, folder, CheckpointError)
         pooling = read_pooling(folder, card, model_cfg["embed_dim"])
-        words = read_words(folder, card)
-        if getattr(pooling, "embed_dim", 0) != getattr(words, "embed_dim", 0):
+        text_side = read_text_side(folder, card)
+        if getattr(pooling, "embed_dim", 0) != getattr(text_side, "embed_dim", 0):
             raise ValueError("videos and texts are not embedded into the same spaces")
         base = whole_folder(folder, card)
         tokenizer = load_tokenizer(tokenizer_folder(folder, base), model_cfg["text_cfg"])
@@ -172,7 +187,7 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
         else:
             visual, folded = shared.visual_fingerprint, shared.folded
         tower = json.dumps({**model_cfg, "text_cfg": {}})
-        encoder = OpenClipEncoder(model, tokenizer, card, pooling, words, folded.get(tower))
+        encoder = OpenClipEncoder(model, tokenizer, card, pooling, text_side, folded.get(tower))
         encoder.shared, folded[tower] = shared, encoder.folded
         encoder.fusion = read_fusion(folder, encoder.embed_dim)
     matches = (visual or visual_fingerprint(weights)) == card.visual.fingerprint

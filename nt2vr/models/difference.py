@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from nt2vr.errors import CheckpointError, quoted
+from nt2vr.extension import text_sides
 from nt2vr.files import atomic_folder, stamp
 from nt2vr.models.card import (
     CARD,
@@ -21,11 +22,11 @@ from nt2vr.models.card import (
     FUSION,
     HEAD,
     WEIGHTS,
-    WORDS,
     Card,
     DifferenceSection,
     read_as_base,
     read_card,
+    text_side_file,
     write_card,
 )
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
@@ -151,7 +152,8 @@ def export_checkpoint(folder: Path, target: Path) -> None:
         raise CheckpointError(f"{target} already exists. Choose another name or delete it.")
     base = whole_folder(folder, card)
     with atomic_folder(target) as partial:
-        places = dict.fromkeys((CONFIG, HEAD, WORDS, FUSION), folder)
+        files_of_sides = map(text_side_file, text_sides())
+        places = dict.fromkeys((CONFIG, HEAD, *files_of_sides, FUSION), folder)
         places |= dict.fromkeys((TOKENIZER, TOKENIZER_CONFIG), tokenizer_folder(folder, base))
         for file in (place / name for name, place in places.items()):
             if file.is_file():

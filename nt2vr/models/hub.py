@@ -15,6 +15,7 @@ from pebble import concurrent
 from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, causes, quoted
+from nt2vr.extension import text_sides
 from nt2vr.files import is_disk_full
 from nt2vr.models.card import (
     CARD,
@@ -25,9 +26,9 @@ from nt2vr.models.card import (
     HEAD,
     MAX_HEAD,
     WEIGHTS,
-    WORDS,
     Card,
     read_card,
+    text_side_file,
     write_card,
 )
 from nt2vr.models.checkpoint import identified, read_checkpoint, read_configs, read_model
@@ -46,19 +47,23 @@ REQUEST_S = 5.0  # for one answer; open_clip itself would try for 50 s
 DEADLINE_S = 8.0  # for the first answer, name resolution included: the Hub counts as unreachable after that
 SPARE_BYTES = 200 << 20  # left free on the disk
 SMALL_BYTES = 1 << 20
-LIMITS = {  # bytes of the files of a checkpoint, in the order in which they are pulled
-    CARD: SMALL_BYTES,
-    CONFIG: SMALL_BYTES,
-    TOKENIZER_CONFIG: SMALL_BYTES,
-    TOKENIZER: 128 << 20,  # 34 MB for 256,000 tokens
-    FUSION: 256 << 20,  # 80 MB for two layers of 2,048 units at 4,096 dimensions
-    HEAD: MAX_HEAD,
-    WORDS: MAX_HEAD,
-    DIFFERENCE: 8 << 30,
-    WEIGHTS: 8 << 30,
-}
 MAX_IMAGE_SIZE = 1024  # pixels
 TIMM_NAME = re.compile(r"[\w.]+")  # of timm's own: a name with ":" or "/" would be fetched from the Hub
+
+
+def limits() -> dict[str, int]:
+    """Return the most bytes of each file of a checkpoint, in the order in which they are pulled."""
+    return {
+        CARD: SMALL_BYTES,
+        CONFIG: SMALL_BYTES,
+        TOKENIZER_CONFIG: SMALL_BYTES,
+        TOKENIZER: 128 << 20,  # 34 MB for 256,000 tokens
+        FUSION: 256 << 20,  # 80 MB for two layers of 2,048 units at 4,096 dimensions
+        HEAD: MAX_HEAD,
+        **{text_side_file(name): MAX_HEAD for name in text_sides()},
+        DIFFERENCE: 8 << 30,
+        WEIGHTS: 8 << 30,
+    }
 
 
 def check_repository(name: str) -> None:
@@ -160,7 +165,7 @@ def push(folder: Path, repository: str, private: bool = True, licence: str = "")
         first_answer(hub.whoami)
         export_checkpoint(folder, whole := Path(parent) / "model")
         address = hub.create_repo(repository, private=private, exist_ok=True)
-        operations = [CommitOperationAdd(name, whole / name) for name in LIMITS if (whole / name).is_file()]
+        operations = [CommitOperationAdd(name, whole / name) for name in limits() if (whole / name).is_file()]
         operations.append(CommitOperationAdd("README.md", readme.encode()))
         hub.create_commit(repository, operations, commit_message=f"Push {card.name}")
     return str(address)
@@ -237,7 +242,7 @@ class HubCheckpoint(Origin):
     """A checkpoint folder on the Hub, in open_clip's format; its nt2vr.json may be missing."""
 
     repository: str
-    files: tuple[RemoteFile, ...]  # in the order of LIMITS: the large one is the last
+    files: tuple[RemoteFile, ...]  # in the order of `limits`: the large one is the last
 
     @classmethod
     def of(cls, repository: str, files: Mapping[str, RemoteFile], options: AddOptions) -> "HubCheckpoint":
@@ -285,14 +290,15 @@ class HubCheckpoint(Origin):
 
 
 def _wanted_files(repository: str, files: Mapping[str, RemoteFile]) -> list[RemoteFile]:
-    """Return a checkpoint's files in the order of `LIMITS`; refuse one that is not complete, or too large."""
+    """Return a checkpoint's files in the order of `limits`; refuse one that is not complete, or too large."""
     for needed in (CONFIG, DIFFERENCE if {CARD, DIFFERENCE} <= files.keys() else WEIGHTS):
         if needed not in files:
             raise CheckpointError(f"{repository} has no {needed}. Choose one in open_clip's safetensors format.")
-    wanted = [files[each] for each in LIMITS if each in files]
+    most_bytes = limits()
+    wanted = [files[name] for name in most_bytes if name in files]
     for file in wanted:
-        if file.size > LIMITS[file.name]:
-            limit = f"At most {LIMITS[file.name] >> 20:,} fit."
+        if file.size > most_bytes[file.name]:
+            limit = f"At most {most_bytes[file.name] >> 20:,} fit."
             raise CheckpointError(f"{file.name} of {repository} has {file.size >> 20:,} MB. {limit}")
     return wanted
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.models.card import MEAN, UNIT_PROJECTED, Card
+from nt2vr.models.card import MEAN, Card
 from nt2vr.models.device import autocast, precision_of
 from nt2vr.models.encoder import FrameEncoder, encode_unknown
 from nt2vr.models.framing import Framing
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from nt2vr.models.difference import SharedWeights
-    from nt2vr.models.words import Words
+    from nt2vr.models.text_side import TextSide
 
 MAX_TOKENS = 32  # of a text that cross-attention sees
 BATCH_SIZE = 64  # texts or frames in one forward pass: larger is no faster on a CPU and takes more memory
@@ -78,7 +78,7 @@ class OpenClipEncoder(FrameEncoder):
 
     Attributes:
         cached_texts: embeddings of the latest texts; replaced, never modified, so that threads need no lock.
-        pooling: of frame embeddings; stays where it is, like `words`, when the model is moved to another device.
+        pooling: of frame embeddings; stays where it is, like `text_side`, when the model is moved to another device.
         folded: a ResNet's visual tower with its BatchNorms folded; None for other towers.
         shared: weights of its base, which stay in memory as long as a model needs them.
         frame_dim: W, length of a frame's embedding, or of a video's features; that of a video is `embed_dim`.
@@ -90,11 +90,11 @@ class OpenClipEncoder(FrameEncoder):
         tokenizer: Any,
         card: Card,
         pooling: "nn.Module | None" = None,
-        words: "Words | None" = None,
+        text_side: "TextSide | None" = None,
         folded: Any = None,
     ) -> None:
         """Wrap a model's current weights, in eval mode, where they are; a pooling without weights may be left out."""
-        from nt2vr.models.pooling import Projection, fixed_pooling  # noqa: PLC0415  imports torch
+        from nt2vr.models.pooling import ExtensionPooling, fixed_pooling  # noqa: PLC0415  imports torch
 
         self._model = model.eval()
         self.folded = _fold_batch_norms(model.visual) if folded is None else folded
@@ -106,11 +106,11 @@ class OpenClipEncoder(FrameEncoder):
         self._known_words: dict[str, bool] = {}
         self.card = card.framed(Framing.of(self._preprocess), precision=precision_of(self._device.type))
         self.frame_dim = embed_dim_of(model)
-        self.words = None if words is None else words.eval()
-        self._has_small_text_tower = words is None and _has_small_text_tower(model)
-        self.embed_dim = self.frame_dim if words is None else words.embed_dim
+        self.text_side = None if text_side is None else text_side.eval()
+        self._has_small_text_tower = text_side is None and _has_small_text_tower(model)
+        self.embed_dim = self.frame_dim if text_side is None else text_side.embed_dim
         self.pooling = (fixed_pooling(card) if pooling is None else pooling).eval()
-        if isinstance(self.pooling, Projection):
+        if isinstance(self.pooling, ExtensionPooling):
             self.frame_dim = self.pooling.width
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -130,8 +130,8 @@ class OpenClipEncoder(FrameEncoder):
         from nt2vr.models.short_text import encode_short  # noqa: PLC0415
 
         with torch.inference_mode():
-            if self.words is not None:
-                return np.asarray(self.words(texts).cpu(), np.float32)
+            if self.text_side is not None:
+                return np.asarray(self.text_side(texts).cpu(), np.float32)
             tokens = self._tokenizer(texts).to(self._device)
             with autocast(self._device.type, self.card.precision):
                 embeddings = encode_short(self._model, tokens).float()
@@ -142,13 +142,13 @@ class OpenClipEncoder(FrameEncoder):
     def encode_tokens(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed the first MAX_TOKENS tokens of each text: (N, T, D), L2-normalised; zeros pad.
 
-        A text side that reads words gives the text as its one token.
+        An extension's text side gives the text as its one token.
         """
         import torch  # noqa: PLC0415  the page is up before torch is
 
         from nt2vr.models.short_text import encode_tokens  # noqa: PLC0415
 
-        if self.words is not None:
+        if self.text_side is not None:
             return self.encode_text(texts)[:, None]
         parts = []
         for start in range(0, len(texts), BATCH_SIZE):
@@ -165,7 +165,7 @@ class OpenClipEncoder(FrameEncoder):
 
     @property
     def frame_reader(self) -> Callable[[NDArray[np.float32]], NDArray[np.float32]] | None:
-        if self.words is None:
+        if self.text_side is None:
             return super().frame_reader
         # Texts are in the spaces into which videos are projected, and so must each frame be.
         return lambda rows: self.pool(rows[..., None, :])
@@ -199,7 +199,7 @@ class OpenClipEncoder(FrameEncoder):
     def unpooled(self) -> "OpenClipEncoder":
         """Return the encoder with videos as their frames' embeddings (..., F, D), under keys of their own.
 
-        What projects the mean of frames of length 1 needs that alone: (..., D), under the key of the mean.
+        What reads the mean of frames of length 1 needs that alone: (..., D), under the key of the mean.
         """
         from torch.nn import Identity  # noqa: PLC0415  the page is up before torch is
 
@@ -207,7 +207,7 @@ class OpenClipEncoder(FrameEncoder):
 
         encoder = copy(self)
         encoder.pooling, encoder.card = Identity(), self.card.unpooled
-        if self.card.pooling.name == UNIT_PROJECTED:
+        if getattr(self.pooling, "reads_mean", False):
             encoder.pooling, encoder.card = Mean(), self.card.replace(pooling=MEAN, head=None)
         encoder.embed_dim = self.frame_dim
         return encoder
@@ -222,7 +222,7 @@ class OpenClipEncoder(FrameEncoder):
         self.card = self.card.replace(precision=name)
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
-        """List the words with a token that training never touched (its row is all zero), or that `words` lacks."""
+        """List the words with a token that training never touched (its row is all zero), or that `text_side` lacks."""
         words = dict.fromkeys(WORD.findall(text.lower()))
         return tuple(word for word in words if not self._knows(word))
 
@@ -230,8 +230,8 @@ class OpenClipEncoder(FrameEncoder):
         """Whether training touched all tokens of a word; the answer is kept, since a tokenizer takes .1 ms a word."""
         is_known = self._known_words.get(word)
         if is_known is None:
-            if self.words is not None:
-                is_known = bool(self.words.knows(word))
+            if self.text_side is not None:
+                is_known = self.text_side.knows(word)
             else:
                 rows = token_embeddings(self._model)[self._tokenizer.encode(word)]
                 is_known = bool(rows.any(dim=1).all())
@@ -241,4 +241,4 @@ class OpenClipEncoder(FrameEncoder):
         return is_known
 
     def words_read(self, text: str) -> str:
-        return self.words.reads(text) if self.words is not None else ""
+        return self.text_side.reads(text) if self.text_side is not None else ""

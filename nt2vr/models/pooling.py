@@ -4,20 +4,20 @@ By the mean, or by weights that learn, whose hash is on the card and in the keys
 """
 
 import fnmatch
-import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
-from torch.nn.functional import dropout, normalize
+from torch.nn.functional import normalize
 
 from nt2vr.errors import CheckpointError, quoted
-from nt2vr.models.card import ATTENTION, FIXED, HEAD, INTO_SPACES, SEQUENCE, UNIT_PROJECTED, Card, HeadEntry
+from nt2vr.extension import load, poolings
+from nt2vr.models.card import ATTENTION, FIXED, HEAD, SEQUENCE, Card, HeadEntry
 from nt2vr.models.quick_import import without_compiler
 from nt2vr.models.weights import filled, hash_into, loading, shapes_of, unfilled
 
@@ -29,7 +29,6 @@ EPSILON = 1e-12  # of layer norms, as in CLIP4Clip's code; torch's is 1e-5
 MASKED = -1e6  # added to attention scores of frames that only pad, as in that code
 NEW_STD = 0.02  # of weights that no text tower gives
 ATTENTION_WIDTH = 128
-DROPOUT = 0.2  # of projections, as in W2VV++ and SEA
 
 
 class Mean(nn.Module):
@@ -129,67 +128,56 @@ class AttentionPooling(nn.Module):
         return normalize((self.weights(frames)[..., None] * frames).sum(dim=-2), dim=-1)
 
 
-class Space(nn.Linear):
-    """Linear layer into a space, then tanh and, in training, dropout; Xavier weights and no bias at first."""
+class ExtensionPooling(nn.Module):
+    """What a pooling of `Extension.poolings` is: it is called with frames (..., F, W), and returns videos (..., D).
 
-    def __init__(self, width: int, size: int) -> None:
-        super().__init__(width, size)
-        nn.init.xavier_uniform_(self.weight)
-        nn.init.zeros_(self.bias)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Project (..., W) to (..., P)."""
-        return dropout(torch.tanh(super().forward(x)), DROPOUT, self.training)
-
-
-def joined(spaces: Sequence[Tensor]) -> Tensor:
-    """Join K vectors (..., P) to one of length 1: K times the product of two is the sum of their cosines."""
-    return torch.cat([normalize(each, dim=-1) for each in spaces], dim=-1) / math.sqrt(len(spaces))
-
-
-class Projection(nn.Module):
-    """Project the mean of the frames into one or several spaces, which are those of a text side too.
-
-        pooled = joined([S_k(mean f) for each space k])      S: linear, tanh, dropout
-        unit_: √D · mean f / |mean f| instead of the mean, for frames of length 1
-
-    Sources: Li et al., "W2VV++", ACM MM 2019; Li et al., "SEA", IEEE Transactions on Multimedia 2021.
+    Attributes:
+        reads_mean: True if the mean of frames of length 1 is all that it reads, so that nothing else has to be stored.
     """
 
-    def __init__(self, width: int, size: int, spaces: int = 1, unit: bool = False) -> None:
-        """Initialise at random; with `unit`, frames are of length 1."""
-        super().__init__()
-        self.unit = unit
-        self.spaces = nn.ModuleList(Space(width, size) for _ in range(spaces))
+    reads_mean: ClassVar[bool] = False
+
+    @classmethod
+    def for_training(cls, config: Any, width: int) -> Self:
+        """Build the one that a `TrainConfig` asks for, untrained, for frames of this width."""
+        raise NotImplementedError
+
+    @classmethod
+    def read(cls, weights: Mapping[str, Tensor], width: int | None) -> Self:
+        """Build the one that these weights will fill, without memory; without `width`, frames are as wide as they say.
+
+        Raises:
+            LookupError, ValueError: if the weights are not those of this pooling.
+        """
+        raise NotImplementedError
 
     @property
     def width(self) -> int:
-        return self.spaces[0].in_features  # type: ignore[return-value]
+        """Length of a frame's embedding."""
+        raise NotImplementedError
 
     @property
     def embed_dim(self) -> int:
-        """Length of an embedding, in all spaces."""
-        return sum(len(space.weight) for space in self.spaces)  # type: ignore[misc,arg-type]
-
-    def forward(self, frames: Tensor) -> Tensor:
-        """Pool (..., F, D) to (..., K P), L2-normalised."""
-        mean = frames.mean(dim=-2)
-        if self.unit:
-            mean = normalize(mean, dim=-1) * math.sqrt(mean.shape[-1])
-        return joined([space(mean) for space in self.spaces])
+        """Length of a video's embedding, and of those of the texts that it is compared with."""
+        raise NotImplementedError
 
 
-def new_pooling(card: Card, model: Any, width: int, size: int = 0, spaces: int = 1) -> nn.Module:
-    """Return the pooling that a card names, untrained if it can learn, for embeddings of an open_clip model.
+def extension_pooling(name: str) -> type[ExtensionPooling] | None:
+    """Return the class of an extension's pooling; None if there is none of that name."""
+    if name not in poolings():
+        return None
+    kind: type[ExtensionPooling] = load(poolings()[name].reference)
+    return kind
+
+
+def new_pooling(card: Card, model: Any, width: int) -> nn.Module:
+    """Return the core's pooling that a card names, untrained if it can learn, for embeddings of an open_clip model.
 
     seqTransf starts from the text tower, as far as its shapes are those of the embeddings, but unit_seqTransf close to
-    the mean: next to frames of length 1, what those blocks add is large. `size` is the length of an embedding in each
-    of the `spaces` of a text side that reads words.
+    the mean: next to frames of length 1, what those blocks add is large.
     """
     if card.pooling.name in FIXED:
         return Mean()
-    if card.pooling.name in INTO_SPACES:
-        return Projection(width, size, spaces, card.pooling.name == UNIT_PROJECTED)
     if card.pooling.name == ATTENTION:
         return AttentionPooling(width)
     text = getattr(model, "text", model)
@@ -235,13 +223,14 @@ def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> 
 
 
 def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
+    of_extension = extension_pooling(card.pooling.name)
     with torch.device("meta"), unfilled():  # random numbers on it would import PyTorch's compiler, 1.4 s and 170 MB
         if card.pooling.name == ATTENTION:
             pooling: nn.Module = AttentionPooling(width, len(weights["hidden.weight"]))
-        elif card.pooling.name in INTO_SPACES:
-            spaces = min(MAX_LAYERS, len(weights) // 2)
-            width = weights["spaces.0.weight"].shape[1] if card.visual.features else width
-            pooling = Projection(width, len(weights["spaces.0.weight"]), spaces, card.pooling.name == UNIT_PROJECTED)
+        elif of_extension is not None:
+            learnt = of_extension.read(weights, None if card.visual.features else width)
+            pooling = learnt
+            width = learnt.width
         else:
             layers = len({name.split(".")[1] for name in fnmatch.filter(weights, "resblocks.*")})
             heads = card.pooling.head.heads if card.pooling.head else None

@@ -9,6 +9,7 @@ from tests.paths import ROOT
 
 WORDS = {  # of a paper -> what may not be said outside its folder
     "con_clip": r"con[-_ ]?clip|neg[-_]?clip|cc[-_]?neg|distractor|CLIP-con",
+    "sea": r"w2vv|unit_projected|words\.vectors|word_settings|ppmi",
     "vfc": r"vfc|verb[-_ ]?changes?\b|verb[-_]negatives|verb phrase loss|svo[-_ ]?probes|next[-_ ]?qa|kinetics",
 }
 FOLDERS = ("nt2vr", "trainer", "benchmarks", "deploy", "assets/ui", "assets/language", "assets/wordings")
@@ -30,6 +31,10 @@ ALLOWED = {
     "nt2vr/ui/search/results.py": ('"CLIP-con": "CoN-CLIP\'s loss"', '"CLIP-vfc": "taught verbs"'),
     # whose trainer wrote a checkpoint that is imported
     "nt2vr/models/foreign_file.py": ("Recognise the trainer by its names", 'return Form("CoN-CLIP\'s trainer")'),
+    # the source of a word list, the form of files of features, and a citation
+    "assets/language/words.toml": ("# stopwords_en.txt of",),
+    "nt2vr/datasets/features.py": ("The form that W2VV++, SEA and", 'FORM = f"features as W2VV++ publishes them'),
+    "trainer/losses/paper.py": ("Source: Wang et al.",),
     # packages
     "pyproject.toml": ('"nt2vr.papers.con_clip"', '"nt2vr.papers.vfc"'),
 }

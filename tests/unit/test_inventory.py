@@ -15,6 +15,7 @@ from nt2vr.cli import app
 from nt2vr.datasets.load import DATASETS
 from nt2vr.evaluation.covr_presentation import ALL, FURTHER, MAP, R_1, REMOVALS, SEEN, UNSEEN, VIOLATIONS
 from nt2vr.evaluation.measures import BOTH_WAYS, HONEST, OTHERS, PAPER
+from nt2vr.extension import poolings
 from nt2vr.models.card import POOLINGS
 from nt2vr.models.catalog import Catalog
 from nt2vr.presets import preset_files, sweep_files
@@ -41,7 +42,7 @@ def inventory() -> dict[str, Any]:
         "strategies": sorted(STRATEGIES),
         "models": sorted(Catalog([ASSETS / "models"]).names()),
         "datasets": sorted(DATASETS),
-        "poolings": sorted(POOLINGS),
+        "poolings": sorted([*POOLINGS, *poolings()]),
         "columns": sorted(columns),
         "columns of pictures plus texts": sorted({ALL, SEEN, UNSEEN, REMOVALS, R_1, VIOLATIONS, MAP, *FURTHER}),
     }

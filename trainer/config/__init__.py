@@ -1,8 +1,7 @@
 """The config of a training: sections by subject, read, changed and checked here once. Imports no torch."""
 
-from trainer.config.clips import Learnt
 from trainer.config.config import CHOICES, FIELDS, SECTION_OF, SECTIONS, TrainConfig, changed
-from trainer.config.encoder import SMALL_MODEL, EncoderSettings, Towers, WordSettings, deeper
+from trainer.config.encoder import SMALL_MODEL, EncoderSettings, Towers, deeper
 from trainer.config.files import (
     load_config,
     parse_change,
@@ -36,13 +35,11 @@ __all__ = [
     "SMALL_MODEL",
     "EncoderSettings",
     "FusionSettings",
-    "Learnt",
     "OfDenying",
     "OfText",
     "OfVideos",
     "Towers",
     "TrainConfig",
-    "WordSettings",
     "changed",
     "deeper",
     "is_captions_file",

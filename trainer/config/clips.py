@@ -1,15 +1,20 @@
 """What a training reads: its data, and the frames of each clip."""
 
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
 from nt2vr.errors import ConfigError
+from nt2vr.extension import poolings
+from nt2vr.models.card import LEARNT
 from nt2vr.sections import Count, Section, Whole
 from nt2vr.world import WORLD
 
 Means = Literal["base", "mean", "raw_mean", "query_scored"]
-Learnt = Literal["seqTransf", "unit_seqTransf", "attention", "projected", "unit_projected"]
+if TYPE_CHECKING:
+    Pooling = str  # a type checker does not know the names of extensions' poolings
+else:
+    Pooling = Literal[(*get_args(Means), *LEARNT, *poolings())]
 
 
 class DatasetSettings(Section):
@@ -60,13 +65,12 @@ class FrameSettings(Section):
         description="where frames are taken from a video; the centres of equal segments, or evenly spaced with both "
         "ends, as in nT2VR's code, or as for the base. Without a base, base means centres",
     )
-    pooling: Literal[Means, Learnt] = Field(
+    pooling: Pooling = Field(
         default="base",
         description="how frames become one vector; their mean, or raw_mean, without normalising them first, as in "
         "nT2VR's code; or as for the base. Without a base, base means mean. seqTransf learns (CLIP4Clip's, which "
         "knows the order of frames), and so do unit_seqTransf, the same over normalised frames, and attention. "
-        "projected and unit_projected need words. query_scored learns like mean, and searches with frames "
-        "weighted by each query",
+        "query_scored learns like mean, and searches with frames weighted by each query",
     )
     frames_per_step: Count = Field(default=1, description="random frames per clip and step, kept in order")
     flip: bool = Field(

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic.fields import FieldInfo
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.extension import extensions, load
+from nt2vr.extension import extensions, load, text_sides
 from nt2vr.models.card import MEAN, read_card
 from nt2vr.models.framing import CENTRES, Framing
 from nt2vr.sections import AnySection, Section, check_names, read_settings
@@ -103,19 +103,9 @@ class TrainConfig(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _check_words(self) -> Self:
-        """Refuse words, features and the poolings that read them without each other."""
-        has_words = bool(self.encoder.words)
-        pools_words = self.frames.pooling in ("projected", "unit_projected")
-        if has_words != pools_words or (has_words and self.encoder.train != "head"):
-            raise ConfigError(
-                "words needs train head, and the pooling projected or unit_projected, which nothing else has. Set all."
-            )
-        if self.frames.features and (not has_words or self.dataset.is_world):
-            raise ConfigError(
-                "features needs words, and as data a dataset that has them. See the presets paper-w2vvpp and "
-                "paper-sea."
-            )
+    def _check_extensions(self) -> Self:
+        for section in self.extensions.values():
+            section.check_config(self)
         return self
 
     @model_validator(mode="after")
@@ -161,6 +151,14 @@ class TrainConfig(BaseModel):
             return None
         iterate = "families" if self.dataset.is_world else "targets"
         return read_settings(FusionSettings, {"iterate": iterate, **self.objective.fusion}, " of the fusion")
+
+    @property
+    def text_side(self) -> str:
+        """Name of the extension's text side that replaces the text tower, if its settings are not empty; or ""."""
+        for name in text_sides():
+            if getattr(self.extensions[SECTION_OF[name]], name):
+                return name
+        return ""
 
     @property
     def loss_names(self) -> list[str]:

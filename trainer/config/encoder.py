@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.models.card import remedy
 from nt2vr.models.checkpoint import read_configs
-from nt2vr.sections import Count, Section, Whole, read_settings
+from nt2vr.sections import Section, Whole
 from nt2vr.settings import resolve_path
 
 Towers = Literal["all", "text", "visual", "head", "fusion"]
@@ -23,28 +23,6 @@ SMALL_MODEL: dict[str, Any] = {
 }
 OPEN_CLIP_LAYERS = 12  # default of a text transformer whose configuration omits the number
 MODEL_KEYS = {"embed_dim", "vision_cfg", "text_cfg"}
-
-
-class WordSettings(Section):
-    """Settings of a text side that reads words, as in W2VV++ and SEA; the defaults are the papers'."""
-
-    spaces: Literal["one", "each"] = Field(
-        default="one", description="one space for all three encoders (W2VV++), or one for each (SEA)"
-    )
-    size: Count = Field(default=2048, description="length of an embedding in a space")
-    states: Count = Field(default=1024, description="width of the GRU")
-    least: Count = Field(
-        default=5, description="how often captions must have a word for the bag of words and the GRU to know it"
-    )
-    vectors: str = Field(
-        default="",
-        description="a BigFile folder, or a word2vec file (.bin or text); empty for PPMI of the captions",
-    )
-    vector_size: Count = Field(default=500, description="length of word vectors made of the captions")
-
-    @property
-    def number(self) -> int:
-        return 1 if self.spaces == "one" else 3
 
 
 class EncoderSettings(Section):
@@ -81,18 +59,6 @@ class EncoderSettings(Section):
         description="open_clip model configuration; empty for the base's own or, without a base, the small built-in "
         "model. Its image size sets the frame size",
     )
-    words: Mapping[str, Any] = Field(
-        default={},
-        description="text side that replaces the text tower, and reads words as W2VV++ and SEA do: a bag of words, "
-        "word vectors and a GRU. Its settings: spaces (one, or each), size of a space, states of the GRU, least "
-        "number of occurrences of a word, and vectors (a BigFile folder or a word2vec file; if empty, vectors of "
-        "vector_size numbers are made from the captions)",
-    )
-
-    @model_validator(mode="after")
-    def _check_words(self) -> Self:
-        _ = self.word_settings
-        return self
 
     @model_validator(mode="after")
     def _check_name(self) -> Self:
@@ -132,13 +98,6 @@ class EncoderSettings(Section):
     @property
     def trains_fusion(self) -> bool:
         return self.train == "fusion"
-
-    @cached_property
-    def word_settings(self) -> WordSettings | None:
-        """Settings of a text side that reads words; None for the text tower."""
-        if not self.words:
-            return None
-        return read_settings(WordSettings, self.words, " of words")
 
     @property
     def base_folder(self) -> Path | None:

@@ -1,6 +1,5 @@
 """Files that a config names: their paths made absolute, and whether base and data can serve."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -37,7 +36,6 @@ def resolved(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
         paths |= section.absolute_paths()
     config = config.replace(
         base=_base_folder(config.encoder.base, data_dir),
-        words=_absolute_vectors(config.encoder.words),
         data=_absolute_data(config.dataset.data),
         **paths,
     )
@@ -66,13 +64,6 @@ def _base_folder(base: str, data_dir: Path | None) -> str:
     return str(models.folder(base).absolute())
 
 
-def _absolute_vectors(words: Mapping[str, Any]) -> dict[str, Any]:
-    absolute_words = dict(words)
-    if "vectors" in words:
-        absolute_words["vectors"] = absolute(words["vectors"])
-    return absolute_words
-
-
 def _absolute_data(data: str) -> str:
     """Return data with an absolute path; the kind of a dataset may come before it, as in msrvtt:PATH."""
     if data == WORLD:
@@ -86,8 +77,6 @@ def _absolute_data(data: str) -> str:
 
 def names_files(config: TrainConfig) -> bool:
     """Return True if a config names files other than its base and its data."""
-    if config.encoder.words.get("vectors"):
-        return True
     return any(section.names_files for section in config.extensions.values())
 
 

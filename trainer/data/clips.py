@@ -2,22 +2,19 @@
 
 import logging
 import random
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from nt2vr.datasets.features import BigFile, read_features
+from nt2vr.datasets.features import read_features
 from nt2vr.datasets.load import held_out_of, load_dataset, sample, sample_ids
-from nt2vr.errors import ConfigError, DatasetError, reason_of
+from nt2vr.errors import DatasetError
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
@@ -25,12 +22,10 @@ from nt2vr.media.store import Cache, StoredClips
 from nt2vr.media.video_files import decode_videos
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
-from nt2vr.models.words import Vocabulary, Words, words_of
 from nt2vr.negation.generate.denials import CaptionDenials, ParsedCaption, parse_caption
 from nt2vr.negation.generate.query_sets import read_any_captions
-from nt2vr.negation.parse.wordlists import listed
 from nt2vr.progress import Progress, progress_bar, silent, tracked
-from nt2vr.settings import process_rank, resolve_path
+from nt2vr.settings import process_rank
 from nt2vr.world import NAME
 from nt2vr.world.captions import describe
 from nt2vr.world.drawn.clips import ClipFile, embed_frames, embedded_once
@@ -48,12 +43,6 @@ Captions = Mapping[str, Sequence[str]]  # by the id of their video
 logger = logging.getLogger(__name__)
 DRAFTS = 3  # of a caption for a text tower alone: people write shorter ones than the built-in world
 MAX_FREE = 8_000  # captions of the built-in world, which are long and much alike
-DRAWS = 4  # captions per clip of the built-in world that are counted
-MAX_OWN = 8_000  # words with vectors made of the captions: a matrix of 256 MB
-MAX_OTHERS = 50_000  # first words of a file that are kept although no caption has them: 50 MB of 500 numbers
-ROUNDS, SPARE = 8, 16  # of the iteration for the largest singular values; the reference is NumPy's full SVD
-SPREAD = 3**-0.5  # root mean square of U(-1, 1), from which a GRU's words without a vector are drawn
-Found = dict[str, NDArray[np.float32]]
 TEXT, PARSED = TypeAdapter(str), TypeAdapter(ParsedCaption)  # as JSON
 
 
@@ -313,98 +302,3 @@ def denials_of(captions: Sequence[str], progress: Progress = silent, cache: Path
     with progress_bar(progress) as shown:
         items = tracked(captions, len(captions), "parsing captions", shown)
         return CaptionDenials(parsed=remembered(cache, key, items, parse_caption, PARSED))
-
-
-def words_for(config: TrainConfig, clips: Clips) -> Words | None:
-    """Build the text side that a config asks for; None if it is the text tower."""
-    if (settings := config.encoder.word_settings) is None:
-        return None
-    drawn = (clips.captions(f"{config.run.seed} words {draw}") for draw in range(DRAWS))  # where they are generated
-    captions = clips.all_captions(range(len(clips))) or chain.from_iterable(drawn)
-    texts = list(map(words_of, captions))
-    counts = Counter(chain.from_iterable(texts))
-    frequent = [word for word, count in counts.most_common() if count >= settings.least]
-    bow = [word for word in frequent if word not in listed("stop_words")]
-    if not bow:
-        raise ConfigError(f"No word occurs {settings.least} times in the captions. Lower words.least.")
-    if settings.vectors:
-        path = resolve_path(settings.vectors)
-        vectors, source = read_vectors(path, counts), f"{path.name}"
-    else:
-        vectors = ppmi_vectors(texts, frequent[:MAX_OWN], settings.vector_size)
-        source = f"PPMI by SVD over {len(texts):,} captions"
-    known = Vocabulary(tuple(bow), tuple(frequent), tuple(vectors), source)
-    rows = torch.from_numpy(np.stack(list(vectors.values())))
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.run.seed)
-        return Words(known, rows, settings.states, settings.size, settings.number)
-
-
-def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int) -> Found:
-    """Make vectors (size,), shorter if there are fewer words, of the captions that have two words in common.
-
-        PPMI(a, b) = max(0, log(p(a, b) / (p(a) p(b)))) = U Σ Vᵀ,    vectors U √Σ, scaled to a spread of `SPREAD`
-
-    Source: Levy & Goldberg, "Neural Word Embedding as Implicit Matrix Factorization", NeurIPS 2014, section 4.2.
-    """
-    row_of = {word: row for row, word in enumerate(words)}
-    ppmi = np.zeros((len(words), len(words)), np.float32)
-    for text in texts:
-        rows = sorted({row_of[word] for word in text if word in row_of})
-        ppmi[np.ix_(rows, rows)] += 1
-    np.fill_diagonal(ppmi, 0)
-    share = np.maximum(ppmi.sum(axis=1), 1)
-    ppmi *= share.sum() / share[:, None] / share
-    ppmi = np.log(np.maximum(ppmi, 1))
-    size = min(size, len(words))
-    basis = np.random.default_rng(0).normal(size=(len(words), min(len(words), size + SPARE))).astype(np.float32)
-    for _ in range(ROUNDS):
-        basis = np.linalg.qr(ppmi @ basis)[0]
-    values, turned = np.linalg.eigh(basis.T @ ppmi @ basis)
-    largest = np.argsort(-np.abs(values), kind="stable")[:size]
-    vectors = basis @ turned[:, largest] * np.sqrt(np.abs(values[largest]))
-    spread = float(np.sqrt(np.mean(vectors**2)))
-    return dict(zip(words, (vectors * (SPREAD / spread if spread else 0)).astype(np.float32), strict=True))
-
-
-def read_vectors(path: Path, wanted: Collection[str]) -> Found:
-    """Read the vectors of wanted words, and those of the first others, for words that nobody has written yet."""
-    read = _rows if path.is_dir() else {".bin": _binary}.get(path.suffix, _plain)
-    found, others = Found(), 0
-    try:
-        for word, vector in read(path):
-            is_other = word not in wanted
-            if word in found or (is_other and (others >= MAX_OTHERS or words_of(word) != [word])):
-                continue
-            others += is_other
-            found[word] = vector.astype(np.float32)
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} cannot be read as word vectors ({reason_of(error)}). Name another file.") from error
-    if not found or not np.isfinite(np.stack(list(found.values()))).all():
-        raise ConfigError(f"{path} has no vectors of words, or some that are not finite. Name another file.")
-    return found
-
-
-def _rows(folder: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    file = BigFile.open(folder)
-    yield from zip(file.names, file.rows, strict=True)
-
-
-def _binary(path: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    with path.open("rb") as file:
-        rows, size = map(int, file.readline(100).split())
-        for _ in range(rows):
-            letters = bytearray()
-            while (letter := file.read(1)) not in (b" ", b""):
-                letters += letter
-            yield letters.decode("utf-8", "replace").strip(), np.frombuffer(file.read(4 * size), np.float32, size)
-
-
-def _plain(path: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    with path.open(encoding="utf-8", errors="replace") as file:
-        _, size = map(int, file.readline(100).split())
-        for line in file:
-            word, *numbers = line.split()
-            if len(numbers) != size:
-                raise ValueError(f"{len(numbers)} numbers for {word[:40]} instead of {size}")
-            yield word, np.array(numbers, np.float32)

@@ -57,8 +57,8 @@ class Parts(Input[TeacherTexts, PartVectors]):
     def check(self, config: TrainConfig, loss: str) -> None:
         """Refuse what has no text tower like the teacher's."""
         super().check(config, loss)
-        if config.encoder.words:
-            raise ConfigError(f"{loss} teaches a text tower. Leave it out, or leave words out.")
+        if config.text_side:
+            raise ConfigError(f"{loss} teaches a text tower. Leave it out, or leave {config.text_side} out.")
 
     def join(self, other: Input[TeacherTexts, PartVectors]) -> None:
         """Embed the captions if any loss compares them."""

@@ -3,11 +3,13 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.extension import text_sides
 from nt2vr.models.capabilities import Capabilities
 from nt2vr.models.card.names import MEAN, QUERY_SCORED, RAW_MEAN
 from nt2vr.models.card.sections import (
@@ -25,8 +27,8 @@ from nt2vr.models.card.sections import (
 from nt2vr.models.framing import CENTRES, Framing, text_settings, visual_settings
 from nt2vr.sections import check_names
 
-# keys in nt2vr.json, in the order of 0.2.0's files
-STORED = (
+# keys in nt2vr.json, in the order of 0.2.0's files, before and after those of text sides
+STORED_FIRST = (
     "name",
     "objective",
     "base",
@@ -34,7 +36,8 @@ STORED = (
     "image_size",
     "pooling",
     "head",
-    "words",
+)
+STORED_LAST = (
     "clip",
     "features",
     "positions",
@@ -106,11 +109,13 @@ class Card(BaseModel):
 
     def __init__(self, name: str, **values: Any) -> None:
         """Build a card from values by flat key; a ConfigError names one that is unknown or invalid."""
-        check_names(values, PLACES, " on a card")
+        place_of = places()
+        check_names(values, place_of, " on a card")
         of_card: dict[str, Any] = {"name": name}
         by_section: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
+        by_section["text"].update(dict.fromkeys(text_sides()))
         for key, value in values.items():
-            section, _ = PLACES[key]
+            section, _ = place_of[key]
             by_section.get(section, of_card)[key] = value
         try:
             super().__init__(**of_card, **by_section)
@@ -123,8 +128,7 @@ class Card(BaseModel):
     def flat(self) -> dict[str, Any]:
         """Return all values by flat key, those that are stored first, in their order in nt2vr.json."""
         values = {}
-        for key in (*STORED, *DERIVED):
-            section, attribute = PLACES[key]
+        for key, (section, attribute) in places().items():
             holder = getattr(self, section) if section else self
             value = getattr(holder, attribute)
             if value is None:
@@ -151,7 +155,7 @@ class Card(BaseModel):
             weighs_frames=self.pooling.name == QUERY_SCORED,
             reads_features=reads_features,
             given_queries_only=has_given_queries,
-            has_text_tower=not (takes_whole_clips or has_given_queries or self.text.words),
+            has_text_tower=not (takes_whole_clips or has_given_queries or self.text.side),
         )
 
     @property
@@ -200,8 +204,8 @@ class Card(BaseModel):
     @property
     def text_key(self) -> str:
         """Identify everything that the embedding of a text depends on, by the text of version 0.2.0."""
-        words_fingerprint = self.text.words.fingerprint if self.text.words else ""
-        parts = (self.text.fingerprint, self.text.settings, self.precision, words_fingerprint, self._clip_key)
+        side_fingerprint = self.text.side.fingerprint if self.text.side else ""
+        parts = (self.text.fingerprint, self.text.settings, self.precision, side_fingerprint, self._clip_key)
         return " ".join(filter(None, parts))
 
     @property
@@ -242,7 +246,7 @@ class Card(BaseModel):
         optional = {
             "settings": f"{self.visual.settings} {self.text.settings}" if has_settings else "",
             "pooling": "" if pools_by_mean else self._pooling_key,
-            "words": self.text.words.as_stored() if self.text.words else {},
+            **self._text_side_for_reports,
             "features": self.visual.features,
             "clip": self._clip_key,
             "positions": "" if self.framing.positions == CENTRES else self.framing.positions,
@@ -252,6 +256,11 @@ class Card(BaseModel):
             if value:
                 described[name] = value
         return described
+
+    @property
+    def _text_side_for_reports(self) -> dict[str, Mapping[str, str]]:
+        side = self.text.side
+        return {side.name: side.stored} if side else {}
 
     @property
     def _tower_key(self) -> str:
@@ -282,13 +291,25 @@ SECTIONS: dict[str, type[CardSection]] = {
     "text": TextSection,
     "training": TrainingSection,
 }
-PLACES: dict[str, tuple[str, str]] = {}  # flat key -> name of its section, "" for the card itself, and of the field
-for _field in Card.model_fields:
-    if _field not in SECTIONS:
-        PLACES[_field] = "", _field
-for _section, _kind in SECTIONS.items():
-    for _field, _info in _kind.model_fields.items():
-        PLACES[_info.alias or _field] = _section, _field
+
+
+@cache
+def stored_keys() -> tuple[str, ...]:
+    """Return the keys in nt2vr.json, in their order."""
+    return (*STORED_FIRST, *text_sides(), *STORED_LAST)
+
+
+@cache
+def places() -> Mapping[str, tuple[str, str]]:
+    """Return the name of a value's section, "" for the card itself, and of its field, by flat key in their order."""
+    of_fields: dict[str, tuple[str, str]] = {name: ("text", name) for name in text_sides()}
+    for field in Card.model_fields:
+        if field not in SECTIONS:
+            of_fields[field] = "", field
+    for section, kind in SECTIONS.items():
+        for field, info in kind.model_fields.items():
+            of_fields[info.alias or field] = section, field
+    return {key: of_fields[key] for key in (*stored_keys(), *DERIVED)}
 
 
 def configured(card: Card, model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any]) -> Card:

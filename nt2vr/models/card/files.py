@@ -5,14 +5,14 @@ from pathlib import Path
 
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.files import parse_json, with_schema, without_schema, write_json
-from nt2vr.models.card.card import STORED, Card, configured
+from nt2vr.models.card.card import Card, configured, stored_keys
 from nt2vr.models.card.names import CARD, CONFIG
 from nt2vr.models.card.sections import DifferenceSection
 
 
 def write_card(folder: Path, card: Card) -> None:
     values = card.flat()
-    stored = {key: values[key] for key in STORED}
+    stored = {key: values[key] for key in stored_keys()}
     write_json(folder / CARD, with_schema(stored), indent=2)
 
 
@@ -20,7 +20,7 @@ def read_card(folder: Path) -> Card:
     """Read the card of a checkpoint folder; unknown keys are ignored."""
     try:
         data = without_schema(parse_json((folder / CARD).read_text(encoding="utf-8")), folder / CARD, CheckpointError)
-        values = {key: value for key, value in data.items() if key in STORED}
+        values = {key: value for key, value in data.items() if key in stored_keys()}
         card = Card(**{"name": "", **values})
     except FileNotFoundError as error:
         raise CheckpointError(f"{folder} has no readable {CARD}. {remedy(folder)}") from error

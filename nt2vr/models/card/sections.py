@@ -1,10 +1,12 @@
 """The sections of a card. A field whose key in nt2vr.json has another name says that name as its alias."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
 
+from nt2vr.errors import quoted
+from nt2vr.extension import poolings
 from nt2vr.models.card.names import MEAN, OF_RAW, POOLINGS
 from nt2vr.models.framing import BICUBIC, DEFAULT_SIZE, SHORTEST
 
@@ -36,6 +38,12 @@ def _read_nothing(value: Any) -> Any:
     return None if value == {} else value
 
 
+def _check_pooling(name: str) -> str:
+    if name not in POOLINGS and name not in poolings():
+        raise ValueError(f"there is no pooling {quoted(name)}")
+    return name
+
+
 class HeadEntry(CardEntry):
     """About the file of a pooling that learns, head.safetensors."""
 
@@ -44,13 +52,6 @@ class HeadEntry(CardEntry):
     fingerprint: Annotated[str, Field(pattern=r"^\w*$")] = Field(
         default="", description="hash of the weights as stored, and of heads"
     )
-
-
-class WordsEntry(CardEntry):
-    """About the file of a text side that reads words, words.safetensors."""
-
-    vectors: str = Field(default="", description="what the word vectors are")
-    fingerprint: str = Field(default="", description="hash of the vocabulary, and of the weights as stored")
 
 
 class ClipFraming(CardEntry):
@@ -81,7 +82,7 @@ class DifferenceSection(CardEntry):
 
 
 OptionalHead = Annotated[HeadEntry | None, BeforeValidator(_read_nothing)]
-OptionalWords = Annotated[WordsEntry | None, BeforeValidator(_read_nothing)]
+OptionalTextSide = Annotated[dict[str, str] | None, BeforeValidator(_read_nothing)]
 OptionalClip = Annotated[ClipSection | None, BeforeValidator(_read_nothing)]
 OptionalDifference = Annotated[DifferenceSection | None, BeforeValidator(_read_nothing)]
 
@@ -120,7 +121,7 @@ class FramingSection(CardSection):
 class PoolingSection(CardSection):
     """How frame embeddings become a video's embedding."""
 
-    name: Annotated[str, Field(pattern=f"^({'|'.join(POOLINGS)})$")] = Field(
+    name: Annotated[str, AfterValidator(_check_pooling)] = Field(
         default=MEAN, alias="pooling", description="mean, raw_mean, query_scored, or one that learns"
     )
     head: OptionalHead = Field(default=None, description="about the file of a pooling that learns")
@@ -128,18 +129,35 @@ class PoolingSection(CardSection):
     @property
     def normalises_frames(self) -> bool:
         """True if frames are pooled as unit vectors, rather than as the tower returns them."""
+        of_extension = poolings().get(self.name)
+        if of_extension is not None:
+            return of_extension.normalises_frames
         return self.name not in OF_RAW
 
 
-class TextSection(CardSection):
-    """The text side."""
+class TextSideEntry(NamedTuple):
+    """About the file of a text side that an extension adds."""
 
+    name: str  # as in `Extension.text_sides`
+    stored: Mapping[str, str]  # in nt2vr.json, under that name
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the weights as stored, and of what else it is made from."""
+        return self.stored.get("fingerprint", "")
+
+
+class TextSection(CardSection):
+    """The text side: an open_clip model's tower, or one of an extension, whose entry is under its name."""
+
+    model_config = ConfigDict(extra="allow")
+
+    __pydantic_extra__: dict[str, OptionalTextSide]
     fingerprint: str = Field(
         default="",
         alias="text_fingerprint",
         description="hash of the text tower's weights, and of a tokenizer of its own",
     )
-    words: OptionalWords = Field(default=None, description="about the file of a text side that reads words")
     queries: int = Field(
         default=0, description="number of texts that a file of embeddings knows; 0 for a model that reads any"
     )
@@ -148,6 +166,14 @@ class TextSection(CardSection):
         alias="text_settings",
         description="derived: hash of what else changes the embedding of a text",
     )
+
+    @property
+    def side(self) -> TextSideEntry | None:
+        """About the extension's text side that replaces the tower; None for the tower."""
+        for name, stored in self.__pydantic_extra__.items():
+            if stored is not None:
+                return TextSideEntry(name, stored)
+        return None
 
 
 class TrainingSection(CardSection):

@@ -18,11 +18,10 @@ from nt2vr.models.card import (
     DifferenceSection,
     HeadEntry,
     StoredNames,
-    WordsEntry,
     read_card,
     write_card,
 )
-from nt2vr.models.card.card import DERIVED, PLACES, SECTIONS, STORED
+from nt2vr.models.card.card import DERIVED, SECTIONS, places, stored_keys
 from nt2vr.models.framing import Framing
 from nt2vr.search.strategies import System
 from tests.paths import ROOT
@@ -96,7 +95,7 @@ def test_a_card_of_0_2_0_is_read_into_sections(tmp_path: Path) -> None:
     assert card.metrics == {"validation/original/MIR": 0.5}
     assert card.exclusion == {"lambda": 0.5, "anchor": ["a video", "a picture"]}
     assert card.fusion["hidden"] == 512
-    assert card.clip is None and card.difference is None and card.text.words is None
+    assert card.clip is None and card.difference is None and card.text.side is None
     assert card.input_framing == Framing(224, positions="ends")
 
 
@@ -115,20 +114,20 @@ def test_shipped_cards_are_written_as_they_are(file: Path, tmp_path: Path) -> No
     before = json.loads(file.read_text(encoding="utf-8"))
     once = written(tmp_path, read_card(file.parent))
     after = json.loads(once)
-    assert list(after) == ["schema", *STORED]
+    assert list(after) == ["schema", *stored_keys()]
     assert json.dumps({key: after[key] for key in before}) == json.dumps(before)  # 1 is not 1.0
     assert written(tmp_path, read_card(tmp_path)) == once
 
 
 def test_every_field_is_described_and_has_one_flat_key() -> None:
-    entries: list[type[BaseModel]] = [HeadEntry, WordsEntry, ClipSection, ClipFraming, DifferenceSection]
+    entries: list[type[BaseModel]] = [HeadEntry, ClipSection, ClipFraming, DifferenceSection]
     kinds: list[type[BaseModel]] = [Card, *entries]
     kinds.extend(SECTIONS.values())
     for kind in kinds:
         for name, field in kind.model_fields.items():
             assert field.description or name in SECTIONS, name
-    assert sorted(PLACES) == sorted((*STORED, *DERIVED))
-    assert list(Card("new").flat()) == [*STORED, *DERIVED]
+    assert sorted(places()) == sorted((*stored_keys(), *DERIVED))
+    assert list(Card("new").flat()) == [*stored_keys(), *DERIVED]
 
 
 CASES: list[tuple[dict[str, Any], str, str, dict[str, Any]]] = [
@@ -236,7 +235,7 @@ def test_a_card_is_changed_by_flat_key_and_keeps_what_was_given() -> None:
 def test_an_invalid_field_is_named(values: dict[str, Any], named: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=named):
         Card(**{"name": "m", **values})
-    if next(iter(values)) in STORED:
+    if next(iter(values)) in stored_keys():
         with pytest.raises(CheckpointError, match=named):
             read(tmp_path, json.dumps({"name": "m", **values}))
 

@@ -13,16 +13,18 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from nt2vr.errors import CheckpointError
-from nt2vr.models.card import CARD, HEAD, WORDS, Card
+from nt2vr.models.card import CARD, HEAD, Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
-from nt2vr.models.pooling import Projection, joined
-from nt2vr.models.words import Vocabulary, Words, content_of, words_of
+from nt2vr.papers.sea.poolings import Projection, UnitProjection, joined
+from nt2vr.papers.sea.vocabulary import Vocabulary, content_of, words_of
+from nt2vr.papers.sea.words import Words
 from tests.paper_references import papers_reference
 from tests.tiny import TINY, tiny_model
 
 KNOWN = Vocabulary(
     ("drum", "boy", "playing"), ("a", "boy", "is", "drum", "the", "playing"), ("boy", "drums"), "a test"
 )
+WORDS = "words.safetensors"
 NOT_DRUMMING = "A boy is dancing and not playing the drum, don't!"
 
 
@@ -94,7 +96,8 @@ def test_embeddings_are_of_length_1_and_only_the_gru_hears_not(spaces: int) -> N
 @torch.no_grad()
 def test_frames_are_projected_by_their_mean() -> None:
     torch.manual_seed(1)
-    raw, unit = (Projection(4, 3, 2, unit).eval() for unit in (False, True))
+    raw = Projection(4, 3, 2).eval()
+    unit = UnitProjection(4, 3, 2).eval()
     unit.load_state_dict(raw.state_dict())
     frames = torch.randn(5, 2, 4)
     for pooling, scaled in ((raw, frames.mean(1)), (unit, 2 * torch.nn.functional.normalize(frames.mean(1), dim=1))):
@@ -107,17 +110,17 @@ def test_frames_are_projected_by_their_mean() -> None:
 def written(folder: Path, spaces: int = 3) -> Card:
     torch.manual_seed(2)
     card = Card("Words", frames=2, pooling="unit_projected")
-    pooling = Projection(16, 6, spaces, unit=True)
-    return write_checkpoint(folder, tiny_model(), TINY, {}, card, pooling=pooling, words=words(spaces))
+    pooling = UnitProjection(16, 6, spaces)
+    return write_checkpoint(folder, tiny_model(), TINY, {}, card, pooling=pooling, text_side=words(spaces))
 
 
 @pytest.mark.parametrize("spaces", [1, 3])
 def test_a_checkpoint_brings_its_words_along(spaces: int, tmp_path: Path) -> None:
     card = written(tmp_path / "one", spaces)
     encoder = read_checkpoint(tmp_path / "one", verify=True)
-    entry = card.text.words
-    assert entry is not None and entry.vectors == "a test"
-    assert encoder.card.text.words == entry
+    entry = card.text.side
+    assert entry is not None and entry.stored["vectors"] == "a test"
+    assert encoder.card.text.side == entry
     found = encoder.encode_text(["a boy", "a drum"])
     np.testing.assert_allclose(found, words(spaces)(["a boy", "a drum"]).detach(), atol=2e-3)  # half precision
     frames = encoder.encode_frames(np.zeros((4, 64, 64, 3), np.uint8))

@@ -12,17 +12,20 @@ from torch import Tensor
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import write_checkpoint
-from nt2vr.models.pooling import joined
+from nt2vr.papers.sea.poolings import joined
+from nt2vr.papers.sea.vectors import ppmi_vectors, read_vectors
+from nt2vr.papers.sea.words import Words
 from tests.paper_references import papers_reference
 from tests.tiny import RESNET, tiny_model
 from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches
-from trainer.data.clips import Clips, ppmi_vectors, read_vectors, words_for
+from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences
 from trainer.inputs import EmbeddedBatch, given
 from trainer.learner import Learner
 from trainer.loop import prepare
 from trainer.losses.paper import RetrievalLoss
+from trainer.text_side import new_text_side
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
 SETTINGS = {"size": 8, "states": 6, "vector_size": 3, "least": 2}
@@ -95,14 +98,14 @@ def test_the_losses_are_those_of_w2vvpp_and_sea(stored: dict[str, Tensor]) -> No
 def test_vocabularies_have_frequent_words_first_and_only_the_grus_has_stop_words(config: TrainConfig) -> None:
     captions = ["a dog and a cat", "a dog, not a cow", "dog without a cat", "xylophone"]
     clips = Clips(np.zeros((4, 2, 8, 8, 3), np.uint8), CaptionSentences([(text,) for text in captions]))
-    words = words_for(config, clips)
-    assert words is not None
+    words = new_text_side(config, clips)
+    assert isinstance(words, Words)
     assert words.known.gru == ("a", "dog", "cat")
     assert words.known.bow == ("dog", "cat")
     assert words.known.source == "PPMI by SVD over 4 captions"
     with pytest.raises(ConfigError, match="No word occurs 9 times"):
-        words_for(config.replace(words={**SETTINGS, "least": 9}), clips)
-    assert words_for(config.replace(words={}, pooling="base", train="text"), clips) is None
+        new_text_side(config.replace(words={**SETTINGS, "least": 9}), clips)
+    assert new_text_side(config.replace(words={}, pooling="base", train="text"), clips) is None
 
 
 def test_own_vectors_are_those_of_a_full_svd() -> None:
@@ -162,7 +165,7 @@ def test_words_learn_the_videos_they_belong_to_and_the_towers_stay(
 ) -> None:
     losses: dict[str, Any] = {"contrastive": {}}  # a colour's other clips are the hardest negatives
     clips, config = coloured(32), config.replace(pooling=pooling, losses=losses, learning_rate=1e-2, passes=40)
-    learner = Learner(config, words=words_for(config, clips))
+    learner = Learner(config, text_side=new_text_side(config, clips))
     prepare(learner, clips, lambda: False)
     assert learner.videos is not None
     assert learner.videos.squeeze(1).shape == shape  # the mean of normalised frames is all that is kept
@@ -194,8 +197,9 @@ def test_settings_that_cannot_go_together_are_one_sentence(config: TrainConfig, 
     with pytest.raises(ConfigError, match="distill teaches a text tower"):
         Learner(config.replace(losses={"retrieval": {}, "distill": {}}))
     clips = coloured(32)
-    learner = Learner(config, words=words_for(config, clips))
+    learner = Learner(config, text_side=new_text_side(config, clips))
     card = Card("Words", frames=2, pooling="unit_projected")
-    write_checkpoint(tmp_path / "w", learner.model, RESNET, {}, card, pooling=learner.pooling, words=learner.words)
+    parts: dict[str, Any] = {"pooling": learner.pooling, "text_side": learner.text_side}
+    write_checkpoint(tmp_path / "w", learner.model, RESNET, {}, card, **parts)
     with pytest.raises(ConfigError, match="no training starts from that"):
         Learner(config.replace(base=str(tmp_path / "w")))

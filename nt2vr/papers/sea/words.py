@@ -1,53 +1,38 @@
-"""Text sides that read words instead of CLIP's tokens: bag of words, word vectors and a GRU, as in W2VV++ and SEA.
-
-A checkpoint folder has one next to open_clip's files, in WORDS; the text tower there is the base's, and is not asked.
-"""
+"""The text side of W2VV++ and SEA: bag of words, word vectors and a GRU. It reads words instead of CLIP's tokens."""
 
 import json
-import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from hashlib import blake2b
-from pathlib import Path
+from dataclasses import asdict
+from itertools import chain
+from typing import TYPE_CHECKING, Self
 
+import numpy as np
 import torch
-from safetensors import safe_open
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
-from nt2vr.errors import CheckpointError
-from nt2vr.models.card import WORDS, Card, WordsEntry
-from nt2vr.models.pooling import Space, joined
-from nt2vr.models.weights import filled, hash_into, loading, unfilled
+from nt2vr.errors import ConfigError
+from nt2vr.models.text_side import TextSide
+from nt2vr.models.weights import filled
 from nt2vr.negation.parse.wordlists import listed
+from nt2vr.papers.sea.poolings import Space, joined
+from nt2vr.papers.sea.settings import TextSideSettings
+from nt2vr.papers.sea.vectors import ppmi_vectors, read_vectors
+from nt2vr.papers.sea.vocabulary import Vocabulary, content_of, words_of
+from nt2vr.settings import resolve_path
+
+if TYPE_CHECKING:
+    from trainer.config import TrainConfig
+    from trainer.data.clips import Clips
 
 START, END, UNKNOWN = 1, 2, 3  # rows of the GRU's embedding; 0 is padding, and words follow
 SPECIAL = 4
-MAX_READ = 200  # words of a text
-BETWEEN = re.compile("[^A-Za-z0-9]+")
+DRAWS = 4  # captions per clip of the built-in world that are counted
+MAX_OWN = 8_000  # words with vectors made of the captions: a matrix of 256 MB
 
 
-def words_of(text: str) -> list[str]:
-    """Split a text as W2VV++ does: in lower case, at everything but Latin letters and digits."""
-    return [word for word in BETWEEN.split(text.lower()) if word][:MAX_READ]
-
-
-def content_of(text: str) -> list[str]:
-    """Return the words of a text without stop words, among which are no, nor, not and what is left of don't."""
-    return [word for word in words_of(text) if word not in listed("stop_words")]
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """The words that each encoder knows; those of the bag are without stop words."""
-
-    bow: tuple[str, ...]
-    gru: tuple[str, ...]
-    vectors: tuple[str, ...]  # words with a vector
-    source: str = ""  # what the vectors are
-
-
-class Words(nn.Module):
+class Words(TextSide):
     """Embeds texts by three encoders, in one space (W2VV++) or in one space each (SEA).
 
         bow     counts of the words, without stop words
@@ -60,6 +45,7 @@ class Words(nn.Module):
     Encoder Assembly for Video Retrieval by Textual Queries", IEEE Transactions on Multimedia 2021, here without BERT.
     """
 
+    name = "words"
     vectors: Tensor
 
     def __init__(self, known: Vocabulary, vectors: Tensor, states: int, size: int, spaces: int) -> None:
@@ -84,9 +70,52 @@ class Words(nn.Module):
         widths = (len(known.bow), width, states)
         self.spaces = nn.ModuleList(Space(each, size) for each in ([sum(widths)] if spaces == 1 else widths))
 
+    @classmethod
+    def for_training(cls, config: "TrainConfig", clips: "Clips") -> Self:
+        """Build the text side that a config asks for, which knows the words of the captions."""
+        settings = config.section(TextSideSettings).word_settings
+        assert settings is not None, "a config without them trains the text tower"
+        texts = list(map(words_of, _captions(clips, config.run.seed)))
+        counts = Counter(chain.from_iterable(texts))
+        frequent = [word for word, count in counts.most_common() if count >= settings.least]
+        bow = [word for word in frequent if word not in listed("stop_words")]
+        if not bow:
+            raise ConfigError(f"No word occurs {settings.least} times in the captions. Lower words.least.")
+        if settings.vectors:
+            path = resolve_path(settings.vectors)
+            vectors = read_vectors(path, counts)
+            source = path.name
+        else:
+            vectors = ppmi_vectors(texts, frequent[:MAX_OWN], settings.vector_size)
+            source = f"PPMI by SVD over {len(texts):,} captions"
+        known = Vocabulary(tuple(bow), tuple(frequent), tuple(vectors), source)
+        rows = torch.from_numpy(np.stack(list(vectors.values())))
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.run.seed)
+            return cls(known, rows, settings.states, settings.size, settings.number)
+
+    @classmethod
+    def read(cls, metadata: Mapping[str, str], weights: Mapping[str, Tensor]) -> Self:
+        stored = json.loads(metadata["vocabulary"])
+        bow, gru, vectors = (tuple(map(str, stored[key])) for key in ("bow", "gru", "vectors"))
+        known = Vocabulary(bow, gru, vectors, str(stored["source"]))
+        states = weights["gru.weight_hh_l0"].shape[1]
+        size = len(weights["spaces.0.weight"])
+        spaces = 3 if "spaces.1.weight" in weights else 1
+        table = torch.empty(len(vectors), weights["embedding.weight"].shape[1])
+        return filled(cls(known, table, states, size, spaces), weights, "the vocabulary")
+
     @property
-    def metadata(self) -> dict[str, str]:  # of its file
+    def metadata(self) -> dict[str, str]:
         return {"vocabulary": json.dumps(asdict(self.known))}
+
+    @property
+    def description(self) -> dict[str, str]:
+        return {"vectors": self.known.source}
+
+    @property
+    def num_spaces(self) -> int:
+        return len(self.spaces)
 
     @property
     def embed_dim(self) -> int:
@@ -137,33 +166,9 @@ class Words(nn.Module):
         return bool(parts) and all(any(part in table for table in tables) for part in parts)
 
 
-def words_card(words: Words | None, weights: Mapping[str, Tensor] | None = None) -> WordsEntry | None:
-    """Return what a card says of a text side: its word vectors, and a hash with the weights as stored."""
-    if words is None:
-        return None
-    digest = blake2b(json.dumps(asdict(words.known)).encode(), digest_size=16)
-    hash_into(digest, words.state_dict() if weights is None else weights)
-    return WordsEntry(vectors=words.known.source, fingerprint=digest.hexdigest())
-
-
-def read_words(folder: Path, card: Card) -> Words | None:
-    """Return the text side of a checkpoint folder, None if its card has none; a CheckpointError if it is unusable."""
-    if card.text.words is None:
-        return None
-    path = folder / WORDS
-    if not path.is_file():
-        raise CheckpointError(f"{folder} reads words, but has no {WORDS}. Choose a complete checkpoint.")
-    with loading(path):
-        with safe_open(path, "pt") as file:
-            stored = json.loads((file.metadata() or {})["vocabulary"])
-            weights = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118  no mapping
-        bow, gru, vectors = (tuple(map(str, stored[key])) for key in ("bow", "gru", "vectors"))
-        known = Vocabulary(bow, gru, vectors, str(stored["source"]))
-        states, size = weights["gru.weight_hh_l0"].shape[1], len(weights["spaces.0.weight"])
-        with torch.device("meta"), unfilled():
-            table = torch.empty(len(vectors), weights["embedding.weight"].shape[1])
-            words = Words(known, table, states, size, 3 if "spaces.1.weight" in weights else 1)
-        words = filled(words, weights, "the vocabulary")
-    if words_card(words) != card.text.words:
-        raise CheckpointError(f"{path} holds weights that do not match the card. Write the checkpoint again.")
-    return words
+def _captions(clips: "Clips", seed: int) -> Iterable[str]:
+    """Return all captions; where they are generated, some of each clip."""
+    captions = clips.all_captions(range(len(clips)))
+    if captions:
+        return captions
+    return chain.from_iterable(clips.captions(f"{seed} words {draw}") for draw in range(DRAWS))
