@@ -30,7 +30,7 @@ class Command:
     """A command of the command line.
 
     Attributes:
-        path: its words, such as "queries verbs"; those before the last one are a group that the core has.
+        path: its words, such as "queries verbs"; those before the last one, if any, are a group that the core has.
         function: reference to a typed function whose docstring is the help, as those in nt2vr/cli.py are.
         help: one sentence for the list of commands.
     """
@@ -58,6 +58,9 @@ class Extension:
             `nt2vr.evaluation.tasks.QuestionReader`.
         class_groups: file with the names of classes, one per line, by the name under which a benchmark that has all
             of these classes reports them, too.
+        benchmarks: reference to each `nt2vr.evaluation.benchmark_kinds.BenchmarkKind`, by the word that stands before
+            its data and a colon, as in "covr:world".
+        api: reference to each name that `import nt2vr` offers, too.
         commands: further commands.
     """
 
@@ -69,6 +72,8 @@ class Extension:
     tables: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
     class_groups: Mapping[str, Path] = field(default_factory=dict)
+    benchmarks: Mapping[str, str] = field(default_factory=dict)
+    api: Mapping[str, str] = field(default_factory=dict)
     commands: tuple[Command, ...] = ()
 
 

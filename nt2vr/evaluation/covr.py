@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
 from nt2vr.errors import ConfigError, DatasetError, reason_of
-from nt2vr.evaluation.benchmark import Benchmark
+from nt2vr.evaluation.benchmark_kinds import ModelBenchmark, ModelData, Places
 from nt2vr.evaluation.covr_presentation import (
     ALL,
     CIRR_MEAN,
@@ -94,7 +94,7 @@ class EmbeddedMedia(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CovrBenchmark(Benchmark[EmbeddedMedia]):
+class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
     """Queries of a picture plus a text; a report identifies clips by their rows."""
 
     presentation: ClassVar[Presentation] = COVR
@@ -350,7 +350,7 @@ SEEDS = {"validation": 21, "test": 22}
 
 
 @dataclass(frozen=True)
-class CovrData:
+class CovrData(ModelData):
     """Selection of evaluation data; a ConfigError refuses splits and numbers that the built-in world does not have."""
 
     name: str = WORLD  # or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ or CIRCO
@@ -362,6 +362,17 @@ class CovrData:
             raise ConfigError(f"The built-in world has the splits {' and '.join(PER_KIND)}.")
         if self.name == WORLD and not 0 <= self.per_kind <= PER_KIND["test"]:
             raise ConfigError(f"{self.per_kind} queries per kind of change: choose 1 to {PER_KIND['test']}.")
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}, {self.split}, {PICTURE_PLUS_TEXT}"
+
+    @property
+    def is_path(self) -> bool:
+        return self.name != WORLD
+
+    def load(self, encoder: Encoder, places: Places, progress: Progress) -> CovrBenchmark:
+        return benchmark_for(encoder, self, places.folder, places.decoder, places.cache, progress)
 
 
 def benchmark_for(

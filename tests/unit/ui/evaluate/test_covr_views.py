@@ -10,9 +10,9 @@ from PIL import Image
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.stored_reports import read_single_file
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
+from nt2vr.papers.covr.kind import read_single_file
 from nt2vr.ui.evaluate.query_views import Listing, ReportLink, kinds_of, queries_view, resolved, review_view
 from nt2vr.ui.evaluate.report_view import report_view
 from nt2vr.ui.evaluate.tab import picture_query

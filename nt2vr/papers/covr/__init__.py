@@ -1,0 +1,20 @@
+"""CoVR: retrieval by a picture plus a text that says what should be different."""
+
+from nt2vr.extension import Command, Extension
+
+EXTENSION = Extension(
+    name="covr",
+    benchmarks={"covr": "nt2vr.papers.covr.kind:KIND"},
+    api={
+        "CovrData": "nt2vr.evaluation.covr:CovrData",
+        "evaluate_covr": "nt2vr.papers.covr.api:evaluate_covr",
+        "submit_covr": "nt2vr.papers.covr.api:submit_covr",
+    },
+    commands=(
+        Command(
+            "covr",
+            "nt2vr.papers.covr.commands:covr",
+            help="Evaluate retrieval by a picture plus a text, and print the table.",
+        ),
+    ),
+)
