@@ -51,6 +51,7 @@ class Extension:
         settings: reference to each further section of a training's config, by its name: a subclass of
             `nt2vr.sections.Section`. No two sections share a key. The module must not import `trainer.config`,
             which reads the sections as it is imported.
+        trainings: reference to each `trainer.trainings.Training`, by the value of the setting `train` that chooses it.
         presets: folder of presets, JSON files; its subfolder "sweeps" has sweeps.
         tables: reference to the reader of each kind of benchmark in a CSV file, by a column that only it has. See
             `nt2vr.evaluation.tasks.TableReader`.
@@ -68,6 +69,7 @@ class Extension:
     losses: Mapping[str, str] = field(default_factory=dict)
     strategies: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    trainings: Mapping[str, str] = field(default_factory=dict)
     presets: Path | None = None
     tables: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)

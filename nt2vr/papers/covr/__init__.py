@@ -5,6 +5,7 @@ from nt2vr.extension import Command, Extension
 EXTENSION = Extension(
     name="covr",
     benchmarks={"covr": "nt2vr.papers.covr.kind:KIND"},
+    trainings={"fusion": "nt2vr.papers.covr.training_kind:FUSION"},
     api={
         "CovrData": "nt2vr.evaluation.covr:CovrData",
         "evaluate_covr": "nt2vr.papers.covr.api:evaluate_covr",
