@@ -5,9 +5,9 @@ from pathlib import Path
 
 from nt2vr.cli import THIS, Machine
 from nt2vr.errors import printable
-from nt2vr.evaluation.covr import CovrData
 from nt2vr.evaluation.tables import aligned
 from nt2vr.papers.covr.api import evaluate_covr, submit_covr
+from nt2vr.papers.covr.benchmark import CovrData
 from nt2vr.progress import progress_bar
 
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from nt2vr.errors import ConfigError, reason_of
 from nt2vr.evaluation.benchmark_kinds import BenchmarkKind
-from nt2vr.evaluation.covr_presentation import COVR, PICTURE_PLUS_TEXT, covr_result
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.stored_reports import UNREADABLE
 from nt2vr.files import parse_json, without_schema
+from nt2vr.papers.covr.presentation import COVR, PICTURE_PLUS_TEXT, covr_result
 from nt2vr.world import WORLD
 
 if TYPE_CHECKING:
-    from nt2vr.evaluation.covr import CovrData
+    from nt2vr.papers.covr.benchmark import CovrData
 
 
 class CovrKind(BenchmarkKind):
@@ -26,7 +26,7 @@ class CovrKind(BenchmarkKind):
     presentation = COVR
 
     def select(self, name: str, split: str, per_kind: int = 0) -> "CovrData":
-        from nt2vr.evaluation.covr import CovrData  # noqa: PLC0415  the Evaluate tab is built without it
+        from nt2vr.papers.covr.benchmark import CovrData  # noqa: PLC0415  the Evaluate tab is built without it
 
         return CovrData(name, split, per_kind if name == WORLD else 0)
 

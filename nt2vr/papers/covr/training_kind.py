@@ -4,10 +4,10 @@ from collections.abc import Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nt2vr.datasets.covr import covr_name, load_covr
 from nt2vr.datasets.files import Files
 from nt2vr.datasets.load import kind_and_path
 from nt2vr.errors import ConfigError
+from nt2vr.papers.covr.datasets import covr_name, load_covr
 from nt2vr.progress import Progress, ShouldStop
 from nt2vr.settings import resolve_path
 from trainer.trainings import Training, num_processes
@@ -50,7 +50,7 @@ class FusionTraining(Training):
     def train(
         self, run: "RunFolder", config: "TrainConfig", cache: Path, should_stop: ShouldStop, progress: Progress
     ) -> "State":
-        from trainer.fusion import train_run  # noqa: PLC0415  imports torch
+        from nt2vr.papers.covr.training import train_run  # noqa: PLC0415  imports torch
 
         return train_run(run, config, cache, should_stop, progress)
 

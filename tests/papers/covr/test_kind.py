@@ -7,7 +7,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark_kinds import prefix_of, select_data, shipped_data
-from nt2vr.evaluation.covr import CovrData
+from nt2vr.papers.covr.benchmark import CovrData
 
 
 def test_data_is_selected_by_its_prefix() -> None:
@@ -34,6 +34,6 @@ def test_listing_data_does_not_import_the_benchmark() -> None:
 import sys
 from nt2vr.evaluation.benchmark_kinds import shipped_data
 assert shipped_data()
-assert not {"torch", "nt2vr.evaluation.covr", "nt2vr.datasets.covr"} & sys.modules.keys()
+assert not {"torch", "nt2vr.papers.covr.benchmark", "nt2vr.papers.covr.datasets"} & sys.modules.keys()
 """
     subprocess.run([sys.executable, "-c", code], check=True)

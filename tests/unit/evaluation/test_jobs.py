@@ -9,12 +9,12 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation import jobs
-from nt2vr.evaluation.covr import CovrData
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.sources import Data
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
+from nt2vr.papers.covr.benchmark import CovrData
 from tests.tiny import write_tiny
 
 WAIT_S = 60
