@@ -4,7 +4,8 @@ import re
 import sys
 from pathlib import Path
 
-PAGES = [*Path(".").glob("*.md"), *Path("docs").glob("*.md"), *Path("trainer").glob("*.md")]
+FOLDERS = (".", "docs", "trainer", "nt2vr/papers/*")
+PAGES = [page for folder in FOLDERS for page in Path(".").glob(f"{folder}/*.md")]
 
 
 def anchors(page: Path) -> set[str]:

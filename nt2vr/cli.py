@@ -519,8 +519,9 @@ def evaluate(
     """Evaluate systems, and print the paper's table.
 
     Args:
-        data: world or gallery, the built-in ones; a dataset's folder; library:NAME; a CSV file of NegBench, CC-Neg or
-            classes; classes:FOLDER with a folder per class, or classes:world; or words:FILE for captions alone
+        data: world or gallery, the built-in ones; a dataset's folder; library:NAME; a published benchmark's file, such
+            as NegBench's; a CSV file of classes; classes:FOLDER with a folder per class, or classes:world; or
+            words:FILE for captions alone
         systems: names of systems, comma-separated: "clip, clip boolean"
         out: folder to write the report and its tables to
         clips: number of clips of the built-in world; default: 2000
@@ -529,7 +530,7 @@ def evaluate(
         queries: folder with query sets of a dataset, as `nt2vr queries build` or nT2VR wrote them; default: made from
             its captions
         prompts: file with the prompts of classes, one per line with {} for the name, or one such as "{}"; default:
-            prompts.txt next to the classes, or CoN-CLIP's
+            prompts.txt next to the classes, or "this is a photo of a {}" and its negation
     """
     if out:
         check_writable(out)

@@ -57,6 +57,9 @@ class Extension:
             `nt2vr.evaluation.tasks.TableReader`.
         questions: the same for files whose rows are questions about one video each, see
             `nt2vr.evaluation.tasks.QuestionReader`.
+        question_files: reference to the reader of each further kind of file with such questions, by its suffix, such
+            as ".pt", in lower case; ".csv" and ".json" are the core's. See
+            `nt2vr.evaluation.tasks.QuestionFileReader`.
         class_groups: file with the names of classes, one per line, by the name under which a benchmark that has all
             of these classes reports them, too.
         benchmarks: reference to each `nt2vr.evaluation.benchmark_kinds.BenchmarkKind`, by the word that stands before
@@ -73,6 +76,7 @@ class Extension:
     presets: Path | None = None
     tables: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
+    question_files: Mapping[str, str] = field(default_factory=dict)
     class_groups: Mapping[str, Path] = field(default_factory=dict)
     benchmarks: Mapping[str, str] = field(default_factory=dict)
     api: Mapping[str, str] = field(default_factory=dict)

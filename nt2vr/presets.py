@@ -6,7 +6,7 @@ from pathlib import Path
 from nt2vr.extension import extensions
 from nt2vr.settings import PACKAGE
 
-PRESETS = PACKAGE.parent / "trainer" / "configs"
+PRESETS = PACKAGE.parent / "trainer" / "configs"  # the trainer's own; all are in `preset_files`
 
 
 def preset_files() -> dict[str, Path]:

@@ -30,9 +30,10 @@ WARM, TIMED = 2, 10  # steps
 VALIDATION = 6  # steps that take as long as a validation
 # A tower with fewer layers drops the unwanted part at best: docs/results.md has the measurements.
 ENOUGH_LAYERS = 5
-# New layers have everything to learn, where those of a deep tower would forget at this rate.
-NEW_LAYERS_RATE = 7e-4
-CHANGED = ("name", "base", "data", "epochs", "added_layers", "learning_rate")  # fields that a teaching sets itself
+# New layers have everything to learn, from more captions, and at a rate at which those of a deep tower would forget.
+FOR_NEW_LAYERS = {"learning_rate": 1e-3, "num_clips": 24_000}
+BY_DEPTH = ("added_layers", *FOR_NEW_LAYERS)  # fields that depend on the base
+CHANGED = ("name", "base", "data", "epochs", *BY_DEPTH)  # fields that a teaching sets itself
 NUMBER_WORDS = ("none", "one", "two", "three", "four")
 
 
@@ -60,12 +61,19 @@ def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
     if not card.capabilities.has_text_tower:
         raise ConfigError(f"{quoted(name)} has no text tower that could be taught. Choose another model.")
     base = models.folder(name).resolve()
-    changes: dict[str, Any] = {"name": taught(card.name), "base": str(base), "data": data}
-    num_layers = text_layers(read_configs(base)[0])
-    if num_layers < ENOUGH_LAYERS:
-        changes["added_layers"] = ENOUGH_LAYERS - num_layers
-        changes["learning_rate"] = NEW_LAYERS_RATE
-    return load_config(PRESET, changes)
+    changes = {"name": taught(card.name), "base": str(base), "data": data}
+    return load_config(PRESET, {**changes, **changes_by_depth(base)})
+
+
+def changes_by_depth(base: Path) -> dict[str, Any]:
+    """Return what a base needs that is not in the preset: a shallow text tower gets the layers that it lacks."""
+    try:
+        num_layers = text_layers(read_configs(base)[0])
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}  # refused when the training starts
+    if num_layers >= ENOUGH_LAYERS:
+        return {}
+    return {"added_layers": ENOUGH_LAYERS - num_layers, **FOR_NEW_LAYERS}
 
 
 def teachable(models: Catalog) -> list[str]:

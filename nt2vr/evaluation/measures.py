@@ -105,7 +105,7 @@ def _found(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -
 
 
 def _accuracy(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
-    """Measure of all and per template of NegBench, type of NExT-QA or fold."""
+    """Measure of all and per group of questions, such as a template of NegBench, or fold."""
     values = np.where(measured.ranks == 1, 100.0, 0.0)
     return _per_part(f"{queries[places[0]].kind}/{ACCURACY}", queries, places, values)
 

@@ -6,7 +6,6 @@
     CREPE        a CSV: image_id, caption, hard_negs (a Python list); x, y, width, height of a region
     classes      a CSV: class, asked by prompts; dataset names the data set of several
     SugarCREPE   {"0": {"filename", "caption", "negative_caption"}, …}, a file per fold
-    CC-Neg       ccneg_preprocessed.pt: {"image_paths": […], "annotations": [{"json", "sop_data"}, …], "num_ops"}
 
 Rows of CSV files also name a file in one of the columns MEDIA: its path relative to the CSV file, or the authors' own,
 whose last part is looked up below the CSV's folder. As CoN-CLIP does, every class is asked for as it is and denied; as
@@ -37,7 +36,6 @@ from nt2vr.files import expanded
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
-from nt2vr.models.foreign_file import read_tensors
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import Progress, silent
 
@@ -48,8 +46,9 @@ MEDIA = (  # columns that name the file; the first that is there
 NEGATED = ("negated_caption", "negated")
 REGION = "width"  # a column of CREPE, whose authors cut the region out of the picture
 WHOLE = "The authors cut the described region out of each picture; here pictures are whole."
-CC_NEG_TEST = 40_000  # the last of CC-Neg, which its authors evaluate on
-MEMORY_BYTES, MEMORY_FACTOR = 3 << 30, 12  # of the child that reads it: PyTorch, and times the file
+# Limits of the child that reads a file of an extension: memory for PyTorch and so many times the file, and time
+MEMORY_BYTES = 3 << 30
+MEMORY_FACTOR = 12
 TIMEOUT_S = 900.0
 HEAD = 16_384  # characters of a file that hold its first entry
 PROMPTS, SLOT, MAX_PROMPTS = "prompts.txt", "{}", 1_000  # next to the classes
@@ -87,6 +86,8 @@ class Question(NamedTuple):
 # Reads the rows of a file, its path and the prompts of classes, see `read_prompts`
 TableReader = Callable[[Sequence[Row], Path, str], Task]
 QuestionReader = Callable[[Row, str], Question]  # reads a row and the name of its file without suffix
+# Reads a file in a process of its own, whose memory and time are limited
+QuestionFileReader = Callable[[Path, Progress], Sequence[Question]]
 
 
 def is_task(path: Path) -> bool:
@@ -105,7 +106,7 @@ def foil_files(path: Path) -> list[Path]:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
             head = file.read(HEAD)
         return [path] if any(f'"{mark}"' in head for mark in JSON_FORMS) else []
-    return [path] if path.suffix.lower() == ".pt" and path.is_file() else []
+    return [path] if path.suffix.lower() in question_files() and path.is_file() else []
 
 
 def task_benchmark(
@@ -189,14 +190,15 @@ def _csv_questions(lines: Sequence[Row], path: Path, prompts: str) -> Task:
 
 
 def _foils(path: Path, progress: Progress) -> Task:
-    found: list[Question] = []
+    questions: list[Question] = []
     for file in foil_files(path):
-        if file.suffix.lower() == ".pt":
-            limit = MEMORY_BYTES + MEMORY_FACTOR * file.stat().st_size
-            found += run_limited(_cc_neg, file, memory_bytes=limit, timeout_s=TIMEOUT_S, progress=progress)
+        read = question_files().get(file.suffix.lower())
+        if read is not None:
+            memory_bytes = MEMORY_BYTES + MEMORY_FACTOR * file.stat().st_size
+            questions += run_limited(read, file, memory_bytes=memory_bytes, timeout_s=TIMEOUT_S, progress=progress)
         else:
-            found += _in_form(list(read_json(file).values()), file.stem, JSON_FORMS)
-    return _questions(found, (path if path.is_dir() else path.parent).absolute())
+            questions += _in_form(list(read_json(file).values()), file.stem, JSON_FORMS)
+    return _questions(questions, (path if path.is_dir() else path.parent).absolute())
 
 
 def _in_form(rows: Sequence[Row], fold: str, forms: Mapping[str, QuestionReader]) -> list[Question]:
@@ -248,6 +250,15 @@ def csv_forms() -> Mapping[str, QuestionReader]:
 
 
 @cache
+def question_files() -> Mapping[str, QuestionFileReader]:
+    """Return how files of questions that only extensions know are read, by suffix."""
+    readers: dict[str, QuestionFileReader] = {}
+    for extension in extensions():
+        readers |= {suffix: load(reference) for suffix, reference in extension.question_files.items()}
+    return readers
+
+
+@cache
 def tables() -> Mapping[str, TableReader]:
     """Return how CSV files are read, with those of extensions first."""
     readers: dict[str, TableReader] = {}
@@ -257,22 +268,6 @@ def tables() -> Mapping[str, TableReader]:
     readers |= dict.fromkeys(csv_forms(), _csv_questions)
     readers["class"] = _class_table
     return readers
-
-
-def _cc_neg(file: Path, progress: Progress) -> list[Question]:
-    """Read CC-Neg's last rows. As in its authors' code, negated captions lose their commas, and only they do."""
-    data: Any = read_tensors(file)
-    paths, notes = data["image_paths"], data["annotations"]
-    if len(paths) != len(notes):
-        raise ValueError(f"it has {len(paths)} pictures and {len(notes)} annotations")
-    pairs = {int(row): f"{count} pairs" for count, rows in data.get("num_ops", {}).items() for row in rows}
-    questions = []
-    for row in range(max(0, len(paths) - CC_NEG_TEST), len(paths)):
-        caption = text(notes[row]["json"]["caption"])
-        foil = text(notes[row]["sop_data"]["negative-prompt"]).replace(",", "")
-        groups = (cue_of(foil), "with a comma" if "," in caption else "without a comma", pairs.get(row, ""))
-        questions.append(Question(text(paths[row]), (caption, foil), groups))
-    return questions
 
 
 def named_files(names: Sequence[str], folder: Path) -> NamedFiles:

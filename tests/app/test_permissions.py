@@ -87,6 +87,7 @@ OPEN_TARGETS = (
         "train-delete",
         "train-keep",
         "train-beside",
+        "train-base",
     ),
 )
 OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API

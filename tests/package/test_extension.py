@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -100,3 +101,12 @@ print([extension.name for extension in extensions()])
 """
     printed = run(tmp_path, "-c", code)
     assert "broken" in printed.splitlines()[0] and "broken" not in printed.splitlines()[-1]
+
+
+def test_the_code_in_the_documentation_is_that_of_the_package() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)\n```", page, re.DOTALL)
+    sources = [file.read_text(encoding="utf-8") for file in TINY.glob("*.py")]
+    assert len(blocks) == 3
+    for block in blocks:
+        assert any(block in source for source in sources)

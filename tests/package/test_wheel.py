@@ -64,7 +64,7 @@ def test_the_wheel_holds_every_module_and_asset_and_nothing_else(wheel: Path) ->
     expected = {
         *(path for top in ("nt2vr", "trainer") for path in _files(top) if path.endswith((".py", "/py.typed"))),
         *(f"nt2vr/{path}" for folder in ("assets", "docs") for path in _files(folder)),
-        *(path for path in _files("trainer/configs")),
+        *(path for folder in ("trainer/configs", "nt2vr/papers") for path in _files(folder)),
     }
     assert {"nt2vr/py.typed", "trainer/py.typed", "nt2vr/assets/models/clip/nt2vr.json"} <= expected
     assert held == expected

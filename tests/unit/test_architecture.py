@@ -14,7 +14,7 @@ from tests.paths import ROOT
 FILES = [ROOT / "app.py", *sorted((ROOT / "nt2vr").rglob("*.py")), *sorted((ROOT / "trainer").rglob("*.py"))]
 
 ONLY_IN = {  # what may be imported -> the rooms that may
-    "torch": ("nt2vr/models/", "trainer/"),
+    "torch": ("nt2vr/models/", "nt2vr/papers/", "trainer/"),
     "open_clip": ("nt2vr/models/", "trainer/"),
     "gradio": ("app.py", "nt2vr/ui/"),
     "starlette": ("nt2vr/ui/",),
@@ -25,11 +25,15 @@ ONLY_IN = {  # what may be imported -> the rooms that may
     "app": (),
     "tests": (),
     "benchmarks": (),
+    "nt2vr.papers": ("nt2vr/papers/",),  # `nt2vr.extension` loads them by name
 }
+COMMANDS_OF_PAPERS = ("nt2vr/papers/covr/commands.py",)  # use the machine that a command is given
+API_OF_PAPERS = ("nt2vr/papers/covr/api.py",)
 LAYERS = (  # a layer imports those after it, never one before it
-    ("app.py", "nt2vr/__init__.py", "nt2vr/__main__.py", "nt2vr/cli.py", "trainer/__main__.py"),
-    ("nt2vr/api.py", "nt2vr/training.py"),
+    ("app.py", "nt2vr/__init__.py", "nt2vr/__main__.py", "nt2vr/cli.py", "trainer/__main__.py", *COMMANDS_OF_PAPERS),
+    ("nt2vr/api.py", "nt2vr/training.py", *API_OF_PAPERS),
     ("nt2vr/ui/",),
+    ("nt2vr/papers/",),
     ("trainer/",),
     ("nt2vr/services.py",),
     ("nt2vr/evaluation/",),
@@ -39,7 +43,19 @@ LAYERS = (  # a layer imports those after it, never one before it
     ("nt2vr/models/",),
     ("nt2vr/negation/",),
     tuple(
-        f"nt2vr/{name}.py" for name in ("notebook", "console", "settings", "errors", "files", "registry", "progress")
+        f"nt2vr/{name}.py"
+        for name in (
+            "notebook",
+            "console",
+            "presets",
+            "sections",
+            "registry",
+            "extension",
+            "settings",
+            "errors",
+            "files",
+            "progress",
+        )
     ),
 )
 
@@ -109,7 +125,7 @@ def test_whoever_trains_goes_over_the_inputs_of_losses_and_names_none() -> None:
         for name, others in own_imports().items()
         if any(is_in(other, ("trainer/inputs/",)) for other in others - {"trainer/inputs/base.py"})
     }
-    losses = {name for name in naming if is_in(name, ("trainer/losses/", "trainer/inputs/"))}
+    losses = {name for name in naming if is_in(name, ("trainer/losses/", "trainer/inputs/", "nt2vr/papers/"))}
     assert naming - losses == {"trainer/checks.py", "trainer/loop.py"}
 
 

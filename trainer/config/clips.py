@@ -19,7 +19,7 @@ class DatasetSettings(Section):
         default=WORLD,
         description="training data; world for the built-in one, or the path of a dataset. For distill alone, which "
         "needs no videos, also a file of captions in any query-set format. For a fusion, the folder of WebVid-CoVR, "
-        "CIRR or FashionIQ, or of videos with a file *triplets*.jsonl",
+        "CIRR or FashionIQ, or of videos with a .jsonl file that has triplets in its name",
     )
     num_clips: Count = Field(
         default=32_000,

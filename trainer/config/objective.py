@@ -97,8 +97,8 @@ class NegationSettings(Section):
     )
     pool_clips: Whole = Field(
         default=1024,
-        description="random clips per step to compare negated sentences with, in addition to the batch's. The con "
-        "loss also picks its distractors from them (0: from all clips). Used only while the visual tower is frozen",
+        description="random clips per step to compare negated sentences with, in addition to the batch's, or to "
+        "choose wrong answers from (there, 0 means all clips); used only while the visual tower is frozen",
     )
     hard_clips: Whole = Field(
         default=2,

@@ -14,7 +14,6 @@ from trainer.inputs.base import (
     given,
 )
 from trainer.inputs.denied import Denied, Truth
-from trainer.inputs.distractors import Distractors
 from trainer.inputs.labels import Labels
 from trainer.inputs.negated import Negated
 from trainer.inputs.order import Order
@@ -24,7 +23,6 @@ from trainer.inputs.video import Video
 __all__ = [
     "BUILT_IN",
     "Denied",
-    "Distractors",
     "Drawing",
     "EmbeddedBatch",
     "Input",
@@ -47,7 +45,6 @@ __all__ = [
 BUILT_IN: tuple[type[Input[Any, Any]], ...] = (
     Video,
     Negated,
-    Distractors,
     Denied,
     Truth,
     Parts,

@@ -33,7 +33,7 @@ class TextEncoder(Protocol):
 # embeddings were bit-equal). So the teacher encodes the texts of a batch in one call and caches nothing: its
 # embeddings are a function of the batch, and a resumed run needs no cache. The cost is in trainer/LOG.md.
 class FrozenTexts:
-    """The text tower of a model, frozen: the teacher of negation distillation, and miner of CoN-CLIP's distractors."""
+    """The text tower of a model, frozen, such as the teacher of negation distillation."""
 
     def __init__(self, model: Any, tokenizer: Any, device: str, text_key: str = "") -> None:
         self._model, self._tokenizer, self._device = model.eval(), tokenizer, device

@@ -1,6 +1,5 @@
 """Captions with one thing denied."""
 
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -8,16 +7,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nt2vr.negation.generate.actions import actions
-from nt2vr.negation.generate.content import things
-from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.query import split_query
-from nt2vr.negation.parse.tagger import load_tagger
 from trainer import distributed
 from trainer.data.sentences import DrawnCaption
 from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Preparation, Towers
-
-CACHED = 100_000  # negated captions, whose parsing takes about 2 ms
 
 
 class NegatedCaptions(NamedTuple):
@@ -31,18 +23,7 @@ class EmbeddedNegated(NamedTuple):
 
 
 class Negated(Input[NegatedCaptions, EmbeddedNegated]):
-    """The batch's captions, with one thing in each denied.
-
-    If `is_parsed`, those whose subject and denied object are not clear count as not negatable.
-    """
-
-    def __init__(self, is_parsed: bool = False) -> None:
-        self.is_parsed = is_parsed
-
-    def join(self, other: Input[NegatedCaptions, EmbeddedNegated]) -> None:
-        """Count what any loss counts as not negatable."""
-        assert isinstance(other, Negated)
-        self.is_parsed = self.is_parsed or other.is_parsed
+    """The batch's captions, with one thing in each denied."""
 
     def example_texts(self, row: int, caption: DrawnCaption, preparation: Preparation) -> list[str]:
         """Negate the caption."""
@@ -56,10 +37,7 @@ class Negated(Input[NegatedCaptions, EmbeddedNegated]):
         for caption in drawing.captions:
             negated = caption.negate()
             texts.append(negated or caption.text)
-            is_negatable = negated is not None
-            if is_negatable and self.is_parsed:
-                is_negatable = subject_and_object(caption.text, texts[-1]) is not None
-            negatable.append(is_negatable)
+            negatable.append(negated is not None)
         return NegatedCaptions(texts, np.array(negatable))
 
     def texts(self, drawn: NegatedCaptions) -> list[str]:
@@ -71,15 +49,3 @@ class Negated(Input[NegatedCaptions, EmbeddedNegated]):
         text = distributed.gather(texts)
         negatable = distributed.gather(torch.from_numpy(drawn.negatable).to(towers.device))
         return EmbeddedNegated(text, None if negatable.all() else negatable)
-
-
-@lru_cache(maxsize=CACHED)
-def subject_and_object(caption: str, negated: str) -> tuple[str, str] | None:
-    """Return who acts in a caption, or what it names first, and what its negation denies; None if either is unclear.
-
-    "a guy flies a kite on the beach", "a guy does not fly a kite on the beach": "a man", "fly a kite".
-    """
-    phrases = Phrases(load_tagger().tag(caption))
-    named = [*(acting.subject.text for acting in actions(phrases)), *(thing.text for thing in things(phrases))]
-    query = split_query(negated, Phrases(load_tagger().tag(negated)))
-    return (named[0], query.unwanted[0]) if named and query.unwanted else None

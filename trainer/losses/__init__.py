@@ -16,7 +16,7 @@ from trainer.config import TrainConfig
 from trainer.data.clips import Reading
 from trainer.inputs import EmbeddedBatch, Input, InputFactory, Inputs, inputs_of
 from trainer.loss_settings import read_loss
-from trainer.losses.contrastive import ConClipLoss, ContrastiveLoss, NegClipLoss
+from trainer.losses.contrastive import ContrastiveLoss
 from trainer.losses.distill import DistillLoss
 from trainer.losses.paper import BidirectionalLoss, RetrievalLoss, SoftNegativeLoss
 from trainer.losses.world import ComposedLoss, LabelsLoss, OrderLoss
@@ -39,8 +39,6 @@ BUILT_IN: dict[str, type[Any]] = {  # frozen dataclasses with `inputs` and `__ca
     "bnl": BidirectionalLoss,
     "composed": ComposedLoss,
     "distill": DistillLoss,
-    "con": ConClipLoss,
-    "negclip": NegClipLoss,
     "order": OrderLoss,
 }
 

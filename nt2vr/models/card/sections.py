@@ -161,7 +161,7 @@ class TrainingSection(CardSection):
     epoch: int = Field(default=0, description="epochs of the run so far")
     shifts: Mapping[str, FiniteFloat] = Field(
         default_factory=dict,
-        description="of the loss vfc: how often each verb phrase (lemmas of verb and noun) was a negative, changed "
+        description="how often each verb phrase (lemmas of verb and noun) of the training was a negative, changed "
         "captions included, for each time that it was a positive; 1 in a batch of captions as they are",
     )
     changes: tuple[Mapping[str, FiniteFloat | int], ...] = Field(

@@ -1,15 +1,13 @@
 """Settings of a training with VFC's loss. Imports no torch."""
 
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.papers.vfc.rules import RULES
 from nt2vr.sections import Section, Whole, absolute
 from nt2vr.settings import resolve_path
-
-Rule = Literal["rules", "antonym", "random"]
-RULES: tuple[Rule, ...] = get_args(Rule)
 
 
 class VerbSettings(Section):

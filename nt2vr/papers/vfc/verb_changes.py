@@ -21,7 +21,7 @@ from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.negation.parse.wordlists import listed, words
-from nt2vr.papers.vfc.settings import Rule
+from nt2vr.papers.vfc.rules import Rule
 
 MOST = 10  # changed captions per caption
 LEAST_SEEN = 2  # captions that a verb must have with an object

@@ -33,7 +33,7 @@ PROGRESS = gr.Progress()  # marks where Gradio passes a call's own
 HIDE = "() => ['', ...Array(3).fill({ __type__: 'update', visible: false })]"
 SOURCE = "Model to add: one of the above, or type to search all of open_clip's"
 OTHER_SOURCES = (
-    "Or a file or folder on this computer (~/checkpoints/con-clip.pt, ~/models/mine), a repository on the Hugging "
+    "Or a file or folder on this computer (~/checkpoints/best.pt, ~/models/mine), a repository on the Hugging "
     "Face Hub (hf:OWNER/NAME), a model of sentence-transformers (st:OWNER/NAME), or embeddings (mine.npz)."
 )
 WHERE = "Models are stored in the data folder. Files are never executed: only their tensors are read."

@@ -14,9 +14,11 @@ from nt2vr.models.card import CARD, read_card
 from nt2vr.models.device import gflops_per_second, resolve_device
 from nt2vr.presets import preset_files
 from nt2vr.progress import duration_text
-from nt2vr.settings import ASSETS
+from nt2vr.settings import ASSETS, resolve_path
 from trainer.config import CHOICES, FIELDS, TrainConfig
+from trainer.teaching import changes_by_depth
 
+TEACHING = "teach-text"  # the preset whose settings depend on the depth of its base
 BENCHMARKED = 70.0  # GFLOP per second of the two cores on which steps were timed
 OWN_DATA = "path/to"  # begins the data of presets that need one's own
 FIRST = {  # presets to begin with -> title, what they do, and seconds per step on two cores and on a GPU
@@ -29,7 +31,7 @@ FIRST = {  # presets to begin with -> title, what they do, and seconds per step 
     ),
     "teach-text": (
         "Teach it “not”",
-        "Any CLIP learns negation from sentences alone; ViT-B/32 takes up to 2.5 hours on two cores.",
+        "Any CLIP learns negation from sentences alone; ViT-B/32 takes about half an hour on two cores.",
         0.4,
         0.1,
     ),
@@ -56,7 +58,7 @@ class Field:
     @property
     def info(self) -> str:
         """The help's first clause, then as Markdown's strong text all of it, which style.css shows at use."""
-        text = in_words(self.help).replace("*", r"\*")
+        text = in_words(self.help)
         first = re.split("[.;,] ", text, maxsplit=1)[0]
         return text if first == text else f"{first} **{text}**"
 
@@ -78,6 +80,8 @@ def label_of(key: str) -> str:
 def presets() -> dict[str, dict[str, Any]]:
     """Return the shipped configs by model name, as form values: `FIRST`, then those that need no data of one's own."""
     configs = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in preset_files().items()}
+    teaching = configs[TEACHING]
+    teaching |= changes_by_depth(resolve_path(teaching["base"]))
     rest = sorted(configs.keys() - FIRST.keys(), key=lambda stem: (OWN_DATA in configs[stem].get("data", ""), stem))
     order = [*(stem for stem in FIRST if stem in configs), *rest]
     defaults = TrainConfig().flat()

@@ -15,7 +15,7 @@ from nt2vr.evaluation.sources import WORDS
 from nt2vr.media.store import bytes_in
 from nt2vr.models.catalog import Catalog
 from nt2vr.registry import pick
-from nt2vr.settings import ASSETS, Settings
+from nt2vr.settings import ASSETS, Settings, resolve_path
 from nt2vr.ui.later_starts import LaterStarts, StartChoice
 from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, menu, template
 from nt2vr.ui.train.form import FIRST as FIRST_PRESETS
@@ -35,8 +35,9 @@ from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from nt2vr.world import WORLD
-from trainer.config import TrainConfig, is_captions_file, names_files
+from trainer.config import TrainConfig, is_captions_file, load_config, names_files
 from trainer.runs.manager import Run, RunManager
+from trainer.teaching import BY_DEPTH, PRESET, changes_by_depth
 
 POLL_S = 1.0
 MAX_CURVES = 12
@@ -81,12 +82,15 @@ class TrainTab:
         everything = [chosen, form.column, parts.column, self._trash, self._trash_size, parts.beside, *watched]
         filled, polled = [*form.values, form.losses], [chosen, self._seen, parts.beside]
         preset = [form.presets, form.preset, *filled]
-        base = form.values[[field.key for field in self._fields].index("base")]
+        components: dict[str, Any] = {field.key: value for field, value in zip(self._fields, form.values, strict=True)}
+        base = components["base"]
         tab.select(self.on_visit, None, [form.start, empty, note], **QUIET)
         tab.select(self._show, chosen, everything, **QUIET).success(
             self.on_opened, [form.presets, form.losses], [base, form.presets, form.losses, timer], **QUIET
         )
         timer.tick(self.on_poll, polled, watched, queue=False, trigger_mode="once", **QUIET)
+        by_depth = [components[key] for key in BY_DEPTH]
+        base.input(self.on_base, [form.presets, base], by_depth, **QUIET)
         form.preset.input(self.on_preset, form.preset, preset, **QUIET)
         form.presets.pick(self.on_pick_preset, None, preset, **QUIET)
         shown = [*everything, form.problem, *form.choice.shown]
@@ -140,6 +144,14 @@ class TrainTab:
         cards = presets_view(self._presets, name, self._settings.device)
         menu = gr.Dropdown(value=None if any(card["chosen"] for card in cards["presets"]) else name)
         return [cards, menu, *filled, losses_view(preset["losses"])]
+
+    def on_base(self, cards: Mapping[str, Any], base: str) -> list[Any]:
+        """If the preset teaches “not”, set what depends on the depth of its base."""
+        preset = load_config(PRESET).flat()
+        if cards.get("chosen") != preset["name"]:
+            return [gr.skip() for _ in BY_DEPTH]
+        values = preset | changes_by_depth(resolve_path(base))
+        return [values[key] for key in BY_DEPTH]
 
     def on_pick_preset(self, event: gr.EventData) -> list[Any]:
         return self.on_preset(event_value(event, "id", str))

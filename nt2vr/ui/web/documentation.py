@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
-from posixpath import normpath
+from posixpath import dirname, normpath
 from string import Template
 
 from markdown_it import MarkdownIt
@@ -14,25 +14,43 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from nt2vr.settings import DOCS
+from nt2vr.settings import DOCS, PACKAGE
 from nt2vr.ui.theme import TEMPLATES
 
 PAPER = "https://doi.org/10.1145/3503161.3547968"
 START = "app.md"  # the page that `/docs/` shows
+PAPERS = "nt2vr/papers"  # in the repository
+ADDRESSES = {"link_open": "href", "image": "src"}  # attribute with the address, by type of token
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 @dataclass(frozen=True)
 class Documentation:
-    """Serves the pages of a folder and what they show; nothing else, whatever is asked for."""
+    """Serves the pages of a folder, what they show, and a page per paper; nothing else, whatever is asked for."""
 
     code: str = ""  # address of the code, which links to its files lead to; without one they are plain text
     folder: Path = DOCS  # of the pages; none in it, none is served
+    papers: Path = PACKAGE / "papers"  # has a folder per paper, each with a README.md
 
     @cached_property
     def files(self) -> dict[str, Path]:
-        found = {path.name: path for path in self.folder.glob("[!.]*") if path.is_file()}
-        return found | {"style.css": TEMPLATES / "style.css"}
+        """The files by the names under which they are served."""
+        files = {path.name: path for path in self.folder.glob("[!.]*") if path.is_file()}
+        for page in self.papers.glob("*/README.md"):
+            files[f"paper-{page.parent.name}.md"] = page
+        return files | {"style.css": TEMPLATES / "style.css"}
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The names under which files are served, by their paths in the repository."""
+        return {self.repository_path(name): name for name in self.files}
+
+    def repository_path(self, name: str) -> str:
+        """Return where a file that is served lies in the repository."""
+        path = self.files[name]
+        if path.is_relative_to(self.papers):
+            return f"{PAPERS}/{path.relative_to(self.papers).as_posix()}"
+        return f"docs/{name}"
 
     @cached_property
     def titles(self) -> dict[str, str]:
@@ -72,9 +90,11 @@ def _page(docs: Documentation, name: str) -> str:
     for heading, inline in pairwise(tokens):
         if heading.type == "heading_open":
             heading.attrSet("id", re.sub(r"[^\w\- ]", "", inline.content.lower()).replace(" ", "-"))
-    for link in (each for token in tokens for each in token.children or () if each.type == "link_open"):
-        if (address := _address(str(link.attrs.pop("href")), docs)) is not None:
-            link.attrs["href"] = address
+    for token in (child for block in tokens for child in block.children or () if child.type in ADDRESSES):
+        attribute = ADDRESSES[token.type]
+        address = _address(str(token.attrs.pop(attribute)), docs, name)
+        if address is not None:
+            token.attrs[attribute] = address
     pages = (
         f'<a href="{each}"{" aria-current=page" * (each == name)}>{html.escape(title)}</a>'
         for each, title in docs.titles.items()
@@ -86,8 +106,12 @@ def _page(docs: Documentation, name: str) -> str:
     )
 
 
-def _address(link: str, docs: Documentation) -> str | None:
+def _address(link: str, docs: Documentation, page: str) -> str | None:
+    """Return where a link of a page leads: to what is served, or to the code; None without an address of the code."""
     path, mark, anchor = link.partition("#")
-    if not path or "://" in path or path in docs.files:
+    if not path or "://" in path:
         return link
-    return f"{docs.code}/blob/main/{normpath(f'docs/{path}')}{mark}{anchor}" if docs.code else None
+    target = normpath(f"{dirname(docs.repository_path(page))}/{path}")
+    if target in docs.names:
+        return f"{docs.names[target]}{mark}{anchor}"
+    return f"{docs.code}/blob/main/{target}{mark}{anchor}" if docs.code else None

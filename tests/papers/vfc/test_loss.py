@@ -8,10 +8,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from nt2vr.errors import ConfigError
 from nt2vr.papers.vfc.loss import VfcLoss
 from nt2vr.papers.vfc.verbs_input import EmbeddedVerbs, Verbs
 from tests.paper_references import papers_reference
 from trainer.inputs import EmbeddedBatch, given
+from trainer.losses import build_losses
 from trainer.losses.contrastive import ContrastiveLoss
 
 
@@ -35,6 +37,11 @@ def test_all_that_it_sees_gets_a_gradient() -> None:
     verbs = batch.of(Verbs)
     for embeddings in (given(batch.video), batch.caption, verbs.changed, verbs.phrase):
         assert embeddings.grad is not None and embeddings.grad.any() and embeddings.grad.isfinite().all()
+
+
+def test_a_weight_must_be_finite() -> None:
+    with pytest.raises(ConfigError, match="verb_phrase of the loss vfc must be a finite number"):
+        build_losses({"vfc": {"verb_phrase": math.nan}})
 
 
 VFC_TERMS = {"t2v": (1.0, 0.0, 0.0), "v2t": (0.0, 1.0, 0.0), "verb": (0.0, 0.0, 1.0)}

@@ -1,13 +1,10 @@
 """Caption-and-foil files in their published forms, made small."""
 
-import argparse
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation import tasks
@@ -15,7 +12,6 @@ from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
-from tests.run import here
 
 Read = Callable[[Path], TextBenchmark]
 
@@ -74,54 +70,6 @@ def test_crepe_negate_has_several_foils_and_says_that_pictures_are_whole(read: R
     benchmark = read(path)
     assert answers(benchmark) == [("a cup on a table", ["no cup", "isn't"], "2405", "complexity 4")]
     assert benchmark.source["remarks"] == [tasks.WHOLE]
-
-
-class Making:
-    """Makes a folder when it is unpickled."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = str(folder)
-
-    def __setstate__(self, state: dict[str, str]) -> None:
-        os.mkdir(state["folder"])
-
-
-def write_cc_neg(path: Path) -> None:
-    """Write ccneg_preprocessed.pt as CoN-CLIP's data sets read it."""
-    rows = [
-        ("/workspace/cc3m/000000000001.jpg", "a cat, on a mat", "a cat, not on a mat"),
-        ("/workspace/cc3m/000000000001.jpg", "a cat, on a mat", "a cat, not on a mat"),
-        ("/workspace/cc3m/000000000002.jpg", "a man with a hat", "a man without a hat, but a shoe"),
-    ]
-    content = {
-        "image_paths": [picture for picture, _, _ in rows],
-        "annotations": [
-            {"json": {"caption": caption, "url": "u"}, "sop_data": {"negative-prompt": foil, "subject": "a"}}
-            for _, caption, foil in rows
-        ],
-        "num_ops": {1: [0, 1], 2: [2]},
-        "args": argparse.Namespace(made=Making(path.parent / "it ran")),
-    }
-    torch.save(content, path)
-
-
-def test_cc_negs_own_file_is_read_by_comma_cue_and_number_of_pairs(
-    read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tasks, "run_limited", here)
-    monkeypatch.setattr(tasks, "CC_NEG_TEST", 2)
-    write_cc_neg(tmp_path / "ccneg_preprocessed.pt")
-    benchmark = read(tmp_path / "ccneg_preprocessed.pt")
-    assert not (tmp_path / "it ran").exists()
-    assert answers(benchmark) == [
-        ("a cat, on a mat", ["a cat not on a mat"], "/workspace/cc3m/000000000001.jpg", "not; with a comma; 1 pairs"),
-        (
-            "a man with a hat",
-            ["a man without a hat but a shoe"],
-            "/workspace/cc3m/000000000002.jpg",
-            "without; without a comma; 2 pairs",
-        ),
-    ]
 
 
 @pytest.mark.parametrize(

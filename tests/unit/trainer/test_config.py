@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.measures import GROUPS
 from nt2vr.models.checkpoint import read_configs
-from nt2vr.presets import PRESETS
+from nt2vr.presets import preset_files
 from nt2vr.settings import ASSETS
 from tests.paths import ROOT
 from tests.tiny import write_tiny
@@ -31,12 +31,9 @@ from trainer.config import (
 )
 from trainer.config.validation import OfDenying, OfVideos
 from trainer.losses import build_losses
-from trainer.optimizer import rate_at
-
-SHIPPED = sorted((ROOT / "trainer" / "configs").glob("*.json"))
 
 
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", preset_files().values(), ids=lambda path: path.name)
 def test_shipped_configs_can_be_trained(path: Path) -> None:
     config = load_config(path)
     assert config.encoder.name
@@ -50,41 +47,6 @@ def test_shipped_configs_can_be_trained(path: Path) -> None:
 
 def test_the_reference_of_fields_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == reference(), "Run python -m tests.training_fields --write"
-
-
-def test_the_paper_s_setting_is_the_paper_s() -> None:
-    """FACTS: Wang et al., section 5.1, and additions in their public implementation."""
-    star, snl, bnl = (
-        load_config(ROOT / "trainer" / "configs" / f"paper-{name}.json") for name in ("star", "snl", "bnl")
-    )
-    assert star == bnl.replace(name=star.encoder.name, losses={"retrieval": {"weight": 1.0, "margin": 0.2}})
-    snl_losses = {**star.objective.losses, "snl": {"weight": 1e-3, "margin": 0.1}}
-    assert snl == star.replace(name=snl.encoder.name, losses=snl_losses)
-    margins = {"m1": 0.1, "m2": 0.6, "m3": 0.1, "m4": 0.3}
-    assert bnl.objective.losses == {**star.objective.losses, "bnl": {"weight": 1e-3, **margins}}
-    for _, loss in build_losses({**bnl.objective.losses, **snl.objective.losses}).terms.values():
-        assert (
-            getattr(loss, "reduction", None) == "sum"
-            and getattr(loss, "detach_video", True)
-            and getattr(loss, "rescale", True)
-        )
-    assert (bnl.encoder.train, bnl.batches.batch_size) == ("all", 64)
-    assert (bnl.frames.num_frames, bnl.frames.frames_per_step, bnl.frames.flip) == (8, 8, False)
-    assert (bnl.optimization.optimizer, bnl.optimization.max_grad_norm) == ("rmsprop", 2)
-    assert (bnl.rate.schedule, bnl.validation.patience) == ("exponential", 2)
-    assert [rate_at(step, bnl) for step in (0, bnl.steps_per_epoch - 1, bnl.steps_per_epoch)] == [1, 1, 0.99]
-    assert (bnl.rate.learning_rate, bnl.optimization.weight_decay) == (1e-6, 0)
-    # Every caption once per epoch, also MS-COCO's.
-    assert bnl.batches.passes == 1 and bnl.dataset.num_captions > 113_287 * 5
-    assert bnl.dataset.num_clips > 113_287 and bnl.validation.validation_clips >= 5_000
-
-
-@pytest.mark.parametrize("name", ["star", "snl", "bnl"])
-def test_a_preset_as_code_differs_from_the_paper_s_where_the_code_does(name: str) -> None:
-    """FACTS, "Checked against the authors' code": GradScaler's scale, pooling, positions, at most 10 epochs."""
-    paper, code = (load_config(ROOT / "trainer" / "configs" / f"paper-{name}{end}.json") for end in ("", "-as-code"))
-    differing = {"loss_scale": 2.0**16, "pooling": "raw_mean", "positions": "ends", "epochs": 10}
-    assert code == paper.replace(name=f"{paper.encoder.name} (as code)", **differing)
 
 
 def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +136,7 @@ def test_captions_alone_fit_the_preset_that_is_named(tmp_path: Path) -> None:
     config = TrainConfig(base=str(tmp_path / "base"), train="text", data=str(tmp_path / "captions.txt"))
     with pytest.raises(ConfigError, match=r"which contrastive cannot do without. Choose the preset teach-text"):
         resolved(config)
-    resolved(config.replace(losses=load_config(PRESETS / f"{FOR_CAPTIONS[0]}.json").objective.losses))
+    resolved(config.replace(losses=load_config(preset_files()[FOR_CAPTIONS[0]]).objective.losses))
 
 
 def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
@@ -183,11 +145,10 @@ def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
     monkeypatch.chdir(tmp_path)
     write_tiny(tmp_path / "mine" / "epoch_001")
     write_tiny(tmp_path / "data" / "models" / "ViT-B-32--openai", "ViT-B-32 / openai")
-    config = resolved(TrainConfig(base="mine/epoch_001", verb_changes="verbs.jsonl"))
+    config = resolved(TrainConfig(base="mine/epoch_001"))
     assert config.encoder.base == str(tmp_path / "mine" / "epoch_001")
-    assert config.flat()["verb_changes"] == str(tmp_path / "verbs.jsonl")
     assert resolved(config) == config
-    for kept in (TrainConfig(base="assets/models/clip"), TrainConfig(), TrainConfig(verb_changes="~/verbs.jsonl")):
+    for kept in (TrainConfig(base="assets/models/clip"), TrainConfig()):
         assert resolved(kept) == kept
     for typed in ("vit-b-32/openai", "ViT-B-32 / openai"):  # the name of a model
         base = resolved(TrainConfig(base=typed), tmp_path / "data").encoder.base
@@ -196,7 +157,7 @@ def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
     with pytest.raises(ConfigError, match="No model or checkpoint folder is called 'CLIP-neq'"):
         resolved(TrainConfig(base="CLIP-neq"), tmp_path / "data")
     (tmp_path / "clip-neg").mkdir()  # hides no preset
-    assert preset_or_file(Path("clip-neg")) == PRESETS / "clip-neg.json"
+    assert preset_or_file(Path("clip-neg")) == preset_files()["clip-neg"]
     with pytest.raises(ConfigError, match=r"'clip-bln' is neither .* one of: clip, clip-bnl, "):
         preset_or_file(Path("clip-bln"))
 

@@ -10,11 +10,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from nt2vr.errors import ConfigError
-from tests.paper_references import papers_reference
-from trainer.config import OF_CAPTIONS, OF_WORLD, TrainConfig
+from trainer.config import OF_CAPTIONS, OF_WORLD
 from trainer.inputs import (
     Denied,
-    Distractors,
     EmbeddedBatch,
     Input,
     Labels,
@@ -31,8 +29,8 @@ from trainer.inputs.labels import EmbeddedLabels
 from trainer.inputs.negated import EmbeddedNegated
 from trainer.inputs.order import EmbeddedOrder
 from trainer.inputs.parts import PartVectors
-from trainer.losses import BUILT_IN, LOSSES, build_losses, losses_of
-from trainer.losses.contrastive import ConClipLoss, ContrastiveLoss, NegClipLoss
+from trainer.losses import BUILT_IN, LOSSES, build_losses
+from trainer.losses.contrastive import ContrastiveLoss
 from trainer.losses.distill import DistillLoss
 from trainer.losses.paper import BidirectionalLoss, RetrievalLoss, SoftNegativeLoss
 from trainer.losses.world import ComposedLoss, LabelsLoss, OrderLoss
@@ -40,8 +38,8 @@ from trainer.losses.world import ComposedLoss, LabelsLoss, OrderLoss
 
 def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
     generator = torch.Generator().manual_seed(0)
-    video, caption, negated, text, wanted, unwanted, teacher_caption, distractor = (
-        normalize(torch.randn(size, 8, generator=generator), dim=-1) for _ in range(8)
+    video, caption, negated, text, wanted, unwanted, teacher_caption = (
+        normalize(torch.randn(size, 8, generator=generator), dim=-1) for _ in range(7)
     )
     parts = PartVectors(
         wanted, unwanted, torch.arange(size) == 0, unwanted.mean(dim=0), video.mean(dim=0), teacher_caption
@@ -51,9 +49,8 @@ def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
     labels = normalize(torch.randn(size, 8, generator=generator), dim=-1).requires_grad_()
     turns = (normalize(torch.randn(4, 8, generator=generator), dim=-1).requires_grad_() for _ in range(2))
     video.requires_grad_(), caption.requires_grad_()
-    inputs = {
+    inputs: dict[type[Input[Any, Any]], Any] = {
         Negated: EmbeddedNegated(negated.requires_grad_()),
-        Distractors: distractor,
         Denied: text.requires_grad_(),
         Truth: truth,
         Parts: parts,
@@ -144,7 +141,7 @@ def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name:
         "denied": (batch.of(Denied), Denied in inputs),
         "video": (
             given(batch.video),
-            name in ("contrastive", "retrieval", "con", "negclip", "labels"),
+            name in ("contrastive", "retrieval", "labels"),
         ),  # the other losses detach or do not use it
         "labels": (batch.of(Labels).text, Labels in inputs),
         "order": (batch.of(Order).text, Order in inputs),
@@ -279,13 +276,13 @@ def test_losses_add_up_by_their_weights_and_are_told_without() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"contrastiv": {}}, "Unknown loss 'contrastiv'. Choose one of: bnl, composed, con, contrastive"),
+        ({"contrastiv": {}}, "Unknown loss 'contrastiv'. Choose one of: bnl, composed, "),
         ({"bnl": {"video_pivot": False, "query_pivot": False}}, "Both halves of bnl are off"),
         ({"bnl": {"m1": 0.7}}, "m1 not above m2"),
         ({"bnl": {"m2": "0.6"}}, "m2 of the loss bnl must be a number, not '0.6'"),
         ({"snl": {"pivot": "text"}}, "pivot of the loss snl must be 'video' or 'query', not 'text'"),
         ({"contrastive": {"margin": 0.2}}, "no setting 'margin' of the loss contrastive"),
-        ({"vfc": {"verb_phrase": math.nan}}, "verb_phrase of the loss vfc must be a finite number"),
+        ({"contrastive": {"weight": math.nan}}, "weight of the loss contrastive must be a finite number"),
         ({"contrastive": {"weight": -1}}, "weight of the loss contrastive must be at least 0, not -1"),
         ({"contrastive": {"weight": 0}}, "no loss to minimise"),
         ({}, "no loss to minimise"),
@@ -294,64 +291,3 @@ def test_losses_add_up_by_their_weights_and_are_told_without() -> None:
 def test_losses_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         build_losses(settings)
-
-
-def published_con(scale: str) -> tuple[EmbeddedBatch, dict[str, float]]:
-    """Batch and values that CoN-CLIP's code computes, in float64."""
-    stored = papers_reference("con_")
-    video, distractor, caption, negated = (
-        torch.from_numpy(stored[f"con_{name}"]) for name in ("images", "distractors", "captions", "negated")
-    )
-    values = {name: float(stored[f"con_{name}_scale{scale}"]) for name in ("L1", "L2", "L3", "total")}
-    values["negclip"] = float(stored[f"con_negclip_style_scale{scale}"])
-    inputs = {Negated: EmbeddedNegated(negated), Distractors: distractor}
-    batch = EmbeddedBatch(video, caption, torch.tensor(float(scale)).double(), inputs)
-    return batch, values
-
-
-@pytest.mark.parametrize("scale", ["14.2857", "100.0000"])
-def test_con_is_the_loss_of_its_authors_code_in_total_and_by_terms(scale: str) -> None:
-    batch, published = published_con(scale)
-    terms: dict[str, Any] = {
-        "L1": ConClipLoss(captions=False, distractors=False),
-        "L2": ConClipLoss(images=False, distractors=False),
-        "L3": ConClipLoss(images=False, captions=False),
-        "total": ConClipLoss(),
-        "negclip": NegClipLoss(),
-    }
-    for name, loss in terms.items():
-        assert loss(batch).item() == pytest.approx(published[name], rel=1e-6, abs=1e-6)
-    both = ConClipLoss(distractors=False)(batch).item()
-    assert both == pytest.approx((published["L1"] + published["L2"]) / 2, abs=1e-6)
-
-
-def test_con_is_that_of_a_plain_loop_and_leaves_out_what_cannot_be_negated() -> None:
-    batch = with_negatable(random_batch(), True, False, True, True, False)
-    rows = {"v": given(batch.video), "c": batch.caption, "n": batch.of(Negated).text, "d": batch.of(Distractors)}
-    cosine = {a + b: (7.0 * rows[a] @ rows[b].T).tolist() for a in rows for b in rows}
-
-    def term(asked: str, right: str, wrong: str, who: list[int], competing: list[int]) -> float:
-        rights = range(5) if asked != "d" else who
-        losses: list[float] = []
-        for i in who:
-            others = [cosine[asked + right][i][j] for j in rights] + [cosine[asked + wrong][i][j] for j in competing]
-            losses.append(math.log(sum(map(math.exp, others))) - cosine[asked + right][i][i])
-        return sum(losses) / len(losses)
-
-    everyone, some = [0, 1, 2, 3, 4], [0, 2, 3]
-    l1, l2 = term("v", "c", "n", everyone, some), term("c", "v", "d", everyone, some)
-    l3 = term("d", "n", "c", some, everyone)
-    assert ConClipLoss()(batch).item() == pytest.approx((l1 + l2 + l3) / 3, rel=1e-5)
-    l0 = term("c", "v", "d", everyone, [])
-    assert NegClipLoss()(batch).item() == pytest.approx((l1 + l0) / 2, rel=1e-5)
-    none = with_negatable(batch, *[False] * 5)
-    assert ConClipLoss(images=False, captions=False)(none).item() == 0
-    assert ConClipLoss()(none).isfinite()
-
-
-def test_con_needs_a_term_and_distractors_a_frozen_visual_tower() -> None:
-    with pytest.raises(ConfigError, match="no term left"):
-        ConClipLoss(images=False, captions=False, distractors=False)
-    assert Distractors not in ConClipLoss(captions=False, distractors=False).inputs
-    with pytest.raises(ConfigError, match="con needs a frozen visual tower"):
-        losses_of(TrainConfig(losses={"con": {}}))

@@ -53,7 +53,11 @@ def few_triplets(folder: Path) -> Changes:
 REFUSED: dict[str, Callable[[Path], Changes]] = {
     "an unknown loss": lambda _: {"losses": {"triplet": {}}},
     "a loss's unknown field": lambda _: {"losses": {"contrastive": {"m9": 1}}},
-    "a loss that needs a frozen tower": lambda folder: {**text_tower(folder), "train": "all", "losses": {"con": {}}},
+    "a loss that needs a frozen tower": lambda folder: {
+        **text_tower(folder),
+        "train": "all",
+        "losses": {"distill": {}},
+    },
     "no such data": lambda folder: {"data": str(folder / "nowhere")},
     "too few captions for a batch": lambda folder: own_captions(folder, count=3),
     "too few captions for accumulate": lambda folder: {**own_captions(folder), "num_clips": 100, "accumulate": 20},
@@ -61,7 +65,6 @@ REFUSED: dict[str, Callable[[Path], Changes]] = {
     "a pooling that cannot be kept": lambda folder: {**text_tower(folder), "keep_head": True},
     "a head that learns nothing": lambda folder: {**text_tower(folder), "train": "head"},
     "the order of frames without such a pooling": lambda folder: {**text_tower(folder), "losses": {"order": {}}},
-    "no file of verbs": lambda folder: {"verb_changes": str(folder / "no.jsonl"), "losses": {"vfc": {}}},
     "a monitor of the world for pictures": lambda folder: {**own_pictures(folder), "monitor": "not/auc"},
     "a monitor of texts for pictures": lambda folder: {**own_pictures(folder), "monitor": "text/order"},
     "a monitor of videos for captions": own_captions,

@@ -21,7 +21,7 @@ from trainer.data.clips import ClipLoader, Reading, world_captions
 from trainer.loop import TextMeasures
 from trainer.runs.run_folder import RunFolder, read_metrics
 
-SMALL = {"num_clips": 48, "batch_size": 8, "validation_clips": 12, "epochs": 2, "warmup_steps": 0, "log_every": 1}
+SMALL = {"num_clips": 40, "batch_size": 8, "validation_clips": 12, "epochs": 2, "warmup_steps": 0, "log_every": 1}
 
 
 @pytest.fixture
@@ -32,6 +32,7 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     preset.write_text(json.dumps({**json.loads(teaching.PRESET.read_text()), **SMALL}))
     for module in (teaching, command_line):
         monkeypatch.setattr(module, "PRESET", preset)
+    monkeypatch.setattr(teaching, "FOR_NEW_LAYERS", {"learning_rate": 1e-3, "num_clips": 48})
     monkeypatch.setattr(clips_module, "world_clips", lambda *_, **__: pytest.fail("looked at clips"))
     return tmp_path
 
@@ -147,8 +148,9 @@ def test_a_shallow_text_tower_gets_the_layers_that_it_lacks(data_dir: Path, num_
     config = teaching.teaching(Catalog.of(Settings.read(data_dir)), "Other")
     assert config.encoder.added_layers == added
     assert text_layers(config.encoder.model_cfg) == num_layers + added
-    preset_rate = load_config(teaching.PRESET).rate.learning_rate
-    assert (config.rate.learning_rate > preset_rate) == (added > 0)
+    preset = load_config(teaching.PRESET)
+    assert (config.rate.learning_rate > preset.rate.learning_rate) == (added > 0)
+    assert (config.dataset.num_clips > preset.dataset.num_clips) == (added > 0)
 
 
 def test_the_memory_of_a_teaching_counts_the_added_layers(data_dir: Path) -> None:

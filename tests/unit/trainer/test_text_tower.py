@@ -33,7 +33,7 @@ from trainer.loop import prepare
 
 ALL_LOSSES: dict[str, Any] = {
     **{name: {"weight": 1} for name in ("contrastive", "labels", "retrieval", "composed", "distill")},
-    **{name: {"weight": 1e-3} for name in ("snl", "bnl", "con", "negclip")},
+    **{name: {"weight": 1e-3} for name in ("snl", "bnl")},
 }
 
 

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +152,7 @@ def assert_twins(folder: Path, twin: Path) -> None:
     assert RunFolder(folder).metrics.read_text() == RunFolder(twin).metrics.read_text()
     for epoch in (1, 2):
         one, two = (read_checkpoint(RunFolder(run).checkpoint(epoch), verify=True).card for run in (folder, twin))
-        assert replace(one, created="") == replace(two, created="")
+        assert one.replace(created="") == two.replace(created="")
     assert {path.name for path in folder.iterdir()} == {path.name for path in twin.iterdir()}
     assert not list(folder.glob("checkpoints/.*"))
 

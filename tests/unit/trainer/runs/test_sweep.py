@@ -10,11 +10,10 @@ import pytest
 
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
-from nt2vr.presets import PRESETS
 from tests.tiny import write_tiny
 from tests.training import SMALL
 from tests.unit.trainer.captioned import write_captioned_pictures
-from trainer.config import TrainConfig, load_config, preset_or_file, save_config
+from trainer.config import TrainConfig, load_config, save_config
 from trainer.runs.run_folder import read_metrics
 from trainer.runs.sweep import Label, SweepRun, difference_note, planned, runs_at
 
@@ -72,39 +71,6 @@ def test_every_combination_is_trained_with_every_seed_each_in_a_folder_of_its_ow
     names = [run.folder.path.name for run in runs]
     assert names == [run.folder.path.name for run in runs_of(grid, seeds=3)]
     assert names[0] != runs_of(grid, config=CONFIG.replace(epochs=3))[0].folder.path.name
-
-
-@pytest.mark.parametrize(("name", "count"), [("table-5", 6), ("table-7", 5), ("table-8", 17), ("figure-4", 6)])
-def test_a_ready_sweep_has_the_rows_of_the_papers_table(name: str, count: int) -> None:
-    keys, points, file, before = planned(Path(name), {})
-    config = load_config(preset_or_file(file), {**before, "base": "", "data": "world", "num_captions": 0})
-    runs = runs_at(config, points, 1, Path("runs"))
-    assert len(runs) == count == len({run.folder.path for run in runs})
-    assert all(len(run.label) == len(keys) for run in runs)
-    losses = [run.config.objective.losses for run in runs]
-    auxiliary = [{name: loss for name, loss in of_run.items() if name != "retrieval"} for of_run in losses]
-    match name:
-        case "table-5":
-            assert [[*losses] for losses in auxiliary] == [[], ["snl"], ["snl"], ["bnl"], ["bnl"], ["bnl"]]
-            margins = load_config(PRESETS / "paper-bnl-as-code.json").objective.losses["bnl"]
-            assert auxiliary[5]["bnl"] == {**margins, "video_pivot": True, "query_pivot": True}
-        case "table-7":
-            rows = [(losses["snl"]["pivot"], losses["snl"]["weight"]) for losses in auxiliary[1:]]
-            assert rows == [("video", 1e-3), ("video", 1e-2), ("query", 1e-3), ("query", 1e-2)]
-        case "table-8":
-            bnl = [("m2" if losses["bnl"]["video_pivot"] else "m4", losses["bnl"]) for losses in auxiliary[1:]]
-            assert [run.label for run in runs[1:]] == [(f"{m} {e[m]}", str(e["weight"])) for m, e in bnl]
-        case "figure-4":
-            assert [losses["bnl"]["m4"] for losses in auxiliary] == [0.2, 0.3, 0.4, 0.5, 0.6, 0.9]
-            assert not any(losses["bnl"]["video_pivot"] for losses in auxiliary)
-
-
-def test_the_sweep_of_con_clips_table_has_its_rows() -> None:
-    _, points, file, before = planned(Path("con-clip-table-6"), {})
-    runs = runs_at(load_config(preset_or_file(file), before), points, 1, Path("runs"))
-    names = {"images": "L1", "captions": "L2", "distractors": "L3"}
-    terms = [[name for term, name in names.items() if run.config.objective.losses["con"][term]] for run in runs]
-    assert terms == [["L1"], ["L2"], ["L1", "L2"], ["L1", "L2", "L3"]]
 
 
 def test_a_ready_sweep_has_a_grid_of_its_own_and_a_file_of_that_name_comes_first(

@@ -9,16 +9,19 @@ import gradio as gr
 import pytest
 
 from nt2vr.errors import AccessError
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import build_model, write_checkpoint
 from nt2vr.settings import Settings
 from nt2vr.ui.train.form import losses_view, presets
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.permissions import Permissions
 from tests.held_runs import HeldRuns
-from tests.tiny import write_tiny
+from tests.tiny import TINY, write_tiny
 from tests.training import SMALL
-from trainer.config import TrainConfig, save_config
+from trainer.config import TrainConfig, load_config, save_config
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder, RunStatus
+from trainer.teaching import BY_DEPTH, PRESET
 
 MINE = gr.Request(session_hash="mine")
 PATIENCE_S = 60
@@ -152,3 +155,16 @@ def test_a_run_in_the_way_is_stopped_or_waited_for(tmp_path: Path, monkeypatch: 
     wait_for(lambda: not waiting.is_waiting)
     assert held.started == [first, waiting.run_id] and manager.get(first).status.state == "stopped"
     held.end()
+
+
+def test_the_base_of_a_teaching_sets_what_depends_on_its_depth(tmp_path: Path) -> None:
+    tab = TrainTab(RunManager(tmp_path / "runs", "cpu"), Settings.read(tmp_path), Permissions("a-token-of-the-owner"))
+    teaching = load_config(PRESET).encoder.name
+    deep_cfg = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": 12}}
+    write_checkpoint(tmp_path / "deep", build_model(deep_cfg, {}), deep_cfg, {}, Card("Deep"))
+    shallow = dict(zip(BY_DEPTH, tab.on_base({"chosen": teaching}, "assets/models/clip"), strict=True))
+    deep = dict(zip(BY_DEPTH, tab.on_base({"chosen": teaching}, str(tmp_path / "deep")), strict=True))
+    assert (shallow["added_layers"], deep["added_layers"]) == (2, 0)
+    assert shallow["learning_rate"] > deep["learning_rate"]
+    assert presets()[teaching]["added_layers"] == 2
+    assert tab.on_base({"chosen": "CLIP-neg"}, "assets/models/clip") == [gr.skip() for _ in BY_DEPTH]

@@ -1,5 +1,6 @@
 """The documentation as pages: their links and pictures lead somewhere, and nothing else is served."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from nt2vr.ui.web.documentation import Documentation
 from tests.paths import ROOT
 
 TEMPLATES = ROOT / "assets" / "ui"
-PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+PAPERS = [f"paper-{path.parent.name}.md" for path in (ROOT / "nt2vr" / "papers").glob("*/README.md")]
+PAGES = sorted([*(path.name for path in (ROOT / "docs").glob("*.md")), *PAPERS])
 SPACE = "https://huggingface.co/spaces/ada/nt2vr"
 
 
@@ -24,6 +26,27 @@ def test_the_first_page_is_about_the_app_and_lists_the_others() -> None:
     assert "<h1" in text and '<a href="app.md" aria-current=page>The app</a>' in text
     assert all(f'<a href="{name}"' in text for name in PAGES)
     assert "<table>" in text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_and_picture_of_a_page_is_served(page: str) -> None:
+    docs = client()
+    text = docs.get(f"/docs/{page}").text
+    article = text[text.index("<main>") :]
+    for link in re.findall('(?:href|src)="([^"]+)"', article):
+        if "://" in link:
+            continue
+        name, _, anchor = link.partition("#")
+        answer = docs.get(f"/docs/{name or page}")
+        assert answer.status_code == 200, link
+        assert not anchor or f'id="{anchor}"' in answer.text, link
+
+
+def test_papers_and_pages_link_to_each_other() -> None:
+    assert 'href="paper-con_clip.md#our-numbers"' in client().get("/docs/results.md").text
+    assert 'href="results.md#the-papers-measures"' in client().get("/docs/paper-con_clip.md").text
+    code = f'href="{SPACE}/blob/main/nt2vr/papers/con_clip/loss.py"'
+    assert code in client(SPACE).get("/docs/paper-con_clip.md").text
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
+from nt2vr.papers.con_clip.distractors import DistractorRequest, Miner, choose_distractors, subject_and_object
 from tests.paper_references import papers_reference
-from trainer.inputs.distractors import Miner, Sought, distractors
-from trainer.inputs.negated import subject_and_object
 
 
 def test_distractors_are_those_of_a_plain_loop_without_ones_own() -> None:
@@ -23,16 +22,18 @@ def test_distractors_are_those_of_a_plain_loop_without_ones_own() -> None:
             float(videos[x] @ subjects[i]) - float(videos[x] @ objects[i]) if x != own[i] else -9.0 for x in range(11)
         ]
         expected.append(scores.index(max(scores)))
-    assert distractors(videos, subjects, objects, own).tolist() == expected
+    places = torch.arange(11)
+    assert choose_distractors(videos, subjects, objects, places == own[:, None]).tolist() == expected
     best = torch.tensor(expected)
-    assert not (distractors(videos, subjects, objects, best) == best).any()  # the best, if it is one's own
+    assert not (choose_distractors(videos, subjects, objects, places == best[:, None]) == best).any()
 
 
 def test_distractors_are_the_published_ones() -> None:
     stored = papers_reference("con_")
     pool, subjects, objects = (torch.from_numpy(stored[f"con_{name}"]) for name in ("pool", "subjects", "objects"))
     rows = stored["con_distractor_rows"]
-    assert distractors(pool, subjects, objects, torch.full((3,), -1)).tolist() == rows.tolist()
+    is_own_clip = torch.zeros(len(subjects), len(pool), dtype=torch.bool)
+    assert choose_distractors(pool, subjects, objects, is_own_clip).tolist() == rows.tolist()
 
 
 class Axes:
@@ -42,12 +43,18 @@ class Axes:
         return np.array([[text == "x", text == "y"] for text in texts], np.float32)
 
 
-def test_the_miner_chooses_among_the_pool_by_rows_of_clips() -> None:
+@pytest.mark.parametrize(("candidates", "mined"), [([0, 1, 2, 3], [1, 2, 0]), ([2, 3], [2, 2, 3])])
+def test_the_miner_chooses_among_the_candidates_by_rows_of_clips(candidates: list[int], mined: list[int]) -> None:
     videos = np.array([[0, 1], [1, 0], [0.8, 0.6], [0.6, 0.8]], np.float32)
     miner = Miner(Axes(), videos, "cpu")
-    rows, parts = np.array([0, 1, 2]), [("x", "y"), ("x", "y"), ("y", "x")]
-    assert miner.rows(Sought(parts, rows, np.arange(4))).tolist() == [1, 2, 0]
-    assert miner.rows(Sought(parts, rows, np.array([2, 3]))).tolist() == [2, 2, 3]
+    request = DistractorRequest(
+        subjects=["x", "x", "y"],
+        objects=["y", "y", "x"],
+        has_distractor=np.ones(3, np.bool_),
+        caption_clips=np.array([0, 1, 2]),
+        candidates=np.array(candidates),
+    )
+    assert miner.mine(request).tolist() == mined
 
 
 @pytest.mark.parametrize(

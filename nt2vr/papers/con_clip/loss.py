@@ -1,0 +1,103 @@
+"""Contrastive losses with negated captions: CoN-CLIP's and NegCLIP's."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from nt2vr.errors import ConfigError
+from nt2vr.papers.con_clip.distractors import Distractors
+from trainer.inputs import EmbeddedBatch, InputFactory, Negated, Video, given
+from trainer.loss_settings import option
+
+
+@dataclass(frozen=True)
+class ConClipLoss:
+    """Tell captions c from their negations c⁻, and videos v from distractors d, which show what c⁻ describes.
+
+        L1 = cross_entropy(scale · v [c; c⁻]ᵀ)        own caption among all captions and negations
+        L2 = cross_entropy(scale · c [v; d]ᵀ)         own video among all videos and distractors
+        L3 = cross_entropy(scale · d [c⁻; c]ᵀ)        own negation, for the distractor
+        loss = mean of the terms that are on, each a mean over the batch
+
+    Captions that cannot be negated have neither c⁻ nor d. Distractors are mined (see distractors.py), so L3 assumes
+    that c⁻ fits d without knowing it.
+
+    Source: Singh et al., "Learn 'No' to Say 'Yes' Better: Improving Vision-Language Models via Negations", WACV 2025,
+    section 4.2; its Table 6 turns terms off.
+    """
+
+    images: bool = option(True, "L1: each video chooses its caption among all captions and their negations")
+    captions: bool = option(True, "L2: each caption chooses its video among all videos and distractors")
+    distractors: bool = option(True, "L3: each distractor chooses its negated caption among all captions")
+
+    def __post_init__(self) -> None:
+        if not (self.images or self.captions or self.distractors):
+            raise ConfigError("The loss con has no term left. Turn on images, captions or distractors.")
+
+    @property
+    def inputs(self) -> tuple[InputFactory, ...]:
+        """Videos and negated captions, and distractors for the terms that have them."""
+        if self._has_distractors:
+            return (Video, Negated, Distractors)
+        return (Video, Negated)
+
+    @property
+    def _has_distractors(self) -> bool:
+        return self.captions or self.distractors
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        video = given(batch.video)
+        if not self._has_distractors:
+            return _choice_loss(batch, video, right=batch.caption, wrong=_negated(batch))
+
+        # A caption without a distractor counts as one that cannot be negated.
+        mined = batch.of(Distractors)
+        distractor = mined.video[mined.has_distractor]  # (N, D)
+        negated = batch.of(Negated).text[mined.has_distractor]  # (N, D)
+        terms: list[Tensor] = []
+        if self.images:
+            terms.append(_choice_loss(batch, video, right=batch.caption, wrong=negated))
+        if self.captions:
+            terms.append(_choice_loss(batch, batch.caption, right=video, wrong=distractor))
+        if self.distractors and len(distractor):
+            terms.append(_choice_loss(batch, distractor, right=negated, wrong=batch.caption))
+        return torch.stack(terms).mean() if terms else video.sum() * 0.0
+
+
+@dataclass(frozen=True)
+class NegClipLoss:
+    """Match videos and captions, with negated captions c⁻ as further wrong answers of the videos.
+
+        loss = (cross_entropy(scale · v [c; c⁻]ᵀ) + cross_entropy(scale · c vᵀ)) / 2
+
+    NegCLIP's loss without its hard negative images. CoN-CLIP's code computes this without distractors.
+
+    Source: Yuksekgonul et al., "When and Why Vision-Language Models Behave like Bags-Of-Words, and What to Do About
+    It?", ICLR 2023.
+    """
+
+    inputs: ClassVar[tuple[InputFactory, ...]] = (
+        Video,
+        Negated,
+    )
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        video = given(batch.video)
+        to_text = _choice_loss(batch, video, right=batch.caption, wrong=_negated(batch))
+        to_video = _choice_loss(batch, batch.caption, right=video, wrong=video[:0])
+        return (to_text + to_video) / 2
+
+
+def _negated(batch: EmbeddedBatch) -> Tensor:
+    """Return the negations of the captions that can be negated: (N, D)."""
+    negated = batch.of(Negated)
+    return negated.text if negated.negatable is None else negated.text[negated.negatable]
+
+
+def _choice_loss(batch: EmbeddedBatch, anchor: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
+    """Cross-entropy of each anchor's own row of `right` among all rows of `right` and `wrong`."""
+    scores = batch.logit_scale * anchor @ torch.cat([right, wrong]).T  # (B, B + N)
+    return cross_entropy(scores, torch.arange(len(scores), device=scores.device))

@@ -1,0 +1,94 @@
+"""A training with CoN-CLIP's loss, and what its distractors are."""
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from nt2vr.papers.con_clip.distractors import Distractors
+from nt2vr.presets import preset_files
+from tests.tiny import write_tiny
+from tests.training import run_training
+from trainer.config import TrainConfig, load_config
+from trainer.data.batches import epoch_batches
+from trainer.data.clips import ClipLoader
+from trainer.inputs import Negated
+from trainer.losses import build_losses, losses_of
+
+CAPTIONS = (
+    "a man is playing the guitar",
+    "a dog runs on the beach",
+    "a woman with a red hat is singing",
+    "two girls are riding horses in the park",
+    "it rains",
+    "a scene from a movie",
+    "a red car with a driver",
+    "a boy is eating an apple and reading a book",
+)
+
+
+def write_pictures(folder: Path) -> None:
+    """Write 48 pictures of one colour with a caption each; some cannot be negated, or have no subject."""
+    folder.mkdir()
+    rows = ["path,caption"]
+    for number in range(48):
+        Image.new("RGB", (48, 48), (5 * number, 90, 200 - number)).save(folder / f"{number}.png")
+        rows.append(f"{number}.png,{CAPTIONS[number % len(CAPTIONS)]}")
+    (folder / "captions.csv").write_text("\n".join(rows))
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> TrainConfig:
+    write_tiny(tmp_path / "base", resnet=True)
+    write_pictures(tmp_path / "pictures")
+    return load_config(
+        preset_files()["con-clip"],
+        {
+            "base": str(tmp_path / "base"),
+            "data": str(tmp_path / "pictures"),
+            "keep_tokens": False,
+            "num_clips": 44,  # all but the held-out ones
+            "num_frames": 1,
+            "batch_size": 8,
+            "pool_clips": 20,
+            "epochs": 1,
+            "learning_rate": 5e-3,
+            "warmup_steps": 0,
+            "log_every": 1,
+        },
+    )
+
+
+def test_an_epoch_of_the_preset_has_the_losses_that_it_had_before_it_was_an_extension(
+    config: TrainConfig, tmp_path: Path
+) -> None:
+    run = run_training(config, tmp_path / "run")
+    steps = [json.loads(line) for line in run.metrics.read_text().splitlines()]
+    losses = [step["con"] for step in steps if "con" in step]
+    assert losses == pytest.approx([4.3806005, 5.9688950, 4.3486700, 2.8689635, 2.9549701], rel=1e-4)
+
+
+def test_captions_whose_parts_are_not_clear_have_no_distractor_though_they_are_negated(
+    config: TrainConfig, tmp_path: Path
+) -> None:
+    inputs = losses_of(config).inputs
+    clips = ClipLoader(config, tmp_path / "cache").load("train")
+    batches = list(epoch_batches(clips, config, 1, inputs=inputs))
+    assert [sum(batch.of(Distractors).has_distractor) for batch in batches] == [4, 6, 5, 5, 8]
+    for batch in batches:
+        negated, request = batch.of(Negated), batch.of(Distractors)
+        assert request.caption_clips.tolist() == list(batch.rows if batch.rows is not None else ())
+        assert len(request.candidates) == 20
+        for row, caption in enumerate(batch.captions):
+            unclear = caption in ("it rains", "a scene from a movie")
+            assert request.has_distractor[row] != unclear
+            assert negated.negatable[row] == (caption != "a scene from a movie")
+            assert bool(request.subjects[row]) == bool(request.objects[row]) == request.has_distractor[row]
+
+
+def test_distractors_come_after_what_the_core_has_and_are_left_out_where_no_term_needs_them() -> None:
+    every = build_losses({"con": {}, "bnl": {}, "composed": {}}).inputs
+    assert [type(loss_input).__name__ for loss_input in every] == "Video Negated Denied Truth Distractors".split()
+    pictures_alone = build_losses({"con": {"captions": False, "distractors": False}}).inputs
+    assert Distractors not in pictures_alone

@@ -1,0 +1,71 @@
+"""The core knows no paper by name, but for citations, models that ship, and files and folders that exist."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.paths import ROOT
+
+WORDS = {  # of a paper -> what may not be said outside its folder
+    "con_clip": r"con[-_ ]?clip|neg[-_]?clip|cc[-_]?neg|distractor|CLIP-con",
+    "vfc": r"vfc|verb[-_ ]?changes?\b|verb[-_]negatives|verb phrase loss|svo[-_ ]?probes|next[-_ ]?qa|kinetics",
+}
+FOLDERS = ("nt2vr", "trainer", "benchmarks", "deploy", "assets/ui", "assets/language", "assets/wordings")
+FILES = ("app.py", "pyproject.toml", "Dockerfile", "compose.yaml")
+SUFFIXES = (".py", ".json", ".toml", ".html", ".js", ".css", ".txt", ".tsv", ".yaml", "")
+
+# Where it may be said: file -> the lines' beginnings, or parts of them
+ALLOWED = {
+    # citations in docstrings
+    "nt2vr/evaluation/built_in.py": ("Foils are captions of a changed scene, in eight folds after CC-Neg",),
+    "nt2vr/evaluation/tasks.py": (
+        "whose last part is looked up below the CSV's folder. As CoN-CLIP does",
+        "Sources: ",
+    ),
+    # models that ship
+    "assets/ui/help.html": ("<dt>CLIP-bnl, CLIP-con, CLIP-neg</dt>", "<dt>CLIP-vfc</dt>"),
+    "benchmarks/exclusion.py": ('MODELS = ("CLIP", "CLIP-bnl", "CLIP-con", "CLIP-neg")',),
+    "nt2vr/ui/evaluate/tab.py": ('DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con"',),
+    "nt2vr/ui/search/results.py": ('"CLIP-con": "CoN-CLIP\'s loss"', '"CLIP-vfc": "taught verbs"'),
+    # whose trainer wrote a checkpoint that is imported
+    "nt2vr/models/foreign_file.py": ("Recognise the trainer by its names", 'return Form("CoN-CLIP\'s trainer")'),
+    # packages
+    "pyproject.toml": ('"nt2vr.papers.con_clip"', '"nt2vr.papers.vfc"'),
+}
+
+
+def lines_of_core() -> Iterator[tuple[str, str]]:
+    """Yield each line outside the papers, with the name of its file."""
+    paths = [ROOT / name for name in FILES]
+    for folder in FOLDERS:
+        paths += sorted((ROOT / folder).rglob("*"))
+    for path in paths:
+        name = path.relative_to(ROOT).as_posix()
+        if path.is_file() and path.suffix in SUFFIXES and not name.startswith("nt2vr/papers/"):
+            for line in path.read_text(encoding="utf-8").splitlines():
+                yield name, line.strip()
+
+
+@pytest.mark.parametrize("paper", WORDS)
+def test_no_code_outside_a_papers_folder_knows_it(paper: str) -> None:
+    word = re.compile(WORDS[paper], re.IGNORECASE)
+    strays = [
+        f"{name}: {line}"
+        for name, line in lines_of_core()
+        if word.search(line) and not any(part in line for part in ALLOWED.get(name, ()))
+    ]
+    assert strays == []
+
+
+def test_each_exception_is_needed() -> None:
+    words = re.compile("|".join(WORDS.values()), re.IGNORECASE)
+    said = [(name, line) for name, line in lines_of_core() if words.search(line)]
+    allowed = [(name, part) for name, parts in ALLOWED.items() for part in parts]
+    assert [(name, part) for name, part in allowed if not any(n == name and part in line for n, line in said)] == []
+
+
+def test_a_papers_losses_are_named_by_no_other_code() -> None:
+    """Names of losses such as "con" are too short to be searched for as words."""
+    quoted = re.compile(r"""["'](con|negclip|vfc)["']""")
+    assert [f"{name}: {line}" for name, line in lines_of_core() if quoted.search(line)] == []
