@@ -3,7 +3,7 @@
 The names below are imported with their first use, so that `import nt2vr` stays quick and loads no torch.
 """
 
-# ruff: noqa: F403, F405
+# ruff: noqa: F403
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,23 +12,38 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["Answer", "Capabilities", "Card", "Comparison", "CovrData", "Data", "Difference", "Encoder", "Evaluation"]
-__all__ += ["GallerySearcher", "Match", "Model", "Parts", "Query", "Reference", "System", "Training"]
-__all__ += ["__version__", "add_model", "evaluate", "evaluate_covr", "load_model", "load_report", "open_searcher"]
-__all__ += ["register_dataset", "register_loss", "register_strategy", "submit_covr", "teach", "train", "understand"]
+# what nt2vr.api has; extensions add more
+CORE = ["Answer", "Capabilities", "Card", "Comparison", "Data", "Difference", "Encoder", "Evaluation"]
+CORE += ["GallerySearcher", "Match", "Model", "Parts", "Query", "Reference", "System", "Training"]
+CORE += ["__version__", "add_model", "evaluate", "load_model", "load_report", "open_searcher"]
+CORE += ["register_dataset", "register_loss", "register_strategy", "teach", "train", "understand"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":  # what `from nt2vr import *` imports
+        return __dir__()
     if name == "__version__":
         from nt2vr.settings import project_version  # noqa: PLC0415
 
         return project_version()
-    if name in __all__:
+    if name in CORE:
         from nt2vr import api  # noqa: PLC0415
 
         return getattr(api, name)
+    references = _of_extensions()
+    if name in references:
+        from nt2vr.extension import load  # noqa: PLC0415
+
+        return load(references[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted([*CORE, *_of_extensions()])
+
+
+def _of_extensions() -> dict[str, str]:
+    """Return a reference to each name that extensions add."""
+    from nt2vr.extension import extensions  # noqa: PLC0415
+
+    return {name: reference for extension in extensions() for name, reference in extension.api.items()}

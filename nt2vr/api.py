@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from nt2vr.datasets.load import register_dataset as register_dataset
 from nt2vr.errors import ConfigError, MediaError, Nt2vrError, QueryError, counted, quoted
-from nt2vr.evaluation.covr import CovrData as CovrData
 from nt2vr.evaluation.differences import Difference as Difference
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report
@@ -609,36 +608,6 @@ def load_report(folder: str | Path) -> Evaluation:
         ConfigError: if the folder has no report, a damaged one, or one of a newer version.
     """
     return Evaluation(read_report(expanded(folder)))
-
-
-def evaluate_covr(
-    model: str | Path,
-    data: CovrData,
-    data_dir: str | Path | None = None,
-    device: str | None = None,
-    progress: Progress = silent,
-) -> Evaluation:
-    """Evaluate covr, retrieval by a picture plus a text; the Evaluate tab lists the report."""
-    encoder = load_model(model, data_dir, device).encoder
-    with closing(_services(_settings(data_dir, device))) as services:
-        report = services.evaluations.evaluate_covr(data, encoder, progress)
-        services.evaluations.archive.add(report)
-    return Evaluation(report)
-
-
-def submit_covr(
-    model: str | Path,
-    data: CovrData,
-    file: str | Path,
-    system: str = "sum",
-    data_dir: str | Path | None = None,
-    device: str | None = None,
-    progress: Progress = silent,
-) -> list[Path]:
-    """Write what the test server of CIRR takes, see `write_submission`."""
-    encoder = load_model(model, data_dir, device).encoder
-    with closing(_services(_settings(data_dir, device))) as services:
-        return services.evaluations.submit_covr(data, encoder, system, expanded(file), progress)
 
 
 def _services(settings: Settings) -> Services:

@@ -550,41 +550,6 @@ def evaluate(
     sys.stdout.write(f"{json.dumps(evaluation.metrics, indent=2)}\n" if as_json else aligned(evaluation.table))
 
 
-@app.command
-def covr(
-    *,
-    model: str = "CLIP",
-    data: str = "world",
-    split: str = "test",
-    queries: int = 0,
-    submit: Path | None = None,
-    system: str = "sum",
-    machine: Machine = THIS,
-) -> None:
-    """Evaluate retrieval by a picture plus a text, and print the table.
-
-    Args:
-        model: name or folder of a model
-        data: world, or the folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO
-        split: test or validation scenes, or the dataset's split
-        queries: per kind of change in the built-in world, at most 100; default: 100, of validation scenes 50
-        submit: measure nothing, and write what the dataset's test server takes to this file
-        system: what --submit writes: a row of the table
-    """
-    from nt2vr import api
-    from nt2vr.evaluation.covr import CovrData
-    from nt2vr.evaluation.tables import aligned
-
-    chosen, where = CovrData(data, split, queries), (machine.data_dir, machine.device)
-    with progress_bar() as progress:
-        if submit:
-            _say(*map(str, api.submit_covr(model, chosen, submit, system, *where, progress)))
-            return
-        evaluation = api.evaluate_covr(model, chosen, *where, progress)
-    _say(*evaluation.remarks, to=sys.stderr)
-    sys.stdout.write(aligned(evaluation.table))
-
-
 @queries.command(name="build")
 def build_queries(*, captions: Path, out: Path, seed: int = 0) -> None:
     """Make original, negated and composed queries from captions.

@@ -30,7 +30,7 @@ class Command:
     """A command of the command line.
 
     Attributes:
-        path: its words, such as "queries verbs"; those before the last one are a group that the core has.
+        path: its words, such as "queries verbs"; those before the last one, if any, are a group that the core has.
         function: reference to a typed function whose docstring is the help, as those in nt2vr/cli.py are.
         help: one sentence for the list of commands.
     """
@@ -68,6 +68,7 @@ class Extension:
             `nt2vr.models.text_side.TextSide`. Its name is the key of its settings, empty for no such text side, in a
             config, the key of its entry on a card, and the name of its file in a checkpoint folder.
         poolings: poolings of a video's frames, by their names in configs and on cards.
+        trainings: reference to each `trainer.trainings.Training`, by the value of the setting `train` that chooses it.
         presets: folder of presets, JSON files; its subfolder "sweeps" has sweeps.
         tables: reference to the reader of each kind of benchmark in a CSV file, by a column that only it has. See
             `nt2vr.evaluation.tasks.TableReader`.
@@ -78,6 +79,9 @@ class Extension:
             `nt2vr.evaluation.tasks.QuestionFileReader`.
         class_groups: file with the names of classes, one per line, by the name under which a benchmark that has all
             of these classes reports them, too.
+        benchmarks: reference to each `nt2vr.evaluation.benchmark_kinds.BenchmarkKind`, by the word that stands before
+            its data and a colon, as in "covr:world".
+        api: reference to each name that `import nt2vr` offers, too.
         commands: further commands.
     """
 
@@ -87,11 +91,14 @@ class Extension:
     settings: Mapping[str, str] = field(default_factory=dict)
     text_sides: Mapping[str, str] = field(default_factory=dict)
     poolings: Mapping[str, Pooling] = field(default_factory=dict)
+    trainings: Mapping[str, str] = field(default_factory=dict)
     presets: Path | None = None
     tables: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
     question_files: Mapping[str, str] = field(default_factory=dict)
     class_groups: Mapping[str, Path] = field(default_factory=dict)
+    benchmarks: Mapping[str, str] = field(default_factory=dict)
+    api: Mapping[str, str] = field(default_factory=dict)
     commands: tuple[Command, ...] = ()
 
 

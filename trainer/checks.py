@@ -1,16 +1,13 @@
 """What a new run can be refused for, checked before anything of it is written, drawn, decoded or measured."""
 
-import os
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from typing import get_args
 
 from nt2vr.datasets.base import Dataset
-from nt2vr.datasets.covr import load_covr
 from nt2vr.datasets.load import load_dataset, sample
 from nt2vr.errors import ConfigError, counted
 from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR, NEGATED_DELTA_MIR
 from nt2vr.evaluation.queries import JudgedQuery
-from nt2vr.settings import resolve_path
 from nt2vr.world import NAME
 from trainer.config import OfDenying, OfText, OfVideos, TrainConfig
 from trainer.data.clips import read_split
@@ -18,7 +15,7 @@ from trainer.data.queries import evaluation_queries
 from trainer.inputs import Parts
 from trainer.learner import check_model
 from trainer.losses import WeightedLosses
-from trainer.runs.loggers import check_loggers
+from trainer.trainings import num_processes, training_of
 
 OF_DATASETS = (COMPOSED_MIR, COMPOSED_HARD_PAIRS, NEGATED_DELTA_MIR)  # of sentences that deny something
 
@@ -29,10 +26,11 @@ def check_start(config: TrainConfig) -> None:
     Files are listed and captions read, but no video is decoded and no tower loaded. What only shows later, such as
     videos that cannot be decoded, still ends a run that has begun.
     """
-    _check_processes(config)
-    if config.encoder.trains_fusion:
-        _check_fusion(config)
+    training = training_of(config)
+    if training is not None:
+        training.check_start(config)
         return
+    _check_processes(config)
     losses = check_model(config)
     _check_named_files(config)
     if not losses.reading.videos:
@@ -45,31 +43,9 @@ def check_start(config: TrainConfig) -> None:
 
 
 def _check_processes(config: TrainConfig) -> None:
-    if "TORCHELASTIC_RUN_ID" not in os.environ:
-        return
-    count = int(os.environ["WORLD_SIZE"])
-    if config.encoder.trains_fusion and count > 1:
-        raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
+    count = num_processes()
     if config.batches.batch_size % count:
         raise ConfigError(f"batch_size ({config.batches.batch_size}) must be a multiple of the processes ({count}).")
-
-
-def _check_fusion(config: TrainConfig) -> None:
-    check_loggers(config)
-    settings = config.fusion_settings
-    if config.dataset.is_world or settings is None:
-        return
-    path = resolve_path(config.dataset.data)
-    training = load_covr(path, "train")
-    load_covr(path, "val")
-    groups: Set[object] = {sample.targets[:1] for sample in training.samples}
-    if settings.iterate == "triplets":
-        groups = set(range(len(training.samples)))
-    if len(groups) < config.batches.batch_size:
-        what = {"targets": "distinct targets"}.get(settings.iterate, settings.iterate)
-        raise ConfigError(
-            f"{training.name} has {len(groups)} {what}, fewer than batch_size ({config.batches.batch_size}). Lower it."
-        )
 
 
 def _check_named_files(config: TrainConfig) -> None:

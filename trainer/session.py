@@ -30,6 +30,7 @@ from trainer.config import (
 )
 from trainer.runs.run_folder import RunFolder, RunStatus, State, refuse_second_training
 from trainer.teaching import add_model
+from trainer.trainings import training_of
 
 logger = logging.getLogger("trainer")
 RUNS = "runs"  # folder of run folders in a data folder
@@ -297,10 +298,9 @@ def _train(
     from trainer.text_side import new_text_side  # noqa: PLC0415
 
     join()
-    if config.encoder.trains_fusion:
-        from trainer.fusion import train_run  # noqa: PLC0415
-
-        return train_run(run, config, cache, stop.is_set, progress)
+    training = training_of(config)
+    if training is not None:
+        return training.train(run, config, cache, stop.is_set, progress)
     start = Start.of(config)  # refuses what cannot be trained before any clip is rendered or decoded
     logger.info("Preparing clips for %s.", config.encoder.name)
     with in_turn():

@@ -13,10 +13,11 @@
     // Whoever opens the tab sees the place that the address names, otherwise the one that was shown last.
     askReport: (_, chosen) => [location.search, chosen],
     // Show what the chosen data asks for: a split, the number of queries, and one model or several systems.
-    chooseData: ({ covr, world, builtIn, library }, data) => {
+    chooseData: ({ ofModels, sized, builtIn, library }, data) => {
       const [name, { show }] = [data ?? "", nt2vr];
       const isBuiltIn = builtIn.includes(name) || name.startsWith(library);
-      return [show(!isBuiltIn), show(name === world), show(!name.startsWith(covr)), show(name.startsWith(covr))];
+      const isOfModel = ofModels.some((prefix) => name.startsWith(prefix));
+      return [show(!isBuiltIn), show(sized.includes(name)), show(!isOfModel), show(isOfModel)];
     },
     // What a breakdown needs of the report and of the list of queries, without tables and rows.
     brief: (report, { first, second }, key) => [{ id: report?.id ?? "" }, { first, second }, key],

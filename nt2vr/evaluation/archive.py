@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -14,8 +14,9 @@ from uuid import uuid4
 from filelock import FileLock, Timeout
 
 from nt2vr.errors import ConfigError, quoted, reason_of, warn_once
+from nt2vr.evaluation.benchmark_kinds import benchmark_kinds
 from nt2vr.evaluation.report import QUERIES, REPORT, Report
-from nt2vr.evaluation.stored_reports import UNREADABLE, load_report, read_single_file
+from nt2vr.evaluation.stored_reports import UNREADABLE, load_report
 from nt2vr.evaluation.tables import FORMS, write_tables
 from nt2vr.files import SafeCsv, atomic_write, parse_json, size_text, slug, with_schema, without_schema, write_json
 from nt2vr.media.store import LIMITS, bytes_in, evict
@@ -60,12 +61,17 @@ class Archive:
         self.folder = folder
         self._listed: dict[str, tuple[int, Entry]] = {}  # by id, with the file's modification time
         evict(folder.glob("*/.*.partial*"), LIMITS["uploads"])  # of writers that were killed
-        for path in folder.with_name("composed").glob("[!.]*.json"):  # 0.2.0 wrote those of pictures plus texts there
-            try:
-                self._save(read_single_file(path), folder / path.stem)
-                path.unlink(missing_ok=True)
-            except (ConfigError, OSError) as error:
-                warn_once(str(error))
+        for kind in benchmark_kinds().values():
+            for path, read in kind.old_reports(folder.parent).items():
+                self._take_in(path, read)
+
+    def _take_in(self, path: Path, read: Callable[[Path], Report]) -> None:
+        """Move a report of an earlier version into the archive; one that cannot be read stays."""
+        try:
+            self._save(read(path), self.folder / path.stem)
+            path.unlink(missing_ok=True)
+        except (ConfigError, OSError) as error:
+            warn_once(str(error))
 
     def add(self, report: Report) -> str:
         """Save a report with its tables, and return its id: equal for the same systems on the same benchmark."""

@@ -9,7 +9,7 @@ import io
 import json
 import lzma
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.archive import Archive
-from nt2vr.evaluation.covr import CovrData, benchmark_for, write_submission
+from nt2vr.evaluation.benchmark_kinds import ModelData, Places
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
 from nt2vr.evaluation.report import Report, Result
@@ -31,7 +31,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Job, Progress, Runner, silent
+from nt2vr.progress import Job, Progress, Runner
 from nt2vr.search.strategies import System
 from nt2vr.settings import ASSETS
 from nt2vr.world import WORLD
@@ -81,8 +81,9 @@ class Evaluations:
     ) -> None:
         self._runner = Runner[str]("evaluation")
         self.archive = Archive(folder / "reports")
-        self._models, self._decoder, self._cache = models, decoder, cache
-        self._folder, self._libraries = folder, libraries
+        self.places = Places(folder, decoder, cache)
+        self._models = models
+        self._libraries = libraries
         self._built: dict[Data, TextBenchmark] = {}
 
     @property
@@ -94,19 +95,15 @@ class Evaluations:
         """Stop a running evaluation soon; results of finished models stay stored."""
         self._runner.cancel(number)
 
-    def start_covr(self, data: CovrData, model: str, session: str = "") -> Future[Job[str]]:
-        """Start an evaluation of pictures plus texts by a model; errors as of `start`."""
-        self._models.find(model)
+    def start(self, data: Data | ModelData, systems: Sequence[str], session: str = "") -> Future[Job[str]]:
+        """Start an evaluation; a ConfigError says why it is refused.
 
-        def work(progress: Progress) -> str:
-            progress(0, 0, f"loading {model}")
-            encoder = self._models.load(model)
-            return self.archive.add(self.evaluate_covr(data, encoder, progress))
-
-        return self._runner.run(work, f"{data.name}, {data.split}, picture plus text", [model], session=session)
-
-    def start(self, data: Data, systems: Sequence[str], session: str = "") -> Future[Job[str]]:
-        """Start an evaluation of systems and their controls; a ConfigError says why it is refused."""
+        Args:
+            systems: names of systems, which are evaluated with their controls; for a `ModelData`, that of one model.
+        """
+        if isinstance(data, ModelData):
+            (model,) = systems
+            return self._start_model(data, model, session)
         if not data.name:
             raise ConfigError("No data is chosen. Choose the built-in world or the gallery, or name a path.")
         if not systems:
@@ -115,24 +112,40 @@ class Evaluations:
             raise ConfigError(f"Cannot evaluate {count:,} systems at once: choose at most {MAX_SYSTEMS}.")
         names = self._models.names()
         named = [System.named(name, names) for name in systems]
-        chosen = with_controls(named, self._models)
+        measured = [system.name for system in with_controls(named, self._models)]
+        return self._run(lambda progress: self.evaluate(data, named, progress), data.name, measured, session)
+
+    def _start_model(self, data: ModelData, model: str, session: str) -> Future[Job[str]]:
+        self._models.find(model)
+
+        def measure(progress: Progress) -> Report:
+            progress(0, 0, f"loading {model}")
+            return self.evaluate_model(data, self._models.load(model), progress)
+
+        return self._run(measure, data.title, [model], session)
+
+    def _run(
+        self, measure: Callable[[Progress], Report], title: str, measured: Sequence[str], session: str
+    ) -> Future[Job[str]]:
+        """Measure in the background, and archive the report, whose id is the job's result."""
 
         def work(progress: Progress) -> str:
-            report = self.evaluate(data, named, progress)
+            report = measure(progress)
             progress(0, 0, "writing the report")
             return self.archive.add(report)
 
-        return self._runner.run(work, data.name, [system.name for system in chosen], session=session)
+        return self._runner.run(work, title, measured, session=session)
 
     def add_ready(self) -> None:
         """Add the report that comes with the app where there is none, once: who deletes it does not get it again."""
-        mark = self._folder / READY_MARK
+        folder = self.places.folder
+        mark = folder / READY_MARK
         if mark.exists() or self.archive.entries() or (self.job is not None and self.job.is_under_way):
             return
 
         def work(progress: Progress) -> str:
             progress(0, 0, "drawing its queries")
-            self._folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
             mark.touch()
             benchmark = self._benchmark(Data(GALLERY), FRAMES, progress)
             return self.archive.add(unpack(benchmark))
@@ -144,33 +157,24 @@ class Evaluations:
         systems = with_controls(named, self._models)
         reads = frozenset(self._models.card(system.model).visual.features for system in systems)
         benchmark = self._benchmark(data, reads, progress)
-        store = ResultStore(self._folder)
+        store = ResultStore(self.places.folder)
         return evaluate(benchmark, systems, self._models, store, progress, named=list(dict.fromkeys(named)))
 
     def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress) -> TextBenchmark:
         if reads == FRAMES and data in self._built:
             return self._built[data]
         progress(0, 0, "reading the data")
-        places = (self._folder, self._decoder, self._cache, progress, self._libraries)
-        benchmark = load_benchmark(data, *places, reads)
+        places = self.places
+        benchmark = load_benchmark(data, places.folder, places.decoder, places.cache, progress, self._libraries, reads)
         if data.name in (WORLD, GALLERY):  # the world's 10,000 queries take 5 s
             self._built[data] = benchmark
         return benchmark
 
-    def evaluate_covr(self, data: CovrData, encoder: Encoder, progress: Progress) -> Report:
-        """Evaluate pictures plus texts in this thread, and return the report without archiving it."""
-        benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache, progress)
+    def evaluate_model(self, data: ModelData, encoder: Encoder, progress: Progress) -> Report:
+        """Evaluate every way in which a model can answer, in this thread; return the report without archiving it."""
+        benchmark = data.load(encoder, self.places, progress)
         results = benchmark.measure(encoder, benchmark.systems_of(encoder), progress=progress)
         return benchmark.report(results)
-
-    def submit_covr(
-        self, data: CovrData, encoder: Encoder, system: str, file: Path, progress: Progress = silent
-    ) -> list[Path]:
-        """Write predictions for a dataset's test server in this thread."""
-        if data.name == WORLD:
-            raise ConfigError("The built-in world has no test server. Name the folder of CIRR.")
-        benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache, progress)
-        return write_submission(benchmark, encoder, system, file, progress)
 
 
 if __name__ == "__main__":

@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted, reason_of
-from nt2vr.evaluation.covr_presentation import COVR, PICTURE_PLUS_TEXT, covr_result
+from nt2vr.evaluation.benchmark_kinds import benchmark_kinds
 from nt2vr.evaluation.measures import Measured
-from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.report import ARRAYS, CAPTIONS, JUDGED, QUERIES, REPORT, VIDEOS, Presentation, Report, Result
 from nt2vr.evaluation.text_presentation import TEXTS
 from nt2vr.files import parse_json, without_schema
 from nt2vr.media.gallery import Video
 
-PRESENTATIONS: tuple[Presentation, ...] = (COVR, TEXTS)  # the first that fits a report's queries is its own
 # what damaged files raise, numbers that are infinite included
 UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, BadZipFile)
 TEXT_FIELDS = ("kind", "text", "wanted", "original", "cue", "group")  # of a query, as they are
@@ -34,7 +33,7 @@ def load_report(folder: Path) -> Report:
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = dict(stored)
         _check(data, SUMMARY)
-        presentation = next(kind for kind in PRESENTATIONS if kind.fits(lines))
+        presentation = _presentation_of(lines)
         in_words = folder / CAPTIONS
         captions = parse_json(in_words.read_text(encoding="utf-8")) if in_words.is_file() else {}
         report = Report(
@@ -54,6 +53,14 @@ def load_report(folder: Path) -> Report:
     except UNREADABLE as error:
         raise ConfigError(f"{folder.name} has no readable report ({reason_of(error)}). Evaluate again.") from error
     return report
+
+
+def _presentation_of(lines: Sequence[Mapping[str, Any]]) -> Presentation:
+    """Return the presentation that fits the lines of QUERIES; texts are shown where no other kind fits."""
+    for kind in benchmark_kinds().values():
+        if kind.presentation.fits(lines):
+            return kind.presentation
+    return TEXTS
 
 
 def _queries(lines: Sequence[Mapping[str, Any]], arrays: Arrays) -> tuple[JudgedQuery, ...]:
@@ -105,33 +112,3 @@ def _check(data: Mapping[str, Any], kinds: Mapping[str, type]) -> None:
     for name, kind in kinds.items():
         if not isinstance(data[name], kind):
             raise TypeError(f"{name} is {quoted(data[name])}")
-
-
-def read_single_file(path: Path) -> Report:
-    """Read a report of pictures plus texts as 0.2.0 wrote it: one JSON file, without relevant clips or digest."""
-    try:
-        data = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
-        queries = []
-        for row in data["rows"]:
-            cue = cue_of(row["text"])
-            query = JudgedQuery(row["kind"], row["text"], row_array(()), cue=cue, picture=row["reference"])
-            queries.append(query)
-        results = []
-        for system, table in data["systems"].items():
-            ranks = [row["ranks"][system] for row in data["rows"]]
-            results.append(covr_result(data["model"], system, ranks, table, {}))
-        return Report(
-            name=f"{data['name']}, {PICTURE_PLUS_TEXT}",
-            digest="",
-            source=data["source"],
-            references={},
-            video_ids=tuple(map(str, range(data["clips"]))),
-            texts=(),
-            queries=tuple(queries),
-            results=tuple(results),
-            presentation=COVR,
-            created=data["created"],
-            versions={},
-        )
-    except UNREADABLE as error:
-        raise ConfigError(f"The report {path.stem} cannot be read ({reason_of(error)}). Evaluate again.") from error

@@ -1,6 +1,6 @@
 """Trained fusion of a reference picture with a text, stored in the checkpoint folder.
 
-Search and training share it; it is trained in `trainer/fusion.py`.
+Search and training share it; it is trained in `nt2vr/papers/covr/training.py`.
 """
 
 from copy import deepcopy

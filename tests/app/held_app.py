@@ -91,7 +91,7 @@ def hold_jobs(data: Path) -> None:
     jobs = HeldJobs(data)
     patched: dict[str, Callable[..., Any]] = {
         "nt2vr.evaluation.jobs.Evaluations.evaluate": jobs.evaluate,
-        "nt2vr.evaluation.jobs.Evaluations.evaluate_covr": jobs.evaluate,
+        "nt2vr.evaluation.jobs.Evaluations.evaluate_model": jobs.evaluate,
         "nt2vr.models.catalog.Catalog.add": jobs.add,
         "nt2vr.ui.library.indexing.update_library": jobs.update,
         "trainer.runs.manager._launch": jobs.launch,

@@ -10,7 +10,7 @@ from nt2vr.evaluation.archive import Archive
 from nt2vr.ui.search.examples import PICTURE_SYSTEMS
 from tests.browser.actions import ANSWERS, MODELS_MS, SHOWN, choose, columns, follow, follow_report, held, serious
 from tests.conftest import RunningApp
-from tests.covr import write_covr_file
+from tests.papers.covr.old_report import write_covr_file
 
 pytestmark = pytest.mark.browser
 

@@ -13,6 +13,7 @@ import nt2vr
 from nt2vr import api
 from nt2vr.errors import ConfigError, NotIndexedError, QueryError
 from nt2vr.evaluation.sources import Data
+from nt2vr.extension import extensions, load
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
 from nt2vr.media.decode import Decoder
@@ -23,14 +24,17 @@ from tests.tiny import write_tiny
 
 def test_every_exported_name_is_there_and_typed() -> None:
     assert sorted(nt2vr.__all__) == nt2vr.__all__ == dir(nt2vr)
-    assert all(getattr(nt2vr, name) is getattr(api, name) for name in nt2vr.__all__ if name != "__version__")
+    assert all(getattr(nt2vr, name) is getattr(api, name) for name in nt2vr.CORE if name != "__version__")
+    of_extensions = {name: reference for extension in extensions() for name, reference in extension.api.items()}
+    assert all(getattr(nt2vr, name) is load(reference) for name, reference in of_extensions.items())
+    assert {"CovrData", "evaluate_covr", "submit_covr"} <= set(nt2vr.__all__) == {*nt2vr.CORE, *of_extensions}
     typed = [node for node in ast.parse((ROOT / "nt2vr" / "__init__.py").read_text()).body if isinstance(node, ast.If)]
     assert ast.unparse(typed[0].body[0]) == "from nt2vr.api import *"  # what a checker of types reads
     public = ast.parse((ROOT / "nt2vr" / "api.py").read_text()).body
     names = {node.name for node in public if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     imported = [alias for node in public if isinstance(node, ast.ImportFrom) for alias in node.names]
     names |= {alias.name for alias in imported if alias.asname == alias.name}  # others are not for export
-    assert {name for name in names if name[0] != "_"} | {"__version__"} == set(nt2vr.__all__)
+    assert {name for name in names if name[0] != "_"} | {"__version__"} == set(nt2vr.CORE)
     with pytest.raises(AttributeError, match="'nt2vr' has no attribute 'serach'"):
         nt2vr.serach  # noqa: B018
 

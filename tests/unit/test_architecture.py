@@ -27,9 +27,11 @@ ONLY_IN = {  # what may be imported -> the rooms that may
     "benchmarks": (),
     "nt2vr.papers": ("nt2vr/papers/",),  # `nt2vr.extension` loads them by name
 }
+COMMANDS_OF_PAPERS = ("nt2vr/papers/covr/commands.py",)  # use the machine that a command is given
+API_OF_PAPERS = ("nt2vr/papers/covr/api.py",)
 LAYERS = (  # a layer imports those after it, never one before it
-    ("app.py", "nt2vr/__init__.py", "nt2vr/__main__.py", "nt2vr/cli.py", "trainer/__main__.py"),
-    ("nt2vr/api.py", "nt2vr/training.py"),
+    ("app.py", "nt2vr/__init__.py", "nt2vr/__main__.py", "nt2vr/cli.py", "trainer/__main__.py", *COMMANDS_OF_PAPERS),
+    ("nt2vr/api.py", "nt2vr/training.py", *API_OF_PAPERS),
     ("nt2vr/ui/",),
     ("nt2vr/papers/",),
     ("trainer/",),

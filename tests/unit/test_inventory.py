@@ -13,11 +13,11 @@ from cyclopts import App
 
 from nt2vr.cli import app
 from nt2vr.datasets.load import DATASETS
-from nt2vr.evaluation.covr_presentation import ALL, FURTHER, MAP, R_1, REMOVALS, SEEN, UNSEEN, VIOLATIONS
 from nt2vr.evaluation.measures import BOTH_WAYS, HONEST, OTHERS, PAPER
 from nt2vr.extension import poolings
 from nt2vr.models.card import POOLINGS
 from nt2vr.models.catalog import Catalog
+from nt2vr.papers.covr.presentation import ALL, FURTHER, MAP, R_1, REMOVALS, SEEN, UNSEEN, VIOLATIONS
 from nt2vr.presets import preset_files, sweep_files
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.settings import ASSETS

@@ -4,9 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from nt2vr.datasets.covr import covr_name
 from nt2vr.datasets.features import find_features
-from nt2vr.datasets.files import Files
 from nt2vr.datasets.load import kind_and_path, load_dataset
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import parse_json
@@ -16,6 +14,7 @@ from nt2vr.sections import absolute
 from nt2vr.settings import Settings, resolve_path
 from nt2vr.world import WORLD
 from trainer.config.config import TrainConfig
+from trainer.trainings import training_of
 
 # losses that must know what each clip shows, as only the built-in world tells
 OF_WORLD = frozenset({"composed", "labels", "order"})
@@ -93,8 +92,9 @@ def _check_data(config: TrainConfig) -> None:
     """Raise an Nt2vrError if a dataset or a captions file is missing, or if the losses cannot learn from it."""
     data = config.dataset.data
     path = kind_and_path(data)[1]
-    if config.encoder.trains_fusion:
-        covr_name(Files(path))
+    training = training_of(config)
+    if training is not None:
+        training.check_data(config)
         return
     if not path.exists():
         raise ConfigError(f"{data} is not there. Name world, a captions file or the folder of a dataset.")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from nt2vr.errors import ConfigError
-from trainer.config import TrainConfig
+from trainer.config.config import TrainConfig
 
 PROJECT = "nt2vr"  # the name under which Trackio and Weights & Biases list runs
 PACKAGES = {"trackio": "Trackio", "wandb": "Weights & Biases"}  # by the config's `logger`

@@ -32,7 +32,7 @@ from nt2vr.files import is_disk_full, parse_json, with_schema, without_schema, w
 from nt2vr.models.catalog import BEST
 from nt2vr.progress import Progress
 from nt2vr.settings import training_devices
-from trainer.config import TrainConfig
+from trainer.config.config import TrainConfig
 from trainer.runs.loggers import loggers_of
 
 # "stopping" and "interrupted" are never written; `RunManager` infers them

@@ -14,13 +14,12 @@ from gradio.utils import get_upload_folder
 
 from nt2vr.errors import ConfigError, Nt2vrError, counted
 from nt2vr.evaluation.archive import Remark
+from nt2vr.evaluation.benchmark_kinds import benchmark_kinds, prefix_of, select_data, shipped_data
 from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.comparison import SMALLEST
-from nt2vr.evaluation.covr import CovrData
 from nt2vr.evaluation.measures import LEVEL
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.sources import BUILT_IN, CLASSES, GALLERY, LIBRARY, Data
-from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.picture import write_jpeg
@@ -58,7 +57,7 @@ from nt2vr.ui.search.results import Marked
 from nt2vr.ui.theme import QUIET, Confirmation, fold, lead, menu, script, template
 from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
-from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
+from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.ui.web.requests import Requests
 from nt2vr.world import WORLD
 from nt2vr.world.drawn.render import render
@@ -66,13 +65,7 @@ from nt2vr.world.scenes import Scene
 
 POLL_S = 1.0
 DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIP boolean")
-COVR = "covr:"  # before the built-in world or a folder: pictures plus texts
 BUILT_IN_DATA = "Queries and videos"
-OWN_DATA = (
-    f"{BUILT_IN_DATA}, the path of a dataset folder or a benchmark's CSV file, words:PATH for captions alone, or "
-    f"{COVR}PATH for pictures plus texts: WebVid-CoVR, CIRR, FashionIQ, CIRCO"
-)
-CHOOSE_DATA = script("chooseData", {"covr": COVR, "world": COVR + WORLD, "builtIn": BUILT_IN, "library": LIBRARY})
 BREAKDOWN = (
     f"The ranges are {LEVEL} % intervals over queries; queries with the same relevant videos count as one. The "
     "difference is taken query by query. It is within noise if its interval includes 0, or if flipping its signs at "
@@ -185,7 +178,7 @@ class EvaluateTab:
             (f"Gallery ({num_shown} clips): every query opens in Search with its relevant clips", GALLERY),
             *libraries,
             ("Classes: who is in a test scene of the built-in world, what they do, and where", CLASSES + WORLD),
-            ("Picture plus text: edits of the built-in world's held-out scenes", COVR + WORLD),
+            *shipped_data(),
         ]
 
     def marked(self, judged: str, text: str, gallery: str) -> Marked:
@@ -207,7 +200,7 @@ class EvaluateTab:
         return [
             gr.Dropdown(choices=self._searcher.system_names()),
             gr.Dropdown(choices=self._searcher.models.names()),
-            gr.Dropdown(self._data_choices(), info=OWN_DATA if own else BUILT_IN_DATA),
+            gr.Dropdown(self._data_choices(), info=_own_data() if own else BUILT_IN_DATA),
             gr.Button(interactive=delete),
             gr.Markdown(refusal, visible=bool(refusal)),
         ]
@@ -243,15 +236,11 @@ class EvaluateTab:
         self, data: str, split: str, systems: list[str], per_kind: int, model: str, request: gr.Request
     ) -> Updates:
         name = data.strip() if isinstance(data, str) else ""  # a box with values of its own may send anything
-        if name.startswith(COVR):
-            self._requests.check_room(request)
-            if name == COVR or not model or per_kind not in SIZES:
+        prefix = prefix_of(name)
+        if prefix:
+            if name == prefix or not model or per_kind not in SIZES:
                 raise ConfigError("Choose data, a model and a number of queries to evaluate.")
-            covr = CovrData(name.removeprefix(COVR), split, per_kind)
-            if covr.name != WORLD:
-                self._permissions.check("paths", request)
-                covr = CovrData(str(expanded(covr.name)), split)
-            self._evaluations.start_covr(covr, model, session_of(request))
+            self._requests.start_evaluation(request, select_data(name, split, per_kind), [model])
         else:
             chosen = Data(name, split=split)  # type: ignore[arg-type]
             self._requests.start_evaluation(request, chosen, systems)
@@ -417,6 +406,20 @@ class EvaluateTab:
         return Home(searcher.key, ids, lambda video_id: self._media.urls(key, searcher.video(video_id)))
 
 
+def _own_data() -> str:
+    """Say what data may be named by those who may name files."""
+    dataset = f"{BUILT_IN_DATA}, the path of a dataset folder or a benchmark's CSV file"
+    ways = [f"{prefix}PATH for {kind.path_help}" for prefix, kind in benchmark_kinds().items()]
+    return " or ".join([f"{dataset}, words:PATH for captions alone,", *ways])
+
+
+def _choose_data() -> str:
+    """Return the script that shows the fields which the chosen data has."""
+    sized = [f"{prefix}{name}" for prefix, kind in benchmark_kinds().items() for name in kind.sized]
+    constants = {"ofModels": list(benchmark_kinds()), "sized": sized, "builtIn": BUILT_IN, "library": LIBRARY}
+    return script("chooseData", constants)
+
+
 def _is_under_way(job: Job[str] | None) -> bool:
     return job is not None and job.is_under_way
 
@@ -496,7 +499,7 @@ class FormParts:
             self.systems = menu("evaluate-systems", "Systems", systems, **several)
             self.model = menu("evaluate-model", "Model", models, value="CLIP", info=WAYS, visible=False)
             chosen = [self.split, self.per_kind, self.systems, self.model]
-            self.data.change(None, self.data, chosen, js=CHOOSE_DATA)
+            self.data.change(None, self.data, chosen, js=_choose_data())
             with gr.Row():
                 self.start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
                 self.cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)

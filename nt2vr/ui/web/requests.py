@@ -29,6 +29,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nt2vr.errors import MAX_QUOTED, BusyError, ConfigError, MediaError, Nt2vrError
+from nt2vr.evaluation.benchmark_kinds import ModelData
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.sources import Data
 from nt2vr.library.galleries import Galleries
@@ -268,13 +269,14 @@ class Requests:
             raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")
         return self._evaluations.archive.summary(job.result)
 
-    def start_evaluation(self, visitor: Visitor, data: Data, systems: list[str]) -> Future[Job[str]]:
+    def start_evaluation(self, visitor: Visitor, data: Data | ModelData, systems: list[str]) -> Future[Job[str]]:
         """Start an evaluation as far as the visitor may; only data of this machine has splits."""
         self.check_room(visitor)
         if data.is_path:
             self._permissions.check("paths", visitor)
-        named = data if data.is_path else Data(data.name)
-        return self._evaluations.start(named, systems, session_of(visitor))
+        elif isinstance(data, Data):
+            data = Data(data.name)
+        return self._evaluations.start(data, systems, session_of(visitor))
 
     def check_room(self, visitor: Visitor) -> None:
         """Refuse a further report where there are many, but not to those who may delete some."""

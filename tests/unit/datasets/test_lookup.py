@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from nt2vr.datasets.covr import load_covr
 from nt2vr.datasets.features import find_features
 from nt2vr.datasets.load import load_dataset, videos_of
 from nt2vr.datasets.lookup import MediaLookup, MediaName
@@ -18,6 +17,7 @@ from nt2vr.library.inventory import Source
 from nt2vr.library.sources import list_files
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
+from nt2vr.papers.covr.datasets import load_covr
 
 TWO_FOLDERS = ("images/cats/1.png", "images/dogs/1.png")
 

@@ -9,12 +9,12 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation import jobs
-from nt2vr.evaluation.covr import CovrData
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.sources import Data
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
+from nt2vr.papers.covr.benchmark import CovrData
 from tests.tiny import write_tiny
 
 WAIT_S = 60
@@ -89,11 +89,11 @@ def test_pictures_plus_texts_share_the_job_and_the_archive(
 ) -> None:
     ended = evaluations.start(SMALL, ["tiny"])
     with pytest.raises(ConfigError, match="Another evaluation is running"):
-        evaluations.start_covr(CovrData(), "tiny")
+        evaluations.start(CovrData(), ["tiny"])
     evaluations.cancel(1)
     ended.result(WAIT_S)
     with pytest.raises(ConfigError, match="Unknown model 'huge'"):
-        evaluations.start_covr(CovrData(), "huge")
-    job = evaluations.start_covr(CovrData(str(tmp_path / "nothing")), "tiny").result(WAIT_S)
+        evaluations.start(CovrData(), ["huge"])
+    job = evaluations.start(CovrData(str(tmp_path / "nothing")), ["tiny"]).result(WAIT_S)
     assert (job.state, job.subject) == ("failed", f"{tmp_path / 'nothing'}, test, picture plus text")
     assert job.error and "\n" not in job.error and evaluations.job == job

@@ -9,14 +9,14 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import captions_of, gallery_benchmark, oracle_metrics, world_queries
-from nt2vr.evaluation.covr import covr_world
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
+from nt2vr.papers.covr.benchmark import covr_world
+from nt2vr.papers.covr.edits import COPIES, EDIT_KINDS
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.claims import Claim, Who
-from nt2vr.world.edits import COPIES, EDIT_KINDS
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.sentences import SceneDenials, negate

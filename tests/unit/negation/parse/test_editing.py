@@ -6,7 +6,7 @@ import pytest
 
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import Tagger
-from nt2vr.world.edits import ask_for, training_families
+from nt2vr.papers.covr.edits import ask_for, training_families
 
 
 @pytest.fixture(scope="module")

@@ -13,12 +13,12 @@ from torch import Tensor
 from nt2vr.errors import CheckpointError, DivergedError
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.papers.covr.training import FusionLearner
+from tests.papers.covr.triplets import write_triplets
 from tests.tiny import TINY, write_tiny
 from tests.training import SMALL, go_on, run_training, stop_at
-from tests.unit.trainer.fusion.triplets import write_triplets
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
-from trainer.fusion import FusionLearner
 from trainer.learner import Learner
 from trainer.optimizer import Steps, rate_at
 from trainer.runs import resume

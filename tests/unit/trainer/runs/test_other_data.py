@@ -10,9 +10,9 @@ import pytest
 import torch
 from PIL import Image
 
+from tests.papers.covr.triplets import write_triplets
 from tests.tiny import write_tiny
 from tests.training import SMALL, go_on, run_training, stop_at
-from tests.unit.trainer.fusion.triplets import write_triplets
 from trainer.config import TrainConfig
 from trainer.runs.run_folder import RunFolder
 

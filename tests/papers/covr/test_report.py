@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation.archive import Archive, Remark
-from nt2vr.evaluation.covr import CovrBenchmark, CovrQuery, EmbeddedMedia
 from nt2vr.evaluation.queries import row_array
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.stored_reports import read_single_file
 from nt2vr.evaluation.tables import markdown
 from nt2vr.models.checkpoint import read_checkpoint
-from tests.covr import RANKS, write_covr_file
+from nt2vr.papers.covr.benchmark import CovrBenchmark, CovrQuery, EmbeddedMedia
+from nt2vr.papers.covr.kind import read_single_file
+from tests.papers.covr.old_report import RANKS, write_covr_file
 from tests.tiny import write_tiny
 
 

@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nt2vr.datasets.covr import load_covr
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation import covr
-from nt2vr.evaluation.covr import covr_files, covr_world, embed_queries, vectors_of
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
@@ -21,13 +18,16 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
-from nt2vr.presets import PRESETS
+from nt2vr.papers.covr import benchmark
+from nt2vr.papers.covr.benchmark import covr_files, covr_world, embed_queries, vectors_of
+from nt2vr.papers.covr.datasets import load_covr
+from nt2vr.presets import preset_files
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embed_query import embed_query
 from nt2vr.search.references import Reference, Weights
+from tests.papers.covr.triplets import write_triplets
 from tests.tiny import write_tiny
 from tests.training import run_training
-from tests.unit.trainer.fusion.triplets import write_triplets
 from trainer.config import TrainConfig, load_config
 from trainer.runs.run_folder import RunFolder, read_metrics
 
@@ -37,7 +37,7 @@ def config(tmp_path: Path) -> TrainConfig:
     write_tiny(tmp_path / "models" / "tiny", resnet=True)
     write_triplets(tmp_path / "triplets")
     changes = {"base": str(tmp_path / "models" / "tiny"), "data": str(tmp_path / "triplets")}
-    return load_config(PRESETS / "fusion.json", {**changes, "batch_size": 8, "epochs": 3, "log_every": 1})
+    return load_config(preset_files()["fusion"], {**changes, "batch_size": 8, "epochs": 3, "log_every": 1})
 
 
 def rows_of(run: RunFolder) -> list[dict[str, float]]:
@@ -73,7 +73,7 @@ def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(config: TrainCon
 def test_a_run_on_families_of_the_world_learns_from_all_their_queries(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: int
 ) -> None:
-    monkeypatch.setattr(covr, "covr_world", partial(covr_world, per_kind=1))  # few clips to draw
+    monkeypatch.setattr(benchmark, "covr_world", partial(covr_world, per_kind=1))  # few clips to draw
     settings = {"loss": "info_nce", "temperature": 0.02, "random_clips": 8, "blocks": blocks}
     config = config.replace(data="world", num_clips=4, batch_size=2, epochs=1, fusion=settings)
     run = run_training(config, tmp_path / "run")

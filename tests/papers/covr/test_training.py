@@ -9,18 +9,27 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
 from nt2vr.errors import DatasetError
-from nt2vr.evaluation.covr import CovrQuery, EmbeddedQueries
 from nt2vr.evaluation.queries import row_array
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion
+from nt2vr.papers.covr.benchmark import CovrQuery, EmbeddedQueries
+from nt2vr.papers.covr.datasets import CovrSample, CovrSet, load_covr
+from nt2vr.papers.covr.training import (
+    LOSSES,
+    FusionData,
+    FusionLearner,
+    add_fusion,
+    batches,
+    hn_nce,
+    load_families,
+    triplets_of,
+)
 from nt2vr.search.references import CovrVectors, Weights
+from tests.papers.covr.triplets import write_triplets
 from tests.tiny import write_tiny
-from tests.unit.trainer.fusion.triplets import write_triplets
 from trainer.config import FusionSettings, TrainConfig
-from trainer.fusion import LOSSES, FusionData, FusionLearner, add_fusion, batches, hn_nce, load_families, triplets_of
 
 DIM, FAMILIES, EDITS = 12, 40, 3
 WEIGHTS = Weights(wanted=1, unwanted=1)

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from nt2vr.papers.covr.training import hn_nce, hn_nce_as_code, info_nce, weighted_targets
 from tests.paper_references import papers_reference
-from trainer.fusion import hn_nce, hn_nce_as_code, info_nce, weighted_targets
 
 
 def test_info_nce_by_hand() -> None:

@@ -17,10 +17,23 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
 from nt2vr.errors import ConfigError, DatasetError, reason_of
-from nt2vr.evaluation.benchmark import Benchmark
-from nt2vr.evaluation.covr_presentation import (
+from nt2vr.evaluation.benchmark_kinds import ModelBenchmark, ModelData, Places
+from nt2vr.evaluation.embed_media import embed_files, unreadable_remark
+from nt2vr.evaluation.metric_names import mean_average_precision, recall, within_subset
+from nt2vr.evaluation.queries import JudgedQuery, cue_of, mask, row_array
+from nt2vr.evaluation.report import Presentation, Report, Result
+from nt2vr.evaluation.scoring import first_ranks, first_rows, score_table, shares_among_first
+from nt2vr.files import expanded, write_json
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Video
+from nt2vr.media.store import Cache
+from nt2vr.models.encoder import Encoder
+from nt2vr.negation.parse.query import understand
+from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.papers.covr.datasets import CovrSample, CovrSet, load_covr
+from nt2vr.papers.covr.edits import WishTable, choose_families, gallery_of
+from nt2vr.papers.covr.presentation import (
     ALL,
     CIRR_MEAN,
     COVR,
@@ -35,18 +48,6 @@ from nt2vr.evaluation.covr_presentation import (
     VIOLATIONS,
     covr_result,
 )
-from nt2vr.evaluation.embed_media import embed_files, unreadable_remark
-from nt2vr.evaluation.metric_names import mean_average_precision, recall, within_subset
-from nt2vr.evaluation.queries import JudgedQuery, cue_of, mask, row_array
-from nt2vr.evaluation.report import Presentation, Report, Result
-from nt2vr.evaluation.scoring import first_ranks, first_rows, score_table, shares_among_first
-from nt2vr.files import expanded, write_json
-from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Video
-from nt2vr.media.store import Cache
-from nt2vr.models.encoder import Encoder
-from nt2vr.negation.parse.query import understand
-from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.progress import Progress, silent
 from nt2vr.search.exclusion import Exclusion, averaged
 from nt2vr.search.references import COMBINATIONS, CovrVectors, Weights, attends, combine
@@ -54,7 +55,6 @@ from nt2vr.search.strategies import System
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import captions
 from nt2vr.world.drawn.clips import LOOK, ClipFile
-from nt2vr.world.edits import WishTable, choose_families, gallery_of
 from nt2vr.world.scenes import SceneSplit
 
 if TYPE_CHECKING:  # imports torch
@@ -94,7 +94,7 @@ class EmbeddedMedia(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class CovrBenchmark(Benchmark[EmbeddedMedia]):
+class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
     """Queries of a picture plus a text; a report identifies clips by their rows."""
 
     presentation: ClassVar[Presentation] = COVR
@@ -350,7 +350,7 @@ SEEDS = {"validation": 21, "test": 22}
 
 
 @dataclass(frozen=True)
-class CovrData:
+class CovrData(ModelData):
     """Selection of evaluation data; a ConfigError refuses splits and numbers that the built-in world does not have."""
 
     name: str = WORLD  # or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ or CIRCO
@@ -362,6 +362,17 @@ class CovrData:
             raise ConfigError(f"The built-in world has the splits {' and '.join(PER_KIND)}.")
         if self.name == WORLD and not 0 <= self.per_kind <= PER_KIND["test"]:
             raise ConfigError(f"{self.per_kind} queries per kind of change: choose 1 to {PER_KIND['test']}.")
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}, {self.split}, {PICTURE_PLUS_TEXT}"
+
+    @property
+    def is_path(self) -> bool:
+        return self.name != WORLD
+
+    def load(self, encoder: Encoder, places: Places, progress: Progress) -> CovrBenchmark:
+        return benchmark_for(encoder, self, places.folder, places.decoder, places.cache, progress)
 
 
 def benchmark_for(

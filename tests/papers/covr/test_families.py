@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, wordings_in
-from nt2vr.world.claims import Claim
-from nt2vr.world.edits import (
+from nt2vr.papers.covr.edits import (
     COPIES,
     EDIT_KINDS,
     Family,
@@ -21,6 +20,7 @@ from nt2vr.world.edits import (
     gallery_of,
     training_families,
 )
+from nt2vr.world.claims import Claim
 from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene, SceneSplit

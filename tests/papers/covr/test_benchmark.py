@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nt2vr.evaluation.covr import (
+from nt2vr.evaluation.queries import row_array
+from nt2vr.papers.covr.benchmark import (
     CovrQuery,
     EmbeddedQueries,
     Outcome,
@@ -15,8 +16,7 @@ from nt2vr.evaluation.covr import (
     summarise,
     vectors_of,
 )
-from nt2vr.evaluation.covr_presentation import ALL
-from nt2vr.evaluation.queries import row_array
+from nt2vr.papers.covr.presentation import ALL
 from nt2vr.search.references import CovrVectors, Weights
 
 CLIPS = np.eye(4, dtype=np.float32)

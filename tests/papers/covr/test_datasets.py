@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nt2vr.datasets.covr import CovrSample, load_covr
 from nt2vr.errors import DatasetError
-from nt2vr.evaluation.covr import CovrData, benchmark_for, covr_files, embed_queries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.papers.covr.benchmark import CovrData, benchmark_for, covr_files, embed_queries
+from nt2vr.papers.covr.datasets import CovrSample, load_covr
 from tests.tiny import write_tiny
 
 

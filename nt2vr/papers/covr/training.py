@@ -19,11 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
-from nt2vr.datasets.covr import CovrSet, load_covr
 from nt2vr.errors import ConfigError, DatasetError, counted
-from nt2vr.evaluation import covr
-from nt2vr.evaluation.covr import EmbeddedQueries
-from nt2vr.evaluation.covr_presentation import ALL, VIOLATIONS
 from nt2vr.evaluation.metric_names import recall
 from nt2vr.files import atomic_folder
 from nt2vr.media.decode import Decoder
@@ -33,12 +29,16 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.fusion import Fusion, save_fusion
 from nt2vr.negation.generate.wordings import Modification
+from nt2vr.papers.covr import benchmark
+from nt2vr.papers.covr.benchmark import EmbeddedQueries
+from nt2vr.papers.covr.datasets import CovrSet, load_covr
+from nt2vr.papers.covr.edits import Family, WishTable, ask_for, copies, training_families
+from nt2vr.papers.covr.presentation import ALL, VIOLATIONS
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable
 from nt2vr.search.references import Weights
 from nt2vr.settings import resolve_path
 from nt2vr.world import NAME
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.edits import Family, WishTable, ask_for, copies, training_families
 from nt2vr.world.scenes import Scene
 from trainer.config import FusionSettings, TrainConfig
 from trainer.data.clips import frame_cache
@@ -91,7 +91,7 @@ def load(
     assert config.fusion_settings, "a fusion is trained"
     deep = config.fusion_settings.blocks > 0
     if config.dataset.is_world:
-        validation = covr.embed_queries(covr.covr_world(cache, "validation"), encoder, progress, deep)
+        validation = benchmark.embed_queries(benchmark.covr_world(cache, "validation"), encoder, progress, deep)
         families = load_families(encoder, config, cache, progress=progress)
         return families, validation, f"{NAME}, {config.dataset.num_clips} families", {}
 
@@ -99,8 +99,8 @@ def load(
     if config.dataset.num_clips < (count := len(training.samples)):
         training = _chosen(training, random.Random(config.run.seed).sample(range(count), config.dataset.num_clips))
     with Decoder() as decoder, frame_cache(cache) as store:
-        files = (covr.covr_files(some, decoder, store) for some in (training, held_out))
-        asked, validation = (covr.embed_queries(some, encoder, progress, deep) for some in files)
+        files = (benchmark.covr_files(some, decoder, store) for some in (training, held_out))
+        asked, validation = (benchmark.embed_queries(some, encoder, progress, deep) for some in files)
         digests = {
             "train": _digests(training, _complete(asked), store),
             "validation": _digests(held_out, _complete(validation), store),
@@ -242,7 +242,7 @@ def train_run(run: RunFolder, config: TrainConfig, cache: Path, should_stop: Sho
     if count < config.batches.batch_size:
         what = {"targets": "distinct targets"}.get(iterate := config.fusion_settings.iterate, iterate)
         raise ConfigError(f"{name} has {count} {what}, fewer than batch_size ({config.batches.batch_size}). Lower it.")
-    learner = FusionLearner(config.replace(num_clips=count), data, covr.choose_weights(validation))
+    learner = FusionLearner(config.replace(num_clips=count), data, benchmark.choose_weights(validation))
     saved = read_saved(run, learner.config, digests)
     logger.info("Training %s on %s.", config.encoder.name, name)
     validator = partial(FusionValidator, learner, validation, name, saved.changes)
@@ -293,8 +293,8 @@ class FusionValidator:
 
     def measure(self, system: str = "fusion") -> dict[str, float]:
         fusion = self._learner.fusion if system == "fusion" else None
-        vectors = covr.vectors_of(self._validation, system, self._learner.weights, fusion)
-        table = covr.summarise(self._validation.queries, covr.measure(vectors, self._validation))[ALL]
+        vectors = benchmark.vectors_of(self._validation, system, self._learner.weights, fusion)
+        table = benchmark.summarise(self._validation.queries, benchmark.measure(vectors, self._validation))[ALL]
         return {f"fusion/{name}": table[name] for name in TRACKED if name in table}
 
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:

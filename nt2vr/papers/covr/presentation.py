@@ -15,8 +15,8 @@ from nt2vr.evaluation.metric_names import mean_average_precision, recall, violat
 from nt2vr.evaluation.report import Presentation, Report, Result, Row
 from nt2vr.evaluation.roles import BASE, REFERENCE
 from nt2vr.evaluation.tables import markdown_table, size_of
+from nt2vr.papers.covr.edits import EDIT_KINDS
 from nt2vr.search.references import TRAINING_FREE
-from nt2vr.world.edits import EDIT_KINDS
 
 PICTURE_PLUS_TEXT = "picture plus text"  # after the name of the data
 KS = (1, 5, 10, 50)

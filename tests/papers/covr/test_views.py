@@ -10,15 +10,15 @@ from PIL import Image
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.stored_reports import read_single_file
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
+from nt2vr.papers.covr.kind import read_single_file
 from nt2vr.ui.evaluate.query_views import Listing, ReportLink, kinds_of, queries_view, resolved, review_view
 from nt2vr.ui.evaluate.report_view import report_view
 from nt2vr.ui.evaluate.tab import picture_query
 from nt2vr.world.drawn.render import render
 from nt2vr.world.sampling import sample_scenes
-from tests.covr import write_covr_file
+from tests.papers.covr.old_report import write_covr_file
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.parse.query import Query
-from nt2vr.world.edits import Change, Wish, changed, changes_of, possible, training_families, two_changes
+from nt2vr.papers.covr.edits import Change, Wish, changed, changes_of, possible, training_families, two_changes
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene, is_valid
 from nt2vr.world.verdicts import judge_edit

@@ -1,0 +1,42 @@
+"""The command `nt2vr covr`."""
+
+import sys
+from pathlib import Path
+
+from nt2vr.cli import THIS, Machine
+from nt2vr.errors import printable
+from nt2vr.evaluation.tables import aligned
+from nt2vr.papers.covr.api import evaluate_covr, submit_covr
+from nt2vr.papers.covr.benchmark import CovrData
+from nt2vr.progress import progress_bar
+
+
+def covr(
+    *,
+    model: str = "CLIP",
+    data: str = "world",
+    split: str = "test",
+    queries: int = 0,
+    submit: Path | None = None,
+    system: str = "sum",
+    machine: Machine = THIS,
+) -> None:
+    """Evaluate retrieval by a picture plus a text, and print the table.
+
+    Args:
+        model: name or folder of a model
+        data: world, or the folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO
+        split: test or validation scenes, or the dataset's split
+        queries: per kind of change in the built-in world, at most 100; default: 100, of validation scenes 50
+        submit: measure nothing, and write what the dataset's test server takes to this file
+        system: what --submit writes: a row of the table
+    """
+    chosen = CovrData(data, split, queries)
+    with progress_bar() as progress:
+        if submit:
+            files = submit_covr(model, chosen, submit, system, machine.data_dir, machine.device, progress)
+            sys.stdout.writelines(f"{printable(str(file))}\n" for file in files)
+            return
+        evaluation = evaluate_covr(model, chosen, machine.data_dir, machine.device, progress)
+    sys.stderr.writelines(f"{printable(remark)}\n" for remark in evaluation.remarks)
+    sys.stdout.write(aligned(evaluation.table))

@@ -1,0 +1,58 @@
+"""The training of a fusion, as a run's setting `train` chooses it."""
+
+from collections.abc import Set
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nt2vr.datasets.files import Files
+from nt2vr.datasets.load import kind_and_path
+from nt2vr.errors import ConfigError
+from nt2vr.papers.covr.datasets import covr_name, load_covr
+from nt2vr.progress import Progress, ShouldStop
+from nt2vr.settings import resolve_path
+from trainer.trainings import Training, num_processes
+
+if TYPE_CHECKING:
+    from trainer.config.config import TrainConfig
+    from trainer.runs.run_folder import RunFolder, State
+
+
+class FusionTraining(Training):
+    """Trains what makes one vector of a reference picture and a text, over frozen towers."""
+
+    def check_data(self, config: "TrainConfig") -> None:
+        covr_name(Files(kind_and_path(config.dataset.data)[1]))
+
+    def check_start(self, config: "TrainConfig") -> None:
+        """Refuse several processes, a logger that is not installed, and too few triplets for a batch."""
+        from trainer.runs.loggers import check_loggers  # noqa: PLC0415  importing it takes longer
+
+        if num_processes() > 1:
+            raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
+        check_loggers(config)
+        settings = config.fusion_settings
+        if config.dataset.is_world or settings is None:
+            return
+
+        path = resolve_path(config.dataset.data)
+        training = load_covr(path, "train")
+        load_covr(path, "val")
+        groups: Set[object] = {sample.targets[:1] for sample in training.samples}
+        if settings.iterate == "triplets":
+            groups = set(range(len(training.samples)))
+        if len(groups) < config.batches.batch_size:
+            what = {"targets": "distinct targets"}.get(settings.iterate, settings.iterate)
+            raise ConfigError(
+                f"{training.name} has {len(groups)} {what}, fewer than batch_size ({config.batches.batch_size}). "
+                "Lower it."
+            )
+
+    def train(
+        self, run: "RunFolder", config: "TrainConfig", cache: Path, should_stop: ShouldStop, progress: Progress
+    ) -> "State":
+        from nt2vr.papers.covr.training import train_run  # noqa: PLC0415  imports torch
+
+        return train_run(run, config, cache, should_stop, progress)
+
+
+FUSION = FusionTraining()
