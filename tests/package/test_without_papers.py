@@ -1,0 +1,102 @@
+"""A copy of nT2VR without nt2vr/papers starts, searches, trains the paper's CLIP-bnl and CLIP-neg, and evaluates."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from PIL import Image
+
+from tests.paths import ROOT
+
+pytestmark = pytest.mark.slow  # processes that import torch
+
+PATIENCE_S = 120.0
+SMALL = ("num_clips=64", "batch_size=16", "epochs=1", "validation_clips=20", "warmup_steps=0")
+CAPTIONS = """video_id,caption
+a,a man sings and a dog runs
+b,a man dances
+c,a dog runs on the beach
+d,a cat and a dog sleep
+e,a woman sings a song
+f,a man sings a song
+"""
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("copy")
+    ignored = shutil.ignore_patterns("papers", "__pycache__")
+    shutil.copytree(ROOT / "nt2vr", folder / "nt2vr", ignore=ignored)
+    for name in ("trainer", "assets", "docs", "app.py", "README.md", "pyproject.toml"):
+        (folder / name).symlink_to(ROOT / name)
+    return folder
+
+
+def environment(copy: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(copy), "NT2VR_DATA": str(copy / "data")}
+
+
+def nt2vr(copy: Path, *arguments: str | Path) -> str:
+    command = [sys.executable, "-m", "nt2vr", *map(str, arguments)]
+    done = subprocess.run(command, cwd=copy, env=environment(copy), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_it_searches_with_a_sentence_and_with_a_picture(copy: Path) -> None:
+    answer = nt2vr(copy, "search", "a dog and not a cat", "--systems", "CLIP-neg", "-k", "2")
+    assert "CLIP-neg: 2 right" in answer
+    picture = copy / "picture.png"
+    Image.new("RGB", (112, 112), "green").save(picture)
+    options = ("--image", picture, "--systems", "CLIP parts", "-k", "2")
+    assert "CLIP parts" in nt2vr(copy, "search", "without the dog", *options)
+
+
+@pytest.mark.parametrize("preset", ["clip-bnl", "clip-neg"])
+def test_it_trains(copy: Path, preset: str) -> None:
+    changes = [argument for change in SMALL for argument in ("--set", change)]
+    run = copy / "runs" / preset
+    nt2vr(copy, "train", run, "--config", preset, *changes)
+    assert (run / "checkpoints" / "epoch_001" / "nt2vr.json").is_file()
+
+
+def test_it_evaluates(copy: Path) -> None:
+    captions = copy / "captions.csv"
+    captions.write_text(CAPTIONS)
+    report = nt2vr(copy, "evaluate", "--data", f"words:{captions}", "--systems", "CLIP", "--out", copy / "report")
+    assert "6 videos" in report
+    assert (copy / "report" / "report.json").is_file()
+
+
+@pytest.fixture
+def address(copy: Path) -> Iterator[str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "app.py", "--port", str(port)]
+    app = subprocess.Popen(command, cwd=copy, env=environment(copy), stdout=subprocess.DEVNULL)
+    yield f"http://127.0.0.1:{port}/"
+    app.terminate()
+    app.wait()
+
+
+def test_its_page_opens_and_searches(address: str) -> None:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            page = httpx.get(address, timeout=PATIENCE_S)
+            break
+        except httpx.TransportError:
+            assert time.monotonic() < deadline_s
+            time.sleep(0.2)
+    assert page.status_code == 200 and "nT2VR" in page.text
+    query = {"query": "a dog, no cat", "systems": ["CLIP"], "k": 2}
+    answer = httpx.post(f"{address}api/search", json=query, timeout=PATIENCE_S).json()
+    assert len(answer["systems"][0]["hits"]) == 2
