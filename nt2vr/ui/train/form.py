@@ -32,7 +32,7 @@ FIRST = {  # presets to begin with -> title, what they do, and seconds per step 
     "teach-text": (
         "Teach it “not”",
         "Any CLIP learns negation from sentences alone; ViT-B/32 takes about half an hour on two cores.",
-        0.4,
+        0.3,
         0.1,
     ),
     "own-videos": (
