@@ -21,7 +21,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from nt2vr.console import drop_output, output_failure, prepare_streams
 from nt2vr.errors import ConfigError, LineFormatter, Nt2vrError, counted, printable, reason_of
-from nt2vr.extension import extensions
+from nt2vr.extension import Command, extensions
 from nt2vr.files import check_writable, expanded
 from nt2vr.models.options import AddOptions
 from nt2vr.presets import preset_files
@@ -110,13 +110,20 @@ app.command(
 )
 app.command("trainer.__main__:teach", name="teach", help="Teach a model negation, by sentences alone.")
 app.command("trainer.runs.sweep:sweep", name="sweep", help="Train a grid of settings with several seeds.")
+
+
+def _add_command(command: Command) -> None:
+    """Add a command of an extension to its group."""
+    *groups, name = command.path.split()
+    parent = app
+    for group in groups:
+        parent = parent[group]
+    parent.command(command.function, name=name, help=command.help)
+
+
 for _extension in extensions():
     for _command in _extension.commands:
-        *_group, _name = _command.path.split()
-        _parent = app
-        for _word in _group:
-            _parent = _parent[_word]
-        _parent.command(_command.function, name=_name, help=_command.help)
+        _add_command(_command)
 app.register_install_completion_command()
 
 

@@ -122,7 +122,6 @@ class Teacher:
         texts = [*chain(*parts), *(captions or ())]
         wanted, unwanted, caption = self.embed(texts).tensor_split([len(sentences), 2 * len(sentences)])
         pure, idiom = (torch.tensor([not text for text in some], device=self._device) for some in parts)
-        unwanted = torch.where(idiom.bool()[:, None], self.unwanted_mean, unwanted)
         means = self.unwanted_mean, self.video_mean
         return PartVectors(wanted, unwanted, pure, *means, None if captions is None else caption, idiom)
 
