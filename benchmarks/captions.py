@@ -1,6 +1,7 @@
 """Loading a captions file of 100,000 rows, compared with pandas reading it: `python -m benchmarks.captions`.
 
-The file has two captions per video, in each form that is read. Videos are empty files, since loading opens none.
+The file has two captions per video, in each form that is read. Videos are empty files, since
+loading opens none.
 """
 
 import csv
@@ -28,7 +29,13 @@ def write_videos(folder: Path, count: int) -> list[Row]:
         name = f"videos/v{number:06d}.mp4"
         (folder / name).touch()
         for caption in range(CAPTIONS_PER_VIDEO):
-            rows.append({"path": name, "caption": f"a man sings song {number}, verse {caption}", "split": "train"})
+            rows.append(
+                {
+                    "path": name,
+                    "caption": f"a man sings song {number}, verse {caption}",
+                    "split": "train",
+                }
+            )
     return rows
 
 
@@ -71,7 +78,9 @@ def measure(num_rows: int) -> None:
             }
             times_s = in_turns(works, ROUNDS)
             ratios = times_s["load"] / times_s["pandas"]
-            write_row(name, ranged([*times_s["load"]]), ranged([*times_s["pandas"]]), ranged([*ratios]))
+            write_row(
+                name, ranged([*times_s["load"]]), ranged([*times_s["pandas"]]), ranged([*ratios])
+            )
 
 
 if __name__ == "__main__":

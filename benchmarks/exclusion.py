@@ -1,7 +1,7 @@
 """Composed MIR against hard pairs of every way to exclude: `python -m benchmarks.exclusion`.
 
-Evaluates on the 2,000 test scenes of the built-in world, and draws docs/exclusion.svg. The strengths on CLIP's card
-were chosen on validation scenes by `python -m trainer.calibrate`.
+Evaluates on the 2,000 test scenes of the built-in world, and draws docs/exclusion.svg. The
+strengths on CLIP's card were chosen on validation scenes by `python -m trainer.calibrate`.
 """
 
 import math
@@ -73,9 +73,14 @@ def main() -> None:
     """Evaluate, and draw the chart."""
     arguments("exclusion", __doc__).parse_args()
     card = read_card(CARD)
-    marked = {name: {*values, nt2vr.System("CLIP", name).strength_for(card)} for name, values in MARKED.items()}
+    marked = {
+        name: {*values, nt2vr.System("CLIP", name).strength_for(card)}
+        for name, values in MARKED.items()
+    }
     fronts = {
-        strategy: [nt2vr.System("CLIP", strategy, value) for value in sorted({*values, *marked[strategy]})]
+        strategy: [
+            nt2vr.System("CLIP", strategy, value) for value in sorted({*values, *marked[strategy]})
+        ]
         for strategy, values in FRONTS.items()
     }
     systems = [
@@ -92,13 +97,18 @@ def chart(
     fronts: Mapping[str, Sequence[nt2vr.System]], marked: Mapping[str, set[float]], metrics: Metrics
 ) -> Iterator[str]:
     """Yield the lines of an SVG: one curve per front, one point per model."""
-    spots = {name: (values["composed/MIR"], values["composed/hard_pairs"]) for name, values in metrics.items()}
+    spots = {
+        name: (values["composed/MIR"], values["composed/hard_pairs"])
+        for name, values in metrics.items()
+    }
     xs, ys = (ticks(min(values), max(values), 6) for values in zip(*spots.values(), strict=True))
 
     def at(name: str) -> tuple[float, float]:
         x, y = spots[name]
         across, up = (x - xs[0]) / (xs[-1] - xs[0]), (y - ys[0]) / (ys[-1] - ys[0])
-        return LEFT + across * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM - up * (HEIGHT - BOTTOM - 2 * MARGIN)
+        return LEFT + across * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM - up * (
+            HEIGHT - BOTTOM - 2 * MARGIN
+        )
 
     yield f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">'
     yield "<title>Composed MIR against hard pairs on 2,000 test scenes</title>"

@@ -1,7 +1,8 @@
 """Memory of the server's process while it is searched: `python -m benchmarks.growth [--searches 5000]`.
 
-Sessions of ten searches each, four at a time, as the page sends them. Prints the resident memory after start, with the
-default models loaded, then after each quarter of the searches, ten seconds later.
+Sessions of ten searches each, four at a time, as the page sends them. Prints the resident memory
+after start, with the default models loaded, then after each quarter of the searches, ten seconds
+later.
 """
 
 import asyncio
@@ -58,11 +59,16 @@ def main() -> None:
     sessions = options.searches // PER_SESSION // 4
     texts = iter(queries(4 * sessions * PER_SESSION))
     write_head("searches", "resident MB")
-    with tempfile.TemporaryDirectory(prefix="nt2vr-growth-") as folder, running_app(Path(folder), HEALTH) as app:
+    with (
+        tempfile.TemporaryDirectory(prefix="nt2vr-growth-") as folder,
+        running_app(Path(folder), HEALTH) as app,
+    ):
         for quarter in range(5):
             errors = asyncio.run(search(app.url, texts, sessions)) if quarter else []
             time.sleep(REST_S)
-            write_row(f"{quarter * sessions * PER_SESSION:,}", f"{resident_mb(app.process.pid):.0f}")
+            write_row(
+                f"{quarter * sessions * PER_SESSION:,}", f"{resident_mb(app.process.pid):.0f}"
+            )
             for error in sorted(set(errors))[:5]:
                 sys.stdout.write(f"error: {error}\n")
 

@@ -30,7 +30,9 @@ PATIENCE_S = 600.0  # a busy machine is slow, not wrong
 
 def arguments(name: str, doc: str | None) -> ArgumentParser:
     """Return the parser of `python -m benchmarks.NAME`, described by the module's docstring."""
-    return ArgumentParser(f"python -m benchmarks.{name}", description=doc, formatter_class=RawDescriptionHelpFormatter)
+    return ArgumentParser(
+        f"python -m benchmarks.{name}", description=doc, formatter_class=RawDescriptionHelpFormatter
+    )
 
 
 def write_head(*columns: str) -> None:
@@ -95,7 +97,9 @@ class App:
 def running_app(data: Path, path: str = "") -> Iterator[App]:
     """Start `python app.py` on a data folder, wait until it serves `path`, and stop it after the block."""
     port = free_port()
-    with running_server(["app.py", "--port", str(port), "--data-dir", str(data)], port, data, path) as app:
+    with running_server(
+        ["app.py", "--port", str(port), "--data-dir", str(data)], port, data, path
+    ) as app:
         yield app
 
 
@@ -119,7 +123,9 @@ def running_server(arguments: list[str], port: int, data: Path, path: str = "") 
         try:
             wait_until(lambda: process.poll() is not None or _answers(app.url + path))
             if process.poll() is not None:
-                raise RuntimeError(f"The app ended with exit code {process.poll()}; see {log.name}.")
+                raise RuntimeError(
+                    f"The app ended with exit code {process.poll()}; see {log.name}."
+                )
             yield app
         finally:
             process.terminate()

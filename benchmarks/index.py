@@ -1,7 +1,8 @@
 """Search among many made-up vectors, exact and with FAISS: `python -m benchmarks.index [LARGEST]`.
 
-Vectors are clustered, one cluster per hundred: a random centre of length 1 plus noise of length 0.7, normalised.
-Queries are new members of random clusters, with as much noise (near) or twice as much (far).
+Vectors are clustered, one cluster per hundred: a random centre of length 1 plus noise of length
+0.7, normalised. Queries are new members of random clusters, with as much noise (near) or twice as
+much (far).
 """
 
 from collections.abc import Callable, Iterator
@@ -33,7 +34,9 @@ class Clusters:
     @classmethod
     def of(cls, count: int) -> "Clusters":
         """Draw the centres for this many vectors."""
-        centres = np.random.default_rng(0).standard_normal((max(1, count // PER_CLUSTER), DIM), np.float32)
+        centres = np.random.default_rng(0).standard_normal(
+            (max(1, count // PER_CLUSTER), DIM), np.float32
+        )
         return cls(centres / np.linalg.norm(centres, axis=1, keepdims=True))
 
     def draw(self, count: int, noise: float, seed: int) -> Vectors:
@@ -57,7 +60,10 @@ def p50_ms(search: Callable[[Vectors], object], queries: Vectors) -> float:
 
 def recall(index: Index, exact: Index, queries: Vectors) -> float:
     """Return the share of the true 10 best that an index finds."""
-    found, best = (np.concatenate([each.search(query[None], K)[1] for query in queries]) for each in (index, exact))
+    found, best = (
+        np.concatenate([each.search(query[None], K)[1] for query in queries])
+        for each in (index, exact)
+    )
     return sum(len(np.intersect1d(*rows)) for rows in zip(found, best, strict=True)) / best.size
 
 
@@ -69,14 +75,24 @@ def measure_indexes(largest: int) -> None:
         clusters = Clusters.of(size)
         vectors = np.concatenate(list(clusters.chunks(size)))
         vectors.flags.writeable = False
-        near, far = (clusters.draw(NUM_QUERIES, noise, -seed % 2**32) for seed, noise in ((1, NEAR), (2, FAR)))
+        near, far = (
+            clusters.draw(NUM_QUERIES, noise, -seed % 2**32)
+            for seed, noise in ((1, NEAR), (2, FAR))
+        )
         exact = ExactIndex(DIM)
         for index in (exact, FaissIndex(DIM)):
             built_s, _ = timed(lambda: index.add(np.arange(size), vectors))  # noqa: B023
             few = p50_ms(lambda query: index.search(query[None], K), near)  # noqa: B023
             many = p50_ms(lambda query: index.search(query[None], RANKED), near)  # noqa: B023
             shares = (f"{recall(index, exact, queries):.3f}" for queries in (near, far))
-            write_row(f"{size:,}", type(index).__name__, f"{built_s:.1f}", f"{few:.2f}", f"{many:.2f}", *shares)
+            write_row(
+                f"{size:,}",
+                type(index).__name__,
+                f"{built_s:.1f}",
+                f"{few:.2f}",
+                f"{many:.2f}",
+                *shares,
+            )
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
 """Indexing a library: `python -m benchmarks.indexing pipeline|film [--count N] [--model NAME]`.
 
-Videos are copies of those inside the installed `gradio` package, each with a number of its own appended, so that all
-contents differ. Times include starting and ending the decoder's children, without which their CPU time is not known.
+Videos are copies of those inside the installed `gradio` package, each with a number of its own
+appended, so that all contents differ. Times include starting and ending the decoder's children,
+without which their CPU time is not known.
 """
 
 import os
@@ -100,7 +101,9 @@ def write_videos(folder: Path, count: int) -> None:
 def load(name: str, settings: Settings, folder: Path) -> Encoder:
     """Load a model of the app's, or build the one with random weights."""
     if name != RANDOM:
-        return Catalog([ASSETS / "models", settings.data_dir / "models"], settings.device).load(name)
+        return Catalog([ASSETS / "models", settings.data_dir / "models"], settings.device).load(
+            name
+        )
     import open_clip  # noqa: PLC0415
 
     config = open_clip.get_model_config("ViT-B-32")
@@ -114,11 +117,15 @@ def pipeline(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iter
     libraries = Libraries(folder / "libraries")
     libraries.add("videos", "folder", folder / "videos")
     framing, num_frames = encoder.framing, encoder.num_frames
-    encoder.encode_video(np.zeros((1, num_frames, framing.size, framing.size, 3), np.uint8))  # warms torch up
+    encoder.encode_video(
+        np.zeros((1, num_frames, framing.size, framing.size, 3), np.uint8)
+    )  # warms torch up
 
     def update(embed: bool, previews: bool = False) -> None:
         with Decoder() as decoder, Cache.of(folder) as cache:
-            update_library(libraries, "videos", encoder if embed else None, decoder, cache, previews=previews)
+            update_library(
+                libraries, "videos", encoder if embed else None, decoder, cache, previews=previews
+            )
 
     def decode() -> list[Any]:
         with Decoder() as decoder:
@@ -150,7 +157,9 @@ def pipeline(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iter
     yield cost_of(lambda: update(False, True)).row("posters and previews", count)
     libraries.remove("videos")
     libraries.add("videos", "folder", folder / "videos")
-    yield cost_of(lambda: update(True)).row("**indexing: scan and embedding, without previews**", count)
+    yield cost_of(lambda: update(True)).row(
+        "**indexing: scan and embedding, without previews**", count
+    )
     yield memory.text()
 
 

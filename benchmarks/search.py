@@ -1,6 +1,7 @@
 """Server time of a search on the built-in gallery: `python -m benchmarks.search [--queries 200]`.
 
-Uses the cache in the app's data folder (NT2VR_DATA). Every query is new, so no text embedding is cached.
+Uses the cache in the app's data folder (NT2VR_DATA). Every query is new, so no text embedding is
+cached.
 """
 
 import time
@@ -26,7 +27,10 @@ def queries(count: int) -> list[str]:
     """Return distinct negated queries."""
     scenes = sample_scenes("validation", count, seed=0)
     unwanted = [unwanted for _, unwanted in stories()]
-    return [f"{captions(scene, 1)[0]} and not {unwanted[i % len(unwanted)]}" for i, scene in enumerate(scenes)]
+    return [
+        f"{captions(scene, 1)[0]} and not {unwanted[i % len(unwanted)]}"
+        for i, scene in enumerate(scenes)
+    ]
 
 
 class TimedEncoder:
@@ -68,7 +72,11 @@ def main() -> None:
     with app_searcher() as searcher:
         searcher.warm_up(MODEL)
         times = times_ms(searcher, queries(count + 5))[5:]  # the first few warm up
-    rows = {f"one search, {len(SYSTEMS)} systems, {len(built_in_gallery().videos)} clips": times.sum(axis=1)}
+    rows = {
+        f"one search, {len(SYSTEMS)} systems, {len(built_in_gallery().videos)} clips": times.sum(
+            axis=1
+        )
+    }
     rows |= dict(zip(PARTS, times.T, strict=True))
     write_head("", "median ms", "p95 ms")
     for name, column in rows.items():

@@ -1,6 +1,7 @@
 """The app under load: `python -m benchmarks.serving people|saturation|routes [--minutes M] [--training]`.
 
-Starts `python app.py` in a process of its own, with a data folder of its own, and asks it over HTTP:
+Starts `python app.py` in a process of its own, with a data folder of its own, and asks it over
+HTTP:
 
 - people: 50 of them, each with a search of three systems every 5 s;
 - saturation: as many searches as are answered, by 16 clients that never wait;
@@ -51,7 +52,9 @@ HEALTH = "api/health"  # answers once searches do
 def memory_of(app: App) -> float:
     """Memory of the app and its children but the trainer, in 10^6 bytes."""
     commands = {pid: Path(f"/proc/{pid}/cmdline") for pid in with_children(app.process.pid)}
-    return sum(memory_mb(pid) for pid, file in commands.items() if b"\0trainer\0" not in file.read_bytes())
+    return sum(
+        memory_mb(pid) for pid, file in commands.items() if b"\0trainer\0" not in file.read_bytes()
+    )
 
 
 @contextmanager
@@ -136,9 +139,15 @@ class Page:
     def __init__(self, url: str, elem_id: str, trigger: str) -> None:
         """Read from the page which event a component triggers."""
         config = httpx.get(f"{url}config", timeout=PATIENCE_S).json()
-        ids = {component["props"].get("elem_id"): component["id"] for component in config["components"]}
+        ids = {
+            component["props"].get("elem_id"): component["id"] for component in config["components"]
+        }
         target = [ids[elem_id], trigger]
-        events = [event for event in config["dependencies"] if event["backend_fn"] and target in event["targets"]]
+        events = [
+            event
+            for event in config["dependencies"]
+            if event["backend_fn"] and target in event["targets"]
+        ]
         self.event_id = events[0]["id"]
 
     async def send(self, client: httpx.AsyncClient, session: str, inputs: list[Any]) -> str:
@@ -146,7 +155,9 @@ class Page:
         body = {"data": inputs, "fn_index": self.event_id, "session_hash": session}
         joined = await client.post("gradio_api/queue/join", json=body)
         joined.raise_for_status()
-        async with client.stream("GET", "gradio_api/queue/data", params={"session_hash": session}) as lines:
+        async with client.stream(
+            "GET", "gradio_api/queue/data", params={"session_hash": session}
+        ) as lines:
             async for line in lines.aiter_lines():
                 if not line.startswith("data: "):
                     continue
@@ -163,7 +174,9 @@ class SearchPage(Page):
         """Find the event of a search."""
         super().__init__(url, "request", "change")
 
-    async def search(self, client: httpx.AsyncClient, query: str, systems: list[str], session: str) -> str:
+    async def search(
+        self, client: httpx.AsyncClient, query: str, systems: list[str], session: str
+    ) -> str:
         """Search as a visitor whose browser has this session."""
         link = {"q": query, "systems": "|".join(systems), "k": "8"}
         request = {"number": 1, "link": link, "opened": False, "references": []}
@@ -226,7 +239,10 @@ async def saturation(app: App, seconds: float, systems: list[str]) -> Tally:
 
 
 def measure(
-    name: str, load: Callable[[App, float, list[str]], Coroutine[Any, Any, Tally]], data: Path, seconds: float
+    name: str,
+    load: Callable[[App, float, list[str]], Coroutine[Any, Any, Tally]],
+    data: Path,
+    seconds: float,
 ) -> None:
     """Run one load, alone or while a run trains, and print its row."""
     with running_app(data, HEALTH) as app:
@@ -251,15 +267,21 @@ def routes(data: Path, rounds: int = 200) -> None:
         nt2vr.open_searcher(data) as searcher,
         httpx.Client(base_url=app.url) as client,
     ):
-        gradio, quick = (Client(app.url, verbose=False, ssl_verify=verify) for verify in (True, False))
+        gradio, quick = (
+            Client(app.url, verbose=False, ssl_verify=verify) for verify in (True, False)
+        )
         rest = (SYSTEMS, 8, None, 0.5, 0.5)
         ways: dict[str, Callable[[], Any]] = {
             "the search itself": lambda: searcher.search(next(texts), SYSTEMS, k=8).as_dict(),
             "POST /api/search": lambda: client.post(
                 "api/search", json={"query": next(texts), "systems": SYSTEMS}
             ).json(),
-            "gradio_client, /search": lambda: gradio.predict(next(texts), *rest, api_name="/search"),
-            "the same with ssl_verify=False": lambda: quick.predict(next(texts), *rest, api_name="/search"),
+            "gradio_client, /search": lambda: gradio.predict(
+                next(texts), *rest, api_name="/search"
+            ),
+            "the same with ssl_verify=False": lambda: quick.predict(
+                next(texts), *rest, api_name="/search"
+            ),
         }
         times = in_turns(ways, rounds + 10)
     write_head("one search of three systems", "median ms", "p95 ms")
@@ -272,7 +294,9 @@ def main() -> None:
     parser = arguments("serving", __doc__)
     parser.add_argument("load", choices=("people", "saturation", "routes"))
     parser.add_argument("--minutes", type=float, default=2.0)
-    parser.add_argument("--training", action="store_true", help="train meanwhile, and serve its checkpoints")
+    parser.add_argument(
+        "--training", action="store_true", help="train meanwhile, and serve its checkpoints"
+    )
     options = parser.parse_args()
     seconds = 60 * options.minutes
     with tempfile.TemporaryDirectory(prefix="nt2vr-serving-") as folder:
@@ -283,7 +307,9 @@ def main() -> None:
             load = {"people": people, "saturation": saturation}[options.load]
             sys.stdout.write(HEAD)
             with training(data) if options.training else nullcontext():
-                measure(f"{options.load}{', training' if options.training else ''}", load, data, seconds)
+                measure(
+                    f"{options.load}{', training' if options.training else ''}", load, data, seconds
+                )
         else:
             routes(data)
 

@@ -1,7 +1,8 @@
 """Time from `python app.py` to the first answered query, and memory of six models: `python -m benchmarks.startup`.
 
-For comparison, the time to import torch, open_clip and gradio is measured in the same minute. A first start fills the
-caches of the data folder. Six models are loaded in a process of their own (Linux).
+For comparison, the time to import torch, open_clip and gradio is measured in the same minute. A
+first start fills the caches of the data folder. Six models are loaded in a process of their own
+(Linux).
 """
 
 import subprocess
@@ -38,13 +39,17 @@ K = 8
 
 def imports_s() -> float:
     """Return how long a new Python process takes for the imports alone."""
-    return timed(lambda: subprocess.run([sys.executable, "-c", IMPORTS], cwd=PACKAGE.parent, check=True))[0]
+    return timed(
+        lambda: subprocess.run([sys.executable, "-c", IMPORTS], cwd=PACKAGE.parent, check=True)
+    )[0]
 
 
 def six_models() -> list[float]:
     """Return the seconds that loading all built-in models takes, and the MB of memory that they need then."""
     command = [sys.executable, "-c", SIX]
-    answer = subprocess.run(command, cwd=PACKAGE.parent, check=True, capture_output=True, text=True).stdout
+    answer = subprocess.run(
+        command, cwd=PACKAGE.parent, check=True, capture_output=True, text=True
+    ).stdout
     return [float(each) for each in answer.split()]
 
 

@@ -1,7 +1,7 @@
 """Verdicts on the first 8 results of the gallery's stories ("A, no B"): `python -m benchmarks.stories`.
 
-Per story, the gallery has at least 4 clips with A alone and 4 with A and B; the first row is what can be right at
-most. Clips are judged by the story's parts, however a system reads the sentence.
+Per story, the gallery has at least 4 clips with A alone and 4 with A and B; the first row is what
+can be right at most. Clips are judged by the story's parts, however a system reads the sentence.
 """
 
 from collections import Counter
@@ -23,15 +23,21 @@ def main() -> None:
     with app_searcher() as searcher:
         for text, (wanted, unwanted) in zip(story_queries(), stories(), strict=True):
             known = Query(text, (wanted,), (unwanted,))
-            verdicts = {video.video_id: judge_video(known, video) for video in searcher.gallery.videos}
+            verdicts = {
+                video.video_id: judge_video(known, video) for video in searcher.gallery.videos
+            }
             possible += min(K, [*verdicts.values()].count("right"))
-            for name, ranking in zip(SYSTEMS, searcher.search(text, SYSTEMS, K).rankings, strict=True):
+            for name, ranking in zip(
+                SYSTEMS, searcher.search(text, SYSTEMS, K).rankings, strict=True
+            ):
                 counts[name].update(verdicts[hit.video_id] for hit in ranking.hits)
     total = K * len(stories())
     write_head(f"of {total} clips", "right", "show the unwanted part", "lack the wanted part")
     write_row("possible", f"{100 * possible / total:.0f} %", "–", "–")
     for name, found in counts.items():
-        write_row(name, *(f"{100 * found[kind] / total:.0f} %" for kind in ("right", "violation", "miss")))
+        write_row(
+            name, *(f"{100 * found[kind] / total:.0f} %" for kind in ("right", "violation", "miss"))
+        )
 
 
 if __name__ == "__main__":

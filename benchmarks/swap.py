@@ -1,7 +1,7 @@
 """Time from a new checkpoint to the model answering queries: `python -m benchmarks.swap [--repeat 7]`.
 
-Uses the built-in model and gallery in a warm process that serves the newest epoch of a run. The next epoch appears by
-a rename, as written by the trainer. Times include the wait for the next poll.
+Uses the built-in model and gallery in a warm process that serves the newest epoch of a run. The
+next epoch appears by a rename, as written by the trainer. Times include the wait for the next poll.
 """
 
 import shutil
@@ -42,13 +42,25 @@ def write_epochs(base: Path, parked: Path, count: int, kind: str) -> list[Path]:
     folders = [parked / str(number) for number in range(count)]
     for number, folder in enumerate(folders):
         changed: dict[str, Any] = {
-            name: tensor * (1 + 0.002 * (number + 1)) if tensor.is_floating_point() and KINDS[kind](name) else tensor
+            name: tensor * (1 + 0.002 * (number + 1))
+            if tensor.is_floating_point() and KINDS[kind](name)
+            else tensor
             for name, tensor in model.state_dict().items()
         }
         model.load_state_dict(changed)
-        pooling = new_pooling(card, model, embed_dim_of(model)) if kind == HEAD else None  # each with random weights
+        pooling = (
+            new_pooling(card, model, embed_dim_of(model)) if kind == HEAD else None
+        )  # each with random weights
         named = card.replace(name=str(number))
-        write_checkpoint(folder, model, *read_configs(base), named, tokenizer=tokenizer, pooling=pooling, base=base)
+        write_checkpoint(
+            folder,
+            model,
+            *read_configs(base),
+            named,
+            tokenizer=tokenizer,
+            pooling=pooling,
+            base=base,
+        )
     return folders
 
 
@@ -77,7 +89,11 @@ def main() -> None:
     base = ASSETS / "models" / "clip"
     gallery = built_in_gallery()
     rows: dict[str, Any] = {}
-    with TemporaryDirectory() as parent, Decoder() as decoder, Cache(Path(parent) / "cache") as cache:
+    with (
+        TemporaryDirectory() as parent,
+        Decoder() as decoder,
+        Cache(Path(parent) / "cache") as cache,
+    ):
         runs = Path(parent) / "runs"
         checkpoints = runs / RUN / "checkpoints"
         shutil.copytree(base, checkpoints / "epoch_000")
@@ -94,7 +110,9 @@ def main() -> None:
     name = f"{len(gallery.videos)} clips, {torch.get_num_threads()} threads, {repeat} swaps each"
     write_head(name, "median s", "least s", "processor s")
     for kind, (wall, cpu) in ((kind, times.T) for kind, times in rows.items()):
-        write_row(kind, *(f"{value:.2f}" for value in (np.median(wall), wall.min(), np.median(cpu))))
+        write_row(
+            kind, *(f"{value:.2f}" for value in (np.median(wall), wall.min(), np.median(cpu)))
+        )
 
 
 if __name__ == "__main__":

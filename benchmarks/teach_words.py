@@ -2,13 +2,14 @@
 
     python -m benchmarks.teach_words --data FOLDER --out FOLDER [--steps N] RUN…
 
-A RUN is a comma-separated list of settings, "alpha=0.8,seed=1"; "base" measures the baselines. FOLDER holds
-flickr8k_captions.txt, msrvtt_captions_2k.csv and msrvtt1k_captions.jsonl, which are not part of this project. MiniLM
-learns from the first two with the preset teach-text, or with world=1 from captions of the built-in world alone. The
-1,000 videos of the third are split in half by the hashes of their ids: choices are made on the validation half, and
-the other is reported. The gallery is embedded by the untaught encoder, as a frozen visual tower would. Results go to
-OUT/results.jsonl, one line per run and half. Models are kept in OUT/RUN.pt: a run that is asked for again is not
-trained again, only measured.
+A RUN is a comma-separated list of settings, "alpha=0.8,seed=1"; "base" measures the baselines.
+FOLDER holds flickr8k_captions.txt, msrvtt_captions_2k.csv and msrvtt1k_captions.jsonl, which are
+not part of this project. MiniLM learns from the first two with the preset teach-text, or with
+world=1 from captions of the built-in world alone. The 1,000 videos of the third are split in half
+by the hashes of their ids: choices are made on the validation half, and the other is reported. The
+gallery is embedded by the untaught encoder, as a frozen visual tower would. Results go to
+OUT/results.jsonl, one line per run and half. Models are kept in OUT/RUN.pt: a run that is asked for
+again is not trained again, only measured.
 """
 
 import csv
@@ -65,7 +66,9 @@ from trainer.loop import TextMeasures
 from trainer.losses import losses_of
 
 CONTENT = VERB_TAGS - {"MD"} | {"NOUN", "ADJ"}
-VAGUE = words("be do have person people man woman boy girl someone somebody thing something other one")
+VAGUE = words(
+    "be do have person people man woman boy girl someone somebody thing something other one"
+)
 EPOCH_STEPS = 80  # steps between two validations; the first such epoch may be of "not B" alone
 MEASURED_EVERY = 4  # epochs; nothing is stopped early here
 SEED = 7
@@ -75,7 +78,18 @@ HELD_OUT = words(  # concepts that a run with hold_out=1 never denies: common no
     "camera stage road pool rock fence bench shirt book piano "
     "sing dance run jump ride cook swim climb eat throw drive laugh kick sleep cry fight draw walk cut paint"
 )
-SETTINGS = ("alpha", "rate", "batch", "idiom", "keep", "not", "hold_out", "steps", "seed", "world")  # of a run
+SETTINGS = (
+    "alpha",
+    "rate",
+    "batch",
+    "idiom",
+    "keep",
+    "not",
+    "hold_out",
+    "steps",
+    "seed",
+    "world",
+)  # of a run
 logger = logging.getLogger(__name__)
 Run = Mapping[str, float]
 
@@ -110,7 +124,10 @@ class NeverDenied(CaptionSentences):
 
 def denies_held_out(unwanted: str) -> bool:
     """Return whether a phrase has a held-out concept in any form."""
-    forms = (*unwanted.split(), *concepts_of(unwanted))  # "ran" has the lemma "run"; "dancers" begins as "dance" does
+    forms = (
+        *unwanted.split(),
+        *concepts_of(unwanted),
+    )  # "ran" has the lemma "run"; "dancers" begins as "dance" does
     return any(form.startswith(concept.removesuffix("e")) for form in forms for concept in HELD_OUT)
 
 
@@ -121,7 +138,10 @@ def write_means(path: Path) -> None:
     metrics = pd.json_normalize(lines.pop("metrics").tolist())
     keys = [lines.half, runs.where(runs != "base", lines.system).rename("run")]
     sys.stdout.write(
-        pd.concat([metrics, lines.select_dtypes("number")], axis=1).groupby(keys).agg(["mean", "std"]).T.to_string()
+        pd.concat([metrics, lines.select_dtypes("number")], axis=1)
+        .groupby(keys)
+        .agg(["mean", "std"])
+        .T.to_string()
     )
 
 
@@ -132,7 +152,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=480)
     parser.add_argument("--captions", type=int, default=50_000, help="most captions to learn from")
-    parser.add_argument("--means", action="store_true", help="print means over seeds of what OUT has, and run nothing")
+    parser.add_argument(
+        "--means",
+        action="store_true",
+        help="print means over seeds of what OUT has, and run nothing",
+    )
     parser.add_argument("runs", nargs="*", default=["base"])
     options = parser.parse_args()
     if options.means:
@@ -153,9 +177,14 @@ def main() -> None:
                 config = config_of(run, write_captions(options.data, options.out), options.steps)
                 if config.dataset.data not in clips:
                     clips[config.dataset.data] = clips_of(config, options.captions)
-                model, found, denied = teach(config, *clips[config.dataset.data], hold_out=bool(run.get("hold_out")))
+                model, found, denied = teach(
+                    config, *clips[config.dataset.data], hold_out=bool(run.get("hold_out"))
+                )
                 with atomic_write(kept) as file:
-                    torch.save({"model": model.state_dict(), "found": found, "denied": sorted(denied)}, file)
+                    torch.save(
+                        {"model": model.state_dict(), "found": found, "denied": sorted(denied)},
+                        file,
+                    )
             taught = torch.load(kept)
             model, tokenizer = load_minilm()
             model.load_state_dict(taught["model"])
@@ -176,7 +205,9 @@ def settings_of(name: str) -> Run:
     run = {key: float(value) for key, value in (pair.split("=") for pair in name.split(","))}
     for key in run:
         if key not in SETTINGS:
-            raise ConfigError(f"A run has no setting {quoted(key)}. Name some of {', '.join(SETTINGS)}.")
+            raise ConfigError(
+                f"A run has no setting {quoted(key)}. Name some of {', '.join(SETTINGS)}."
+            )
     return run
 
 
@@ -186,7 +217,11 @@ def halves_of(data: Path, out: Path) -> Iterator[Half]:
     everything = read_captioned_videos(data / "msrvtt1k_captions.jsonl")
     validation = set(sample_ids(everything.captions, len(everything.captions) // 2))
     for name in ("validation", "report"):
-        captions = {v: some for v, some in everything.captions.items() if (v in validation) == (name == "validation")}
+        captions = {
+            v: some
+            for v, some in everything.captions.items()
+            if (v in validation) == (name == "validation")
+        }
         queries = tuple(query for query in everything.queries if query.video_id in captions)
         videos = CaptionedVideos(captions, queries)
         benchmark = words_benchmark(f"MSR-VTT1k {name}", videos, SEED, out / "queries")
@@ -194,7 +229,9 @@ def halves_of(data: Path, out: Path) -> Iterator[Half]:
         if not stored.exists():
             np.save(stored, benchmark.embed(encoder, silent).vectors)
         videos = np.load(stored)
-        (control,) = benchmark.measure(encoder, [System(encoder.name, "drop")], EmbeddedVideos(videos))
+        (control,) = benchmark.measure(
+            encoder, [System(encoder.name, "drop")], EmbeddedVideos(videos)
+        )
         yield Half(name, benchmark, videos, control.measured)
 
 
@@ -208,7 +245,8 @@ def write_captions(data: Path, out: Path) -> Path:
         with (data / "msrvtt_captions_2k.csv").open(encoding="utf-8", newline="") as file:
             lines += [f"{row['video_id']}#0\t{row['sentence']}" for row in csv.DictReader(file)]
         path.write_text(
-            "".join(f"{line}\n" for line in lines if key_of(line.split("\t")[1]) not in tested), encoding="utf-8"
+            "".join(f"{line}\n" for line in lines if key_of(line.split("\t")[1]) not in tested),
+            encoding="utf-8",
         )
     return path
 
@@ -217,7 +255,10 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
     """Return the preset with a run's settings, in epochs of EPOCH_STEPS."""
     preset = load_config(PRESETS / "teach-text.json")
     distill = preset.objective.losses["distill"]
-    shares = {**preset.negation.sentences, "idiom": run.get("idiom", preset.negation.sentences["idiom"])}
+    shares = {
+        **preset.negation.sentences,
+        "idiom": run.get("idiom", preset.negation.sentences["idiom"]),
+    }
     return preset.replace(
         base="MiniLM",
         model=MODEL_CFG,
@@ -225,7 +266,9 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
         pooling="mean",
         keep_tokens=False,  # `teach` freezes the whole table, which saves its gradient
         data=WORLD if run.get("world") else str(captions),
-        losses={"distill": {**distill, **{key: run[key] for key in ("alpha", "keep") if key in run}}},
+        losses={
+            "distill": {**distill, **{key: run[key] for key in ("alpha", "keep") if key in run}}
+        },
         sentences={kind: share for kind, share in shares.items() if share},
         not_epochs=int(run.get("not", preset.negation.not_epochs)),
         learning_rate=run.get("rate", preset.rate.learning_rate),
@@ -243,7 +286,9 @@ def clips_of(config: TrainConfig, most: int) -> tuple[Clips, Clips]:
     # All that is measured; a run of the product would hold out a tenth.
     load.HELD_OUT = config.validation.validation_clips
     loader = ClipLoader(config, Path(), Reading(videos=False))
-    return replace(loader, config=config.replace(num_clips=most)).load("train"), loader.load("validation")
+    return replace(loader, config=config.replace(num_clips=most)).load("train"), loader.load(
+        "validation"
+    )
 
 
 def teach(
@@ -255,15 +300,25 @@ def teach(
     if hold_out:
         assert isinstance(clips.sentences, CaptionSentences)
         clips = replace(
-            clips, sentences=NeverDenied(clips.sentences.captions, clips.sentences.denials, has_videos=False)
+            clips,
+            sentences=NeverDenied(
+                clips.sentences.captions, clips.sentences.denials, has_videos=False
+            ),
         )
     model, tokenizer = load_minilm()
     model.token_embedding.requires_grad_(False)
     base = FrozenTexts(deepcopy(model), tokenizer, "cpu")
-    learner = Learner(config, Start(losses_of(config), "cpu", model, tokenizer, PREPROCESS, Card("MiniLM"), Mean()))
+    learner = Learner(
+        config,
+        Start(losses_of(config), "cpu", model, tokenizer, PREPROCESS, Card("MiniLM"), Mean()),
+    )
     rows = range(0, len(clips), max(1, len(clips) // SAMPLE))
-    sentences = [draw_sentence(clips, config, row, f"{config.run.seed} tokens {row}") for row in rows]
-    sampled = MiniLMEncoder(load_minilm()[0], tokenizer).encode_text(clips.captions("sample")[:SAMPLE])
+    sentences = [
+        draw_sentence(clips, config, row, f"{config.run.seed} tokens {row}") for row in rows
+    ]
+    sampled = MiniLMEncoder(load_minilm()[0], tokenizer).encode_text(
+        clips.captions("sample")[:SAMPLE]
+    )
     parts = learner.losses.inputs.of(Parts)
     parts.teacher = Teacher(base, sentences, sampled, "cpu")
     parts.storing_teacher = parts.teacher
@@ -277,11 +332,17 @@ def teach(
         while learner.steps < epoch * config.steps_per_epoch:
             losses = learner.step(islice(batches, 1))
             if learner.steps in (1, 10, 100):
-                logger.info("step %d, %.0f s, %s", learner.steps, time.monotonic() - started, losses)
+                logger.info(
+                    "step %d, %.0f s, %s", learner.steps, time.monotonic() - started, losses
+                )
         if epoch % MEASURED_EVERY == 0 or epoch == config.batches.epochs:
             found = measures(FrozenTexts(model, tokenizer, "cpu"))
             logger.info("step %d, %.0f s: %s", learner.steps, time.monotonic() - started, found)
-    return model, {**found, "steps": learner.steps, "seconds": round(time.monotonic() - started)}, denied
+    return (
+        model,
+        {**found, "steps": learner.steps, "seconds": round(time.monotonic() - started)},
+        denied,
+    )
 
 
 def _noted(batches: Iterable[Batch], denied: set[str]) -> Iterator[Batch]:
@@ -291,26 +352,38 @@ def _noted(batches: Iterable[Batch], denied: set[str]) -> Iterator[Batch]:
         yield batch
 
 
-def measured(encoder: MiniLMEncoder, halves: Sequence[Half], denied: set[str] | None) -> Iterator[dict[str, Any]]:
+def measured(
+    encoder: MiniLMEncoder, halves: Sequence[Half], denied: set[str] | None
+) -> Iterator[dict[str, Any]]:
     """Yield the metrics of both halves: of an encoder that was taught with denied phrases, or of every baseline."""
     systems = [System(encoder.name)]
     if denied is None:
         systems += [System(encoder.name, name) for name in ("drop", "anchored", "spherical")]
         systems += [System(encoder.name, "boolean", alpha) for alpha in ALPHAS]
     for half in halves:
-        found = [result.measured for result in half.benchmark.measure(encoder, systems, EmbeddedVideos(half.videos))]
+        found = [
+            result.measured
+            for result in half.benchmark.measure(encoder, systems, EmbeddedVideos(half.videos))
+        ]
         queries = half.benchmark.queries
-        held_out = ["yes" if denies_held_out(" ".join(query.unwanted)) else "no" for query in queries]
+        held_out = [
+            "yes" if denies_held_out(" ".join(query.unwanted)) else "no" for query in queries
+        ]
         further: dict[str, float] = {}
         if denied is not None:
             new = novelties(queries, denied)
             control = ordered_by(new, queries, half.control)
             for name, pairs in ordered_by(new, queries, found[0]).items():
-                further[f"new/{name}"], further[f"new/{name}, drop"] = percent(pairs), percent(control[name])
+                further[f"new/{name}"], further[f"new/{name}, drop"] = (
+                    percent(pairs),
+                    percent(control[name]),
+                )
                 further[f"new/{name}, queries"] = len(pairs)
         for system, values in zip(systems, found, strict=True):
             by_concept = ordered_by(held_out, queries, values)
-            of_concepts = {f"held_out/hard_pairs {name}": percent(pairs) for name, pairs in by_concept.items()}
+            of_concepts = {
+                f"held_out/hard_pairs {name}": percent(pairs) for name, pairs in by_concept.items()
+            }
             yield {
                 "half": half.name,
                 "system": system.name,
@@ -334,10 +407,14 @@ def novelties(queries: Sequence[JudgedQuery], denied: set[str]) -> list[str]:
 @cache
 def concepts_of(phrase: str) -> tuple[str, ...]:
     """Return the lemmas of a phrase's content words."""
-    return tuple(sorted({token.lemma for token in load_tagger().tag(phrase) if token.tag in CONTENT} - VAGUE))
+    return tuple(
+        sorted({token.lemma for token in load_tagger().tag(phrase) if token.tag in CONTENT} - VAGUE)
+    )
 
 
-def ordered_by(groups: Sequence[str], queries: Sequence[JudgedQuery], values: Measured) -> dict[str, list[float]]:
+def ordered_by(
+    groups: Sequence[str], queries: Sequence[JudgedQuery], values: Measured
+) -> dict[str, list[float]]:
     """Return each "A and not B" query's share of ordered hard pairs, by group; there is one group name per query."""
     shares: dict[str, list[float]] = defaultdict(list)
     for group, query, ordered in zip(groups, queries, values.ordered, strict=True):

@@ -2,10 +2,11 @@
 
 Runs on the GPU where CUDA is present.
 
-The plain loops resemble typical research code: per step, the main thread reads and preprocesses the frames of a batch,
-encodes each list of padded texts separately, and computes in float32. One decodes video files; the other opens JPEG
-files of frames extracted beforehand, as the authors of nT2VR do. All three train CLIP-bnl's losses on the gallery's
-clips, and take turns: a round times each, and a table row has the medians of all rounds, with their range.
+The plain loops resemble typical research code: per step, the main thread reads and preprocesses the
+frames of a batch, encodes each list of padded texts separately, and computes in float32. One
+decodes video files; the other opens JPEG files of frames extracted beforehand, as the authors of
+nT2VR do. All three train CLIP-bnl's losses on the gallery's clips, and take turns: a round times
+each, and a table row has the medians of all rounds, with their range.
 """
 
 import random
@@ -71,20 +72,38 @@ def rows() -> dict[str, Row]:
         "flip": False,
         "num_clips": 400,
     }
-    built_in = {**common, "base": str(BASE), "model": read_configs(BASE)[0], "num_frames": 4, "frames_per_step": 4}
-    vit = {**common, "model": open_clip.get_model_config("ViT-B-32"), "num_frames": 8, "frames_per_step": 8}
+    built_in = {
+        **common,
+        "base": str(BASE),
+        "model": read_configs(BASE)[0],
+        "num_frames": 4,
+        "frames_per_step": 4,
+    }
+    vit = {
+        **common,
+        "model": open_clip.get_model_config("ViT-B-32"),
+        "num_frames": 8,
+        "frames_per_step": 8,
+    }
     batch, steps = (64, 2) if torch.cuda.is_available() else (16, 1)
     return {
         "built-in": Row("built-in model, 4 frames", TrainConfig(**built_in, batch_size=64)),
-        "text": Row("built-in model, text tower alone", TrainConfig(**built_in, batch_size=128, train="text")),
-        "vit": Row("ViT-B/32, random weights, 8 frames", TrainConfig(**vit, batch_size=batch), steps),
+        "text": Row(
+            "built-in model, text tower alone",
+            TrainConfig(**built_in, batch_size=128, train="text"),
+        ),
+        "vit": Row(
+            "ViT-B/32, random weights, 8 frames", TrainConfig(**vit, batch_size=batch), steps
+        ),
     }
 
 
 def gallery_clips(config: TrainConfig, videos: Sequence[Video]) -> Clips:
     """Decode the gallery once, as training does with video files."""
     with Decoder() as decoder:
-        decodings = [decoder.frames(video.path, config.frames.num_frames, config.framing) for video in videos]
+        decodings = [
+            decoder.frames(video.path, config.frames.num_frames, config.framing) for video in videos
+        ]
         frames = np.stack([decoding.result() for decoding in decodings])
     return Clips(frames, WorldSentences(scenes_of(videos)))
 
@@ -100,7 +119,9 @@ def trainer_loop(config: TrainConfig, clips: Clips) -> Step:
     if config.encoder.train == "text":
         learner.use_videos(clips.embeddings(learner.encoder()))
     learner.start_epoch()
-    epochs = (epoch_batches(clips, config, epoch, inputs=learner.losses.inputs) for epoch in count(1))
+    epochs = (
+        epoch_batches(clips, config, epoch, inputs=learner.losses.inputs) for epoch in count(1)
+    )
     drawn: Iterator[Batch] = chain.from_iterable(epochs)
     batches = prefetched(drawn) if learner.device == "cuda" else drawn
 
@@ -121,7 +142,9 @@ def plain_loop(config: TrainConfig, videos: Sequence[Video], read: Reader | None
     if config.encoder.train == "text":
         model.visual.requires_grad_(False).eval()
     losses = build_losses(config.objective.losses)
-    optimizer = torch.optim.RMSprop((p for p in model.parameters() if p.requires_grad), lr=config.rate.learning_rate)
+    optimizer = torch.optim.RMSprop(
+        (p for p in model.parameters() if p.requires_grad), lr=config.rate.learning_rate
+    )
     rows, sentences = _shuffled(len(videos)), WorldSentences(scenes_of(videos))
 
     def step() -> int:
@@ -129,10 +152,16 @@ def plain_loop(config: TrainConfig, videos: Sequence[Video], read: Reader | None
         frames = torch.stack([transform(f) for row in chosen for f in read(videos[row].path)])
         captions = [sentences.draw(row, random.Random(row)) for row in chosen]
         frame_embeddings = model.encode_image(frames.to(device), normalize=True)
-        video = normalize(frame_embeddings.unflatten(0, (config.batches.batch_size, -1)).mean(dim=1), dim=-1)
-        caption = model.encode_text(tokenizer([one.text for one in captions]).to(device), normalize=True)
+        video = normalize(
+            frame_embeddings.unflatten(0, (config.batches.batch_size, -1)).mean(dim=1), dim=-1
+        )
+        caption = model.encode_text(
+            tokenizer([one.text for one in captions]).to(device), normalize=True
+        )
         negations = [one.negate() or one.text for one in captions]
-        negated = EmbeddedNegated(model.encode_text(tokenizer(negations).to(device), normalize=True))
+        negated = EmbeddedNegated(
+            model.encode_text(tokenizer(negations).to(device), normalize=True)
+        )
         loss, _ = losses(EmbeddedBatch(video, caption, model.logit_scale.exp(), {Negated: negated}))
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -164,7 +193,10 @@ def extracted(videos: Sequence[Video], num_frames: int, folder: Path) -> Reader:
             frame.save(folder / f"{video.path.stem}_{number}.jpg", quality=95)
 
     def read(path: Path) -> list[Image.Image]:
-        return [Image.open(folder / f"{path.stem}_{number}.jpg").convert("RGB") for number in range(num_frames)]
+        return [
+            Image.open(folder / f"{path.stem}_{number}.jpg").convert("RGB")
+            for number in range(num_frames)
+        ]
 
     return read
 
@@ -188,12 +220,19 @@ def measure(row: Row, videos: Sequence[Video], rounds: int) -> list[object]:
     with TemporaryDirectory() as folder:
         reader = extracted(videos, config.frames.num_frames, Path(folder))
         clips = gallery_clips(config, videos)
-        loops = trainer_loop(config, clips), plain_loop(config, videos), plain_loop(config, videos, reader)
+        loops = (
+            trainer_loop(config, clips),
+            plain_loop(config, videos),
+            plain_loop(config, videos, reader),
+        )
         for step in loops:  # the first warms up
             step()
         rates = [[captions_per_s(step, row.steps) for step in loops] for _ in range(rounds)]
     times = [[ours / decoding, ours / opening] for ours, decoding, opening in rates]
-    cells = [*(ranged(values) for values in zip(*rates, strict=True)), *(ranged(v) for v in zip(*times, strict=True))]
+    cells = [
+        *(ranged(values) for values in zip(*rates, strict=True)),
+        *(ranged(v) for v in zip(*times, strict=True)),
+    ]
     return [row.name, config.batches.batch_size, *cells]
 
 
@@ -202,8 +241,15 @@ def main() -> None:
     prepare_environment()
     parser = arguments("training", __doc__)
     choices = rows()
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"{', '.join(choices)} (default: all)")
-    parser.add_argument("--rounds", type=int, default=5, help="rounds per loop, after a step to warm up (default: 5)")
+    parser.add_argument(
+        "rows", nargs="*", metavar="ROW", help=f"{', '.join(choices)} (default: all)"
+    )
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=5,
+        help="rounds per loop, after a step to warm up (default: 5)",
+    )
     options = parser.parse_args()
     videos = built_in_gallery().videos
     loops = "trainer", "loop that decodes", "loop on extracted frames"

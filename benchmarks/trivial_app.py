@@ -16,7 +16,10 @@ def build() -> gr.Blocks:
     with gr.Blocks(analytics_enabled=False) as page:
         query = gr.Textbox("", elem_id="query")
         answer = gr.Textbox("")
-        buttons = [gr.Button("Search", elem_id="search-button" if number == 0 else None) for number in range(EVENTS)]
+        buttons = [
+            gr.Button("Search", elem_id="search-button" if number == 0 else None)
+            for number in range(EVENTS)
+        ]
         for button in buttons:
             button.click(str, query, answer, api_visibility="private", concurrency_limit=None)
     return page

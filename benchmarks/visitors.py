@@ -1,8 +1,8 @@
 """Visitors of the page beside those of a trivial Gradio app: `python -m benchmarks.visitors [--rounds N]`.
 
-50 people ask every 5 s: the page for a search of its default systems, the trivial app for nothing. Both apps are up
-throughout, and are asked in turns of some seconds, so that whatever else the machine does slows both. `--people` asks
-for fewer or more.
+50 people ask every 5 s: the page for a search of its default systems, the trivial app for nothing.
+Both apps are up throughout, and are asked in turns of some seconds, so that whatever else the
+machine does slows both. `--people` asks for fewer or more.
 """
 
 import asyncio
@@ -88,14 +88,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=20.0, help="of a turn")
     parser.add_argument("--people", type=int, default=PEOPLE)
-    parser.add_argument("--new-sessions", action="store_true", help="each request is of a new visitor")
+    parser.add_argument(
+        "--new-sessions", action="store_true", help="each request is of a new visitor"
+    )
     options = parser.parse_args()
     num_queries = round(options.people * (options.seconds / PAUSE_S + 1) * (options.rounds + 1))
     with both_apps(iter(queries(num_queries))) as apps:
         for number in range(options.rounds + 1):
             for measured in apps.values():
                 before_s = cpu_seconds(measured.app)
-                load = crowd(measured.app.url, measured.ask, options.seconds, options.people, options.new_sessions)
+                load = crowd(
+                    measured.app.url,
+                    measured.ask,
+                    options.seconds,
+                    options.people,
+                    options.new_sessions,
+                )
                 tally = asyncio.run(load)
                 if number > 0:  # the first round warms up
                     measured.rounds.append(tally)

@@ -1,9 +1,9 @@
 """Time from “Watch it learn” to each checkpoint: `python -m benchmarks.watch [--set KEY=VALUE …] [--check]`.
 
-Starts a run of the preset `stage` as the page does, in an empty data folder. Prints
-when each step of the preparation began, and for each checkpoint the seconds since the start and the hard pairs on the
-run's own validation clips. `--check` measures the last one on the 1,000 validation clips of docs/results.md too. The
-page shows a checkpoint up to two seconds later.
+Starts a run of the preset `stage` as the page does, in an empty data folder. Prints when each step
+of the preparation began, and for each checkpoint the seconds since the start and the hard pairs on
+the run's own validation clips. `--check` measures the last one on the 1,000 validation clips of
+docs/results.md too. The page shows a checkpoint up to two seconds later.
 """
 
 import os
@@ -54,21 +54,33 @@ def watch(manager: RunManager, config: TrainConfig) -> RunFolder:
 
 
 def _print(now_s: float, step: str, measured: dict[str, float]) -> str:
-    write_row(f"{now_s:.1f}", step, *(f"{measured[name]:.3g}" if name in measured else "" for name in MEASURES))
+    write_row(
+        f"{now_s:.1f}",
+        step,
+        *(f"{measured[name]:.3g}" if name in measured else "" for name in MEASURES),
+    )
     return step
 
 
 def check(run: RunFolder, config: TrainConfig, cache: Path) -> None:
     """Measure the last checkpoint on the validation clips that other results are of."""
     clips = ClipLoader(config.replace(validation_clips=1000), cache).load("validation")
-    _print(0, f"on {len(clips)} clips", validate(read_checkpoint(run.checkpoint(config.batches.epochs)), clips))
+    _print(
+        0,
+        f"on {len(clips)} clips",
+        validate(read_checkpoint(run.checkpoint(config.batches.epochs)), clips),
+    )
 
 
 def main() -> None:
     """Print a table per run."""
     parser = arguments("watch", __doc__)
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the preset")
-    parser.add_argument("--check", action="store_true", help="measure the last checkpoint on 1,000 clips")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="change the preset"
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="measure the last checkpoint on 1,000 clips"
+    )
     flags = parser.parse_args()
     prepare_environment()
     config = load_config(PRESETS / "stage.json", dict(map(parse_change, flags.set)))

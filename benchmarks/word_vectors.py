@@ -1,9 +1,10 @@
 """A base whose text tower reads WordPieces with the vectors of a real sentence encoder.
 
-Each of all-MiniLM-L6-v2's 30,522 word pieces is embedded by itself, as the text "piece"; the vectors are centred,
-reduced by PCA to the tower's width, and scaled. They are all that is taken from MiniLM: transformer, positions and
-projection start from random weights, as does the visual tower unless it comes from a checkpoint. Trained with
-`keep_tokens`, the vectors stay as they are, so words that no caption has keep their place among the others.
+Each of all-MiniLM-L6-v2's 30,522 word pieces is embedded by itself, as the text "piece"; the
+vectors are centred, reduced by PCA to the tower's width, and scaled. They are all that is taken
+from MiniLM: transformer, positions and projection start from random weights, as does the visual
+tower unless it comes from a checkpoint. Trained with `keep_tokens`, the vectors stay as they are,
+so words that no caption has keep their place among the others.
 
     python -m benchmarks.word_vectors FOLDER [--visual assets/models/clip | --visual-width 24] [--layers 3]
 """
@@ -25,7 +26,9 @@ from trainer.config import SMALL_MODEL
 CLS, SEP, PIECES_AT_ONCE = 101, 102, 1024
 
 
-def text_cfg(width: int = 192, layers: int = 3, heads: int = 4, context: int = 48) -> dict[str, Any]:
+def text_cfg(
+    width: int = 192, layers: int = 3, heads: int = 4, context: int = 48
+) -> dict[str, Any]:
     """Return open_clip's configuration of a causal text tower whose embedding is taken at [SEP]."""
     return {
         "context_length": context,
@@ -64,7 +67,9 @@ def piece_vectors(width: int) -> Tensor:
 def write_base(folder: Path, visual: Path | None, layers: int, width: int) -> None:
     """Write the checkpoint folder; `width` is that of a random visual tower."""
     cfg = text_cfg(layers=layers)
-    vision_cfg = SMALL_MODEL["vision_cfg"] if visual else {**SMALL_MODEL["vision_cfg"], "width": width}
+    vision_cfg = (
+        SMALL_MODEL["vision_cfg"] if visual else {**SMALL_MODEL["vision_cfg"], "width": width}
+    )
     model_cfg = {**SMALL_MODEL, "vision_cfg": vision_cfg, "text_cfg": cfg}
     card, preprocess = Card("Word vectors"), dict[str, Any]()
     torch.manual_seed(0)
@@ -85,8 +90,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Write a base."""
     parser = arguments("word_vectors", __doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--visual", type=Path, help="checkpoint whose visual tower and temperature are taken")
-    parser.add_argument("--visual-width", type=int, default=16, help="of a visual tower from random weights")
+    parser.add_argument(
+        "--visual", type=Path, help="checkpoint whose visual tower and temperature are taken"
+    )
+    parser.add_argument(
+        "--visual-width", type=int, default=16, help="of a visual tower from random weights"
+    )
     parser.add_argument("--layers", type=int, default=3)
     args = parser.parse_args(argv)
     write_base(args.folder, args.visual, args.layers, args.visual_width)

@@ -1,8 +1,9 @@
 """How systems hear the wordings of an exclusion: `python -m benchmarks.wordings`.
 
-120 sentences about the built-in gallery: ten scenes in twelve wordings, with both parts known. Prints, per wording,
-what share of the first eight clips is right, and what share violates: shows the unwanted part. The first column is the
-share that a perfect system would get right: four to eight clips of a scene are.
+120 sentences about the built-in gallery: ten scenes in twelve wordings, with both parts known.
+Prints, per wording, what share of the first eight clips is right, and what share violates: shows
+the unwanted part. The first column is the share that a perfect system would get right: four to
+eight clips of a scene are.
 """
 
 from collections import Counter
@@ -61,7 +62,9 @@ SCENES = (
     Scene("a man", "skiing", "snowboarding", "man skiing", "snowboarding", "falling"),
     Scene("a woman", "eating", "dancing", "woman eating", "dancing", "singing"),
 )
-WORDINGS: Mapping[str, Sequence[str]] = {  # for things and for deeds if two; one per scene in turn if more
+WORDINGS: Mapping[
+    str, Sequence[str]
+] = {  # for things and for deeds if two; one per scene in turn if more
     "operator": ("{key} -{not_key}",) * 2,
     "order swapped": ("{no}, but {who} {doing}", "{no} but {who} {doing}"),
     "list": ("{who} {doing}, no {not_key} or {other}", "{who} {doing}, not {without} or {other}"),
@@ -79,13 +82,29 @@ WORDINGS: Mapping[str, Sequence[str]] = {  # for things and for deeds if two; on
     "without": ("{who} {doing} without {without}",) * 2,
     "minus": ("{who} {doing} minus {without}",) * 2,
     "typo": (
-        *("{who} {doing} wihtout {without}", "{who} {doing} excpet {without}", "{who} {doing} w/o {without}"),
-        *("{who} {doing} insted of {without}", "{who} {doing} exluding {without}", "{who} {doing}, nto {without}"),
-        *("{who} {doing} rather then {without}", "{who} {doing} witout {without}", "{who} {doing} but nto {without}"),
+        *(
+            "{who} {doing} wihtout {without}",
+            "{who} {doing} excpet {without}",
+            "{who} {doing} w/o {without}",
+        ),
+        *(
+            "{who} {doing} insted of {without}",
+            "{who} {doing} exluding {without}",
+            "{who} {doing}, nto {without}",
+        ),
+        *(
+            "{who} {doing} rather then {without}",
+            "{who} {doing} witout {without}",
+            "{who} {doing} but nto {without}",
+        ),
         "{who} who isnt {without} but {doing}",
     ),
     "denies nothing": (
-        *("no doubt {who} {doing}", "you can't miss {who} {doing}", "{who} {doing} like nobody's business"),
+        *(
+            "no doubt {who} {doing}",
+            "you can't miss {who} {doing}",
+            "{who} {doing} like nobody's business",
+        ),
         *("why not {who} {doing}", "{who} who never stops {doing}", "{who} who can't stop {doing}"),
         *("{who} {doing}, no kidding", "{who} {doing} in no time", "nothing beats {who} {doing}"),
         "I have never seen such {who} {doing}",
@@ -103,7 +122,11 @@ def sentences() -> dict[str, list[Query]]:
 
 def _sentence(wording: str, templates: Sequence[str], scene: Scene, place: int) -> Query:
     template = templates[scene.is_deed if len(templates) == 2 else place]
-    unwanted = () if wording == "denies nothing" else (scene.without, scene.other)[: 1 + (wording == "list")]
+    unwanted = (
+        ()
+        if wording == "denies nothing"
+        else (scene.without, scene.other)[: 1 + (wording == "list")]
+    )
     return Query(template.format(**scene.fields), (f"{scene.who} {scene.doing}",), unwanted)
 
 
@@ -122,9 +145,14 @@ def main() -> None:
         for wording, queries in sentences().items():
             found: dict[str, Counter[Verdict | None]] = {name: Counter() for name in total}
             for query in queries:
-                fitting = sum(judge_video(query, video) == "right" for video in searcher.gallery.videos)
+                fitting = sum(
+                    judge_video(query, video) == "right" for video in searcher.gallery.videos
+                )
                 found[""]["right"] += min(K, fitting)
-                parsed, known = searcher.search(query.text, SYSTEMS, K), searcher.search(query, WITH_GOLD, K)
+                parsed, known = (
+                    searcher.search(query.text, SYSTEMS, K),
+                    searcher.search(query, WITH_GOLD, K),
+                )
                 for name, ranking in zip(names, (*parsed.rankings, *known.rankings), strict=True):
                     found[name] += counted(searcher, query, ranking)
             write_row(wording, *_cells(found, len(queries)))

@@ -1,11 +1,14 @@
 """Words that a model of the built-in world knows, as JSON: `python -m benchmarks.words CHECKPOINT [--cache FOLDER]`.
 
-Asks for single words among test scenes, drawn once and cached; every thing is in at least 16 of them.
+Asks for single words among test scenes, drawn once and cached; every thing is in at least 16 of
+them.
 
 - known: names of things and kinds, deeds and places: precision@10, and the share of at least .5;
-- unseen: words of `assets/world/unseen_words.tsv`, which no caption has, next to the known word in their place;
+- unseen: words of `assets/world/unseen_words.tsv`, which no caption has, next to the known word in
+  their place;
 - things: precision@8 of the usual name;
-- time of day: hard pairs of "in the park but not at night" and the like, of all places and things shown at both times.
+- time of day: hard pairs of "in the park but not at night" and the like, of all places and things
+  shown at both times.
 """
 
 import json
@@ -42,7 +45,9 @@ Words = Mapping[str, Claim]
 def test_scenes() -> list[Scene]:
     """Draw test scenes as usual, then further ones for things that few of them show."""
     scenes = sample_scenes("test", NUM_CLIPS, SEED)
-    shown = Counter(name for scene in scenes for name in {figure.thing for figure in seen_in(scene)})
+    shown = Counter(
+        name for scene in scenes for name in {figure.thing for figure in seen_in(scene)}
+    )
     for name in things():
         further = stream_staged([showing(name)], "test", SEED)
         while shown[name] < LEAST:
@@ -57,7 +62,11 @@ def unseen_words() -> dict[str, tuple[str, Claim]]:
     for row in read_table("unseen_words"):
         name, thing = row["name"], row["object"]
         if row["kind"] == "deed":
-            phrase = deeds()[name].phrases[0].replace("{o}", things()[thing].nouns[0].with_article() if thing else "")
+            phrase = (
+                deeds()[name]
+                .phrases[0]
+                .replace("{o}", things()[thing].nouns[0].with_article() if thing else "")
+            )
             act = Act(frozenset((name,)), frozenset((thing,) if thing else ()))
             found[row["word"]] = inflect_phrase(phrase.strip(), "VBG"), Claim((Who(acts=(act,)),))
         elif row["kind"] == "place":
@@ -72,7 +81,9 @@ def unseen_words() -> dict[str, tuple[str, Claim]]:
 class Asked:
     """A model and the clips: precision of single words."""
 
-    def __init__(self, encoder: Encoder, scenes: Sequence[Scene], videos: NDArray[np.float32]) -> None:
+    def __init__(
+        self, encoder: Encoder, scenes: Sequence[Scene], videos: NDArray[np.float32]
+    ) -> None:
         """Index the scenes."""
         self._encoder, self._videos, self.table = encoder, videos, SceneTable(scenes)
 
@@ -108,10 +119,18 @@ def of_night(asked: Asked) -> dict[str, Any]:
     night = asked.table.holding(read_claim("at night") or Claim())
     named = [label for label in labels() if not any(who.acts for who in label.claim.whos)]
     shown = {label.texts[-1]: asked.table.holding(label.claim) for label in named}
-    shown = {text: has for text, has in shown.items() if min((has & night).sum(), (has & ~night).sum()) >= FEWEST}
+    shown = {
+        text: has
+        for text, has in shown.items()
+        if min((has & night).sum(), (has & ~night).sum()) >= FEWEST
+    }
     found: dict[str, Any] = {"sentences": len(shown)}
     has = np.stack([*shown.values()])
-    for denied, unwanted in ((" but not at night", night), (" but not by day", ~night), ("", night)):
+    for denied, unwanted in (
+        (" but not at night", night),
+        (" but not by day", ~night),
+        ("", night),
+    ):
         ordered, _ = ordered_shares(
             asked.scores([f"{text}{denied}" for text in shown]), has & ~unwanted, has & unwanted
         )
@@ -139,14 +158,21 @@ def measure(asked: Asked, scenes: Sequence[Scene]) -> dict[str, Any]:
     of = of_things(asked)
     return {
         "clips": len(scenes),
-        "known": {"words": len(known), "precision@10": _mean([*known.values()]), "at least .5": _least(known, 0.5)},
+        "known": {
+            "words": len(known),
+            "precision@10": _mean([*known.values()]),
+            "at least .5": _least(known, 0.5),
+        },
         "unseen": {
             "words": len(pairs),
             "precision@10": _mean([each for each, _ in pairs]),
             "of the known word": _mean([each for _, each in pairs]),
             "worst": sorted(new, key=new.__getitem__)[:40],
         },
-        "things": {"precision@8": _mean(of), **{f"at least {x}": sum(p >= x for p in of) for x in (0.5, 0.8)}},
+        "things": {
+            "precision@8": _mean(of),
+            **{f"at least {x}": sum(p >= x for p in of) for x in (0.5, 0.8)},
+        },
         "time of day": of_night(asked),
     }
 
@@ -159,7 +185,9 @@ def main() -> None:
     """Print one JSON object."""
     parser = arguments("words", __doc__)
     parser.add_argument("checkpoint", type=Path)
-    parser.add_argument("--cache", type=Path, help="folder of the drawn clips; the app's own by default")
+    parser.add_argument(
+        "--cache", type=Path, help="folder of the drawn clips; the app's own by default"
+    )
     flags = parser.parse_args()
     prepare_environment()
     settings = Settings.read()

@@ -1,6 +1,7 @@
 """nT2VR: text-to-video retrieval that understands negation.
 
-The names below are imported with their first use, so that `import nt2vr` stays quick and loads no torch.
+The names below are imported with their first use, so that `import nt2vr` stays quick and loads no
+torch.
 """
 
 # ruff: noqa: F403
@@ -13,7 +14,16 @@ if TYPE_CHECKING:
     __version__: str
 
 # what nt2vr.api has; extensions add more
-CORE = ["Answer", "Capabilities", "Card", "Comparison", "Data", "Difference", "Encoder", "Evaluation"]
+CORE = [
+    "Answer",
+    "Capabilities",
+    "Card",
+    "Comparison",
+    "Data",
+    "Difference",
+    "Encoder",
+    "Evaluation",
+]
 CORE += ["GallerySearcher", "Match", "Model", "Parts", "Query", "Reference", "System", "Training"]
 CORE += ["__version__", "add_model", "evaluate", "load_model", "load_report", "open_searcher"]
 CORE += ["register_dataset", "register_loss", "register_strategy", "teach", "train", "understand"]
@@ -46,4 +56,6 @@ def _of_extensions() -> dict[str, str]:
     """Return a reference to each name that extensions add."""
     from nt2vr.extension import extensions  # noqa: PLC0415
 
-    return {name: reference for extension in extensions() for name, reference in extension.api.items()}
+    return {
+        name: reference for extension in extensions() for name, reference in extension.api.items()
+    }

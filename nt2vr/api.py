@@ -67,14 +67,17 @@ Systems = str | System | Encoder | Sequence[str | System | Encoder]
 Image = NDArray[np.uint8]
 THUMBNAIL_SIDE = 128  # pixels: 3 to 6 KB each
 THUMBNAILS = 500  # kept
-_ENCODERS: dict[str, Encoder] = {}  # by name: models from outside that `add_model` has added, in this process
+_ENCODERS: dict[
+    str, Encoder
+] = {}  # by name: models from outside that `add_model` has added, in this process
 _QUERY = "A query is a sentence, an nt2vr.Query or a vector"
 
 
 class Model(WrappedEncoder):
     """A model; also an `Encoder`, so that it can be searched and evaluated with.
 
-    Embeddings are unit vectors, so inner products are cosines. With `convert_to="torch"` they are tensors on the CPU.
+    Embeddings are unit vectors, so inner products are cosines. With `convert_to="torch"` they are
+    tensors on the CPU.
     """
 
     def encode_text(self, texts: str | Sequence[str], convert_to: Form = "numpy") -> Any:
@@ -91,17 +94,23 @@ class Model(WrappedEncoder):
         side = self.image_size
         found = getattr(frames, "dtype", None), getattr(frames, "shape", ())
         if found[0] != np.uint8 or len(found[1]) != 4 or tuple(found[1][1:]) != (side, side, 3):
-            raise ConfigError(f"frames must be (N, {side}, {side}, 3) uint8, not {tuple(found[1])} {found[0]}.")
+            raise ConfigError(
+                f"frames must be (N, {side}, {side}, 3) uint8, not {tuple(found[1])} {found[0]}."
+            )
         clips = np.asarray(frames)[:, None]
         return _converted(self.encode_video(clips)[:, 0], convert_to)
 
-    def encode_videos(self, files: str | Path | Sequence[str | Path], convert_to: Form = "numpy") -> Any:
+    def encode_videos(
+        self, files: str | Path | Sequence[str | Path], convert_to: Form = "numpy"
+    ) -> Any:
         """Embed video or picture files, decoded in child processes: (N, D); one file: (D,). A MediaError names it."""
         one = isinstance(files, str | Path)
         listed: Any = [files] if one else files
         rows = [np.empty((0, self.embed_dim), np.float32)]
         with Decoder() as decoder:
-            decoding = (decoder.frames(expanded(file), self.num_frames, self.framing) for file in listed)
+            decoding = (
+                decoder.frames(expanded(file), self.num_frames, self.framing) for file in listed
+            )
             for decoded in ahead(decoding, AHEAD):
                 stored = self.encode_video(decoded.result()[None])
                 rows.append(self.pool(stored))
@@ -129,7 +138,9 @@ def _named_systems(systems: Any, models: Catalog) -> list[str]:
         name = each.name if isinstance(each, System) else each
         if not isinstance(name, str):
             if not hasattr(each, "encode_text"):
-                raise ConfigError(f"A system is a name, an nt2vr.System or a model, not {quoted(each)}.")
+                raise ConfigError(
+                    f"A system is a name, an nt2vr.System or a model, not {quoted(each)}."
+                )
             encoder = each.encoder if isinstance(each, Model) else each
             name = models.add(encoder, check_name=check_model_name).name
         names.append(name)
@@ -154,15 +165,21 @@ def _one_query(query: Any) -> str | Query | Vector:
     try:
         vector = np.asarray(query, np.float32)
     except Exception as error:  # of any library's arrays
-        raise QueryError(f"{_QUERY}; this one is on a GPU, or not of numbers. Pass it as a NumPy array.") from error
+        raise QueryError(
+            f"{_QUERY}; this one is on a GPU, or not of numbers. Pass it as a NumPy array."
+        ) from error
     if vector.ndim != 1 or not np.isfinite(vector).all():
-        raise QueryError(f"{_QUERY} of finite numbers (D,), not {vector.shape} with {quoted(vector)}.")
+        raise QueryError(
+            f"{_QUERY} of finite numbers (D,), not {vector.shape} with {quoted(vector)}."
+        )
     return vector
 
 
 def _each_query(queries: Any) -> list[str | Asked | Nt2vrError]:
     """Return several queries; one of another type is its own error."""
-    if isinstance(queries, str | bytes) or not (isinstance(queries, Sequence) or hasattr(queries, "__array__")):
+    if isinstance(queries, str | bytes) or not (
+        isinstance(queries, Sequence) or hasattr(queries, "__array__")
+    ):
         raise ConfigError(f"Pass a list of queries, not {quoted(queries)}.")
     found: list[str | Asked | Nt2vrError] = []
     for query in queries:
@@ -209,22 +226,26 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         """Rank the gallery's videos with each system; adjacent windows of a long video are one hit with `moments`.
 
         Args:
-            query: a sentence, one split by `understand`, or a vector (D,) to be searched as it is; a list of these, or
-                vectors (Q, D).
-            systems: one or more, by name ("CLIP", "CLIP boolean α 0.5"), or models of one's own, see `nt2vr.Encoder`.
-                Default: CLIP-neg, or in a library a model that knows real videos; `rectified` if the query denies
-                something.
+            query: a sentence, one split by `understand`, or a vector (D,) to be searched as it is;
+                a list of these, or vectors (Q, D).
+            systems: one or more, by name ("CLIP", "CLIP boolean α 0.5"), or models of one's own,
+                see `nt2vr.Encoder`. Default: CLIP-neg, or in a library a model that knows real
+                videos; `rectified` if the query denies something.
             k: number of hits per system, at most 100; None ranks everything.
-            image: reference picture of weight 0.5, a file or (H, W, 3) uint8 RGB; the query says what to change.
+            image: reference picture of weight 0.5, a file or (H, W, 3) uint8 RGB; the query says
+                what to change.
             alpha: weight of the unwanted part in `boolean` systems that fix none.
-            literal: words to take as typed; other words that a model does not know are substituted (`read_as`).
+            literal: words to take as typed; other words that a model does not know are substituted
+                (`read_as`).
             references: further pictures, or clips of the gallery, wanted or not.
 
         Returns:
-            An answer; for several queries, a list with an answer, or the Nt2vrError of a bad one, for each.
+            An answer; for several queries, a list with an answer, or the Nt2vrError of a bad one,
+            for each.
 
         Raises:
-            QueryError, ConfigError, MediaError: if a query, another argument or the picture cannot be used.
+            QueryError, ConfigError, MediaError: if a query, another argument or the picture cannot
+                be used.
             NotIndexedError: if a model has not indexed the library; see `nt2vr library update`.
         """
         _refuse_text("literal", literal)
@@ -237,8 +258,13 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
             found = [self._answered(each, rest) for each in listed]
         else:
             panel = self._searcher.panel(self._names(systems), *rest)
-            found = self._searcher.each(listed, panel, lambda query: self._searcher.answer(query, panel))
-        shown = [each.with_thumbnails(self._thumbnail) if isinstance(each, Answer) else each for each in found]
+            found = self._searcher.each(
+                listed, panel, lambda query: self._searcher.answer(query, panel)
+            )
+        shown = [
+            each.with_thumbnails(self._thumbnail) if isinstance(each, Answer) else each
+            for each in found
+        ]
         if one and isinstance(shown[0], Nt2vrError):
             raise shown[0]
         return shown[0] if one else shown
@@ -264,17 +290,23 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
     ) -> dict[str, NDArray[np.float32]]:
         """Return each system's scores (Q, N): a row per query, a column per clip of `video_ids`.
 
-        NaN is the score of a clip that a model has not indexed, and of every clip for a query that leaves the system
-        nothing to search for. A bad query is NaN as well, and a warning says what is the matter.
+        NaN is the score of a clip that a model has not indexed, and of every clip for a query that
+        leaves the system nothing to search for. A bad query is NaN as well, and a warning says what
+        is the matter.
         """
         _refuse_text("literal", literal)
-        panel = self._searcher.panel(self._names(systems), None, (), {"boolean": float(alpha)}, literal)
+        panel = self._searcher.panel(
+            self._names(systems), None, (), {"boolean": float(alpha)}, literal
+        )
         listed = _each_query([queries] if _is_one(queries) else queries)
         scores, errors = self._searcher.score_all(listed, panel)
         bad = [(row, error) for row, error in enumerate(errors) if error is not None]
         if bad:
             row, error = bad[0]
-            warnings.warn(f"No scores for {counted(len(bad), 'query', 'queries')}; row {row}: {error}", stacklevel=2)
+            warnings.warn(
+                f"No scores for {counted(len(bad), 'query', 'queries')}; row {row}: {error}",
+                stacklevel=2,
+            )
         return scores
 
     def match(
@@ -297,8 +329,12 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         if isinstance(shown, str) and not is_clip and not expanded(shown).exists():
             problem = "is neither a clip of this gallery nor a file. Name a clip or a picture."
             raise ConfigError(f"{quoted(shown)} {problem}")
-        reference = Reference(video_id=str(shown)) if is_clip else Reference((self._picture(shown),))
-        return self._searcher.match(reference, lines, self._names(systems), {"boolean": float(alpha)}, literal)
+        reference = (
+            Reference(video_id=str(shown)) if is_clip else Reference((self._picture(shown),))
+        )
+        return self._searcher.match(
+            reference, lines, self._names(systems), {"boolean": float(alpha)}, literal
+        )
 
     def _names(self, systems: Systems) -> list[str]:
         names = _named_systems(systems, self._services.models)
@@ -308,7 +344,9 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
     def _decoded(self, video_id: str) -> bytes | None:
         try:
             if self._is_open:
-                return still(self._services.decoder, self._searcher.video(video_id), 0, 1, THUMBNAIL_SIDE)
+                return still(
+                    self._services.decoder, self._searcher.video(video_id), 0, 1, THUMBNAIL_SIDE
+                )
         except MediaError:
             pass
         return None
@@ -319,7 +357,9 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         if not isinstance(image, np.ndarray):
             raise ConfigError(f"A picture must be a file or an array, not {quoted(image)}.")
         if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
-            raise ConfigError(f"A picture must be (H, W, 3) uint8, not {image.shape} {image.dtype}. Convert it.")
+            raise ConfigError(
+                f"A picture must be (H, W, 3) uint8, not {image.shape} {image.dtype}. Convert it."
+            )
         return image
 
     def explain(self, answer: Answer, video_id: str) -> tuple[Why, ...]:
@@ -357,9 +397,9 @@ class Comparison:
 
     Attributes:
         first, second: names of the systems.
-        differences: one per measure, with `measure`, `num_queries`, the means `first` and `second`, their `difference`
-            (second minus first), its 95 % `interval` (`low`, `high`; None where all queries differ by as much), `p` of
-            a sign-flip test, and `is_noise`.
+        differences: one per measure, with `measure`, `num_queries`, the means `first` and `second`,
+            their `difference` (second minus first), its 95 % `interval` (`low`, `high`; None where
+            all queries differ by as much), `p` of a sign-flip test, and `is_noise`.
     """
 
     first: str
@@ -373,16 +413,34 @@ class Comparison:
             if difference.measure == measure:
                 return difference
         known = ", ".join(difference.measure for difference in self.differences) or "none"
-        raise ConfigError(f"{self.first} and {self.second} have no {quoted(measure)}. Choose one of: {known}.")
+        raise ConfigError(
+            f"{self.first} and {self.second} have no {quoted(measure)}. Choose one of: {known}."
+        )
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with a row per measure; low and high are the ends of the interval, or NaN."""
         rows = []
         for result in self.differences:
             low, high = result.interval or (None, None)
-            figures = (result.measure, result.num_queries, result.first, result.second, result.difference)
+            figures = (
+                result.measure,
+                result.num_queries,
+                result.first,
+                result.second,
+                result.difference,
+            )
             rows.append((*figures, low, high, result.p, result.is_noise))
-        columns = ("measure", "queries", "first", "second", "difference", "low", "high", "p", "within_noise")
+        columns = (
+            "measure",
+            "queries",
+            "first",
+            "second",
+            "difference",
+            "low",
+            "high",
+            "p",
+            "within_noise",
+        )
         return data_frame(rows, columns)
 
     def __str__(self) -> str:
@@ -421,14 +479,18 @@ class Evaluation:
         """Compare two systems by every measure, query by query, with intervals and tests.
 
         Args:
-            first: name of a system of this evaluation, in any letter case; default, with `second`: the two that were
-                named, or the best one and its base.
+            first: name of a system of this evaluation, in any letter case; default, with `second`:
+                the two that were named, or the best one and its base.
             second: likewise.
 
         Raises:
-            ConfigError: if a system is unknown, or the measures are not means over queries (pictures plus texts).
+            ConfigError: if a system is unknown, or the measures are not means over queries
+                (pictures plus texts).
         """
-        pair = tuple(self._system(each) for each in (first, second) if each) or self.report.telling_pair
+        pair = (
+            tuple(self._system(each) for each in (first, second) if each)
+            or self.report.telling_pair
+        )
         if len(pair) != 2:
             raise ConfigError("Name two systems to compare, or none.")
         return Comparison(*pair, self.report.compare(*pair), self.report)
@@ -461,10 +523,14 @@ class Evaluation:
 
     def __repr__(self) -> str:
         systems = counted(len(self.metrics), "system")
-        return f"<Evaluation of {systems} on {self.report.name}: {size_of(self.report).rstrip('.')}>"
+        return (
+            f"<Evaluation of {systems} on {self.report.name}: {size_of(self.report).rstrip('.')}>"
+        )
 
     def _repr_html_(self) -> str:
-        parts = [table((), (), heading) for heading in self.report.presentation.headings(self.report)]
+        parts = [
+            table((), (), heading) for heading in self.report.presentation.headings(self.report)
+        ]
         for shown in tables_of(self.report):
             heads, *rows = shown.texts(self.report)
             parts.append(table(heads, rows))
@@ -477,7 +543,8 @@ class Evaluation:
 def understand(text: str, editing: bool = False) -> Query:
     """Split a sentence into its wanted and unwanted parts.
 
-    With `editing`, edits are understood as well, as next to a reference picture: "replace the dog by a cat".
+    With `editing`, edits are understood as well, as next to a reference picture: "replace the dog
+    by a cat".
     """
     return understand_tagged(text, load_tagger(), editing)
 
@@ -487,7 +554,8 @@ def register_strategy(name: str, function: Callable[[Parts], Vector | None]) -> 
 
     Args:
         name: lower-case; a built-in strategy's name is refused, an own one's is replaced.
-        function: turns a query's `Parts` (unit vectors) into one vector, or None if there is nothing to search for.
+        function: turns a query's `Parts` (unit vectors) into one vector, or None if there is
+            nothing to search for.
     """
     STRATEGIES.register(name, function)
 
@@ -497,9 +565,9 @@ def register_loss(name: str, loss: type) -> None:
 
     Args:
         name: lower-case; a built-in loss's name is refused, an own one's is replaced.
-        loss: a dataclass whose fields, its hyperparameters, have defaults; `inputs` names classes of
-            `trainer.inputs`, or `Input`s of one's own, and `__call__` turns an `EmbeddedBatch` with these into a
-            scalar.
+        loss: a dataclass whose fields, its hyperparameters, have defaults; `inputs` names classes
+            of `trainer.inputs`, or `Input`s of one's own, and `__call__` turns an `EmbeddedBatch`
+            with these into a scalar.
     """
     from trainer.losses import LOSSES  # noqa: PLC0415  imports torch
 
@@ -516,37 +584,46 @@ def add_model(
     """Add a model, and return its name.
 
     Args:
-        source: a checkpoint file, the folder of a model, an .npz file of embeddings, a model of open_clip's
-            ("ViT-B-32/openai"), or a repository on the Hugging Face Hub ("hf:OWNER/NAME", "st:OWNER/NAME"); it joins
-            the models of the data folder. An `Encoder`, or an object with its methods, is known in this process alone,
-            by its own name.
+        source: a checkpoint file, the folder of a model, an .npz file of embeddings, a model of
+            open_clip's ("ViT-B-32/openai"), or a repository on the Hugging Face Hub
+            ("hf:OWNER/NAME", "st:OWNER/NAME"); it joins the models of the data folder. An
+            `Encoder`, or an object with its methods, is known in this process alone, by its own
+            name.
         name: of the model; default: the source's.
         data_dir: as for `load_model`.
-        progress: called with bytes done, their total, and a description; 0 of 0 where there are none to count.
-        options: the flags of `nt2vr models add`: model, key, frames, activation, pooling, positions, fps, size,
-            instruction, dimensions.
+        progress: called with bytes done, their total, and a description; 0 of 0 where there are
+            none to count.
+        options: the flags of `nt2vr models add`: model, key, frames, activation, pooling,
+            positions, fps, size, instruction, dimensions.
 
     Raises:
-        Nt2vrError: if the source cannot be used, an option does not belong to it, or the name is taken.
+        Nt2vrError: if the source cannot be used, an option does not belong to it, or the name is
+            taken.
     """
     models = _services(_settings(data_dir, None)).models
     if not isinstance(source, str | Path):
         if name or options:
-            raise ConfigError("A model that is an object has a name and settings of its own. Pass it alone.")
+            raise ConfigError(
+                "A model that is an object has a name and settings of its own. Pass it alone."
+            )
         encoder = source.encoder if isinstance(source, Model) else source
         added = models.add(encoder, check_name=check_model_name)
         _ENCODERS[added.name] = encoder
         return added.name
 
     if unknown := options.keys() - AddOptions.__dataclass_fields__.keys():
-        raise ConfigError(f"add_model takes no {', '.join(sorted(unknown))}. See nt2vr models add --help.")
+        raise ConfigError(
+            f"add_model takes no {', '.join(sorted(unknown))}. See nt2vr models add --help."
+        )
     added = models.add(source, AddOptions(name, **options), progress, check_name=check_model_name)
     if added.is_guess:
         warnings.warn(added.remark, stacklevel=2)
     return added.name
 
 
-def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, device: str | None = None) -> Model:
+def load_model(
+    name_or_folder: str | Path, data_dir: str | Path | None = None, device: str | None = None
+) -> Model:
     """Load a model.
 
     Args:
@@ -556,17 +633,22 @@ def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, d
     """
     settings = _settings(data_dir, device)
     folder, models = expanded(name_or_folder), _services(settings).models
-    return Model(models.read(folder) if (folder / CARD).is_file() else models.load(str(name_or_folder)))
+    return Model(
+        models.read(folder) if (folder / CARD).is_file() else models.load(str(name_or_folder))
+    )
 
 
 def open_searcher(
-    data_dir: str | Path | None = None, device: str | None = None, library: str = "", index: str = ""
+    data_dir: str | Path | None = None,
+    device: str | None = None,
+    library: str = "",
+    index: str = "",
 ) -> GallerySearcher:
     """Open a library by name or id, or the built-in gallery; `data_dir` and `device` as for `load_model`.
 
     Args:
-        index: "exact", "faiss", or Milvus for libraries: an address as for `--index`; default: that of
-            NT2VR_INDEX, or exact, and approximate from 200,000 clips.
+        index: "exact", "faiss", or Milvus for libraries: an address as for `--index`; default: that
+            of NT2VR_INDEX, or exact, and approximate from 200,000 clips.
     """
     return GallerySearcher(_settings(data_dir, device, index), library)
 
@@ -582,8 +664,8 @@ def evaluate(
     """Evaluate systems, and the zero-shot base and `drop` as controls, on a benchmark; results are cached.
 
     Args:
-        data: "world", "gallery", "library:NAME", the path of a dataset or benchmark file, or, without any video,
-            "words:PATH" of captions, or "classes:PATH" with a folder per class;
+        data: "world", "gallery", "library:NAME", the path of a dataset or benchmark file, or,
+            without any video, "words:PATH" of captions, or "classes:PATH" with a folder per class;
             `Data` also sets split, seed, queries and prompts.
         systems: as for `GallerySearcher.search`; `data_dir` and `device` as for `load_model`.
         progress: called with the number of steps done, their total, and a description.
@@ -598,7 +680,9 @@ def evaluate(
         names = services.models.names()
         named = [System.named(name, names) for name in listed]
         data = data if isinstance(data, Data) else Data(str(data))
-        return Evaluation(services.evaluations.evaluate(data, named, stoppable(progress, should_stop)))
+        return Evaluation(
+            services.evaluations.evaluate(data, named, stoppable(progress, should_stop))
+        )
 
 
 def load_report(folder: str | Path) -> Evaluation:

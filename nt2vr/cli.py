@@ -1,7 +1,7 @@
 """The command line: `nt2vr COMMAND`. Without a command it opens the app.
 
-Each command is a typed function, whose docstring is its help. What it runs with is imported inside it, so that help
-and refusals stay quick.
+Each command is a typed function, whose docstring is its help. What it runs with is imported inside
+it, so that help and refusals stay quick.
 """
 
 import gc
@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     from nt2vr.services import Services
 
 OWN_FLAGS = ("-h", "--help", "-V", "--version", "--install-completion")
-DENIED_QUERY = re.compile(r"-[^\W\d_]{2}.*|-\w\s.*", re.DOTALL)  # one that begins with a minus: "-dog"
+DENIED_QUERY = re.compile(
+    r"-[^\W\d_]{2}.*|-\w\s.*", re.DOTALL
+)  # one that begins with a minus: "-dog"
 NONE = "–"
 LISTED = 20  # names per line of `library check`
 HIT = "  {:>4}  {:>7}  {:9}  {:10}  {}"
@@ -99,17 +101,29 @@ app = App(
     default_parameter=Parameter(negative=()),
     suppress_keyboard_interrupt=False,
 )
-app.command(library := App(name="library", help="Add, update, move and remove libraries of your own videos."))
+app.command(
+    library := App(
+        name="library", help="Add, update, move and remove libraries of your own videos."
+    )
+)
 app.command(models := App(name="models", help="List, add and remove models."))
-app.command(queries := App(name="queries", help="Build negated and composed queries from captions; split sentences."))
+app.command(
+    queries := App(
+        name="queries", help="Build negated and composed queries from captions; split sentences."
+    )
+)
 app.command(
     "trainer.__main__:train",
     name="train",
     help="Train a model, or resume a run.",
     help_epilogue=f"Presets: {', '.join(preset_files())}.",
 )
-app.command("trainer.__main__:teach", name="teach", help="Teach a model negation, by sentences alone.")
-app.command("trainer.runs.sweep:sweep", name="sweep", help="Train a grid of settings with several seeds.")
+app.command(
+    "trainer.__main__:teach", name="teach", help="Teach a model negation, by sentences alone."
+)
+app.command(
+    "trainer.runs.sweep:sweep", name="sweep", help="Train a grid of settings with several seeds."
+)
 
 
 def _add_command(command: Command) -> None:
@@ -139,7 +153,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = app(words, exit_on_error=False, print_error=False, result_action="return_value")
         failure = output_failure()
         if failure and words[:1] != ["serve"]:  # a service needs no output
-            raise ConfigError(f"The output cannot be written ({failure}). What was done is kept; send it elsewhere.")
+            raise ConfigError(
+                f"The output cannot be written ({failure}). What was done is kept; send it elsewhere."
+            )
         return status if isinstance(status, int) else 0
     except CycloptsError as error:
         command = " ".join(["nt2vr", *(error.command_chain or ())])
@@ -192,33 +208,43 @@ def serve(
 
     Args:
         host: address to listen on; default: this machine only
-        allow_host: name by which the app is reached, besides this machine's addresses (repeatable; * is any)
-        allow_root: folder in which libraries may be named on the page (repeatable); default: the home folder while
-            only this machine can reach the app, otherwise none
+        allow_host: name by which the app is reached, besides this machine's addresses (repeatable;
+            * is any)
+        allow_root: folder in which libraries may be named on the page (repeatable); default: the
+            home folder while only this machine can reach the app, otherwise none
         port: port to listen on; default: GRADIO_SERVER_PORT, or the first free one from 7860
         mcp: let agents search, at /gradio_api/mcp/
     """
     import socket
 
-    logging.getLogger().setLevel(logging.WARNING)  # not INFO: open_clip logs each loading step to the root
+    logging.getLogger().setLevel(
+        logging.WARNING
+    )  # not INFO: open_clip logs each loading step to the root
     logging.getLogger("nt2vr").setLevel(logging.INFO)
-    settings = Settings.read(machine.data_dir, machine.device, host, port, allow_host or (), allow_root or (), index)
+    settings = Settings.read(
+        machine.data_dir, machine.device, host, port, allow_host or (), allow_root or (), index
+    )
     host, port = settings.host, settings.port
     try:  # Gradio would print a traceback, or retry forever
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the app may just have been stopped
+            probe.setsockopt(
+                socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
+            )  # the app may just have been stopped
             probe.bind((host, port or 0))
     except (OSError, OverflowError, UnicodeError) as error:
         where = [host] * (port is None or not is_loopback(host)) + [str(port)] * (port is not None)
         problem = f"{' and '.join(where)} ({reason_of(error).rstrip('.')})"
-        raise ConfigError(f"Cannot listen on {problem}. Choose another --host or --port.") from error
+        raise ConfigError(
+            f"Cannot listen on {problem}. Choose another --host or --port."
+        ) from error
     gc.disable()  # a fifth of the time of starting went into searches for garbage, of which there is none yet
     try:
         from nt2vr.ui import quickly_imported
 
         leave_address_to_app()
         reach_directly(host)
-        # Gradio prepares clients as it is imported, which fails at a SOCKS proxy without a further package.
+        # Gradio prepares clients as it is imported, which fails at a SOCKS proxy without a further
+        # package.
         with quickly_imported(), without_proxies():
             from nt2vr.ui.page import serve as serve_page
         serve_page(settings, mcp)  # enables it
@@ -245,8 +271,8 @@ def search(
 
     Args:
         query: a sentence such as "a dog and not a cat"
-        systems: names of systems, comma-separated; default: CLIP-neg, or in a library a model that knows real videos,
-            with the strategy rectified if the query denies something
+        systems: names of systems, comma-separated; default: CLIP-neg, or in a library a model that
+            knows real videos, with the strategy rectified if the query denies something
         library: search this library, not the built-in gallery
         k: results per system
         alpha: weight of the unwanted part, for boolean systems
@@ -257,19 +283,28 @@ def search(
 
     with open_searcher(machine.data_dir, machine.device, library, index or "") as searcher:
         words = [word.strip() for word in literal.split(",")]
-        answer = searcher.search(query, systems.split(",") if systems else None, k, image, alpha, words)
+        answer = searcher.search(
+            query, systems.split(",") if systems else None, k, image, alpha, words
+        )
         if as_json:
             _json(answer.as_dict())
             return
         _say(f"wanted:    {'; '.join(answer.query.wanted) or NONE}")
-        _say(f"unwanted:  {'; '.join(answer.query.unwanted) or NONE}", *filter(None, (answer.query.notice,)))
+        _say(
+            f"unwanted:  {'; '.join(answer.query.unwanted) or NONE}",
+            *filter(None, (answer.query.notice,)),
+        )
         if answer.read_as:
-            _say(f"read as:   {'; '.join(f'{word} → {other}' for word, other in answer.read_as.items())}")
+            _say(
+                f"read as:   {'; '.join(f'{word} → {other}' for word, other in answer.read_as.items())}"
+            )
         for ranking in answer.rankings:
             _say("", *_ranking_lines(ranking, answer, searcher))
 
 
-def _ranking_lines(ranking: "Ranking", answer: "Answer", searcher: "GallerySearcher") -> Iterable[str]:
+def _ranking_lines(
+    ranking: "Ranking", answer: "Answer", searcher: "GallerySearcher"
+) -> Iterable[str]:
     from nt2vr.ui.search.results import notes, times_text
 
     counts = ", ".join(f"{count} {verdict}" for verdict, count in ranking.counts.items() if count)
@@ -281,8 +316,14 @@ def _ranking_lines(ranking: "Ranking", answer: "Answer", searcher: "GallerySearc
     if ranking.hits:
         yield HIT.format("rank", "score", "verdict", "video", "caption")
     for hit in ranking.hits:
-        caption = max(searcher.video(hit.video_id).captions, key=len, default=NONE)  # the longest says the most
-        place = f"{hit.film} {times_text(hit.moments[0].start, hit.moments[-1].end)}" if hit.moments else hit.video_id
+        caption = max(
+            searcher.video(hit.video_id).captions, key=len, default=NONE
+        )  # the longest says the most
+        place = (
+            f"{hit.film} {times_text(hit.moments[0].start, hit.moments[-1].end)}"
+            if hit.moments
+            else hit.video_id
+        )
         yield HIT.format(hit.rank, f"{hit.score:.4f}", hit.verdict or NONE, place, caption)
 
 
@@ -353,15 +394,21 @@ def add_library(
     """Add a folder, manifest or dataset, and index it.
 
     Args:
-        path: folder of videos and pictures, with or without a captions file; a manifest or a dataset with --kind
+        path: folder of videos and pictures, with or without a captions file; a manifest or a
+            dataset with --kind
         name: name of the library
         kind: what the path is
         split: part of a dataset
-        window: length of the windows of long videos in seconds, 1 to 3600; 0 keeps videos whole; default: 10 for
-            folders, otherwise 0
+        window: length of the windows of long videos in seconds, 1 to 3600; 0 keeps videos whole;
+            default: 10 for folders, otherwise 0
     """
     with closing(machine.services(index)) as services:
-        _index(services, name, embedding, partial(services.libraries.add, name, kind, path, split, window))
+        _index(
+            services,
+            name,
+            embedding,
+            partial(services.libraries.add, name, kind, path, split, window),
+        )
 
 
 @library.command
@@ -384,7 +431,13 @@ def update(
         made_with = ""
         if not embedding.model:
             made_with = services.galleries.default_model(services.libraries.find(name).id)
-        _index(services, name, embedding, partial(services.libraries.retry, name) if retry else None, made_with)
+        _index(
+            services,
+            name,
+            embedding,
+            partial(services.libraries.retry, name) if retry else None,
+            made_with,
+        )
 
 
 def _index(
@@ -398,12 +451,16 @@ def _index(
     from nt2vr.library.update import update_library
     from nt2vr.models.download import OFFERED
 
-    model = embedding.model or default_model or next(iter(services.models.real_models()), "CLIP-neg")
+    model = (
+        embedding.model or default_model or next(iter(services.models.real_models()), "CLIP-neg")
+    )
     encoder = services.models.load(model)
     model = services.models.named(model) or model
     if services.models.knows_only_drawings(model):
         again = f"nt2vr library update NAME --model {OFFERED.catalog_name!r}"
-        _say(f"{model} knows only drawings. For real videos: nt2vr models add {OFFERED.name}, then {again}")
+        _say(
+            f"{model} knows only drawings. For real videos: nt2vr models add {OFFERED.name}, then {again}"
+        )
     encoding: Any = nullcontext()
     if embedding.ray is not None:
         from nt2vr.library.ray_workers import load_like, ray_workers
@@ -416,7 +473,12 @@ def _index(
         if prepare:
             prepare()
         updated = update_library(
-            *parts, progress, not embedding.no_previews, services.milvus, encode, partial(_say, to=sys.stderr)
+            *parts,
+            progress,
+            not embedding.no_previews,
+            services.milvus,
+            encode,
+            partial(_say, to=sys.stderr),
         )
     _say(*_changes(updated.changes))
     _say(f"{updated.num_embedded:,} of {updated.num_clips:,} clips are indexed by {model}.")
@@ -427,7 +489,9 @@ def _index(
         _say(updated.notice)
     if updated.num_skipped:
         be = "is" if updated.num_skipped == 1 else "are"
-        _say(f"{counted(updated.num_skipped, 'file')} {be} skipped: nt2vr library skipped {name!r} says why.")
+        _say(
+            f"{counted(updated.num_skipped, 'file')} {be} skipped: nt2vr library skipped {name!r} says why."
+        )
 
 
 @library.command(name="list")
@@ -437,7 +501,11 @@ def list_libraries(*, as_json: Json = False, machine: Machine = THIS) -> None:
     if as_json:
         _json([info.as_dict() for info in infos])
         return
-    _say(LIBRARY.format("library", "files", "clips", "skipped", "source") if infos else "No libraries yet.")
+    _say(
+        LIBRARY.format("library", "files", "clips", "skipped", "source")
+        if infos
+        else "No libraries yet."
+    )
     for info in infos:
         numbers = (f"{number:,}" for number in (info.num_files, info.num_clips, info.num_skipped))
         source = str(info.source.path) + ("" if info.available else "  (not there now)")
@@ -475,7 +543,9 @@ def move(name: str, folder: str, /, *, force: bool = False, machine: Machine = T
 
     with closing(machine.services()) as services:
         with progress_bar() as progress:
-            moved = move_library(services.libraries, name, folder, services.cache, progress, force=force)
+            moved = move_library(
+                services.libraries, name, folder, services.cache, progress, force=force
+            )
         info = services.libraries.find(name)
     recognised = f"{moved.num_recognised:,} of {counted(moved.num_files, 'file')}"
     _say(f"{info.name} is in {info.source.path} now, with {recognised}.")
@@ -526,18 +596,19 @@ def evaluate(
     """Evaluate systems, and print the paper's table.
 
     Args:
-        data: world or gallery, the built-in ones; a dataset's folder; library:NAME; a published benchmark's file, such
-            as NegBench's; a CSV file of classes; classes:FOLDER with a folder per class, or classes:world; or
-            words:FILE for captions alone
+        data: world or gallery, the built-in ones; a dataset's folder; library:NAME; a published
+            benchmark's file, such as NegBench's; a CSV file of classes; classes:FOLDER with a
+            folder per class, or classes:world; or words:FILE for captions alone
         systems: names of systems, comma-separated: "clip, clip boolean"
         out: folder to write the report and its tables to
         clips: number of clips of the built-in world; default: 2000
         seed: draws clips and queries; default: 7
         split: part of a dataset; default: test, or validation if there is no test split
-        queries: folder with query sets of a dataset, as `nt2vr queries build` or nT2VR wrote them; default: made from
-            its captions
-        prompts: file with the prompts of classes, one per line with {} for the name, or one such as "{}"; default:
-            prompts.txt next to the classes, or "this is a photo of a {}" and its negation
+        queries: folder with query sets of a dataset, as `nt2vr queries build` or nT2VR wrote them;
+            default: made from its captions
+        prompts: file with the prompts of classes, one per line with {} for the name, or one such as
+            "{}"; default: prompts.txt next to the classes, or "this is a photo of a {}" and its
+            negation
     """
     if out:
         check_writable(out)
@@ -547,14 +618,24 @@ def evaluate(
     from nt2vr.evaluation.sources import Data
     from nt2vr.evaluation.tables import aligned
 
-    given: dict[str, Any] = {"clips": clips, "seed": seed, "split": split, "queries": queries, "prompts": prompts}
+    given: dict[str, Any] = {
+        "clips": clips,
+        "seed": seed,
+        "split": split,
+        "queries": queries,
+        "prompts": prompts,
+    }
     chosen = Data(data, **{name: value for name, value in given.items() if value is not None})
     with progress_bar() as progress:
-        evaluation = api.evaluate(chosen, systems.split(","), machine.data_dir, machine.device, progress)
+        evaluation = api.evaluate(
+            chosen, systems.split(","), machine.data_dir, machine.device, progress
+        )
     if out:
         evaluation.save(out)
     _say(*evaluation.remarks, *evaluation.report.notes, to=sys.stderr)
-    sys.stdout.write(f"{json.dumps(evaluation.metrics, indent=2)}\n" if as_json else aligned(evaluation.table))
+    sys.stdout.write(
+        f"{json.dumps(evaluation.metrics, indent=2)}\n" if as_json else aligned(evaluation.table)
+    )
 
 
 @queries.command(name="build")
@@ -577,7 +658,9 @@ def build_queries(*, captions: Path, out: Path, seed: int = 0) -> None:
 
 
 @queries.command(name="split")
-def split_sentences(sentence: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None, /) -> None:
+def split_sentences(
+    sentence: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None, /
+) -> None:
     """Print the wanted and unwanted parts of a sentence, or of each line of stdin, as JSON lines."""
     from nt2vr.negation.generate.build import split
 
@@ -595,30 +678,57 @@ def list_models(*words: str, as_json: Json = False, machine: Machine = THIS) -> 
     from nt2vr.models.download import RECOMMENDED, available
 
     catalog = machine.catalog()
-    known: dict[str, dict[str, Any]] = {each.name: {**vars(each), "speed": each.speed} for each in RECOMMENDED}
+    known: dict[str, dict[str, Any]] = {
+        each.name: {**vars(each), "speed": each.speed} for each in RECOMMENDED
+    }
     taken = {name.replace(" ", "") for name in catalog.names()}
-    offered = [known.get(name, {"name": name}) for name in (available() if words else known) if name not in taken]
+    offered = [
+        known.get(name, {"name": name})
+        for name in (available() if words else known)
+        if name not in taken
+    ]
     here, others = _with_words(_models_here(catalog), words), _with_words(offered, words)
     if as_json:
         _json({"here": here, "to_download": others})
         return
-    _say("Here:", *(f"  {each['name']:50} {each['size_mb']:>9,} MB  {each['kind']}" for each in here))
-    _say(*["  none"] * (not here), "", "To download with: nt2vr models add NAME", *["  none"] * (not others))
+    _say(
+        "Here:", *(f"  {each['name']:50} {each['size_mb']:>9,} MB  {each['kind']}" for each in here)
+    )
+    _say(
+        *["  none"] * (not here),
+        "",
+        "To download with: nt2vr models add NAME",
+        *["  none"] * (not others),
+    )
     for each in others:
-        facts = "{size_mb:>9,} MB  {speed:6}  {remark}".format_map(each) if "size_mb" in each else ""
-        figure = f"; zero-shot R@1 on MSR-VTT {each['msrvtt']} by its authors" if each.get("msrvtt") else ""
+        facts = (
+            "{size_mb:>9,} MB  {speed:6}  {remark}".format_map(each) if "size_mb" in each else ""
+        )
+        figure = (
+            f"; zero-shot R@1 on MSR-VTT {each['msrvtt']} by its authors"
+            if each.get("msrvtt")
+            else ""
+        )
         _say(f"  {each['name']:50} {facts}{figure}".rstrip())
 
 
 def _with_words(some: Iterable[dict[str, Any]], words: Sequence[str]) -> list[dict[str, Any]]:
-    return [each for each in some if all(word.casefold() in each["name"].casefold() for word in words)]
+    return [
+        each for each in some if all(word.casefold() in each["name"].casefold() for word in words)
+    ]
 
 
 def _models_here(catalog: "Catalog") -> Iterable[dict[str, Any]]:
     for name, entry in catalog.entries().items():
         if entry.folders and entry.kind != "epoch":  # of a run, only the newest epoch
             folder = entry.folders[0]
-            kind = "training run" if entry.kind == "run" else "added" if folder.parent == catalog.home else "shipped"
+            kind = (
+                "training run"
+                if entry.kind == "run"
+                else "added"
+                if folder.parent == catalog.home
+                else "shipped"
+            )
             num_bytes = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
             yield {"name": name, "kind": kind, "size_mb": num_bytes >> 20, "folder": str(folder)}
 
@@ -630,9 +740,10 @@ def add_model(source: str, /, *, options: Adding = ADDING, machine: Machine = TH
     No code of a file ever runs, and a model is tried out before it appears.
 
     Args:
-        source: a checkpoint file or the folder of a model; ARCH/TAG, a pre-trained model of open_clip's such as
-            ViT-B-32/openai; hf:OWNER/NAME, a repository in open_clip's format or a video CLIP of transformers;
-            st:OWNER/NAME, a model of sentence-transformers that takes pictures or videos; or embeddings: .npz
+        source: a checkpoint file or the folder of a model; ARCH/TAG, a pre-trained model of
+            open_clip's such as ViT-B-32/openai; hf:OWNER/NAME, a repository in open_clip's format
+            or a video CLIP of transformers; st:OWNER/NAME, a model of sentence-transformers that
+            takes pictures or videos; or embeddings: .npz
     """
     _add(source, options, machine)
 
@@ -713,13 +824,20 @@ def import_model(file: Path, /, *, options: Adding = ADDING, machine: Machine = 
     if path.suffix.lower() == EMBEDDINGS_SUFFIX:
         _add(path, options, machine)
     else:
-        # A folder that has a model of sentence-transformers, too, was always read as a checkpoint here.
+        # A folder that has a model of sentence-transformers, too, was always read as a checkpoint
+        # here.
         _add(ForeignCheckpoint.of(path, options, machine.catalog()), options, machine)
 
 
 @app.command
 def push(
-    checkpoint: str, repository: str, /, *, private: Private = True, licence: str = "", machine: Machine = THIS
+    checkpoint: str,
+    repository: str,
+    /,
+    *,
+    private: Private = True,
+    licence: str = "",
+    machine: Machine = THIS,
 ) -> None:
     """Upload a model to the Hugging Face Hub.
 
@@ -761,19 +879,25 @@ def publish(
     Args:
         what: space, the app
         repository: OWNER/NAME of the Space; created if it is new
-        folder: write the files for `git push` into a new folder, or a clone of the Space; needs no network
+        folder: write the files for `git push` into a new folder, or a clone of the Space; needs no
+            network
         zero_gpu: pin torch to a version that ZeroGPU offers
         dry_run: list the files and upload nothing
     """
     if bool(repository) == bool(folder):
-        raise ConfigError("Name a Space, OWNER/NAME, or a --folder to write its files to: one of the two.")
+        raise ConfigError(
+            "Name a Space, OWNER/NAME, or a --folder to write its files to: one of the two."
+        )
     from nt2vr.models import space
     from nt2vr.models.hub import check_repository
 
     if repository:
         check_repository(repository)
     files = space.space_files(zero_gpu)
-    sizes = {name: len(file) if isinstance(file, bytes) else file.stat().st_size for name, file in files.items()}
+    sizes = {
+        name: len(file) if isinstance(file, bytes) else file.stat().st_size
+        for name, file in files.items()
+    }
     total = f"{sum(sizes.values()):,} bytes in {len(files)} files"
     if dry_run:
         _say(*(f"{size:>12,}  {name}" for name, size in sizes.items()), total)

@@ -79,7 +79,9 @@ def drop_output() -> None:
 def _kept(stream: Any, number: int, errors: str, raises_broken_pipe: bool) -> io.TextIOWrapper:
     if stream is None:
         closed = _Kept(None, number, raises_broken_pipe)
-        return io.TextIOWrapper(io.BufferedWriter(closed), encoding="utf-8", errors=errors, line_buffering=True)
+        return io.TextIOWrapper(
+            io.BufferedWriter(closed), encoding="utf-8", errors=errors, line_buffering=True
+        )
     # With python -u, there is no buffer between the text and the file.
     raw = getattr(stream.buffer, "raw", stream.buffer)
     return io.TextIOWrapper(
@@ -93,8 +95,8 @@ def _kept(stream: Any, number: int, errors: str, raises_broken_pipe: bool) -> io
 def _occupy_closed_files() -> None:
     """Open the numbers 0 to 2 where they are closed.
 
-    Otherwise the next file that is opened, such as a database, would have the number of standard error, to which
-    libraries write.
+    Otherwise the next file that is opened, such as a database, would have the number of standard
+    error, to which libraries write.
     """
     for number in range(3):
         try:

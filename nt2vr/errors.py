@@ -10,7 +10,15 @@ CLOSE = 0.8  # of two names, from 0 to 1: "serch" is close to "search", "CLAP" n
 MAX_QUOTED = 100  # characters of outside text in a message
 MAX_REASON = 200  # characters of a third-party error in a message
 # words in errors of libraries that help nobody
-INTERNAL = ("miniz", "PytorchStreamReader", "PyTorch", "torch.", "enforce fail", "loading state_dict", "Traceback")
+INTERNAL = (
+    "miniz",
+    "PytorchStreamReader",
+    "PyTorch",
+    "torch.",
+    "enforce fail",
+    "loading state_dict",
+    "Traceback",
+)
 DAMAGED = "it is damaged or incomplete"
 
 
@@ -122,9 +130,13 @@ def printable(text: str) -> str:
     """Escape what would move the cursor, turn the line round or break it, such as in names of files."""
     if text.isprintable():
         return text
-    controls = {each for each in text if unicodedata.category(each) in ("Cc", "Cf", "Cs", "Zl", "Zp")}
+    controls = {
+        each for each in text if unicodedata.category(each) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    }
     controls -= {"\t", "\u200c", "\u200d"}  # the latter two shape letters and emoji
-    return "".join(each.encode("unicode_escape").decode() if each in controls else each for each in text)
+    return "".join(
+        each.encode("unicode_escape").decode() if each in controls else each for each in text
+    )
 
 
 class LineFormatter(logging.Formatter):

@@ -1,8 +1,9 @@
 """What an extension adds to nT2VR: a paper of nt2vr/papers, or a package of somebody else's.
 
-An extension is described by an `Extension`. Code is named in it by references such as "my_package.losses:MyLoss", so
-that listing all extensions imports none of it, and no torch. A paper puts its `EXTENSION` into the `__init__.py` of
-its folder in nt2vr/papers. Another package names it in its pyproject.toml:
+An extension is described by an `Extension`. Code is named in it by references such as
+"my_package.losses:MyLoss", so that listing all extensions imports none of it, and no torch. A paper
+puts its `EXTENSION` into the `__init__.py` of its folder in nt2vr/papers. Another package names it
+in its pyproject.toml:
 
     [project.entry-points."nt2vr.extensions"]
     mine = "my_package:EXTENSION"
@@ -30,8 +31,10 @@ class Command:
     """A command of the command line.
 
     Attributes:
-        path: its words, such as "queries verbs"; those before the last one, if any, are a group that the core has.
-        function: reference to a typed function whose docstring is the help, as those in nt2vr/cli.py are.
+        path: its words, such as "queries verbs"; those before the last one, if any, are a group
+            that the core has.
+        function: reference to a typed function whose docstring is the help, as those in
+            nt2vr/cli.py are.
         help: one sentence for the list of commands.
     """
 
@@ -46,7 +49,8 @@ class Pooling:
 
     Attributes:
         reference: to its class, see `nt2vr.models.pooling.ExtensionPooling`.
-        normalises_frames: True if it pools frames of length 1, rather than as the tower returns them.
+        normalises_frames: True if it pools frames of length 1, rather than as the tower returns
+            them.
     """
 
     reference: str
@@ -59,28 +63,31 @@ class Extension:
 
     Attributes:
         name: one word, of letters, digits and "_".
-        losses: reference to the class of each loss, by its name in configs. `trainer.losses.Loss` says what it has.
+        losses: reference to the class of each loss, by its name in configs. `trainer.losses.Loss`
+            says what it has.
         strategies: reference to each `nt2vr.search.strategies.Strategy`, by its name in systems.
-        settings: reference to each further section of a training's config, by its name: a subclass of
-            `nt2vr.sections.Section`. No two sections share a key. The module must not import `trainer.config`,
-            which reads the sections as it is imported.
-        text_sides: reference to the class of each text side that may replace the text tower of an open_clip model, see
-            `nt2vr.models.text_side.TextSide`. Its name is the key of its settings, empty for no such text side, in a
-            config, the key of its entry on a card, and the name of its file in a checkpoint folder.
+        settings: reference to each further section of a training's config, by its name: a subclass
+            of `nt2vr.sections.Section`. No two sections share a key. The module must not import
+            `trainer.config`, which reads the sections as it is imported.
+        text_sides: reference to the class of each text side that may replace the text tower of an
+            open_clip model, see `nt2vr.models.text_side.TextSide`. Its name is the key of its
+            settings, empty for no such text side, in a config, the key of its entry on a card, and
+            the name of its file in a checkpoint folder.
         poolings: poolings of a video's frames, by their names in configs and on cards.
-        trainings: reference to each `trainer.trainings.Training`, by the value of the setting `train` that chooses it.
+        trainings: reference to each `trainer.trainings.Training`, by the value of the setting
+            `train` that chooses it.
         presets: folder of presets, JSON files; its subfolder "sweeps" has sweeps.
-        tables: reference to the reader of each kind of benchmark in a CSV file, by a column that only it has. See
-            `nt2vr.evaluation.tasks.TableReader`.
+        tables: reference to the reader of each kind of benchmark in a CSV file, by a column that
+            only it has. See `nt2vr.evaluation.tasks.TableReader`.
         questions: the same for files whose rows are questions about one video each, see
             `nt2vr.evaluation.tasks.QuestionReader`.
-        question_files: reference to the reader of each further kind of file with such questions, by its suffix, such
-            as ".pt", in lower case; ".csv" and ".json" are the core's. See
+        question_files: reference to the reader of each further kind of file with such questions, by
+            its suffix, such as ".pt", in lower case; ".csv" and ".json" are the core's. See
             `nt2vr.evaluation.tasks.QuestionFileReader`.
-        class_groups: file with the names of classes, one per line, by the name under which a benchmark that has all
-            of these classes reports them, too.
-        benchmarks: reference to each `nt2vr.evaluation.benchmark_kinds.BenchmarkKind`, by the word that stands before
-            its data and a colon, as in "covr:world".
+        class_groups: file with the names of classes, one per line, by the name under which a
+            benchmark that has all of these classes reports them, too.
+        benchmarks: reference to each `nt2vr.evaluation.benchmark_kinds.BenchmarkKind`, by the word
+            that stands before its data and a colon, as in "covr:world".
         api: reference to each name that `import nt2vr` offers, too.
         commands: further commands.
     """
@@ -126,11 +133,15 @@ def _papers() -> Iterator[Extension]:
 
 
 def _packages() -> Iterator[Extension]:
-    for entry_point in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry_point: entry_point.name):
+    for entry_point in sorted(
+        entry_points(group=ENTRY_POINTS), key=lambda entry_point: entry_point.name
+    ):
         try:
             extension = entry_point.load()
         except Exception as error:  # code of others, which may raise anything
-            logger.warning("The extension %s cannot be imported (%s).", entry_point.name, reason_of(error))
+            logger.warning(
+                "The extension %s cannot be imported (%s).", entry_point.name, reason_of(error)
+            )
             continue
         if not isinstance(extension, Extension):
             logger.warning("The extension %s is no nt2vr.extension.Extension.", entry_point.name)
@@ -141,13 +152,19 @@ def _packages() -> Iterator[Extension]:
 @cache
 def text_sides() -> Mapping[str, str]:
     """Return the references of all text sides by name."""
-    return {name: reference for extension in extensions() for name, reference in extension.text_sides.items()}
+    return {
+        name: reference
+        for extension in extensions()
+        for name, reference in extension.text_sides.items()
+    }
 
 
 @cache
 def poolings() -> Mapping[str, Pooling]:
     """Return the poolings of all extensions by name."""
-    return {name: pooling for extension in extensions() for name, pooling in extension.poolings.items()}
+    return {
+        name: pooling for extension in extensions() for name, pooling in extension.poolings.items()
+    }
 
 
 def load(reference: str) -> Any:

@@ -17,12 +17,21 @@ from unicodedata import normalize
 
 from nt2vr.errors import ConfigError, Nt2vrError, causes, quoted
 
-SCHEMA = 1  # of config, status, card, saved run and report: raise it when version 0.x could misread them
+SCHEMA = (
+    1  # of config, status, card, saved run and report: raise it when version 0.x could misread them
+)
 SCHEMA_KEY = "schema"
-ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair; one without the other breaks every encoder
+ESCAPED_HALF = re.compile(
+    r"\\u[dD][89a-fA-F]"
+)  # of a surrogate pair; one without the other breaks every encoder
 FORMULAS = tuple("=+-@|%\t\r\n ")  # their first characters, or what spreadsheets skip
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-FULL_WORDS = ("No space left", "os error 28", "PytorchStreamWriter", "iostream error")  # of safetensors and torch
+FULL_WORDS = (
+    "No space left",
+    "os error 28",
+    "PytorchStreamWriter",
+    "iostream error",
+)  # of safetensors and torch
 
 
 @contextmanager
@@ -67,7 +76,9 @@ class SafeCsv:
         self._writer = csv.writer(file, **options)
 
     def writerow(self, row: Iterable[object]) -> None:
-        cells = ((cell, normalize("NFKC", cell[:1]) if isinstance(cell, str) else "") for cell in row)
+        cells = (
+            (cell, normalize("NFKC", cell[:1]) if isinstance(cell, str) else "") for cell in row
+        )
         self._writer.writerow(f"'{cell}" if first in FORMULAS else cell for cell, first in cells)
 
 
@@ -116,7 +127,9 @@ def with_schema(data: Mapping[str, Any]) -> dict[str, Any]:
     return {SCHEMA_KEY: SCHEMA, **data}
 
 
-def without_schema(data: Mapping[str, Any], path: Path, error: type[Nt2vrError] = ConfigError) -> dict[str, Any]:
+def without_schema(
+    data: Mapping[str, Any], path: Path, error: type[Nt2vrError] = ConfigError
+) -> dict[str, Any]:
     """Remove the version; `error` refuses that of a newer nT2VR. A file without one, written by hand, is current."""
     schema = data.get(SCHEMA_KEY, SCHEMA)
     if isinstance(schema, int | float) and schema > SCHEMA:

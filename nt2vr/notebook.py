@@ -27,7 +27,9 @@ def joined(parts: Iterable[object]) -> Markup:
     return Markup("").join(parts)  # type: ignore[arg-type]  # escapes what is not Markup
 
 
-def table(headers: Sequence[object], rows: Iterable[Sequence[object]], caption: object = "") -> Markup:
+def table(
+    headers: Sequence[object], rows: Iterable[Sequence[object]], caption: object = ""
+) -> Markup:
     def row(tag: str, cells: Iterable[object]) -> Markup:
         cell = Markup(f"<{tag} style='{_CELL}'>{{}}</{tag}>")
         return Markup("<tr>{}</tr>").format(joined(cell.format(each) for each in cells))
@@ -40,15 +42,22 @@ def table(headers: Sequence[object], rows: Iterable[Sequence[object]], caption: 
 def parts_html(sentence: str, wanted: Sequence[str], unwanted: Sequence[str]) -> Markup:
     parts = [_coloured(each, "right") for each in wanted]
     parts += [_coloured(f"not {each}", "violation") for each in unwanted]
-    return Markup("<p><b>{}</b>{}</p>").format(sentence, joined(each for part in parts for each in (" · ", part)))
+    return Markup("<p><b>{}</b>{}</p>").format(
+        sentence, joined(each for part in parts for each in (" · ", part))
+    )
 
 
 def _coloured(value: str, verdict: str) -> Markup:
-    return Markup('<span style="color:{};font-weight:600">{}</span>').format(COLOURS[verdict], value)
+    return Markup('<span style="color:{};font-weight:600">{}</span>').format(
+        COLOURS[verdict], value
+    )
 
 
 def hits_html(
-    system: str, hits: Sequence[Mapping[str, Any]], thumbnail: Callable[[str], bytes | None] | None, pictures: int
+    system: str,
+    hits: Sequence[Mapping[str, Any]],
+    thumbnail: Callable[[str], bytes | None] | None,
+    pictures: int,
 ) -> Markup:
     """Tabulate one system's hits, as `Hit.as_dict` gives them, the first ones with small JPEGs by `thumbnail`."""
     rows: list[tuple[object, ...]] = []
@@ -59,14 +68,24 @@ def hits_html(
             image = Markup('<img src="data:image/jpeg;base64,{}" alt="{}" style="height:72px">')
             picture = image.format(base64.b64encode(jpeg).decode("ascii"), name)
         said = {"right": "✓ right"}.get(verdict, SPOKEN.get(verdict, ""))
-        rows.append((hit["rank"], picture, name, f"{hit['score']:.3f}", _coloured(said, verdict) if verdict else ""))
+        rows.append(
+            (
+                hit["rank"],
+                picture,
+                name,
+                f"{hit['score']:.3f}",
+                _coloured(said, verdict) if verdict else "",
+            )
+        )
     left = len(hits) - len(rows)
     more = Markup("<p>and {:,} more</p>").format(left) if left > 0 else ""
     return joined([table(("", "", "clip", "score", ""), rows, system), more])
 
 
 def side_by_side(head: Markup, columns: Iterable[Markup]) -> Markup:
-    cells = joined(Markup('<td style="vertical-align:top">{}</td>').format(each) for each in columns)
+    cells = joined(
+        Markup('<td style="vertical-align:top">{}</td>').format(each) for each in columns
+    )
     return Markup("<div>{}<table><tbody><tr>{}</tr></tbody></table></div>").format(head, cells)
 
 
@@ -79,7 +98,11 @@ def curve(title: str, along: str, points: Points) -> Markup:
     drawn = []
     for x, y in points:
         across = CURVE_MARGIN + (x - min(xs)) / x_range * (CURVE_WIDTH - 2 * CURVE_MARGIN)
-        down = CURVE_HEIGHT - CURVE_MARGIN - (y - min(ys)) / y_range * (CURVE_HEIGHT - 2 * CURVE_MARGIN)
+        down = (
+            CURVE_HEIGHT
+            - CURVE_MARGIN
+            - (y - min(ys)) / y_range * (CURVE_HEIGHT - 2 * CURVE_MARGIN)
+        )
         drawn.append(f"{across:.1f},{down:.1f}")
     svg = Markup(
         '<svg width="{0}" height="{1}" role="img" aria-label="{2}" style="border:1px solid #8884">'

@@ -17,7 +17,8 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 State = Literal["waiting", "running", "stopping", "finished", "stopped", "failed"]
 MIN_RATE_S = 1.0  # before a rate is shown
-# called between steps: steps done, in total (0: not known yet), what is being done; an InterruptedError stops the work
+# called between steps: steps done, in total (0: not known yet), what is being done; an
+# InterruptedError stops the work
 Progress = Callable[[int, int, str], None]
 ShouldStop = Callable[[], bool]
 Work = Callable[[Progress], T]
@@ -93,7 +94,8 @@ class Job(Generic[T]):
     remaining_s: float | None = None  # estimate for this step; None if unknown
     error: str = ""  # reason of a failure, for the page
     result: T | None = None
-    # of the page that started it, and may cancel it; "" if none did. Equal jobs of two pages are equal.
+    # of the page that started it, and may cancel it; "" if none did. Equal jobs of two pages are
+    # equal.
     session: str = field(default="", compare=False, repr=False)
 
     @property
@@ -119,7 +121,12 @@ class Runner(Generic[T]):
             return list(self._jobs.values())
 
     def run(
-        self, work: Work[T], subject: str, models: Iterable[str] = (), key: str = "", session: str = ""
+        self,
+        work: Work[T],
+        subject: str,
+        models: Iterable[str] = (),
+        key: str = "",
+        session: str = "",
     ) -> Future[Job[T]]:
         """Start or queue a job; return the future of its end, or that of an equal job that still waits."""
         with self._lock:
@@ -134,9 +141,13 @@ class Runner(Generic[T]):
                     return self._ends[other.number]
             if under_way and not self._queues:
                 subject = under_way[0].subject
-                raise ConfigError(f"Another {self._name} is running ({subject}). Wait for it or cancel it.")
+                raise ConfigError(
+                    f"Another {self._name} is running ({subject}). Wait for it or cancel it."
+                )
             self._jobs[number], self._ends[number] = job, Future[Job[T]]()
-            kept = self._ends.keys() | {each.key: each.number for each in self._jobs.values()}.values()
+            kept = (
+                self._ends.keys() | {each.key: each.number for each in self._jobs.values()}.values()
+            )
             self._jobs = {each: self._jobs[each] for each in sorted(kept)}
             self._waiting.put((number, work))
             if not self._is_started:
@@ -171,7 +182,10 @@ class Runner(Generic[T]):
                 changes = {"state": "failed", "error": str(error)}
             except Exception:  # any error ends the job, never the app
                 logger.exception("The %s of %s failed.", self._name, self._jobs[number].subject)
-                changes = {"state": "failed", "error": "Something went wrong; see the log for details."}
+                changes = {
+                    "state": "failed",
+                    "error": "Something went wrong; see the log for details.",
+                }
             self._finish(replace(self._jobs[number], **changes))
 
     def _finish(self, job: Job[T]) -> None:
@@ -193,7 +207,9 @@ class Runner(Generic[T]):
             rate = made / took_s if took_s >= MIN_RATE_S and made > 0 else 0.0
             left_s = (total - done) / rate if rate and total else None
             with self._lock:
-                job = replace(self._jobs[number], doing=doing, current=current, done=done, total=total)
+                job = replace(
+                    self._jobs[number], doing=doing, current=current, done=done, total=total
+                )
                 self._jobs[number] = replace(job, per_second=rate, remaining_s=left_s)
 
         return report

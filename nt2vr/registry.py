@@ -16,7 +16,9 @@ def pick(kind: str, name: str, choices: Mapping[str, T]) -> T:
     try:
         return choices[name]
     except KeyError:
-        raise ConfigError(f"Unknown {kind} {quoted(name)}. Choose one of: {', '.join(sorted(choices))}.") from None
+        raise ConfigError(
+            f"Unknown {kind} {quoted(name)}. Choose one of: {', '.join(sorted(choices))}."
+        ) from None
 
 
 class Registry(MutableMapping[str, T]):
@@ -72,7 +74,9 @@ class Registry(MutableMapping[str, T]):
         """Add an implementation, or replace one that was added before; a built-in name is refused."""
         values = self._all()
         if name in self._permanent:
-            raise ConfigError(f"There is a built-in {self._kind} {quoted(name)}. Choose another name.")
+            raise ConfigError(
+                f"There is a built-in {self._kind} {quoted(name)}. Choose another name."
+            )
         values[name] = self._accept(name, value)
 
     @property
@@ -84,4 +88,6 @@ class Registry(MutableMapping[str, T]):
 def check_word(kind: str, name: str) -> None:
     """Refuse a name that is not a word as it is typed within others: two or more of a-z, 0-9, "_" and "-"."""
     if not (isinstance(name, str) and _WORD.fullmatch(name)):
-        raise ConfigError(f"A {kind} cannot be called {quoted(name)}: use lower-case letters, digits, _ and -.")
+        raise ConfigError(
+            f"A {kind} cannot be called {quoted(name)}: use lower-case letters, digits, _ and -."
+        )

@@ -23,7 +23,9 @@ class Services:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.milvus = Milvus(settings.index, settings.index_token) if is_address(settings.index) else None
+        self.milvus = (
+            Milvus(settings.index, settings.index_token) if is_address(settings.index) else None
+        )
         self._opened = ExitStack()
 
     @cached_property
@@ -50,7 +52,15 @@ class Services:
     @cached_property
     def galleries(self) -> Galleries:
         gallery = load_gallery(ASSETS / "gallery" / "gallery.jsonl")
-        parts = (self.models, gallery, self.decoder, self.cache, judge_video, synonyms(), self.libraries)
+        parts = (
+            self.models,
+            gallery,
+            self.decoder,
+            self.cache,
+            judge_video,
+            synonyms(),
+            self.libraries,
+        )
         return Galleries(*parts, self.milvus or self.settings.index)
 
     @cached_property

@@ -15,11 +15,17 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import check_writable, expanded
 
 PACKAGE = Path(__file__).parent
-ASSETS = (PACKAGE if (PACKAGE / "assets").is_dir() else PACKAGE.parent) / "assets"  # in a wheel, in a checkout
+ASSETS = (
+    PACKAGE if (PACKAGE / "assets").is_dir() else PACKAGE.parent
+) / "assets"  # in a wheel, in a checkout
 DOCS = ASSETS.parent / "docs"
-# Set before the libraries that read it are imported: no telemetry; and idle torch threads sleep, since while they
-# spin, with one other busy process, encoding a text took 392 ms instead of 7.
-ENVIRONMENT = {"GRADIO_ANALYTICS_ENABLED": "False", "HF_HUB_DISABLE_TELEMETRY": "1", "OMP_WAIT_POLICY": "PASSIVE"}
+# Set before the libraries that read it are imported: no telemetry; and idle torch threads sleep,
+# since while they spin, with one other busy process, encoding a text took 392 ms instead of 7.
+ENVIRONMENT = {
+    "GRADIO_ANALYTICS_ENABLED": "False",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "OMP_WAIT_POLICY": "PASSIVE",
+}
 ACTIONS = ("train", "import", "download", "delete", "paths", "review")  # not for every visitor
 RULES = ("nobody", "owner", "everyone")  # who may
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")  # each also in lower case, which counts first
@@ -41,29 +47,51 @@ class Settings:
     host: str = "127.0.0.1"
     port: int | None = None  # to listen on; None takes the first free one from 7860
     index: str = ""  # name or address of the index, as for `--index`; empty for the default
-    index_token: str = field(default="", repr=False)  # of a vector database: "user:password", or an API key
+    index_token: str = field(
+        default="", repr=False
+    )  # of a vector database: "user:password", or an API key
     models: tuple[str, ...] = ()  # of open_clip, to download at the start, in the background
-    rules: Mapping[str, str] = field(default_factory=dict)  # by action, where one is set; see `ui.web.permissions`
-    owner_token: str = field(default="", repr=False)  # proves that a visitor is the owner; empty: the data folder's
+    rules: Mapping[str, str] = field(
+        default_factory=dict
+    )  # by action, where one is set; see `ui.web.permissions`
+    owner_token: str = field(
+        default="", repr=False
+    )  # proves that a visitor is the owner; empty: the data folder's
     space_owner: str = ""  # on a Hugging Face Space, the user whose it is
     space: str = ""  # its name there
-    host_names: tuple[str, ...] = ()  # beyond this machine's addresses, under which the app is reached; "*" is any
-    root_path: str = ""  # below which the app is reached, "/nt2vr"; without a last slash, empty at the top
+    host_names: tuple[
+        str, ...
+    ] = ()  # beyond this machine's addresses, under which the app is reached; "*" is any
+    root_path: str = (
+        ""  # below which the app is reached, "/nt2vr"; without a last slash, empty at the top
+    )
     max_upload_gb: float = MAX_UPLOAD_GB  # in 10^9 bytes, for those who may import
-    roots: tuple[Path, ...] = ()  # folders in which libraries may be named over the page, where the settings name some
+    roots: tuple[
+        Path, ...
+    ] = ()  # folders in which libraries may be named over the page, where the settings name some
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"auto|cpu|cuda(:\d+)?|mps", self.device):
-            raise ConfigError(f"Unknown device {quoted(self.device)}. Choose auto, cpu, cuda or mps.")
+            raise ConfigError(
+                f"Unknown device {quoted(self.device)}. Choose auto, cpu, cuda or mps."
+            )
         for action, rule in self.rules.items():
             if rule not in RULES:
-                raise ConfigError(f"NT2VR_ALLOW_{action.upper()} is {quoted(rule)}: choose {', '.join(RULES)}.")
+                raise ConfigError(
+                    f"NT2VR_ALLOW_{action.upper()} is {quoted(rule)}: choose {', '.join(RULES)}."
+                )
         if self.owner_token and len(self.owner_token) < MIN_TOKEN:
-            raise ConfigError(f"NT2VR_OWNER_TOKEN is too short. Choose at least {MIN_TOKEN} characters.")
+            raise ConfigError(
+                f"NT2VR_OWNER_TOKEN is too short. Choose at least {MIN_TOKEN} characters."
+            )
         if not 0 < self.max_upload_gb < float("inf"):
-            raise ConfigError(f"NT2VR_MAX_UPLOAD_GB is {self.max_upload_gb}: choose a positive number.")
+            raise ConfigError(
+                f"NT2VR_MAX_UPLOAD_GB is {self.max_upload_gb}: choose a positive number."
+            )
         if missing := [root for root in self.roots if not root.is_dir()]:
-            raise ConfigError(f"{missing[0]} is no folder, so no library can be named in it. Name another root.")
+            raise ConfigError(
+                f"{missing[0]} is no folder, so no library can be named in it. Name another root."
+            )
 
     @classmethod
     def read(
@@ -82,7 +110,11 @@ class Settings:
         def chosen(given: str | Path | None, name: str, default: str = "") -> Any:
             return given or environment.get(name) or default
 
-        rules = {action: rule for action in ACTIONS if (rule := chosen(None, f"NT2VR_ALLOW_{action.upper()}"))}
+        rules = {
+            action: rule
+            for action in ACTIONS
+            if (rule := chosen(None, f"NT2VR_ALLOW_{action.upper()}"))
+        }
         if on_zero_gpu(environment):
             rules["train"] = "nobody"  # it lends its GPUs to no child process
         on_space = environment.get("SYSTEM") == "spaces" or "SPACE_ID" in environment
@@ -90,14 +122,21 @@ class Settings:
         try:
             max_upload_gb = float(upload_gb)
         except ValueError:
-            raise ConfigError(f"NT2VR_MAX_UPLOAD_GB is {quoted(upload_gb)}, which is not a number.") from None
+            raise ConfigError(
+                f"NT2VR_MAX_UPLOAD_GB is {quoted(upload_gb)}, which is not a number."
+            ) from None
         named = chosen(data_dir, "NT2VR_DATA", DATA_DIR)
-        named_roots: list[str | Path] = [*roots, *_listed(chosen(None, "NT2VR_ALLOW_ROOT"), os.pathsep)]
+        named_roots: list[str | Path] = [
+            *roots,
+            *_listed(chosen(None, "NT2VR_ALLOW_ROOT"), os.pathsep),
+        ]
         folder = _data_folder(named)
         return cls(
             folder,
             chosen(device, "NT2VR_DEVICE", "auto"),
-            chosen(host, "GRADIO_SERVER_NAME", "0.0.0.0" if on_space else "127.0.0.1").strip("[]"),  # of IPv6
+            chosen(host, "GRADIO_SERVER_NAME", "0.0.0.0" if on_space else "127.0.0.1").strip(
+                "[]"
+            ),  # of IPv6
             _port(environment) if port is None else port,
             index=chosen(index, "NT2VR_INDEX"),
             index_token=chosen(None, "NT2VR_INDEX_TOKEN"),
@@ -106,7 +145,11 @@ class Settings:
             owner_token=chosen(None, "NT2VR_OWNER_TOKEN"),
             space_owner=chosen(None, "SPACE_AUTHOR_NAME") if on_space else "",
             space=chosen(None, "SPACE_ID"),
-            host_names=(*host_names, *_listed(chosen(None, "NT2VR_ALLOW_HOST")), *_listed(chosen(None, "SPACE_HOST"))),
+            host_names=(
+                *host_names,
+                *_listed(chosen(None, "NT2VR_ALLOW_HOST")),
+                *_listed(chosen(None, "SPACE_HOST")),
+            ),
             root_path=_root_path(environment.get("GRADIO_ROOT_PATH", "")),
             max_upload_gb=max_upload_gb,
             roots=tuple(map(Path.resolve, map(expanded, named_roots))),
@@ -125,14 +168,18 @@ class Settings:
 def _data_folder(named: str | Path) -> Path:
     """Return the data folder, which need not exist; a ConfigError refuses one that cannot be made."""
     if named == DATA_DIR and not has_home():
-        raise ConfigError("There is no home folder for the data here. Name a folder: --data-dir, or NT2VR_DATA.")
+        raise ConfigError(
+            "There is no home folder for the data here. Name a folder: --data-dir, or NT2VR_DATA."
+        )
     folder = expanded(named)
     try:
         if not folder.is_dir():  # a read-only one will do for searching
             check_writable(folder)
     except (OSError, ConfigError) as error:  # OSError: too long a name
         remedy = "Name another: --data-dir, or NT2VR_DATA."
-        raise ConfigError(f"The data folder {quoted(str(named))} cannot be made. {remedy}") from error
+        raise ConfigError(
+            f"The data folder {quoted(str(named))} cannot be made. {remedy}"
+        ) from error
     return folder
 
 
@@ -151,9 +198,12 @@ def _root_path(text: str) -> str:
     path = path.removesuffix("/")
     if not ROOT_PATH.fullmatch(path) or not {".", ".."}.isdisjoint(path.split("/")):
         choices = (
-            "Write a path such as /nt2vr, of letters, digits, - . _ ~ and single slashes, or an address with one."
+            "Write a path such as /nt2vr, of letters, digits, - . _ ~ and single "
+            "slashes, or an address with one."
         )
-        raise ConfigError(f"GRADIO_ROOT_PATH is {quoted(text)}, below which the app cannot be reached. {choices}")
+        raise ConfigError(
+            f"GRADIO_ROOT_PATH is {quoted(text)}, below which the app cannot be reached. {choices}"
+        )
     return path
 
 
@@ -182,7 +232,9 @@ def project_version() -> str:
 def code_address(settings: Settings) -> str:
     """Return where the code can be read: its Space, or the repository that the project names; empty if none is."""
     space = settings.space
-    return f"https://huggingface.co/spaces/{space}" if space else _project()[1].get("Repository", "")
+    return (
+        f"https://huggingface.co/spaces/{space}" if space else _project()[1].get("Repository", "")
+    )
 
 
 def _project() -> tuple[str, dict[str, str]]:
@@ -191,7 +243,9 @@ def _project() -> tuple[str, dict[str, str]]:
         from importlib import metadata  # noqa: PLC0415  takes longer than all else that a command's help needs
 
         about = metadata.metadata("nt2vr")
-        return about["Version"], dict(line.split(", ", 1) for line in about.get_all("Project-URL") or ())
+        return about["Version"], dict(
+            line.split(", ", 1) for line in about.get_all("Project-URL") or ()
+        )
     import tomllib  # noqa: PLC0415  likewise
 
     pyproject = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
@@ -206,7 +260,9 @@ def _port(environment: Mapping[str, str]) -> int | None:
     try:
         return int(named)
     except ValueError:
-        raise ConfigError(f"GRADIO_SERVER_PORT is {quoted(named)}, which is not a number.") from None
+        raise ConfigError(
+            f"GRADIO_SERVER_PORT is {quoted(named)}, which is not a number."
+        ) from None
 
 
 def _listed(text: str, separator: str = ",") -> tuple[str, ...]:
@@ -286,11 +342,15 @@ def use_device(device: str, environment: MutableMapping[str, str] = os.environ) 
         visible = environment.get("CUDA_VISIBLE_DEVICES")
         gpus = [str(number)] * (number + 1) if visible is None else _listed(visible)
         if number >= len(gpus):
-            raise ConfigError(f"There is no {device}: {len(gpus)} GPUs are visible. Choose another.")
+            raise ConfigError(
+                f"There is no {device}: {len(gpus)} GPUs are visible. Choose another."
+            )
         environment["CUDA_VISIBLE_DEVICES"] = gpus[number]
 
 
-def training_environment(device: str, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def training_environment(
+    device: str, environment: Mapping[str, str] = os.environ
+) -> dict[str, str]:
     """Return the environment of a process that trains on a device, and sees no other GPU; "mps" is as "auto"."""
     changed = dict(environment)
     use_device("auto" if device == "mps" else device, changed)
@@ -305,7 +365,9 @@ def training_devices(environment: Mapping[str, str] = os.environ) -> tuple[str, 
         ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     except OSError:
         return ("cpu",)
-    count = int(environment.get("LOCAL_WORLD_SIZE", 1)) if "TORCHELASTIC_RUN_ID" in environment else 1
+    count = (
+        int(environment.get("LOCAL_WORLD_SIZE", 1)) if "TORCHELASTIC_RUN_ID" in environment else 1
+    )
     visible = environment.get("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(count))))
     gpus = [gpu.strip() for gpu in visible.split(",") if gpu.strip()]
     return tuple(f"cuda:{gpu}" for gpu in gpus[:count]) if gpus and gpus[0] != "-1" else ("cpu",)

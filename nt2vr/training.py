@@ -60,7 +60,9 @@ class Training:
 
     def __repr__(self) -> str:
         last = self.metrics[-1] if self.metrics else {}
-        values = ", ".join(f"{name} {value:.3g}" for name, value in last.items() if name not in ("epoch", "step"))
+        values = ", ".join(
+            f"{name} {value:.3g}" for name, value in last.items() if name not in ("epoch", "step")
+        )
         name = self.config.encoder.name
         return f"<Training of {name}, {self.state} in {self.folder}: {values or 'nothing measured yet'}>"
 
@@ -71,7 +73,9 @@ class Training:
         parts = [table((), (), f"{config.encoder.name}: {self.state} ({self.folder})")]
         for name in [config.validation.monitor, *loss_names]:
             along = "step" if name in loss_names else "epoch"
-            points: Points = [(row[along], row[name]) for row in rows if name in row and along in row]
+            points: Points = [
+                (row[along], row[name]) for row in rows if name in row and along in row
+            ]
             if points:
                 parts.append(curve(name, along, points))
         return joined(parts)
@@ -86,7 +90,8 @@ def train(
 ) -> Training:
     """Train a new run, or resume one, in this process, as `nt2vr train` does; losses registered here are known.
 
-    Ctrl+C stops it cleanly; `train(run=...)` goes on. Progress goes to standard error, and the page shows the run.
+    Ctrl+C stops it cleanly; `train(run=...)` goes on. Progress goes to standard error, and the page
+    shows the run.
 
     Args:
         config: a preset ("clip-neg"), a file, values by field, or a config; None resumes `run`.
@@ -96,7 +101,8 @@ def train(
         device: "auto", "cpu", "cuda" or "cuda:1"; it counts before torch has looked for a GPU.
 
     Raises:
-        ConfigError: if the config, its data or its base cannot be used; nothing has been written then.
+        ConfigError: if the config, its data or its base cannot be used; nothing has been written
+            then.
         RunError: if another run trains on the device, the run has finished, or the training failed.
     """
     prepare_environment()
@@ -134,14 +140,18 @@ def teach(
     data = str(expanded(captions)) if captions else WORLD
     config = resolved(teaching(models, model, data), settings.data_dir)
     if models.named(config.encoder.name):
-        raise ConfigError(f"{config.encoder.name} is here already. To teach it again, remove it: nt2vr models remove.")
+        raise ConfigError(
+            f"{config.encoder.name} is here already. To teach it again, remove it: nt2vr models remove."
+        )
     folder, is_new = run_of(settings.data_dir / RUNS, config)
     if not is_new:
         return _trained(_plan_rest_of(folder, NO_CHANGES), folder)
     return _trained(plan_new(RunFolder(folder), _config_of(config, changes)), folder)
 
 
-def _config_of(config: str | Path | Mapping[str, Any] | TrainConfig, changes: Mapping[str, Any]) -> TrainConfig:
+def _config_of(
+    config: str | Path | Mapping[str, Any] | TrainConfig, changes: Mapping[str, Any]
+) -> TrainConfig:
     if isinstance(config, str | Path):
         return load_config(preset_or_file(expanded(config)), changes)
     if isinstance(config, TrainConfig):
@@ -173,5 +183,7 @@ def _trained(plan: Plan, folder: Path) -> Training:
     state = train_here(run, plan, folder.parent / FRAMES)
     if state == "failed":
         status = run.status()
-        raise RunError(status.error if status and status.error else f"The training in {folder} failed.")
+        raise RunError(
+            status.error if status and status.error else f"The training in {folder} failed."
+        )
     return Training(folder, state)

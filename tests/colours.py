@@ -17,8 +17,16 @@ class ColourModel(FrameEncoder):
 
     embed_dim = 4
 
-    def __init__(self, name: str = "Colours", fingerprint: str = "colours-1", gain: float = 1.0) -> None:
-        self.card = Card(name, frames=1, image_size=8, visual_fingerprint=fingerprint, text_fingerprint=fingerprint)
+    def __init__(
+        self, name: str = "Colours", fingerprint: str = "colours-1", gain: float = 1.0
+    ) -> None:
+        self.card = Card(
+            name,
+            frames=1,
+            image_size=8,
+            visual_fingerprint=fingerprint,
+            text_fingerprint=fingerprint,
+        )
         self.gain = gain
         self.batches: list[list[str]] = []
 

@@ -44,18 +44,23 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment]
 
 STRANGER = {"X-Forwarded-For": "203.0.113.7"}  # headers of somebody behind a proxy
-WITHOUT_SPACES = "`spaces` package is required"  # Gradio's own traceback in an app that is told to be on a Space
+WITHOUT_SPACES = (
+    "`spaces` package is required"  # Gradio's own traceback in an app that is told to be on a Space
+)
 
 
 class OneAppScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
     """Gives each module's tests to one worker, and all those of the running app to the same.
 
-    Where slow tests run, too, there is an app per worker: its start takes less time than all of them at one app.
+    Where slow tests run, too, there is an app per worker: its start takes less time than all of
+    them at one app.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         module, shares = nodeid.partition("::")[0], "not slow" in self.config.option.markexpr
-        return "the app" if shares and module.startswith(("tests/app/", "tests/browser/")) else module
+        return (
+            "the app" if shares and module.startswith(("tests/app/", "tests/browser/")) else module
+        )
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -70,7 +75,9 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(10_000)
     gc.enable()
     for name in [*logging.Logger.manager.loggerDict]:
-        logging.getLogger(name).propagate = True  # pytest adds a handler per test to each of torch's 60 that do not
+        logging.getLogger(
+            name
+        ).propagate = True  # pytest adds a handler per test to each of torch's 60 that do not
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAppScheduling:
@@ -85,7 +92,9 @@ def write_video(tmp_path: Path) -> Callable[..., Path]:
     def write(name: str, levels: list[int], side: int = 32) -> Path:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*codecs[path.suffix]), 12, (side, side))
+        writer = cv2.VideoWriter(
+            str(path), cv2.VideoWriter.fourcc(*codecs[path.suffix]), 12, (side, side)
+        )
         for level in levels:
             frame: NDArray[np.uint8] = np.full((side, side, 3), level, np.uint8)
             writer.write(frame)
@@ -106,7 +115,9 @@ def decoder() -> Iterator[Decoder]:
 def gallery_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder whose cache all tests of the shipped gallery share; the first process embeds it, others wait."""
     workers = "PYTEST_XDIST_WORKER" in os.environ
-    folder = (tmp_path_factory.getbasetemp().parent if workers else tmp_path_factory.getbasetemp()) / "gallery_data"
+    folder = (
+        tmp_path_factory.getbasetemp().parent if workers else tmp_path_factory.getbasetemp()
+    ) / "gallery_data"
     folder.mkdir(exist_ok=True)
     with FileLock(folder.with_suffix(".lock")):
         if not (folder / "embeddings").exists():
@@ -126,7 +137,9 @@ class RunningApp:
 
 
 @pytest.fixture(scope="session")
-def running_app(tmp_path_factory: pytest.TempPathFactory, gallery_data: Path) -> Iterator[RunningApp]:
+def running_app(
+    tmp_path_factory: pytest.TempPathFactory, gallery_data: Path
+) -> Iterator[RunningApp]:
     """Start the app once, with tools for agents and a new data folder; tests leave no runs, models or reports."""
     flags = ["--mcp"] if find_spec("mcp") else []
     with run_app(tmp_path_factory.mktemp("app"), gallery_data / "cache", flags=flags) as app:
@@ -137,7 +150,9 @@ def free_port() -> int:
     """Return a port that the system gives to nobody who asks for any, and no other worker to an app that starts."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     while True:
-        port = 10_000 + secrets.randbelow(2_500) * 8 + worker % 8  # below Linux's net.ipv4.ip_local_port_range
+        port = (
+            10_000 + secrets.randbelow(2_500) * 8 + worker % 8
+        )  # below Linux's net.ipv4.ip_local_port_range
         with socket.socket() as free, suppress(OSError):
             free.bind(("127.0.0.1", port))
             return port
@@ -156,7 +171,8 @@ def run_app(
 
     Args:
         folder: new, or of another app, which shares its data.
-        cache: another app's, which is used with the embeddings beside it, so that the gallery is embedded once.
+        cache: another app's, which is used with the embeddings beside it, so that the gallery is
+            embedded once.
         port: 0 takes a free one.
         flags: further ones, such as --mcp.
         program: what Python runs instead of app.py, and its first arguments.
@@ -172,13 +188,18 @@ def run_app(
             (data / shared.name).symlink_to(shared)
     command = [sys.executable, *program, "--port", str(port), "--data-dir", str(data), *flags]
     env = {**os.environ, "HOME": str(folder), "PYTHONUNBUFFERED": "1", **environment}
-    with path.open("w") as log, subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=env) as process:
+    with (
+        path.open("w") as log,
+        subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=env) as process,
+    ):
         app = RunningApp(f"http://127.0.0.1:{port}/", path, data, process)
         try:
             _wait_for(app)
             yield app
             logged = path.read_text(encoding="utf-8")
-            assert logged.count("Traceback") == logged.count(WITHOUT_SPACES), logged[logged.rindex("Traceback") :]
+            assert logged.count("Traceback") == logged.count(WITHOUT_SPACES), logged[
+                logged.rindex("Traceback") :
+            ]
         finally:
             process.terminate()
             process.wait(timeout=20)
@@ -187,7 +208,9 @@ def run_app(
 def _wait_for(app: RunningApp) -> None:
     deadline = time.monotonic() + 300  # a busy machine is slow, not wrong
     while app.process.poll() is None and time.monotonic() < deadline:
-        if "Running on local URL" in app.log.read_text(encoding="utf-8"):  # not only another program at its port
+        if "Running on local URL" in app.log.read_text(
+            encoding="utf-8"
+        ):  # not only another program at its port
             return
         time.sleep(0.1)
     pytest.fail(f"The app did not start:\n{app.log.read_text()}")

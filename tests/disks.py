@@ -27,7 +27,10 @@ def read_only(folder: Path) -> Iterator[None]:
 @contextmanager
 def _mount(*arguments: str) -> Iterator[None]:
     command = ["mount", *arguments]
-    if sys.platform != "linux" or subprocess.run(command, capture_output=True, check=False).returncode:
+    if (
+        sys.platform != "linux"
+        or subprocess.run(command, capture_output=True, check=False).returncode
+    ):
         pytest.skip("Mounting needs Linux and root.")
     try:
         yield

@@ -1,7 +1,7 @@
 """Models with tokenizers of their own, shrunken: open_clip's configurations with few and narrow layers.
 
-Their tokenizers are stand-ins, trained on a few words, of the same form as the real ones: the same kind of vocabulary,
-normalisation, special tokens and template. Weights are random.
+Their tokenizers are stand-ins, trained on a few words, of the same form as the real ones: the same
+kind of vocabulary, normalisation, special tokens and template. Weights are random.
 """
 
 import json
@@ -13,7 +13,16 @@ from typing import Any
 
 import open_clip
 import torch
-from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (
+    AddedToken,
+    Regex,
+    Tokenizer,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, write_checkpoint
@@ -30,13 +39,17 @@ VOCABULARY = 400  # tokens at most
 
 def _template(tokenizer: Tokenizer, single: str, *special: str) -> None:
     pairs = [(token, tokenizer.token_to_id(token)) for token in special]
-    tokenizer.post_processor = processors.TemplateProcessing(single=single, pair=None, special_tokens=pairs)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=single, pair=None, special_tokens=pairs
+    )
 
 
 def _t5() -> Tokenizer:
     """SigLIP's: SentencePiece's unigrams, as in T5."""
     tokenizer = Tokenizer(models.Unigram())
-    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
     special = ["<pad>", "</s>", "<unk>"]
     trainer = trainers.UnigramTrainer(
@@ -53,7 +66,9 @@ def _gemma() -> Tokenizer:
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True))
     tokenizer.normalizer = normalizers.Replace(" ", "▁")
     tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
-    trainer = trainers.BpeTrainer(vocab_size=VOCABULARY - 256, special_tokens=special, show_progress=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCABULARY - 256, special_tokens=special, show_progress=False
+    )
     tokenizer.train_from_iterator(CORPUS, trainer)
     data = json.loads(tokenizer.to_str())
     vocabulary = data["model"]["vocab"]
@@ -70,7 +85,9 @@ def _bert() -> Tokenizer:
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    trainer = trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=special, show_progress=False)
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=VOCABULARY, special_tokens=special, show_progress=False
+    )
     tokenizer.train_from_iterator(CORPUS, trainer)
     _template(tokenizer, "[CLS] $A [SEP]", "[CLS]", "[SEP]")
     return tokenizer
@@ -119,7 +136,13 @@ class Family:
         if "timm_model_name" in config["vision_cfg"]:
             config["vision_cfg"] |= {"timm_model_name": "test_vit", "image_size": 160}
         else:
-            config["vision_cfg"] |= {"image_size": 56, "width": 64, "layers": 1, "head_width": 32, "patch_size": 14}
+            config["vision_cfg"] |= {
+                "image_size": 56,
+                "width": 64,
+                "layers": 1,
+                "head_width": 32,
+                "patch_size": 14,
+            }
         config["text_cfg"] |= {"width": 64, "heads": 2, "layers": 1, "vocab_size": VOCABULARY}
         return config
 
@@ -130,12 +153,24 @@ class Family:
 
 
 FAMILIES = {
-    "SigLIP": Family("ViT-B-16-SigLIP", "webli", _t5, {"pad_token": "</s>", "extra_ids": 0}, 1, (), (1,)),
-    "SigLIP 2": Family(
-        "ViT-B-16-SigLIP2", "webli", _gemma, {"pad_token": {"content": "<pad>"}, "padding_side": "right"}, 0, (), (1,)
+    "SigLIP": Family(
+        "ViT-B-16-SigLIP", "webli", _t5, {"pad_token": "</s>", "extra_ids": 0}, 1, (), (1,)
     ),
-    "CLIPA": Family("ViT-L-14-CLIPA", "datacomp1b", _bert, None, 0, (2,), (0,)),  # [SEP] is replaced by 0
-    "MetaCLIP 2": Family("ViT-H-14-worldwide", "metaclip2_worldwide", _xlm, {"pad_token": "<pad>"}, 1, (0,), (2,)),
+    "SigLIP 2": Family(
+        "ViT-B-16-SigLIP2",
+        "webli",
+        _gemma,
+        {"pad_token": {"content": "<pad>"}, "padding_side": "right"},
+        0,
+        (),
+        (1,),
+    ),
+    "CLIPA": Family(
+        "ViT-L-14-CLIPA", "datacomp1b", _bert, None, 0, (2,), (0,)
+    ),  # [SEP] is replaced by 0
+    "MetaCLIP 2": Family(
+        "ViT-H-14-worldwide", "metaclip2_worldwide", _xlm, {"pad_token": "<pad>"}, 1, (0,), (2,)
+    ),
 }
 
 

@@ -14,8 +14,12 @@ from numpy.typing import NDArray
 SPEC = find_spec("gradio")  # found, not imported, which takes 2 s
 assert SPEC is not None and SPEC.origin is not None
 FOOTAGE = Path(SPEC.origin).parent / "media_assets" / "videos"  # real videos inside the wheel
-MATRIX = struct.pack(">9i", 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)  # "as it is", in an MP4's track header
-QUARTER = struct.pack(">9i", 0, 1 << 16, 0, -(1 << 16), 0, 0, 0, 0, 1 << 30)  # a quarter turn, as phones write it
+MATRIX = struct.pack(
+    ">9i", 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30
+)  # "as it is", in an MP4's track header
+QUARTER = struct.pack(
+    ">9i", 0, 1 << 16, 0, -(1 << 16), 0, 0, 0, 0, 1 << 30
+)  # a quarter turn, as phones write it
 MIRROR = struct.pack(">9i", -1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)  # as QuickTime writes it
 
 
@@ -72,7 +76,9 @@ def write_film(
     options: Mapping[str, str] | None = None,
 ) -> Path:
     """Write a video of one grey frame per level; see `write_pictures`."""
-    pictures: list[NDArray[np.uint8]] = [np.full((side, side, 3), level, np.uint8) for level in levels]
+    pictures: list[NDArray[np.uint8]] = [
+        np.full((side, side, 3), level, np.uint8) for level in levels
+    ]
     return write_pictures(path, pictures, seconds, rate, codec, options)
 
 
@@ -80,7 +86,10 @@ def turned(path: Path, to: Path, matrix: bytes = QUARTER) -> Path:
     """Copy an MP4 with a quarter turn, or another matrix, in its header."""
     content = path.read_bytes()
     assert MATRIX in content
-    to.write_bytes(content[: content.index(b"trak")] + content[content.index(b"trak") :].replace(MATRIX, matrix, 1))
+    to.write_bytes(
+        content[: content.index(b"trak")]
+        + content[content.index(b"trak") :].replace(MATRIX, matrix, 1)
+    )
     return to
 
 

@@ -31,7 +31,9 @@ class HeldRuns:
             self._run.write_status(RunStatus(state, os.getpid()))
         self._locks.close()
 
-    def _launch(self, run: RunFolder, environment: Mapping[str, str], options: Sequence[str] = ()) -> None:
+    def _launch(
+        self, run: RunFolder, environment: Mapping[str, str], options: Sequence[str] = ()
+    ) -> None:
         self._locks.enter_context(run.training())
         self._run = run
         run.write_status(RunStatus("running", os.getpid()))

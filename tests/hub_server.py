@@ -1,7 +1,7 @@
 """A stand-in for the Hugging Face Hub's HTTP API, on this machine: what huggingface_hub needs to push and to pull.
 
-Repositories live in memory. LFS files are uploaded in one or several parts and served from another port, as the Hub
-serves them from a CDN. It knows nothing of branches, pull requests and Xet.
+Repositories live in memory. LFS files are uploaded in one or several parts and served from another
+port, as the Hub serves them from a CDN. It knows nothing of branches, pull requests and Xet.
 """
 
 import base64
@@ -69,7 +69,9 @@ class HubServer:
     def put(self, name: str, files: dict[str, bytes]) -> None:
         """Make a public model repository."""
         lfs = {file for file in files if file.endswith(LFS_SUFFIXES)}
-        self.repositories[f"models/{name}"] = Repository(files=dict(files), lfs=lfs, commits=["first"])
+        self.repositories[f"models/{name}"] = Repository(
+            files=dict(files), lfs=lfs, commits=["first"]
+        )
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -127,7 +129,11 @@ class Handler(BaseHTTPRequestHandler):
         body = self._body()
         if self.hub.status and path.startswith("/api/"):
             return self._refuse(self.hub.status, "Fault")
-        if self.headers.get("Authorization") and not self._authorised and not path.startswith("/cdn/"):
+        if (
+            self.headers.get("Authorization")
+            and not self._authorised
+            and not path.startswith("/cdn/")
+        ):
             return self._refuse(401, "InvalidToken")
         for pattern, method in ROUTES:
             if match := re.fullmatch(pattern, f"{self.command} {path}"):
@@ -189,8 +195,13 @@ class Handler(BaseHTTPRequestHandler):
             action: dict[str, Any] = {"href": f"{self.hub.cdn}/cdn/{each['oid']}"}
             if chunk := self.hub.chunk_bytes:
                 numbers = range(1, -(-each["size"] // chunk) + 1)
-                parts = {str(number): f"{self.hub.cdn}/cdn/{each['oid']}/{number}" for number in numbers}
-                action = {"href": f"{self.hub.cdn}/cdn/{each['oid']}", "header": {"chunk_size": str(chunk), **parts}}
+                parts = {
+                    str(number): f"{self.hub.cdn}/cdn/{each['oid']}/{number}" for number in numbers
+                }
+                action = {
+                    "href": f"{self.hub.cdn}/cdn/{each['oid']}",
+                    "header": {"chunk_size": str(chunk), **parts},
+                }
             there = each["oid"] in self.hub.blobs
             objects.append({**each, **({} if there else {"actions": {"upload": action}})})
         self._answer(200, {"objects": objects, "transfer": "basic"})
@@ -236,15 +247,32 @@ class Handler(BaseHTTPRequestHandler):
         if not (repository := self._found(kind, name)):
             return
         siblings = [
-            {"rfilename": file, "size": self.hub.sizes.get(file, len(data)), "blobId": hashlib.sha1(data).hexdigest()}
+            {
+                "rfilename": file,
+                "size": self.hub.sizes.get(file, len(data)),
+                "blobId": hashlib.sha1(data).hexdigest(),
+            }
             for file, data in repository.files.items()
         ]
-        self._answer(200, {"id": name, "sha": repository.sha, "private": repository.private, "siblings": siblings})
+        self._answer(
+            200,
+            {
+                "id": name,
+                "sha": repository.sha,
+                "private": repository.private,
+                "siblings": siblings,
+            },
+        )
 
     def tree(self, body: bytes, kind: str, name: str) -> None:
         if repository := self._found(kind, name):
             entries = [
-                {"type": "file", "path": file, "size": len(data), "oid": hashlib.sha1(data).hexdigest()}
+                {
+                    "type": "file",
+                    "path": file,
+                    "size": len(data),
+                    "oid": hashlib.sha1(data).hexdigest(),
+                }
                 for file, data in repository.files.items()
             ]
             self._answer(200, entries)
@@ -262,9 +290,15 @@ class Handler(BaseHTTPRequestHandler):
             location = f"{self.hub.cdn}/cdn/{oid}"
             size = str(self.hub.sizes.get(file, len(data)))
             return self._answer(
-                302, Location=location, X_Repo_Commit=commit, X_Linked_Size=size, X_Linked_Etag=f'"{oid}"'
+                302,
+                Location=location,
+                X_Repo_Commit=commit,
+                X_Linked_Size=size,
+                X_Linked_Etag=f'"{oid}"',
             )
-        return self._answer(200, data, ETag=f'"{hashlib.sha1(data).hexdigest()}"', X_Repo_Commit=commit)
+        return self._answer(
+            200, data, ETag=f'"{hashlib.sha1(data).hexdigest()}"', X_Repo_Commit=commit
+        )
 
     def serve_blob(self, body: bytes, oid: str) -> None:
         if token := self.headers.get("Authorization"):
@@ -272,8 +306,15 @@ class Handler(BaseHTTPRequestHandler):
         data = self.hub.blobs[oid]
         if self.command == "GET":
             self.hub.ranges.append(self.headers.get("Range", ""))
-        start = int(match[1]) if (match := re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))) else 0
-        rest, ranged = data[start:], {"Content_Range": f"bytes {start}-{len(data) - 1}/{len(data)}"} if start else {}
+        start = (
+            int(match[1])
+            if (match := re.match(r"bytes=(\d+)-", self.headers.get("Range", "")))
+            else 0
+        )
+        rest, ranged = (
+            data[start:],
+            {"Content_Range": f"bytes {start}-{len(data) - 1}/{len(data)}"} if start else {},
+        )
         if self.hub.breaks:
             self.hub.breaks -= 1
             length = {"Content_Length": str(len(rest))}
@@ -324,7 +365,11 @@ def serve_hub() -> Iterator[HubServer]:
 def use_hub(monkeypatch: pytest.MonkeyPatch, endpoint: str, token: str | None = TOKEN) -> None:
     """Make `endpoint` the Hub for this process."""
     template = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
-    places = {"ENDPOINT": endpoint, "HUGGINGFACE_CO_URL_TEMPLATE": template, "HF_HUB_DISABLE_XET": True}
+    places = {
+        "ENDPOINT": endpoint,
+        "HUGGINGFACE_CO_URL_TEMPLATE": template,
+        "HF_HUB_DISABLE_XET": True,
+    }
     for name, value in places.items():
         monkeypatch.setattr(huggingface_hub.constants, name, value)
     monkeypatch.setattr(huggingface_hub.constants, "HF_TOKEN_PATH", "/nonexistent/token")

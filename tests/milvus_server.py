@@ -15,13 +15,17 @@ from nt2vr.search.index import ExactIndex, Milvus, MilvusIndex
 from nt2vr.search.index.milvus import Row
 from tests.conftest import free_port
 
-PLACES = ["milvus_lite", "milvus_address"]  # fixtures: a file of Milvus Lite, the address of a server
+PLACES = [
+    "milvus_lite",
+    "milvus_address",
+]  # fixtures: a file of Milvus Lite, the address of a server
 
 
 class Server:
     """A standalone server with its data in a folder; tests are skipped where it is not installed.
 
-    Only one can run at a time: two ports of its etcd are fixed. So all tests of it are in one module.
+    Only one can run at a time: two ports of its etcd are fixed. So all tests of it are in one
+    module.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -37,7 +41,9 @@ class Server:
     def start(self) -> None:
         """Start the server, and wait until it answers."""
         config = self._package.MilvusServerConfig()
-        config.try_bind_port = reused  # its own takes another port than before while old connections linger
+        config.try_bind_port = (
+            reused  # its own takes another port than before while old connections linger
+        )
         self._server = self._package.MilvusServer(config)
         self._server.set_base_dir(str(self._folder))
         self._server.listen_port = self._port
@@ -68,7 +74,9 @@ def reused(port: int) -> socket.socket | None:
     return bound
 
 
-def in_milvus(milvus: Milvus, ids: NDArray[np.int64], vectors: NDArray[np.float32], library: str = "") -> MilvusIndex:
+def in_milvus(
+    milvus: Milvus, ids: NDArray[np.int64], vectors: NDArray[np.float32], library: str = ""
+) -> MilvusIndex:
     """Return an index of vectors that are not added yet, by default in a library that nothing else uses."""
     local = ExactIndex(vectors.shape[1])
     local.add(ids, vectors)

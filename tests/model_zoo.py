@@ -13,7 +13,14 @@ from nt2vr.settings import ASSETS
 from tests.paths import ROOT
 
 PAGE = ROOT / "docs" / "model-zoo.md"
-ORDER = ("CLIP", "CLIP-bnl", "CLIP-con", "CLIP-neg", "CLIP4Clip", "CLIP-vfc")  # as the tables of docs/results.md
+ORDER = (
+    "CLIP",
+    "CLIP-bnl",
+    "CLIP-con",
+    "CLIP-neg",
+    "CLIP4Clip",
+    "CLIP-vfc",
+)  # as the tables of docs/results.md
 MEASURES = {  # name on the card -> head of the column, and its format
     "test/original/MIR": ("Original MIR", ".3f"),
     "test/composed/MIR": ("Composed MIR", ".3f"),
@@ -22,7 +29,15 @@ MEASURES = {  # name on the card -> head of the column, and its format
     "test/without/hard_pairs": ("“Without”: hard pairs", ".1f"),
     "test/not/auc": ("“Not”: AUC", ".3f"),
 }
-CONTROL = ("*CLIP drop, the control*", "–", "0.679", "59.1", "11.0", "54.1", "0.5")  # of docs/results.md; has no card
+CONTROL = (
+    "*CLIP drop, the control*",
+    "–",
+    "0.679",
+    "59.1",
+    "11.0",
+    "54.1",
+    "0.5",
+)  # of docs/results.md; has no card
 HEAD = """# Model zoo
 
 *Generated from the models' cards by `python -m tests.model_zoo --write`.*
@@ -65,13 +80,21 @@ def model_zoo() -> str:
     rows = [row(_escaped(card.name), *figures(card)) for card in cards]
     text += "".join([rows[0], row(*CONTROL), *rows[1:]]) + "\n"
     for card in cards:
-        losses = ", ".join(f"{name} × {values.get('weight', 1):g}" for name, values in card.training.losses.items())
+        losses = ", ".join(
+            f"{name} × {values.get('weight', 1):g}" for name, values in card.training.losses.items()
+        )
         text += f"- **{_escaped(card.name)}**: from {card.base or 'random weights'}; {losses}; {card.training.data}; "
         text += f"epoch {card.training.epoch}; {card.framing.frames} frames of {card.framing.image_size} pixels\n"
     heads = ["Model", "Disk", "Speed", "MSR-VTT R@1", "Remark"]
     text += DOWNLOADS + "\n" + row(*heads) + row(":--", "--:", ":--", "--:", ":--")
     for model in RECOMMENDED:
-        text += row(f"`{model.name}`", f"{model.size_mb:,} MB", model.speed, model.msrvtt or "", model.remark)
+        text += row(
+            f"`{model.name}`",
+            f"{model.size_mb:,} MB",
+            model.speed,
+            model.msrvtt or "",
+            model.remark,
+        )
     return text
 
 

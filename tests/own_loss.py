@@ -25,7 +25,9 @@ class Shuffled(Input[list[str], Tensor]):
         """Return them, to be embedded with the captions."""
         return drawn
 
-    def embed(self, drawn: list[str], texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> Tensor:
+    def embed(
+        self, drawn: list[str], texts: Tensor, batch: EmbeddedBatch, towers: Towers
+    ) -> Tensor:
         """Gather those of all processes."""
         return gather(texts)
 

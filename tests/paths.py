@@ -3,4 +3,6 @@
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SHARED = ROOT.parent / "shared"  # beside a checkout of the project, not part of it: tests that use it skip without it
+SHARED = (
+    ROOT.parent / "shared"
+)  # beside a checkout of the project, not part of it: tests that use it skip without it

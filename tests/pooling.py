@@ -20,12 +20,16 @@ class Brightness(FrameEncoder):
     embed_dim = 2
 
     def __init__(self, visual_fingerprint: str = "a", image_size: int = 16) -> None:
-        self.card = Card("brightness", frames=2, image_size=image_size, visual_fingerprint=visual_fingerprint)
+        self.card = Card(
+            "brightness", frames=2, image_size=image_size, visual_fingerprint=visual_fingerprint
+        )
         self.encoded = 0
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
         self.encoded += len(frames)
-        return np.stack([frames.mean(axis=(1, 2, 3)), np.full(len(frames), 100.0)], axis=1).astype(np.float32)
+        return np.stack([frames.mean(axis=(1, 2, 3)), np.full(len(frames), 100.0)], axis=1).astype(
+            np.float32
+        )
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         raise NotImplementedError

@@ -21,8 +21,22 @@ def main(zero_gpu: bool) -> int:
     with TemporaryDirectory() as folder:
         requirements = Path(folder) / "requirements.txt"
         requirements.write_bytes(contents["requirements.txt"])
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
-        command += ["--python-version", fields["python_version"], "--only-binary=:all:", "--target", folder]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--dry-run",
+            "--ignore-installed",
+        ]
+        command += [
+            "--python-version",
+            fields["python_version"],
+            "--only-binary=:all:",
+            "--target",
+            folder,
+        ]
         command += ["--requirement", str(requirements), f"gradio[oauth]=={fields['sdk_version']}"]
         return subprocess.run(command, check=False).returncode
 

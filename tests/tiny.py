@@ -1,7 +1,7 @@
 """Real open_clip models, small enough for tests: random weights, CLIP's own tokenizer.
 
-RESNET has BatchNorm, and takes three times as long as TINY; SMALL_VIT has the frame size and text length of CLIP's
-ViT-B-32.
+RESNET has BatchNorm, and takes three times as long as TINY; SMALL_VIT has the frame size and text
+length of CLIP's ViT-B-32.
 """
 
 import atexit
@@ -27,7 +27,10 @@ TINY: dict[str, Any] = {
     "vision_cfg": {"image_size": 64, "layers": 1, "width": 16, "head_width": 16, "patch_size": 32},
     "text_cfg": {"context_length": 16, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
 }
-RESNET: dict[str, Any] = {**TINY, "vision_cfg": {"image_size": 64, "layers": [1, 1, 1, 1], "width": 8}}
+RESNET: dict[str, Any] = {
+    **TINY,
+    "vision_cfg": {"image_size": 64, "layers": [1, 1, 1, 1], "width": 8},
+}
 SMALL_VIT: dict[str, Any] = {
     "embed_dim": 32,
     "vision_cfg": {"image_size": 224, "layers": 2, "width": 64, "patch_size": 32},
@@ -50,13 +53,19 @@ def _built(seed: int, resnet: bool) -> Any:
     return model
 
 
-def write_anew(folder: Path, name: str = "tiny", seed: int = 0, fp16: bool = True, resnet: bool = False) -> Card:
+def write_anew(
+    folder: Path, name: str = "tiny", seed: int = 0, fp16: bool = True, resnet: bool = False
+) -> Card:
     """Write a TINY model, or a RESNET, as a checkpoint folder."""
     config = RESNET if resnet else TINY
-    return write_checkpoint(folder, tiny_model(seed, resnet), config, {}, Card(name, frames=2), fp16)
+    return write_checkpoint(
+        folder, tiny_model(seed, resnet), config, {}, Card(name, frames=2), fp16
+    )
 
 
-def write_tiny(folder: Path, name: str = "tiny", seed: int = 0, fp16: bool = True, resnet: bool = False) -> Card:
+def write_tiny(
+    folder: Path, name: str = "tiny", seed: int = 0, fp16: bool = True, resnet: bool = False
+) -> Card:
     """Copy the folder that `write_anew` wrote first, in a tenth of its time."""
     first, card = _written(name, seed, fp16, resnet)
     shutil.copytree(first, folder, copy_function=shutil.copyfile)
@@ -73,7 +82,9 @@ def _written(name: str, seed: int, fp16: bool, resnet: bool) -> tuple[Path, Card
 
 
 @contextmanager
-def unknowing(models: Path, name: str = "Unknowing", words: Sequence[str] = ("ocean", "dogs")) -> Iterator[str]:
+def unknowing(
+    models: Path, name: str = "Unknowing", words: Sequence[str] = ("ocean", "dogs")
+) -> Iterator[str]:
     """Hold in a folder a copy of CLIP that never saw some words, each a token; it shares CLIP's embedded clips."""
     clip = ROOT / "assets" / "models" / "clip"
     model, tokenizer, card = read_model(clip)

@@ -6,4 +6,6 @@ from nt2vr.world.sentences import SceneDenial
 
 def fits(sentence: SceneDenial, scene: Scene) -> bool:
     """Return whether a scene shows the wanted part of a sentence and none of the unwanted ones."""
-    return sentence.wanted_claim.holds(scene) and not any(claim.holds(scene) for claim in sentence.unwanted_claims)
+    return sentence.wanted_claim.holds(scene) and not any(
+        claim.holds(scene) for claim in sentence.unwanted_claims
+    )

@@ -1,6 +1,7 @@
 """`python -m trainer RUN_FOLDER`: train the run described by config.json. Ctrl+C stops cleanly.
 
-An unfinished run resumes from its last save. The Train tab starts and resumes runs with this same command.
+An unfinished run resumes from its last save. The Train tab starts and resumes runs with this same
+command.
 """
 
 import json
@@ -20,7 +21,17 @@ from nt2vr.settings import Settings, prepare_environment, process_rank
 from nt2vr.world import WORLD
 from trainer.config import load_config, parse_change, preset_or_file, resolved
 from trainer.runs.run_folder import RunFolder, refuse_second_training
-from trainer.session import FULL_DISK, RUNS, check_new, follow, outcome_of, plan_new, plan_rest, train_here, use_only
+from trainer.session import (
+    FULL_DISK,
+    RUNS,
+    check_new,
+    follow,
+    outcome_of,
+    plan_new,
+    plan_rest,
+    train_here,
+    use_only,
+)
 from trainer.teaching import CHANGED, PRESET, announcement, estimate, run_of, teaching
 
 
@@ -46,9 +57,10 @@ def train(
     Args:
         run_folder: resumed, or created with --config
         config: create RUN_FOLDER with this config: a file, or a preset such as clip-neg
-        changes: KEY=VALUE, which overrides a value of that config (repeatable); for a run that is resumed after its
-            loss became non-finite, a lower learning_rate
-        cache: folder for frames; default: RUN_FOLDER/../.frames; those of videos DATA/frames for a run in DATA/runs
+        changes: KEY=VALUE, which overrides a value of that config (repeatable); for a run that is
+            resumed after its loss became non-finite, a lower learning_rate
+        cache: folder for frames; default: RUN_FOLDER/../.frames; those of videos DATA/frames for a
+            run in DATA/runs
         device: auto, cpu, cuda or cuda:1; auto is the first GPU
         as_json: print the outcome as JSON: state, last epoch, its checkpoint and measures
     """
@@ -57,7 +69,9 @@ def train(
     cache = cache or run.path.resolve().parent / ".frames"
     try:
         use_only(device)
-        if process_rank() > 0:  # only the leading process prepares the run, writes files and reports the outcome
+        if (
+            process_rank() > 0
+        ):  # only the leading process prepares the run, writes files and reports the outcome
             return follow(run, cache)
         settings = dict(map(parse_change, changes or ()))
         if config is None:
@@ -103,7 +117,9 @@ def teach(
     models = Catalog.of(settings)
     config = resolved(teaching(models, model, str(captions or WORLD)), settings.data_dir)
     if models.named(config.encoder.name):
-        raise ConfigError(f"{config.encoder.name} is here already. To teach it again, remove it: nt2vr models remove.")
+        raise ConfigError(
+            f"{config.encoder.name} is here already. To teach it again, remove it: nt2vr models remove."
+        )
     run, is_new = run_of(settings.data_dir / RUNS, config)
     use_only(device)
     if not is_new:

@@ -1,9 +1,10 @@
 """`python -m trainer.calibrate CHECKPOINT …`: choose on validation clips what a model's card says of searching.
 
-These are the strengths of `anchored` (λ), `spherical` (t) and `rectified` (α, with τ), and the score below which the
-page says that nothing fits well. λ, t and τ maximise the harmonic mean of composed MIR and hard pairs: MIR alone can
-be won by ignoring the unwanted part, and hard pairs alone by ignoring the wanted one. α, with which searches exclude
-by default, maximises what people see first: right less violating clips among the first eight of typed sentences.
+These are the strengths of `anchored` (λ), `spherical` (t) and `rectified` (α, with τ), and the
+score below which the page says that nothing fits well. λ, t and τ maximise the harmonic mean of
+composed MIR and hard pairs: MIR alone can be won by ignoring the unwanted part, and hard pairs
+alone by ignoring the wanted one. α, with which searches exclude by default, maximises what people
+see first: right less violating clips among the first eight of typed sentences.
 """
 
 import logging
@@ -46,7 +47,13 @@ GRIDS: dict[str, Sequence[float]] = {
 # up to 10, and τ up to 1.5 deviations, gained .002 on CLIP and .001 on CLIP-neg: trainer/LOG.md
 WEIGHTS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # α of `rectified`
 FIRST, DRAWS = 8, 4  # clips that people see first; typed sentences per scene
-DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0)  # τ of `rectified`, above the mean s(clip, unwanted) of all clips and parts
+DEVIATIONS = (
+    0.0,
+    0.25,
+    0.5,
+    0.75,
+    1.0,
+)  # τ of `rectified`, above the mean s(clip, unwanted) of all clips and parts
 
 
 def validation_queries(cache: Path, num_clips: int = NUM_CLIPS) -> TextBenchmark:
@@ -55,7 +62,9 @@ def validation_queries(cache: Path, num_clips: int = NUM_CLIPS) -> TextBenchmark
 
 def strengths(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> dict[str, float]:
     """Return the best λ, t and τ by their keys in a card."""
-    benchmark = replace(benchmark, queries=tuple(query for query in benchmark.queries if query.kind == "composed"))
+    benchmark = replace(
+        benchmark, queries=tuple(query for query in benchmark.queries if query.kind == "composed")
+    )
     best: dict[str, float] = {}
     for strategy, grid in GRIDS.items():
         _, best[STRENGTHS[strategy].word] = _best(encoder, strategy, grid, videos, benchmark)
@@ -86,19 +95,28 @@ def excess_weight(encoder: Encoder, videos: Vectors, queries: Sequence[JudgedQue
     """Return the α of `rectified` with the most right less violating clips among the first of typed sentences."""
     systems, gains = [System(encoder.name, "rectified", weight) for weight in WEIGHTS], []
     relevant, violating = (
-        mask([getattr(query, name) for query in queries], len(videos)) for name in ("relevant", "violating")
+        mask([getattr(query, name) for query in queries], len(videos))
+        for name in ("relevant", "violating")
     )
     asked = ask_systems(encoder, systems, queries, parse_query)
     for system, (vectors, exclusions) in zip(systems, asked, strict=True):
-        first = np.argsort(-score_table(vectors, videos, exclusions, videos), axis=1, kind="stable")[:, :FIRST]
-        right, wrong = (100 * np.take_along_axis(some, first, axis=1).mean() for some in (relevant, violating))
+        first = np.argsort(
+            -score_table(vectors, videos, exclusions, videos), axis=1, kind="stable"
+        )[:, :FIRST]
+        right, wrong = (
+            100 * np.take_along_axis(some, first, axis=1).mean() for some in (relevant, violating)
+        )
         gains.append(right - wrong)
         logger.info("%s: right %.1f %%, violating %.1f %%", system.name, right, wrong)
     return WEIGHTS[int(np.argmax(gains))]
 
 
 def _best(
-    encoder: Encoder, strategy: str, grid: Sequence[float], videos: Vectors, benchmark: TextBenchmark
+    encoder: Encoder,
+    strategy: str,
+    grid: Sequence[float],
+    videos: Vectors,
+    benchmark: TextBenchmark,
 ) -> tuple[float, float]:
     """Return the largest mean that a strategy gets, and its strength; log what each gets."""
     systems, scores = [System(encoder.name, strategy, strength) for strength in grid], []
@@ -106,7 +124,13 @@ def _best(
         metrics = summarise(benchmark.queries, result.measured)
         mir, pairs = metrics[COMPOSED_MIR], metrics[COMPOSED_HARD_PAIRS] / 100
         scores.append(harmonic_mean((mir, pairs)))
-        logger.info("%s: MIR %.3f, hard pairs %.1f %%, mean %.3f", result.system, mir, 100 * pairs, scores[-1])
+        logger.info(
+            "%s: MIR %.3f, hard pairs %.1f %%, mean %.3f",
+            result.system,
+            mir,
+            100 * pairs,
+            scores[-1],
+        )
     return max(scores), grid[scores.index(max(scores))]
 
 
@@ -125,7 +149,9 @@ def calibrate(folder: Path, benchmark: TextBenchmark, typed: Sequence[JudgedQuer
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("checkpoint", nargs="+", type=Path, help="folder of a checkpoint, whose card is written")
+    parser.add_argument(
+        "checkpoint", nargs="+", type=Path, help="folder of a checkpoint, whose card is written"
+    )
     folders = parser.parse_args().checkpoint
     logging.basicConfig(level=logging.WARNING)
     logger.setLevel(logging.INFO)

@@ -17,14 +17,18 @@ from trainer.learner import check_model
 from trainer.losses import WeightedLosses
 from trainer.trainings import num_processes, training_of
 
-OF_DATASETS = (COMPOSED_MIR, COMPOSED_HARD_PAIRS, NEGATED_DELTA_MIR)  # of sentences that deny something
+OF_DATASETS = (
+    COMPOSED_MIR,
+    COMPOSED_HARD_PAIRS,
+    NEGATED_DELTA_MIR,
+)  # of sentences that deny something
 
 
 def check_start(config: TrainConfig) -> None:
     """Raise an Nt2vrError if a run with this config, whose paths are absolute, would be refused as it starts.
 
-    Files are listed and captions read, but no video is decoded and no tower loaded. What only shows later, such as
-    videos that cannot be decoded, still ends a run that has begun.
+    Files are listed and captions read, but no video is decoded and no tower loaded. What only shows
+    later, such as videos that cannot be decoded, still ends a run that has begun.
     """
     training = training_of(config)
     if training is not None:
@@ -45,7 +49,9 @@ def check_start(config: TrainConfig) -> None:
 def _check_processes(config: TrainConfig) -> None:
     count = num_processes()
     if config.batches.batch_size % count:
-        raise ConfigError(f"batch_size ({config.batches.batch_size}) must be a multiple of the processes ({count}).")
+        raise ConfigError(
+            f"batch_size ({config.batches.batch_size}) must be a multiple of the processes ({count})."
+        )
 
 
 def _check_named_files(config: TrainConfig) -> None:
@@ -65,7 +71,8 @@ def _check_captions(config: TrainConfig) -> None:
 def _check_dataset(config: TrainConfig, losses: WeightedLosses) -> None:
     has_files = not config.frames.features
     training, validation = (
-        load_dataset(config.dataset.data, split, with_files=has_files) for split in ("train", "validation")
+        load_dataset(config.dataset.data, split, with_files=has_files)
+        for split in ("train", "validation")
     )
     chosen = sample(training.videos, config.dataset.num_clips)
     num_captions = sum(len(video.captions) for video in chosen)
@@ -101,7 +108,9 @@ def measured_metrics(config: TrainConfig, losses: WeightedLosses) -> list[str]:
 
 def _check_queries(config: TrainConfig, validation: Dataset) -> None:
     """Refuse a monitor for which the captions of the held-out clips give no queries."""
-    chosen_ids = {video.video_id for video in sample(validation.videos, config.validation.validation_clips)}
+    chosen_ids = {
+        video.video_id for video in sample(validation.videos, config.validation.validation_clips)
+    }
     clips = [video for video in validation.videos if video.video_id in chosen_ids]
     measured = _metrics_of(evaluation_queries(clips, clips))
     if config.validation.monitor not in measured:
@@ -123,4 +132,6 @@ def _metrics_of(queries: Sequence[JudgedQuery]) -> list[str]:
 
 def _unmeasured(config: TrainConfig, where: str, measured: Sequence[str]) -> ConfigError:
     others = ", ".join(measured)
-    return ConfigError(f"{config.validation.monitor} cannot be measured on {where}. Set monitor to one of: {others}.")
+    return ConfigError(
+        f"{config.validation.monitor} cannot be measured on {where}. Set monitor to one of: {others}."
+    )

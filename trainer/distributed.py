@@ -1,7 +1,8 @@
 """Data-parallel training: `torchrun --nproc_per_node N -m trainer RUN_FOLDER`.
 
-Each process encodes its share of a batch, gathers the embeddings of all, computes the full loss, and averages its
-gradients with the others'. Without torchrun, a process is alone, for which nothing here costs anything.
+Each process encodes its share of a batch, gathers the embeddings of all, computes the full loss,
+and averages its gradients with the others'. Without torchrun, a process is alone, for which nothing
+here costs anything.
 """
 
 import atexit
@@ -25,7 +26,9 @@ def join() -> None:
         return
     if gpus := torch.cuda.device_count():
         if (number := dist.get_node_local_rank()) >= gpus:
-            raise ConfigError(f"There are more processes than GPUs ({gpus}). Give torchrun --nproc_per_node {gpus}.")
+            raise ConfigError(
+                f"There are more processes than GPUs ({gpus}). Give torchrun --nproc_per_node {gpus}."
+            )
         torch.cuda.set_device(number)
     dist.init_process_group("nccl" if gpus else "gloo", timeout=TIMEOUT)
     atexit.register(dist.destroy_process_group)
@@ -74,7 +77,9 @@ def agree(flag: bool) -> bool:
     """Return True if the flag is set in any process."""
     if world_size() == 1:
         return flag  # a tensor would make a lone process wait for its GPU
-    return bool(union(torch.tensor(int(flag), device="cuda" if torch.cuda.is_available() else "cpu")))
+    return bool(
+        union(torch.tensor(int(flag), device="cuda" if torch.cuda.is_available() else "cpu"))
+    )
 
 
 @contextmanager

@@ -19,8 +19,19 @@ from nt2vr.errors import ConfigError
 from nt2vr.extension import poolings
 from nt2vr.models.card import LEARNT, Card, configured, read_card
 from nt2vr.models.checkpoint import build_model, identified, read_configs, read_model
-from nt2vr.models.open_clip_encoder import OpenClipEncoder, embed_dim_of, normalise_frames, token_embeddings
-from nt2vr.models.pooling import SequenceTransformer, extension_pooling, head_of, new_pooling, read_pooling
+from nt2vr.models.open_clip_encoder import (
+    OpenClipEncoder,
+    embed_dim_of,
+    normalise_frames,
+    token_embeddings,
+)
+from nt2vr.models.pooling import (
+    SequenceTransformer,
+    extension_pooling,
+    head_of,
+    new_pooling,
+    read_pooling,
+)
 from nt2vr.models.short_text import encode_short
 from nt2vr.models.text_side import TextSide, card_fields
 from nt2vr.models.tokenizer import load_tokenizer, special_ids
@@ -37,7 +48,9 @@ logger = logging.getLogger(__name__)
 NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip
 MAX_LOGIT_SCALE = math.log(100)  # as in CLIP: keeps the softmax from saturating
 PREPROCESS: dict[str, Any] = {}  # open_clip's defaults: CLIP's mean and standard deviation
-LAYER = re.compile(r"((?:text\.)?transformer\.resblocks\.)(\d+)(\..+)")  # parameter names in open_clip's text towers
+LAYER = re.compile(
+    r"((?:text\.)?transformer\.resblocks\.)(\d+)(\..+)"
+)  # parameter names in open_clip's text towers
 OUTPUTS = (".attn.out_proj.", ".mlp.c_proj.")  # the last weights of both residual branches
 
 
@@ -59,12 +72,18 @@ class Start:
         losses = check_model(config)
         if config.batches.batch_size % (count := distributed.world_size()):
             batch_size = config.batches.batch_size
-            raise ConfigError(f"batch_size ({batch_size}) must be a multiple of the processes ({count}).")
+            raise ConfigError(
+                f"batch_size ({batch_size}) must be a multiple of the processes ({count})."
+            )
         torch.manual_seed(config.run.seed)
         device = "cuda" if torch.cuda.is_available() else "cpu"
         base = config.encoder.base_folder
         if base is None:
-            tokenizer, preprocess, card = load_tokenizer(None, config.encoder.model_cfg["text_cfg"]), PREPROCESS, None
+            tokenizer, preprocess, card = (
+                load_tokenizer(None, config.encoder.model_cfg["text_cfg"]),
+                PREPROCESS,
+                None,
+            )
             model = build_model(config.encoder.model_cfg, preprocess, device)
         else:
             model, tokenizer, card = read_model(base, device)
@@ -95,9 +114,13 @@ def _check_base(config: TrainConfig) -> None:
         return
     card = read_card(base)
     if not card.capabilities.has_text_tower:
-        raise ConfigError(f"{base} has no text tower, and no training starts from that. Name what it was made of.")
+        raise ConfigError(
+            f"{base} has no text tower, and no training starts from that. Name what it was made of."
+        )
     if deeper(read_configs(base)[0], config.encoder.added_layers) != config.encoder.model_cfg:
-        raise ConfigError(f"{base} does not match the config's model. Leave model out to use the base's own.")
+        raise ConfigError(
+            f"{base} does not match the config's model. Leave model out to use the base's own."
+        )
     check_pooling(config, card)
 
 
@@ -109,16 +132,22 @@ def check_pooling(config: TrainConfig, base: Card | None) -> None:
     if base and card.pooling.head:
         pooling = read_pooling(resolve_path(encoder.base), base, encoder.model_cfg["embed_dim"])
         if isinstance(pooling, SequenceTransformer) and len(pooling.positions) < num_frames:
-            most = f"{len(pooling.positions)} frames, the most that {encoder.base} knows the order of"
+            most = (
+                f"{len(pooling.positions)} frames, the most that {encoder.base} knows the order of"
+            )
             raise ConfigError(f"num_frames is {num_frames}, more than {most}. Lower it.")
     elif encoder.keep_head:
         raise ConfigError(
             f"keep_head is true, but {encoder.base} has no {card.pooling.name} that has learned. Turn it off."
         )
     if encoder.train == "head" and card.pooling.name not in (*LEARNT, *poolings()):
-        raise ConfigError("train is head, but the pooling has nothing to learn. Set pooling to seqTransf.")
+        raise ConfigError(
+            "train is head, but the pooling has nothing to learn. Set pooling to seqTransf."
+        )
     if config.knows_order and encoder.trains_visual and config.frames.frames_per_step != num_frames:
-        raise ConfigError(f"This pooling needs all frames. Set frames_per_step to num_frames ({num_frames}).")
+        raise ConfigError(
+            f"This pooling needs all frames. Set frames_per_step to num_frames ({num_frames})."
+        )
 
 
 def pooling_card(config: TrainConfig, base: Card | None) -> Card:
@@ -145,19 +174,23 @@ def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Modu
 def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return weights of a deeper model, given random ones, that embeds all texts as the base does.
 
-    The base's layers stay in order, with the new ones spread evenly among them and the last one at the end. A new
-    layer adds zero to its input: its weights are random except for the output projections, which are zeroed. These
-    learn first, the others through them.
+    The base's layers stay in order, with the new ones spread evenly among them and the last one at
+    the end. A new layer adds zero to its input: its weights are random except for the output
+    projections, which are zeroed. These learn first, the others through them.
     """
     layers, total = _count(base), _count(deeper)
     added = total - layers
     new = {math.ceil(layers * number / added) + number - 1 for number in range(1, added + 1)}
-    old = dict(zip((place for place in range(total) if place not in new), range(layers), strict=True))
+    old = dict(
+        zip((place for place in range(total) if place not in new), range(layers), strict=True)
+    )
     found = {}
     for name, random in deeper.items():
         layer = LAYER.fullmatch(name)
         if layer and int(layer[2]) in new:
-            found[name] = torch.zeros_like(random) if any(part in name for part in OUTPUTS) else random
+            found[name] = (
+                torch.zeros_like(random) if any(part in name for part in OUTPUTS) else random
+            )
         else:
             found[name] = base[f"{layer[1]}{old[int(layer[2])]}{layer[3]}" if layer else name]
     return found
@@ -171,25 +204,44 @@ class Learner(Steps):
     """A model in training, with its optimizer and losses.
 
     Attributes:
-        card: the base's, or an empty one, with the pooling and the frame positions of this training.
+        card: the base's, or an empty one, with the pooling and the frame positions of this
+            training.
         text_side: an extension's, instead of the text tower; None for the tower.
         own: what learns besides open_clip's model.
         head: pools `videos`: the pooling if it learns, otherwise the identity.
-        videos: (N, D), L2-normalised embeddings of the training clips, or those of their frames (N, F, D) if the
-            pooling learns; set if the visual tower is frozen and the data has videos.
-        frames: (N, F, D), embeddings of their frames, where an input reads them; otherwise `videos`.
+        videos: (N, D), L2-normalised embeddings of the training clips, or those of their frames (N,
+            F, D) if the pooling learns; set if the visual tower is frozen and the data has videos.
+        frames: (N, F, D), embeddings of their frames, where an input reads them; otherwise
+            `videos`.
     """
 
-    def __init__(self, config: TrainConfig, start: Start | None = None, text_side: TextSide | None = None) -> None:
+    def __init__(
+        self, config: TrainConfig, start: Start | None = None, text_side: TextSide | None = None
+    ) -> None:
         """Build the optimizer; `start`, of the same config but for num_clips, is built here if None."""
         start = start or Start.of(config)
-        self.losses, self.device, self.base, self.pooling = start.losses, start.device, start.base, start.pooling
-        self.model, self.tokenizer, self.preprocess = prepared(start.model, config), start.tokenizer, start.preprocess
-        self.card = (self.base or Card(config.encoder.name)).replace(positions=config.card_positions)
+        self.losses, self.device, self.base, self.pooling = (
+            start.losses,
+            start.device,
+            start.base,
+            start.pooling,
+        )
+        self.model, self.tokenizer, self.preprocess = (
+            prepared(start.model, config),
+            start.tokenizer,
+            start.preprocess,
+        )
+        self.card = (self.base or Card(config.encoder.name)).replace(
+            positions=config.card_positions
+        )
         if config.frames.pooling != "base":
             self.card = self.card.replace(pooling=config.frames.pooling)
         self.pooling.requires_grad_(not config.encoder.keep_head)
-        self.head = self.pooling if any(p.requires_grad for p in self.pooling.parameters()) else nn.Identity()
+        self.head = (
+            self.pooling
+            if any(p.requires_grad for p in self.pooling.parameters())
+            else nn.Identity()
+        )
         self.text_side = text_side.to(self.device) if text_side else None
         self.own = nn.ModuleList([self.pooling, *([self.text_side] if self.text_side else [])])
         precision = config.optimization.precision
@@ -200,7 +252,9 @@ class Learner(Steps):
         self.videos: Tensor | None = None
         self.frames: Tensor | None = None
 
-    def use_videos(self, videos: NDArray[np.float32], frames: NDArray[np.float32] | None = None) -> None:
+    def use_videos(
+        self, videos: NDArray[np.float32], frames: NDArray[np.float32] | None = None
+    ) -> None:
         """Set the embeddings of the training clips, or of their frames, as `frozen_encoder` returns them."""
         self.videos = torch.from_numpy(self.as_frames(videos)).to(self.device)
         self.frames = self.videos if frames is None else torch.from_numpy(frames).to(self.device)
@@ -221,14 +275,19 @@ class Learner(Steps):
         return values
 
     def loss(self, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        with torch.autocast(self.device, torch.bfloat16, enabled=self.bf16 and self.text_side is None):
+        with torch.autocast(
+            self.device, torch.bfloat16, enabled=self.bf16 and self.text_side is None
+        ):
             embedded = self._embed(batch)
         return self.losses(embedded)
 
     def _embed(self, batch: Batch) -> EmbeddedBatch:
         """Encode this process's share, and gather those of all."""
         inputs = [self.losses.inputs.of(kind) for kind in batch.drawn]
-        texts = [batch.captions, *(loss_input.texts(batch.drawn[type(loss_input)]) for loss_input in inputs)]
+        texts = [
+            batch.captions,
+            *(loss_input.texts(batch.drawn[type(loss_input)]) for loss_input in inputs),
+        ]
         video = self._embed_videos(batch)
         caption, *texts_of_inputs = self._embed_texts(texts)
         embedded_inputs: dict[type[Input[Any, Any]], Any] = {}
@@ -257,13 +316,23 @@ class Learner(Steps):
     def _embed_videos(self, batch: Batch) -> Tensor | None:
         """Look up the videos' embeddings, or encode and pool their frames; None without videos."""
         if batch.frames is None:
-            return None if self.videos is None or batch.rows is None else self.stored_videos(batch.rows)
+            return (
+                None
+                if self.videos is None or batch.rows is None
+                else self.stored_videos(batch.rows)
+            )
         preprocess = self.model.visual.preprocess_cfg
-        frames = torch.from_numpy(batch.frames).to(self.device, non_blocking=True)  # (b, F, S, S, 3)
+        frames = torch.from_numpy(batch.frames).to(
+            self.device, non_blocking=True
+        )  # (b, F, S, S, 3)
         pixels = normalise_frames(frames.flatten(0, 1), preprocess["mean"], preprocess["std"])
         pixels = pixels.contiguous(memory_format=torch.channels_last)
-        of_frames = self.model.encode_image(pixels, normalize=self.card.pooling.normalises_frames).float()
-        return distributed.gather(self.pooling(of_frames.unflatten(0, frames.shape[:2])).float())  # (B, D)
+        of_frames = self.model.encode_image(
+            pixels, normalize=self.card.pooling.normalises_frames
+        ).float()
+        return distributed.gather(
+            self.pooling(of_frames.unflatten(0, frames.shape[:2])).float()
+        )  # (B, D)
 
     @property
     def stores_videos(self) -> bool:
@@ -278,21 +347,29 @@ class Learner(Steps):
 
     def pool_frames(self, rows: NDArray[np.int64], frames: NDArray[np.int64]) -> Tensor:
         """Pool stored frames, given by (n, F) rows of clips and numbers of frames in them: (n, D)."""
-        assert self.frames is not None, "inputs that read frames are refused without a frozen visual tower"
+        assert self.frames is not None, (
+            "inputs that read frames are refused without a frozen visual tower"
+        )
         pooled: Tensor = self.pooling(self.frames[torch.from_numpy(rows), torch.from_numpy(frames)])
         return pooled.float()
 
     def prepare_tokens(self, texts: Iterable[str]) -> None:
         """Initialise token rows: zero those that no text of any process uses or, given a base, start new tokens small.
 
-        Unused rows get no gradient and no decay: they stay zero, compress to almost nothing and mark unseen tokens.
-        CLIP's padding is among them; no embedding depends on it. `keep_tokens` freezes what the base has learned.
+        Unused rows get no gradient and no decay: they stay zero, compress to almost nothing and
+        mark unseen tokens. CLIP's padding is among them; no embedding depends on it. `keep_tokens`
+        freezes what the base has learned.
         """
         if not self.config.encoder.trains_text:
             return
         table = token_embeddings(self.model)
-        ids = {*special_ids(self.tokenizer), *(token for text in texts for token in self.tokenizer.encode(text))}
-        is_used = torch.zeros(len(table), dtype=torch.uint8).index_fill_(0, torch.tensor(list(ids)), 1)
+        ids = {
+            *special_ids(self.tokenizer),
+            *(token for text in texts for token in self.tokenizer.encode(text)),
+        }
+        is_used = torch.zeros(len(table), dtype=torch.uint8).index_fill_(
+            0, torch.tensor(list(ids)), 1
+        )
         used = distributed.union(is_used.to(self.device)).nonzero().flatten().cpu()
         with torch.no_grad():
             if self.base is None:
@@ -318,8 +395,14 @@ class Learner(Steps):
             positions=self.card.framing.positions,
             **card_fields(self.text_side),
         )
-        card = configured(identified(card, self.model, self.tokenizer), self.config.encoder.model_cfg, self.preprocess)
-        return OpenClipEncoder(self.model, self.tokenizer, card, pooling=self.pooling, text_side=self.text_side)
+        card = configured(
+            identified(card, self.model, self.tokenizer),
+            self.config.encoder.model_cfg,
+            self.preprocess,
+        )
+        return OpenClipEncoder(
+            self.model, self.tokenizer, card, pooling=self.pooling, text_side=self.text_side
+        )
 
     def frozen_encoder(self) -> OpenClipEncoder:
         """Wrap the model without a pooling that learns: videos are then their frames' embeddings (..., F, D)."""
@@ -333,7 +416,9 @@ class Learner(Steps):
 def has_bf16(device: str) -> bool:
     """Return True if the processor supports bf16 natively; where it is emulated, fp32 is faster."""
     is_on_gpu = device == "cuda"
-    return torch.cuda.is_bf16_supported(False) if is_on_gpu else torch.cpu._is_avx512_bf16_supported()
+    return (
+        torch.cuda.is_bf16_supported(False) if is_on_gpu else torch.cpu._is_avx512_bf16_supported()
+    )
 
 
 def prepared(model: Any, config: TrainConfig) -> Any:
@@ -352,10 +437,14 @@ def prepared(model: Any, config: TrainConfig) -> Any:
 
 def joined_norms(tower: nn.Module) -> nn.Module:
     """Let BatchNorm see the batch of all processes, as it would in one; torch can do so on GPUs only."""
-    if distributed.world_size() == 1 or not any(isinstance(module, _BatchNorm) for module in tower.modules()):
+    if distributed.world_size() == 1 or not any(
+        isinstance(module, _BatchNorm) for module in tower.modules()
+    ):
         return tower
     if torch.cuda.is_available():
         synchronised: nn.Module = nn.SyncBatchNorm.convert_sync_batchnorm(tower)  # type: ignore[no-untyped-call]
         return synchronised
-    logger.warning("BatchNorm sees one process's share of a batch: this is not what one process would learn.")
+    logger.warning(
+        "BatchNorm sees one process's share of a batch: this is not what one process would learn."
+    )
     return tower

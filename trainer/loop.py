@@ -55,7 +55,11 @@ AHEAD = 2  # batches drawn in advance while a GPU computes
 # of captions, and of denying sentences; enough to follow a run
 TRACKED_OF_CAPTIONS = tuple(f"original/{recall(k)}" for k in KS)
 TRACKED = tuple(f"/{name}" for name in (MIR, delta(MIR), HARD_PAIRS, AUC))
-CONTROLS = {"base": "plain", "drop": "drop", "boolean": "boolean"}  # metric prefix -> search strategy
+CONTROLS = {
+    "base": "plain",
+    "drop": "drop",
+    "boolean": "boolean",
+}  # metric prefix -> search strategy
 KEPT = 0.985  # text/kept above which retrieval by affirmative captions stays as it is
 IDIOMS = 256  # captions that idioms are made of
 
@@ -71,8 +75,8 @@ def train(
 ) -> State:
     """Train to the end of the learner's config, with a checkpoint per epoch; resume from the saved state, if any.
 
-    It is saved and stops once `should_stop`, polled after each step, returns True. Only the leading process writes.
-    Embeddings that the preparation computes are stored in `cache`, if one is given.
+    It is saved and stops once `should_stop`, polled after each step, returns True. Only the leading
+    process writes. Embeddings that the preparation computes are stored in `cache`, if one is given.
     """
     prepare_inputs(learner, clips, stoppable(progress, should_stop))
     inputs = learner.losses.inputs
@@ -82,7 +86,9 @@ def train(
     if not saved.asks_as_evaluation:
         validation = replace(validation, queries=with_former_queries(validation))
     prepare(learner, clips, should_stop, progress, cache)
-    card_fields = dict(chain.from_iterable(loss_input.card_fields().items() for loss_input in inputs))
+    card_fields = dict(
+        chain.from_iterable(loss_input.card_fields().items() for loss_input in inputs)
+    )
     validator = partial(Validator, learner, validation, progress, card_fields, saved.changes)
     draw = partial(epoch_batches, clips, learner.config, inputs=inputs)
     return go_on(learner, run, saved, validator, draw, should_stop)
@@ -127,11 +133,15 @@ def go_on(
         logger.info("Resuming after step %d.", learner.steps)
     with closing(Books(run, learner, saved, validator)) if rank() == 0 else nullcontext() as books:
         if saved.learner:
-            learner.load_random_state(saved.learner)  # the books have built the base, for its controls
+            learner.load_random_state(
+                saved.learner
+            )  # the books have built the base, for its controls
         return take_steps(learner, draw, saved.position.epoch, books, should_stop)
 
 
-def take_steps(learner: Steps, draw: Draw, first_epoch: int, books: "Books | None", should_stop: ShouldStop) -> State:
+def take_steps(
+    learner: Steps, draw: Draw, first_epoch: int, books: "Books | None", should_stop: ShouldStop
+) -> State:
     """Take all steps from `first_epoch` on, except those of it that the learner has already taken."""
     config = learner.config
     for epoch in range(first_epoch, config.batches.epochs + 1):
@@ -222,7 +232,9 @@ def store_embeddings(learner: Learner, clips: Clips, progress: Progress) -> NDAr
 class Books:
     """Everything the leading process writes: metrics, checkpoints, and the state to resume from."""
 
-    def __init__(self, run: RunFolder, learner: Steps, saved: Saved, validator: Callable[[], Validates]) -> None:
+    def __init__(
+        self, run: RunFolder, learner: Steps, saved: Saved, validator: Callable[[], Validates]
+    ) -> None:
         config = learner.config
         self._run = run
         self._learner = learner
@@ -237,7 +249,13 @@ class Books:
         self._total = config.total_steps
         self._first = learner.steps
         self._reported = -1  # the step of the status; none yet
-        self._bar = tqdm(desc="training", total=self._total, initial=self._first, unit="step", disable=hides_bars())
+        self._bar = tqdm(
+            desc="training",
+            total=self._total,
+            initial=self._first,
+            unit="step",
+            disable=hides_bars(),
+        )
         self._started = time.monotonic()
 
     def step(self, epoch: int, losses: dict[str, float]) -> None:
@@ -247,7 +265,10 @@ class Books:
         self._recent.append(losses)
         due = learner.steps % learner.config.run.log_every == 0
         if due:
-            means = {name: sum(step[name] for step in self._recent) / len(self._recent) for name in losses}
+            means = {
+                name: sum(step[name] for step in self._recent) / len(self._recent)
+                for name in losses
+            }
             self._recent.clear()
             self._bar.set_postfix(means, epoch=epoch)
             self._metrics.append({"epoch": epoch, "step": learner.steps, **means, **learner.state})
@@ -275,19 +296,31 @@ class Books:
         if taken := learner.steps - self._first:
             step_s = (time.monotonic() - self._started) / taken
             left_s = round((self._total - learner.steps) * step_s)
-        status = RunStatus("running", os.getpid(), learner.epoch, learner.steps, left_s, total=self._total)
+        status = RunStatus(
+            "running", os.getpid(), learner.epoch, learner.steps, left_s, total=self._total
+        )
         self._run.write_status(status)
         self._reported = learner.steps
 
     def finish_epoch(self, epoch: int) -> bool:
         """Validate, write the checkpoint, and return whether the run has ended."""
         self._learner.check_finite()
-        config, controls, measured = self._learner.config, self._validator.controls, self._validator.measure()
+        config, controls, measured = (
+            self._learner.config,
+            self._validator.controls,
+            self._validator.measure(),
+        )
         self._metrics.append({"epoch": epoch, "step": self._learner.steps, **measured})
         shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
-        logger.info("epoch %d of %d: %s (%s)", epoch, config.batches.epochs, shown, self._validator.held_out)
-        if not (folder := self._run.checkpoint(epoch)).exists():  # otherwise killed before saving; it would be equal
-            metrics = {f"validation/{name}": value for name, value in {**measured, **controls}.items()}
+        logger.info(
+            "epoch %d of %d: %s (%s)", epoch, config.batches.epochs, shown, self._validator.held_out
+        )
+        if not (
+            folder := self._run.checkpoint(epoch)
+        ).exists():  # otherwise killed before saving; it would be equal
+            metrics = {
+                f"validation/{name}": value for name, value in {**measured, **controls}.items()
+            }
             self._validator.write(epoch, folder, metrics)
         monitored = measured.get(config.validation.monitor, math.nan)
         self._position = position = self._position.after_epoch(monitored, config)
@@ -295,7 +328,12 @@ class Books:
         if position.finished and epoch < config.batches.epochs:
             logger.info(
                 "%s has not improved for %d epochs; it was best after epoch %d (%.4f). The run stops early.",
-                *(config.validation.monitor, config.validation.patience, position.best_epoch, position.best),
+                *(
+                    config.validation.monitor,
+                    config.validation.patience,
+                    position.best_epoch,
+                    position.best,
+                ),
             )
         self.save()
         return position.finished
@@ -328,14 +366,20 @@ class Validator:
             self._text = TextMeasures(learner, clips)
             self.controls |= self._text.controls
         if config.encoder.base_folder and has_videos and not config.frames.features:
-            self.controls |= control_metrics(config.encoder.base_folder, clips, learner.device, progress)
-        if config.validation.patience and not (has_videos and config.validation.monitor.startswith("original/")):
+            self.controls |= control_metrics(
+                config.encoder.base_folder, clips, learner.device, progress
+            )
+        if config.validation.patience and not (
+            has_videos and config.validation.monitor.startswith("original/")
+        ):
             self._refuse_unmeasured(config.validation.monitor)
 
     def _refuse_unmeasured(self, monitor: str) -> None:
         if monitor not in (measured := self.measure()):
             others, unit = ", ".join(name for name in measured if name in METRICS), self._clips.unit
-            raise ConfigError(f"{monitor} cannot be measured on these {unit}. Set monitor to {others}.")
+            raise ConfigError(
+                f"{monitor} cannot be measured on these {unit}. Set monitor to {others}."
+            )
 
     def measure(self) -> dict[str, float]:
         encoder, videos = self._learner.encoder(), self._videos
@@ -368,22 +412,32 @@ class Validator:
             changes=self._changes,
         )
         card = card.replace(**self._card_fields)
-        parts = {"tokenizer": learner.tokenizer, "pooling": learner.pooling, "text_side": learner.text_side}
+        parts = {
+            "tokenizer": learner.tokenizer,
+            "pooling": learner.pooling,
+            "text_side": learner.text_side,
+        }
         configs = config.encoder.model_cfg, learner.preprocess
-        write_checkpoint(folder, learner.model, *configs, card, base=config.encoder.base_folder, **parts)
+        write_checkpoint(
+            folder, learner.model, *configs, card, base=config.encoder.base_folder, **parts
+        )
 
 
-def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None = None) -> dict[str, float]:
+def validate(
+    encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None = None
+) -> dict[str, float]:
     """Search the clips with captions and with denying sentences; return measures of `summarise`.
 
-    These are every "original/" one, and for denying sentences those TRACKED; for datasets those of negated and
-    composed queries. `videos` are as of `EmbeddedVideos.vectors`, and computed if None.
+    These are every "original/" one, and for denying sentences those TRACKED; for datasets those of
+    negated and composed queries. `videos` are as of `EmbeddedVideos.vectors`, and computed if None.
     """
     videos = clips.embeddings(encoder.as_scored()) if videos is None else videos
     return _measured(encoder, clips, videos, ["plain"])[0]
 
 
-def control_metrics(base: Path, clips: Clips, device: str = "cpu", progress: Progress = silent) -> dict[str, float]:
+def control_metrics(
+    base: Path, clips: Clips, device: str = "cpu", progress: Progress = silent
+) -> dict[str, float]:
     """Measure the starting model as it is ("base/") and with the control strategies "drop/" and "boolean/"."""
     encoder = read_checkpoint(base, device)
     videos = clips.embedded_once(encoder.as_scored(), progress)
@@ -392,12 +446,17 @@ def control_metrics(base: Path, clips: Clips, device: str = "cpu", progress: Pro
         f"{control}/{name}": value
         for control, metrics in zip(CONTROLS, measured, strict=True)
         for name, value in metrics.items()
-        if control == "base" or not name.startswith("original/")  # captions score the same under every strategy
+        if control == "base"
+        or not name.startswith("original/")  # captions score the same under every strategy
     }
 
 
 def _measured(
-    encoder: Encoder, clips: Clips, videos: NDArray[np.float32], strategies: Sequence[str], progress: Progress = silent
+    encoder: Encoder,
+    clips: Clips,
+    videos: NDArray[np.float32],
+    strategies: Sequence[str],
+    progress: Progress = silent,
 ) -> list[dict[str, float]]:
     queries, names = _queries(clips), tuple(map(str, range(len(clips))))
     embedded = EmbeddedVideos(videos)
@@ -407,7 +466,11 @@ def _measured(
     found = [summarise(queries, result.measured) for result in results]
     # ranks, and the recalls and first pages of denying sentences, are for the evaluation
     return [
-        {name: value for name, value in each.items() if name in TRACKED_OF_CAPTIONS or name.endswith(TRACKED)}
+        {
+            name: value
+            for name, value in each.items()
+            if name in TRACKED_OF_CAPTIONS or name.endswith(TRACKED)
+        }
         for each in found
     ]
 
@@ -416,7 +479,9 @@ def _measured(
 def _queries(clips: Clips) -> tuple[JudgedQuery, ...]:
     queries = clips.queries or clips.sentences.queries()
     if queries and not any(query.kind != "original" for query in queries):
-        logger.warning("No validation caption can be negated, so negation is not measured after each epoch.")
+        logger.warning(
+            "No validation caption can be negated, so negation is not measured after each epoch."
+        )
     return queries
 
 
@@ -440,24 +505,31 @@ class TextMeasures:
         text/idioms   mean cosine between sentences that deny nothing, in wordings never trained on, and their
                       affirmative paraphrases as the base embeds them
         text/order_if_kept   text/order while text/kept is at least KEPT, otherwise how many percent it is below that,
-                             as a negative number: so patience, which watches this, sees a run recover
+                             as a negative number: so patience, which watches this, sees a run
+                             recover
 
-    text/order stands in for hard pairs, with texts embedded by the base in place of clips; OTHER is the unwanted part
-    of the next sentence. A tower that treats "not" like any other word scores near 0. One that merely drops the
-    unwanted part is near 50: among the `controls` it is "drop/text/order", beside the frozen base's measures.
+    text/order stands in for hard pairs, with texts embedded by the base in place of clips; OTHER is
+    the unwanted part of the next sentence. A tower that treats "not" like any other word scores
+    near 0. One that merely drops the unwanted part is near 50: among the `controls` it is
+    "drop/text/order", beside the frozen base's measures.
     """
 
     def __init__(self, learner: Learner, clips: Clips) -> None:
         teacher = learner.losses.inputs.of(Parts).storing_teacher
         _, loss = learner.losses.terms["distill"]
         assert isinstance(loss, DistillLoss), "distill and its teacher define the targets"
-        self.sentences = [draw_sentence(clips, learner.config, row, f"validation {row}") for row in range(len(clips))]
+        self.sentences = [
+            draw_sentence(clips, learner.config, row, f"validation {row}")
+            for row in range(len(clips))
+        ]
         self._captions = clips.captions("validation")
         parts = teacher.parts(self.sentences, self._captions)
         self._denies = np.array([bool(sentence.unwanted) for sentence in self.sentences])
         denying = list(compress(self.sentences, self._denies))
         if not denying:
-            raise ConfigError("No sentence made of these captions denies anything. Give other kinds a share, or more.")
+            raise ConfigError(
+                "No sentence made of these captions denies anything. Give other kinds a share, or more."
+            )
         unwanted = [sentence.unwanted for sentence in denying]
         both = _joined(teacher, denying, unwanted)
         other = _joined(teacher, denying, [*unwanted[1:], *unwanted[:1]])
@@ -477,7 +549,10 @@ class TextMeasures:
         kept = float((captions * self._captions_before).sum(axis=1).mean())
         order = _share_above(texts[self._denies], self._nearer)
         if_kept = order if kept >= KEPT else 100 * (kept - KEPT)
-        measured = {"text/target": float((texts * self._target).sum(axis=1).mean()), "text/kept": kept}
+        measured = {
+            "text/target": float((texts * self._target).sum(axis=1).mean()),
+            "text/kept": kept,
+        }
         measured |= {"text/order": order, "text/order_if_kept": if_kept}
         if self._idioms:
             idioms = encoder.encode_text([idiom.text for idiom in self._idioms])
@@ -488,14 +563,19 @@ class TextMeasures:
 def unseen_idioms(captions: Sequence[str]) -> list[Denial]:
     """Draw a sentence that denies nothing for each of the first captions that allow one, in unseen wordings."""
     denials = CaptionDenials(captions[:IDIOMS])
-    drawn = (denials.draw(row, "idiom", random.Random(f"idiom {row}"), "unseen") for row in range(len(denials)))
+    drawn = (
+        denials.draw(row, "idiom", random.Random(f"idiom {row}"), "unseen")
+        for row in range(len(denials))
+    )
     return [idiom for idiom in drawn if idiom]
 
 
 def _joined(teacher: Teacher, sentences: Sequence[Denial], phrases: Sequence[str]) -> Tensor:
     """Embed each sentence's wanted part, if any, joined with a phrase: (N, D)."""
     pairs = zip(sentences, phrases, strict=True)
-    return teacher.embed([f"{sentence.wanted} and {also}" if sentence.wanted else also for sentence, also in pairs])
+    return teacher.embed(
+        [f"{sentence.wanted} and {also}" if sentence.wanted else also for sentence, also in pairs]
+    )
 
 
 def _share_above(texts: NDArray[np.float32], directions: NDArray[np.float32]) -> float:

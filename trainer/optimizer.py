@@ -19,11 +19,18 @@ class Steps:
     device = "cpu"
 
     def __init__(
-        self, config: TrainConfig, modules: Mapping[str, nn.Module], optimizer: torch.optim.Optimizer
+        self,
+        config: TrainConfig,
+        modules: Mapping[str, nn.Module],
+        optimizer: torch.optim.Optimizer,
     ) -> None:
         self.config, self.modules, self.optimizer, self.steps = config, modules, optimizer, 0
-        self.parameters = [parameter for module in modules.values() for parameter in module.parameters()]
-        self.schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate_at(step, config))
+        self.parameters = [
+            parameter for module in modules.values() for parameter in module.parameters()
+        ]
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(
+            optimizer, lambda step: rate_at(step, config)
+        )
 
     def loss(self, batch: Any) -> tuple[Tensor, dict[str, float]]:
         """Return the loss of a batch, a scalar, and the values to report."""
@@ -48,7 +55,8 @@ class Steps:
 
         Raises:
             ConfigError: if no loss trains the chosen towers.
-            DivergedError: in all processes, if a loss or the gradients are not finite in any; no weight changes then.
+            DivergedError: in all processes, if a loss or the gradients are not finite in any; no
+                weight changes then.
         """
         config = self.config
         reports: list[dict[str, float]] = []
@@ -56,16 +64,21 @@ class Steps:
         self.optimizer.zero_grad()
         for batch in batches:
             loss, values = self.loss(batch)
-            if not loss.requires_grad:  # bnl alone, for example, passes no gradient to the visual tower
+            if (
+                not loss.requires_grad
+            ):  # bnl alone, for example, passes no gradient to the visual tower
                 towers = config.encoder.train
-                raise ConfigError(f"No loss trains the chosen towers ({towers}). Add contrastive or retrieval.")
+                raise ConfigError(
+                    f"No loss trains the chosen towers ({towers}). Add contrastive or retrieval."
+                )
             # The weighted sum may overflow although no single loss does.
             is_finite = is_finite and all(map(math.isfinite, [loss.item(), *values.values()]))
             (loss * config.optimization.loss_scale / config.batches.accumulate).backward()  # type: ignore[no-untyped-call]
             reports.append(values)
         average_gradients(self.parameters)
-        # nT2VR's code clips before it divides the scale out, so its steps are shorter than its learning rate suggests:
-        # per weight, a norm of max_grad_norm / scale is close to RMSProp's epsilon
+        # nT2VR's code clips before it divides the scale out, so its steps are shorter than its
+        # learning rate suggests: per weight, a norm of max_grad_norm / scale is close to RMSProp's
+        # epsilon
         gradient_norm = nn.utils.clip_grad_norm_(self.parameters, config.optimization.max_grad_norm)
 
         self.steps += 1
@@ -88,12 +101,16 @@ class Steps:
     @property
     def is_finite(self) -> bool:
         """True if all weights that learn, the optimizer's averages and the running statistics are finite."""
-        changing: list[Tensor] = [parameter for parameter in self.parameters if parameter.requires_grad]
+        changing: list[Tensor] = [
+            parameter for parameter in self.parameters if parameter.requires_grad
+        ]
         for averages in self.optimizer.state.values():
             changing += [average for average in averages.values() if isinstance(average, Tensor)]
         for module in self.modules.values():
             weights = {name for name, _ in module.named_parameters()}
-            changing += [tensor for name, tensor in module.state_dict().items() if name not in weights]
+            changing += [
+                tensor for name, tensor in module.state_dict().items() if name not in weights
+            ]
         return all(bool(tensor.isfinite().all()) for tensor in changing)
 
     def _diverged(self, what: str) -> DivergedError:
@@ -119,7 +136,9 @@ class Steps:
         # A run that diverged goes on at another rate than it was saved with: the config decides.
         rates = [group["initial_lr"] for group in self.optimizer.param_groups]
         self.optimizer.load_state_dict(state["optimizer"])  # which checks no shapes
-        for parameter in (each for group in self.optimizer.param_groups for each in group["params"]):
+        for parameter in (
+            each for group in self.optimizer.param_groups for each in group["params"]
+        ):
             averages = self.optimizer.state[parameter].values()
             if any(average.ndim and average.shape != parameter.shape for average in averages):
                 raise ValueError("the optimizer's parameters were in another order")
@@ -143,7 +162,9 @@ class Steps:
             torch.cuda.set_rng_state(state["random_cuda"])
 
 
-def build_optimizer(model: nn.Module, head: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
+def build_optimizer(
+    model: nn.Module, head: nn.Module, config: TrainConfig
+) -> torch.optim.Optimizer:
     """Build AdamW or RMSProp without weight decay on biases, gains, the temperature and frozen token rows."""
     weight_decay = config.optimization.weight_decay
     learning_rate = config.rate.learning_rate
@@ -164,7 +185,9 @@ def _groups(
     decayed, others = list[nn.Parameter](), list[nn.Parameter]()
     for parameter in module.parameters():
         if parameter.requires_grad:
-            (decayed if parameter.ndim >= 2 and parameter is not tokens else others).append(parameter)
+            (decayed if parameter.ndim >= 2 and parameter is not tokens else others).append(
+                parameter
+            )
     groups = ((decayed, weight_decay), (others, 0.0))
     return [{"params": some, "weight_decay": decay, **options} for some, decay in groups]
 

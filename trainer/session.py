@@ -59,7 +59,9 @@ class Plan:
 def plan_new(run: RunFolder, config: TrainConfig) -> Plan:
     """Plan a new run, without writing anything; an Nt2vrError says why it cannot start."""
     if run.config.exists():
-        raise ConfigError(f"{run.config} already exists. Leave --config out, or name another folder.")
+        raise ConfigError(
+            f"{run.config} already exists. Leave --config out, or name another folder."
+        )
     folder = run.path.resolve()
     check_writable(folder)
     config = resolved(config, folder.parents[1] if folder.parent.name == RUNS else None)
@@ -70,7 +72,9 @@ def plan_new(run: RunFolder, config: TrainConfig) -> Plan:
 def plan_rest(run: RunFolder, changes: Mapping[str, Any]) -> Plan:
     """Plan the rest of a run, with at most a lower learning rate among the changes."""
     if not run.config.exists():
-        raise ConfigError(f"{run.path} has no run. Name the --config of a new one: {', '.join(preset_files())}.")
+        raise ConfigError(
+            f"{run.path} has no run. Name the --config of a new one: {', '.join(preset_files())}."
+        )
     config = load_config(run.config)
     if not changes:
         return Plan(config, is_new=False)
@@ -161,14 +165,18 @@ def train_here(run: RunFolder, plan: Plan, cache: Path) -> State:
             _write_new(run, plan.config)
         before = run.status() or RunStatus("preparing", 0)
         if before.state == "finished":
-            raise RunError(f"{run.path} has finished, with nothing left to train. Name another folder.")
+            raise RunError(
+                f"{run.path} has finished, with nothing left to train. Name another folder."
+            )
         status = replace(before, state="preparing", pid=os.getpid(), eta_s=None, error=None)
         run.preparing(status)(0, 0, "loading PyTorch")
         with _logging_to(run.log), _stop_on_signals() as stop:
             return _lead(run, plan, status, cache, stop)
 
 
-def _lead(run: RunFolder, plan: Plan, status: RunStatus, cache: Path, stop: threading.Event) -> State:
+def _lead(
+    run: RunFolder, plan: Plan, status: RunStatus, cache: Path, stop: threading.Event
+) -> State:
     """Train a run to its end, and write what became of it into its status and its log."""
     config = plan.config
     state: State = "failed"
@@ -193,7 +201,9 @@ def _lead(run: RunFolder, plan: Plan, status: RunStatus, cache: Path, stop: thre
         logger.error("%s", error_text)
     except Exception as error:
         logger.exception("The training failed.")
-        error_text = str(error) if isinstance(error, Nt2vrError) else f"{type(error).__name__}: {error}"
+        error_text = (
+            str(error) if isinstance(error, Nt2vrError) else f"{type(error).__name__}: {error}"
+        )
         if is_disk_full(error):
             error_text = FULL_DISK.format(run.path.resolve())
         logger.error("%s", error_text)
@@ -281,14 +291,24 @@ def outcome_of(run: RunFolder) -> dict[str, Any]:
     """Describe an ended run: its state, and the checkpoint of its last epoch with the measures on its card."""
     status, outcome = run.status(), dict[str, Any](epoch=0, checkpoint=None, metrics={})
     assert status, "a run that was led has one"
-    if epochs := [int(folder.name.removeprefix("epoch_")) for folder in run.path.glob("checkpoints/epoch_*")]:
+    if epochs := [
+        int(folder.name.removeprefix("epoch_")) for folder in run.path.glob("checkpoints/epoch_*")
+    ]:
         last = run.checkpoint(max(epochs))
-        outcome = {"epoch": max(epochs), "checkpoint": str(last.resolve()), "metrics": dict(read_card(last).metrics)}
+        outcome = {
+            "epoch": max(epochs),
+            "checkpoint": str(last.resolve()),
+            "metrics": dict(read_card(last).metrics),
+        }
     return {"run": str(run.path.resolve()), "state": status.state, "error": status.error, **outcome}
 
 
 def _train(
-    run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Event, progress: Progress = silent
+    run: RunFolder,
+    config: TrainConfig,
+    cache: Path,
+    stop: threading.Event,
+    progress: Progress = silent,
 ) -> State:
     # Rendering processes import this module too and do not need torch
     from trainer.data.clips import ClipLoader  # noqa: PLC0415
@@ -301,13 +321,21 @@ def _train(
     training = training_of(config)
     if training is not None:
         return training.train(run, config, cache, stop.is_set, progress)
-    start = Start.of(config)  # refuses what cannot be trained before any clip is rendered or decoded
+    start = Start.of(
+        config
+    )  # refuses what cannot be trained before any clip is rendered or decoded
     logger.info("Preparing clips for %s.", config.encoder.name)
     with in_turn():
         loader = ClipLoader(config, cache, start.losses.reading, stoppable(progress, stop.is_set))
         clips, validation = loader.load("train"), loader.load("validation")
-    num_captions = min(config.dataset.num_captions, clips.num_captions)  # a dataset may have fewer than configured
+    num_captions = min(
+        config.dataset.num_captions, clips.num_captions
+    )  # a dataset may have fewer than configured
     text_side = new_text_side(config, clips)
-    learner = Learner(config.replace(num_clips=len(clips), num_captions=num_captions), start, text_side)
-    logger.info("Training %s on %s, %d %s.", config.encoder.name, clips.name, len(clips), clips.unit)
+    learner = Learner(
+        config.replace(num_clips=len(clips), num_captions=num_captions), start, text_side
+    )
+    logger.info(
+        "Training %s on %s, %d %s.", config.encoder.name, clips.name, len(clips), clips.unit
+    )
     return train_loop(learner, run, clips, validation, stop.is_set, progress, cache)

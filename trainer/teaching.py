@@ -30,7 +30,8 @@ WARM, TIMED = 2, 10  # steps
 VALIDATION = 6  # steps that take as long as a validation
 # A tower with fewer layers drops the unwanted part at best: docs/results.md has the measurements.
 ENOUGH_LAYERS = 5
-# New layers have everything to learn, from more captions, and at a rate at which those of a deep tower would forget.
+# New layers have everything to learn, from more captions, and at a rate at which those of a deep
+# tower would forget.
 FOR_NEW_LAYERS = {"learning_rate": 1e-3, "num_clips": 24_000}
 BY_DEPTH = ("added_layers", *FOR_NEW_LAYERS)  # fields that depend on the base
 CHANGED = ("name", "base", "data", "epochs", *BY_DEPTH)  # fields that a teaching sets itself
@@ -43,8 +44,8 @@ class Estimate:
 
     Attributes:
         seconds: from its start to its end.
-        num_bytes: memory of the weights, their gradients and the optimizer's state, and of the frozen base, counted
-            as if it had the added layers, too.
+        num_bytes: memory of the weights, their gradients and the optimizer's state, and of the
+            frozen base, counted as if it had the added layers, too.
     """
 
     seconds: float
@@ -59,7 +60,9 @@ def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
     """Return the config that teaches a model; a ConfigError refuses one without a text tower."""
     card = models.card(name)
     if not card.capabilities.has_text_tower:
-        raise ConfigError(f"{quoted(name)} has no text tower that could be taught. Choose another model.")
+        raise ConfigError(
+            f"{quoted(name)} has no text tower that could be taught. Choose another model."
+        )
     base = models.folder(name).resolve()
     changes = {"name": taught(card.name), "base": str(base), "data": data}
     return load_config(PRESET, {**changes, **changes_by_depth(base)})
@@ -78,7 +81,9 @@ def changes_by_depth(base: Path) -> dict[str, Any]:
 
 def teachable(models: Catalog) -> list[str]:
     """List the models here that `teaching` takes and that were not taught so, without runs."""
-    here = {name: models.card(name) for name, entry in models.entries().items() if entry.kind == "model"}
+    here = {
+        name: models.card(name) for name, entry in models.entries().items() if entry.kind == "model"
+    }
     return [
         name
         for name, card in here.items()
@@ -123,7 +128,9 @@ def estimate(config: TrainConfig, progress: Progress = silent, steps_done: int =
     from trainer.loop import prepare  # noqa: PLC0415
 
     started = time.monotonic()
-    captions = world_captions("train", (WARM + TIMED + 1) * config.batches.batch_size, config.run.seed)
+    captions = world_captions(
+        "train", (WARM + TIMED + 1) * config.batches.batch_size, config.run.seed
+    )
     clips = caption_clips(NAME, captions)
     num_prepared = config.dataset.num_clips + config.validation.validation_clips
     preparation_s = (time.monotonic() - started) / len(clips) * num_prepared
@@ -159,14 +166,18 @@ def _num_bytes(learner: "Learner") -> int:
 def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:
     """Return the folder of the unfinished run that teaches a model, by command or page; otherwise a new one, and True.
 
-    A folder may be that of another model, since only ASCII letters and digits name it, or of other data.
+    A folder may be that of another model, since only ASCII letters and digits name it, or of other
+    data.
     """
     for path in sorted(runs.glob("[!.]*/config.json")):
         with suppress(Nt2vrError):  # of another version
             own, status = load_config(path), RunFolder(path.parent).status()
             if _teaches(own) == _teaches(config) and not (status and status.state == "finished"):
                 return path.parent, False
-    names = (f"{slug(config.encoder.name)}{suffix}" for suffix in chain([""], (f"-{number}" for number in count(2))))
+    names = (
+        f"{slug(config.encoder.name)}{suffix}"
+        for suffix in chain([""], (f"-{number}" for number in count(2)))
+    )
     return next(runs / name for name in names if not (runs / name).exists()), True
 
 

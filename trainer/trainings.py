@@ -29,7 +29,12 @@ class Training(ABC):
 
     @abstractmethod
     def train(
-        self, run: "RunFolder", config: "TrainConfig", cache: Path, should_stop: ShouldStop, progress: Progress
+        self,
+        run: "RunFolder",
+        config: "TrainConfig",
+        cache: Path,
+        should_stop: ShouldStop,
+        progress: Progress,
     ) -> "State":
         """Train to the end of a run, from where it was saved, with a checkpoint per epoch."""
 
@@ -39,7 +44,11 @@ def training_of(config: "TrainConfig") -> Training | None:
     train = config.encoder.train
     if train in TOWERS:
         return None
-    references = {name: reference for extension in extensions() for name, reference in extension.trainings.items()}
+    references = {
+        name: reference
+        for extension in extensions()
+        for name, reference in extension.trainings.items()
+    }
     training: Training = load(pick("training", train, references))
     return training
 

@@ -105,7 +105,9 @@ class SplitList(NamedTuple):
     names: list[str]  # as listed, perhaps with folders and suffix
 
 
-def read_split_lists(files: Files, patterns_of: Mapping[Split, Sequence[str]], form: str) -> list[SplitList]:
+def read_split_lists(
+    files: Files, patterns_of: Mapping[Split, Sequence[str]], form: str
+) -> list[SplitList]:
     """Read the list of each split that has one; a DatasetError refuses several of one split."""
     lists = []
     for split, patterns in patterns_of.items():

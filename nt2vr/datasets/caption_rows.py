@@ -24,15 +24,53 @@ from nt2vr.errors import quoted
 from nt2vr.files import parse_json
 
 CAPTION = (
-    *("caption", "captions", "text", "title", "sentence", "sentences", "description", "comment", "prompt", "raw"),
+    *(
+        "caption",
+        "captions",
+        "text",
+        "title",
+        "sentence",
+        "sentences",
+        "description",
+        "comment",
+        "prompt",
+        "raw",
+    ),
     *(f"caption{separator}{number}" for number in range(10) for separator in ("", "_")),
 )
 NUMBERED = re.compile(r"caption_?\d+")  # columns that each have a caption of the same video
 NAME = ("video_id", "id", "image_id")
 PATH = (
-    *("path", "filepath", "file_path", "file_name", "filename", "file", "video_path", "image_path", "img_path"),
-    *("video", "image", "img", "clip", "video_name", "image_name", "img_name", "clip_name", "clip_path"),
-    *("image_file_name", "video_file_name", "image_filename", "video_filename", "image_file", "video_file"),
+    *(
+        "path",
+        "filepath",
+        "file_path",
+        "file_name",
+        "filename",
+        "file",
+        "video_path",
+        "image_path",
+        "img_path",
+    ),
+    *(
+        "video",
+        "image",
+        "img",
+        "clip",
+        "video_name",
+        "image_name",
+        "img_name",
+        "clip_name",
+        "clip_path",
+    ),
+    *(
+        "image_file_name",
+        "video_file_name",
+        "image_filename",
+        "video_filename",
+        "image_file",
+        "video_file",
+    ),
     *("captioning",),  # of Label Studio's template for captions
 )
 WRAPPERS = ("data", "samples", "annotations")  # keys of the array of objects
@@ -169,7 +207,10 @@ def _is_text(captions: Any) -> bool:
 def _rows_of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Turn columns, each a list or an object by row, into rows; a single row may be the object itself."""
     values = list(columns.values())
-    if all(isinstance(column, list) for column in values) and len({len(column) for column in values}) == 1:
+    if (
+        all(isinstance(column, list) for column in values)
+        and len({len(column) for column in values}) == 1
+    ):
         return [dict(zip(columns, cells, strict=True)) for cells in zip(*values, strict=True)]
     if all(isinstance(column, dict) for column in values):
         keys = dict.fromkeys(key for column in values for key in column)
@@ -184,7 +225,9 @@ def _without_tool_form(row: Row, place: str) -> Row:
     if isinstance(row.get("conversations"), list) and first_value(row, CAPTION) is None:
         answers = [turn["value"] for turn in row["conversations"] if turn["from"] == "gpt"]
         if len(answers) != 1:
-            raise ValueError(f"{place} is a conversation with {len(answers)} answers; a caption is one answer")
+            raise ValueError(
+                f"{place} is a conversation with {len(answers)} answers; a caption is one answer"
+            )
         return {**row, "captions": answers}
     return row
 

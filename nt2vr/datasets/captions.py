@@ -10,8 +10,25 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from nt2vr.datasets.base import Annotations, Listing, Loader, Split, split_in, split_named, split_of_path
-from nt2vr.datasets.caption_rows import CAPTION, NAME, PATH, Row, are_captioned, captions_of, first_value, read_rows
+from nt2vr.datasets.base import (
+    Annotations,
+    Listing,
+    Loader,
+    Split,
+    split_in,
+    split_named,
+    split_of_path,
+)
+from nt2vr.datasets.caption_rows import (
+    CAPTION,
+    NAME,
+    PATH,
+    Row,
+    are_captioned,
+    captions_of,
+    first_value,
+    read_rows,
+)
 from nt2vr.datasets.files import DELIMITERS, EXCEL_DELIMITER, Files, expecting, listed, read_text
 from nt2vr.datasets.lookup import VIDEO_SUFFIXES, suffix_of, unique_ids
 from nt2vr.errors import DatasetError, quoted
@@ -20,18 +37,35 @@ from nt2vr.progress import Progress
 
 TABLES = ("*.csv", "*.tsv", "*.jsonl")
 OTHERS = ("*.json", "*.txt", "*.caption")
-BESIDE = (".caption", ".txt", ".json")  # suffixes of a video's own captions file; the first one that is there counts
-SPLIT = ("split", "subset", "partition", "tags")  # only the first is always one; FiftyOne's tags may say anything
+BESIDE = (
+    ".caption",
+    ".txt",
+    ".json",
+)  # suffixes of a video's own captions file; the first one that is there counts
+SPLIT = (
+    "split",
+    "subset",
+    "partition",
+    "tags",
+)  # only the first is always one; FiftyOne's tags may say anything
 FORM = (
     f'a table with a column "caption" ({", ".join(CAPTION[2:10])} do, too), a column "path" or "video_id" and '
     'optionally "split"; or JSON, an array or one object per line, with such keys, or with MS-COCO\'s "images" and '
     '"annotations"'
 )
 COCO_KEYS = ('"images"', '"annotations"', '"caption"')
-COCO_OTHERS = ("instances_", "person_keypoints_", "panoptic_", "stuff_", "image_info_")  # without captions
+COCO_OTHERS = (
+    "instances_",
+    "person_keypoints_",
+    "panoptic_",
+    "stuff_",
+    "image_info_",
+)  # without captions
 HEAD_BYTES = 16_384  # that hold the first entry of a JSON array
 REPORT_EVERY = 5_000  # rows
-ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://|/data/local-files/\?d=")  # the latter of Label Studio
+ADDRESS = re.compile(
+    r"[a-zA-Z][a-zA-Z0-9+.-]*://|/data/local-files/\?d="
+)  # the latter of Label Studio
 ABSOLUTE = re.compile(r"/|[a-zA-Z]:/")
 ReadRows = Callable[[Path], Iterable[Row]]
 
@@ -41,7 +75,9 @@ def _load(files: Files) -> Annotations:
     tables = files.named(*TABLES)
     paths = [path for path in tables if _has_captions(path)] or tables
     json_files = files.named("*.json")
-    paths += [path for path in json_files if _is_coco(path) or (_is_array(path) and _names_captions(path))]
+    paths += [
+        path for path in json_files if _is_coco(path) or (_is_array(path) and _names_captions(path))
+    ]
     return _merged(files, paths)
 
 
@@ -49,7 +85,9 @@ def _load_others(files: Files) -> Annotations:
     """Read JSON files; or else the files beside videos that have the captions of one video."""
     json_files = files.named("*.json")
     arrays = [path for path in json_files if _is_array(path)]
-    paths = [path for path in json_files if _is_coco(path) or (path in arrays and _names_captions(path))]
+    paths = [
+        path for path in json_files if _is_coco(path) or (path in arrays and _names_captions(path))
+    ]
     if paths:
         return _merged(files, paths)
     beside = _beside_videos(files)
@@ -59,7 +97,9 @@ def _load_others(files: Files) -> Annotations:
     if paths:
         return _merged(files, paths)
     missing = "no captions file, and no text file is named like a video or picture beside it"
-    raise DatasetError(f"{files.folder} has no captions or annotations: {missing}. Expected {FORM}.")
+    raise DatasetError(
+        f"{files.folder} has no captions or annotations: {missing}. Expected {FORM}."
+    )
 
 
 def _merged(files: Files, paths: Sequence[Path]) -> Annotations:
@@ -81,7 +121,10 @@ def _merged(files: Files, paths: Sequence[Path]) -> Annotations:
                 listing = listing._replace(split=split)
             listings.append(listing)
     if any(listing.split != "all" for listing in listings):
-        listings = [listing._replace(split="train") if listing.split == "all" else listing for listing in listings]
+        listings = [
+            listing._replace(split="train") if listing.split == "all" else listing
+            for listing in listings
+        ]
     name = annotations.name if len(paths) == 1 else files.folder.name
     return Annotations(name, with_unique_ids(listings), tuple(remarks))
 
@@ -151,7 +194,9 @@ def _own_rows(files: Files, path: Path, needs_captions: bool) -> list[Listing]:
     return _listings(rows, f"{path.parent.as_posix()}/", file_name, needs_captions)
 
 
-def _listings(rows: Iterable[tuple[str, Row]], root: str, source: str, needs_captions: bool = True) -> list[Listing]:
+def _listings(
+    rows: Iterable[tuple[str, Row]], root: str, source: str, needs_captions: bool = True
+) -> list[Listing]:
     """Describe rows, each with its place in the `source`; `root` is the folder of their paths, with a final "/"."""
     folder = source.rpartition("/")[0]
     listings = []
@@ -159,7 +204,9 @@ def _listings(rows: Iterable[tuple[str, Row]], root: str, source: str, needs_cap
         video_id = first_value(row, NAME)
         file = first_value(row, PATH)
         if not (video_id or file):
-            raise ValueError(f"{where} names no video: give it a video_id or a path, not {listed(row)}")
+            raise ValueError(
+                f"{where} names no video: give it a video_id or a path, not {listed(row)}"
+            )
         file_path = _path_within(root, _checked_name(file, where), where) if file else ""
         # an address is an id with single slashes, as in the indexes and reports of 0.2.0
         video_id = _checked_name(video_id, where) if video_id else file_path.replace("//", "/")
@@ -188,7 +235,9 @@ def _split_of(row: Row) -> Split:
     return next(filter(None, others), "all")
 
 
-def _reported(rows: Iterator[tuple[str, Row]], file_name: str, progress: Progress) -> Iterator[tuple[str, Row]]:
+def _reported(
+    rows: Iterator[tuple[str, Row]], file_name: str, progress: Progress
+) -> Iterator[tuple[str, Row]]:
     """Report how many rows are read."""
     for number, row in enumerate(rows):
         if number % REPORT_EVERY == 0:
@@ -208,7 +257,10 @@ def _coco(files: Files, path: Path) -> Annotations:
         else:
             num_lost += 1
 
-    names = {image["id"]: _checked_name(image["file_name"], f"image {image['id']}") for image in data["images"]}
+    names = {
+        image["id"]: _checked_name(image["file_name"], f"image {image['id']}")
+        for image in data["images"]
+    }
     ids = unique_ids(names.values())
     file_name = files.relative(path)
     folder = file_name.rpartition("/")[0]
@@ -217,8 +269,14 @@ def _coco(files: Files, path: Path) -> Annotations:
     for image_id, name in names.items():
         place = f"{file_name}, image {image_id}"
         file_path = _path_within(root, name, place)
-        listings.append(Listing(ids[name], captions[image_id], place=place, file=file_path, folder=folder))
-    remarks = [f"{num_lost} captions in {file_name} are of images that it does not list."] if num_lost else []
+        listings.append(
+            Listing(ids[name], captions[image_id], place=place, file=file_path, folder=folder)
+        )
+    remarks = (
+        [f"{num_lost} captions in {file_name} are of images that it does not list."]
+        if num_lost
+        else []
+    )
     return Annotations(files.folder.name, listings, tuple(remarks))
 
 
@@ -232,7 +290,8 @@ def _checked_name(name: Any, where: str) -> str:
 def _path_within(root: str, name: str, where: str) -> str:
     """Return a path relative to the folder `root` (with a final "/"), normalised; one that leads out is refused.
 
-    An address, and an absolute path, perhaps of another machine, only name a file, and cannot lead anywhere.
+    An address, and an absolute path, perhaps of another machine, only name a file, and cannot lead
+    anywhere.
     """
     path = name.replace("\\", "/").removeprefix(root)
     if path.startswith("/") or ":" in path:
@@ -282,4 +341,6 @@ def _is_coco(path: Path) -> bool:
 
 
 LOADER = Loader(TABLES, f"your own captions file: {FORM}", _load)
-OTHER_LOADER = Loader(OTHERS, f"a JSON array, or a text file beside each video: {FORM}", _load_others)
+OTHER_LOADER = Loader(
+    OTHERS, f"a JSON array, or a text file beside each video: {FORM}", _load_others
+)

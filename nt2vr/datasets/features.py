@@ -37,13 +37,17 @@ class BigFile:
         """Open a folder without reading its rows; an OSError or ValueError says what is wrong with it."""
         shape = (folder / SHAPE).read_text(encoding="utf-8").split()
         if len(shape) != 2 or not all(number.isdecimal() and int(number) for number in shape):
-            raise ValueError(f"{SHAPE} must hold two numbers above 0, not {quoted(' '.join(shape))}")
+            raise ValueError(
+                f"{SHAPE} must hold two numbers above 0, not {quoted(' '.join(shape))}"
+            )
         count, size = map(int, shape)
         names = (folder / IDS).read_text(encoding="utf-8", errors="replace").split()
         if len(names) != count:
             raise ValueError(f"{IDS} has {len(names)} names for {count} rows")
         if (there := (folder / ROWS).stat().st_size) != count * size * FLOAT:
-            raise ValueError(f"{ROWS} has {there} bytes, {count} rows of {size} numbers take {count * size * FLOAT}")
+            raise ValueError(
+                f"{ROWS} has {there} bytes, {count} rows of {size} numbers take {count * size * FLOAT}"
+            )
         return cls(names, np.memmap(folder / ROWS, np.float32, "r", shape=(count, size)))
 
 
@@ -79,7 +83,9 @@ def find_features(data: str | Path, name: str) -> Path:
         )
     there = such_as(sorted({folder.name for folder in folders})) or "none"
     advice = f"Put a folder of that name with {SHAPE}, {IDS} and {ROWS} in it or below."
-    raise DatasetError(f"{files.folder} has no features {quoted(name)}; those there: {there}. {advice}")
+    raise DatasetError(
+        f"{files.folder} has no features {quoted(name)}; those there: {there}. {advice}"
+    )
 
 
 def features_size(data: str | Path, name: str) -> int:
@@ -90,21 +96,34 @@ def features_size(data: str | Path, name: str) -> int:
 
 def read_features(data: str | Path, name: str, video_ids: Collection[str]) -> Features:
     """Read the features of videos: the row of its id, or the mean of the rows of its frames, ID_NUMBER."""
-    folder, ids, of_video = find_features(data, name), set(video_ids), dict[str, NDArray[np.float32]]()
+    folder, ids, of_video = (
+        find_features(data, name),
+        set(video_ids),
+        dict[str, NDArray[np.float32]](),
+    )
     with expecting(folder, FORM), np.errstate(over="ignore", invalid="ignore"):
         file = BigFile.open(folder)
         of_frames, own = dict[str, dict[str, int]](), dict[str, list[int]]()
-        for place, row in enumerate(file.names):  # of equal names the last one counts, as in SEA's code
+        for place, row in enumerate(
+            file.names
+        ):  # of equal names the last one counts, as in SEA's code
             video_id, _, number = row.rpartition("_")
             if row in ids:
                 own[row] = [place]
             elif number.isdecimal() and video_id in ids:
                 of_frames.setdefault(video_id, {})[row] = place
-        for video_id, places in ({each: [*some.values()] for each, some in of_frames.items()} | own).items():
+        for video_id, places in (
+            {each: [*some.values()] for each, some in of_frames.items()} | own
+        ).items():
             of_video[video_id] = file.rows[places].mean(axis=0, dtype=np.float64).astype(np.float32)
             if not np.isfinite(np.linalg.norm(of_video[video_id])):
                 raise ValueError(f"the numbers of {quoted(video_id)} are too large or not finite")
     if not of_video:
-        known, others = such_as(list(video_ids)), f"but of {such_as(file.names)}. Name those of this dataset."
-        raise DatasetError(f"{folder} has no features of the {len(video_ids)} videos ({known}), {others}")
+        known, others = (
+            such_as(list(video_ids)),
+            f"but of {such_as(file.names)}. Name those of this dataset.",
+        )
+        raise DatasetError(
+            f"{folder} has no features of the {len(video_ids)} videos ({known}), {others}"
+        )
     return Features(name, file.rows.shape[1], of_video)

@@ -31,7 +31,9 @@ class Files:
         Readers report to `progress` how many rows they have read.
         """
         if not os.path.exists(path):
-            raise DatasetError(f"{path} is not there. Name the folder of a dataset, or its captions file.")
+            raise DatasetError(
+                f"{path} is not there. Name the folder of a dataset, or its captions file."
+            )
         progress(0, 0, "listing files")
         self.progress = progress
         self.path = path.absolute()
@@ -41,13 +43,19 @@ class Files:
         self._annotations = [path.absolute()]
         if path.is_dir():
             self._annotations = [
-                self.folder / name for name in relative_paths if suffix_of(name) not in MEDIA_SUFFIXES
+                self.folder / name
+                for name in relative_paths
+                if suffix_of(name) not in MEDIA_SUFFIXES
             ]
 
     def named(self, *patterns: str) -> list[Path]:
         """Return the annotation files that match a pattern, in any letter case, shallowest first."""
         lower = [pattern.lower() for pattern in patterns]
-        return [file for file in self._annotations if any(fnmatch(file.name.lower(), pattern) for pattern in lower)]
+        return [
+            file
+            for file in self._annotations
+            if any(fnmatch(file.name.lower(), pattern) for pattern in lower)
+        ]
 
     def single(self, *patterns: str) -> Path | None:
         """Return the only annotation file that matches a pattern, or None.
@@ -79,14 +87,27 @@ def expecting(path: Path, form: str) -> Iterator[None]:
         yield
     except InterruptedError:  # the work was cancelled
         raise
-    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, csv.Error, DatasetError) as error:
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        IndexError,
+        TypeError,
+        AttributeError,
+        csv.Error,
+        DatasetError,
+    ) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise DatasetError(f"{path} cannot be used ({reason}). Expected {form}.") from error
 
 
 def read_names(path: Path) -> list[str]:
     """Read a list of names: one per line, or a NumPy array of strings."""
-    names = np.load(path, allow_pickle=False).tolist() if path.suffix == ".npy" else path.read_text("utf-8").split()
+    names = (
+        np.load(path, allow_pickle=False).tolist()
+        if path.suffix == ".npy"
+        else path.read_text("utf-8").split()
+    )
     return [text(name) for name in names]
 
 
@@ -121,7 +142,9 @@ def read_table(path: Path, *needed: Collection[str]) -> Iterator[tuple[str, dict
                 f"{place} has more cells than the header; quote captions that contain {quoted(delimiter)}"
             )
         row = dict(zip(columns, cells, strict=False))
-        is_short = len(cells) < len(columns) and any(row.keys().isdisjoint(names) for names in needed)
+        is_short = len(cells) < len(columns) and any(
+            row.keys().isdisjoint(names) for names in needed
+        )
         is_empty = not "".join(cells).strip()
         if is_empty or (is_short and delimiter == "|"):  # Flickr30k's results.csv has such a line
             continue

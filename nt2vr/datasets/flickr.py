@@ -78,11 +78,14 @@ def _load(files: Files) -> Annotations:
     lists = read_split_lists(files, LISTS, LIST_FORM)
     if lists:
         listings = listed_captions(files, lists, captions, ids)
-        listings = [listing._replace(file=pictures.get(listing.video_id, "")) for listing in listings]
+        listings = [
+            listing._replace(file=pictures.get(listing.video_id, "")) for listing in listings
+        ]
     else:
         place = files.relative(path)
         listings = [
-            Listing(video_id, texts, place=place, file=pictures[video_id]) for video_id, texts in captions.items()
+            Listing(video_id, texts, place=place, file=pictures[video_id])
+            for video_id, texts in captions.items()
         ]
     return Annotations(_name_of(path), listings)
 
@@ -91,7 +94,10 @@ def _picture_captions(path: Path) -> list[tuple[str, str]]:
     """Return the name of a picture's file and a caption per line."""
     lines = [line.split("\t") for line in read_text(path).split("\n") if line.strip()]
     if len(lines[0]) == 1:
-        rows = [(row["image"].strip(), row["caption"].strip()) for _, row in read_table(path, ["image"], ["caption"])]
+        rows = [
+            (row["image"].strip(), row["caption"].strip())
+            for _, row in read_table(path, ["image"], ["caption"])
+        ]
     else:
         rows = [(cells[0].partition("#")[0].strip(), cells[1].strip()) for cells in lines]
     return rows

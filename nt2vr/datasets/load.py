@@ -46,7 +46,19 @@ NO_SPLITS = (
 NO_TEST = "{name} has no test split here, so its validation split is taken."
 HELD_OUT_SHARE = 0.1  # of the training videos, for datasets without a validation split
 HELD_OUT = 1_000  # at most; the same in every training and evaluation, so that none takes trained videos as unseen
-UNREAD = ("*.parquet", "*.arrow", "*.feather", "*.xlsx", "*.xls", "*.ods", "*.xml", "*.tar", "*.zip", "*.gz", "*.7z")
+UNREAD = (
+    "*.parquet",
+    "*.arrow",
+    "*.feather",
+    "*.xlsx",
+    "*.xls",
+    "*.ods",
+    "*.xml",
+    "*.tar",
+    "*.zip",
+    "*.gz",
+    "*.7z",
+)
 NAMED_UNCLEAR = 3  # videos whose reason is told
 
 
@@ -55,11 +67,13 @@ def register_dataset(name: str, read: captions.ReadRows) -> None:
 
     Args:
         name: lower-case; a built-in kind's name is refused, an own one's is replaced.
-        read: takes the PATH, a folder or a file, and yields a mapping per row with the keys of a captions file:
-            "path" or "video_id", "caption" or "captions", and perhaps "split".
+        read: takes the PATH, a folder or a file, and yields a mapping per row with the keys of a
+            captions file: "path" or "video_id", "caption" or "captions", and perhaps "split".
     """
     if not callable(read):
-        raise ConfigError(f"The dataset {quoted(name)} must be a function that takes a path and yields rows.")
+        raise ConfigError(
+            f"The dataset {quoted(name)} must be a function that takes a path and yields rows."
+        )
     DATASETS.register(name, captions.loader_of(name, read))
 
 
@@ -94,18 +108,21 @@ def load_dataset(
 ) -> Dataset:
     """Load the videos of a split with their captions.
 
-    If a dataset has no validation split, a tenth of its training videos, at most HELD_OUT, are held out, by a hash of
-    their ids. Without any splits, all of its videos are for training, and all are its test split, too. The kind of the
-    folder, or captions file, is inferred unless given as "KIND:PATH".
+    If a dataset has no validation split, a tenth of its training videos, at most HELD_OUT, are held
+    out, by a hash of their ids. Without any splits, all of its videos are for training, and all are
+    its test split, too. The kind of the folder, or captions file, is inferred unless given as
+    "KIND:PATH".
 
     Args:
         split: the videos to load.
         with_files: False reads only captions; the videos need not exist.
         progress: gets the number of captions that have been read.
-        or_validation: take the validation split where "test" is asked for and only the former is there.
+        or_validation: take the validation split where "test" is asked for and only the former is
+            there.
 
     Raises:
-        DatasetError: if the annotations cannot be read, no video has a file, or a clip is in two splits.
+        DatasetError: if the annotations cannot be read, no video has a file, or a clip is in two
+            splits.
     """
     with _uncollected():
         return _load(data, split, with_files, progress, or_validation)
@@ -123,7 +140,9 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _load(data: str | Path, split: Split, with_files: bool, progress: Progress, or_validation: bool) -> Dataset:
+def _load(
+    data: str | Path, split: Split, with_files: bool, progress: Progress, or_validation: bool
+) -> Dataset:
     kind, path = kind_and_path(data)
     loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
     files = Files(path, progress)
@@ -153,7 +172,9 @@ def _load(data: str | Path, split: Split, with_files: bool, progress: Progress, 
         split = "validation"
         remarks.insert(0, NO_TEST.format(name=name))
     chosen = captions_of_split(name, splits, split)
-    videos = tuple(Video(name, files.folder / paths[name], tuple(texts)) for name, texts in chosen.items())
+    videos = tuple(
+        Video(name, files.folder / paths[name], tuple(texts)) for name, texts in chosen.items()
+    )
     if not videos:
         which = "videos" if split == "all" else f"{split} videos"
         raise DatasetError(f"{name} has no {which} with captions under {files.folder}.")
@@ -163,16 +184,22 @@ def _load(data: str | Path, split: Split, with_files: bool, progress: Progress, 
 def videos_of(path: Path, progress: Progress = silent) -> list[ManifestVideo]:
     """List the videos that a captions file of one's own names, with or without captions, files or splits."""
     files = Files(path, progress)
-    listings = captions.with_unique_ids(captions.read_captions_file(files, path.absolute(), False).listings)
+    listings = captions.with_unique_ids(
+        captions.read_captions_file(files, path.absolute(), False).listings
+    )
     described = _described(listings)
     located = files.media.locate(_media_names(described))
     videos = []
     for video_id, entry in described.items():
-        file = located.files.get(video_id) or f"{entry.first.folder}/{entry.first.file or video_id}".lstrip("/")
+        file = located.files.get(
+            video_id
+        ) or f"{entry.first.folder}/{entry.first.file or video_id}".lstrip("/")
         texts = [text for split_texts in entry.captions.values() for text in split_texts if text]
         reason = located.unclear.get(video_id, "")
         if reason:
-            reason = f"It cannot be tied to one file: {reason}. Write the file's folder and suffix, too."
+            reason = (
+                f"It cannot be tied to one file: {reason}. Write the file's folder and suffix, too."
+            )
         videos.append(ManifestVideo(Video(video_id, files.folder / file, tuple(texts)), reason))
     return videos
 
@@ -209,11 +236,15 @@ def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
         if files.named(*loader.marks) or (is_named and not loader.marks):
             return loader
     if not any(files.folder.iterdir()):
-        raise DatasetError(f"{files.folder} is empty. Name the folder of a dataset, or its captions file.")
+        raise DatasetError(
+            f"{files.folder} is empty. Name the folder of a dataset, or its captions file."
+        )
     unread = files.named(*UNREAD)
     if unread:
         advice = "Save its table as CSV or JSON lines, or unpack it."
-        raise DatasetError(f"{files.folder} has no captions that can be read, but {unread[0].name}. {advice}")
+        raise DatasetError(
+            f"{files.folder} has no captions that can be read, but {unread[0].name}. {advice}"
+        )
     marked = {name: loader for name, loader in loaders.items() if loader.marks}
     sought = "; ".join(f"{' or '.join(loader.marks)} ({name})" for name, loader in marked.items())
     more = f" Expected {next(iter(loaders.values())).source}." if len(loaders) == 1 else ""
@@ -299,29 +330,38 @@ def _split_by_folder(captions_of: Captions, paths: Mapping[str, str]) -> dict[Sp
     return dict(splits)
 
 
-def _check_found(name: str, described: Mapping[str, Described], located: Located, files: Files) -> None:
+def _check_found(
+    name: str, described: Mapping[str, Described], located: Located, files: Files
+) -> None:
     """Refuse annotations of which no video has a file."""
     if located.files:
         return
     if located.unclear:
         reason = next(f"{video_id}: {reason}" for video_id, reason in located.unclear.items())
         advice = "Write the files' folders and suffixes, too."
-        raise DatasetError(f"No video that {name} describes can be tied to one file ({reason}). {advice}")
+        raise DatasetError(
+            f"No video that {name} describes can be tied to one file ({reason}). {advice}"
+        )
     there = such_as([path.rpartition("/")[2] for path in files.media.files]) or "none"
     lacking = (
-        f"None of the {len(described)} videos that {name} describes ({such_as(list(described))}) has a file under"
+        f"None of the {len(described)} videos that {name} describes "
+        f"({such_as(list(described))}) has a file under"
     )
     advice = "Put the videos there, named by their ids."
     raise DatasetError(f"{lacking} {files.folder}; the files there: {there}. {advice}")
 
 
-def _missing_remarks(described: Mapping[str, Described], located: Located, files: Files) -> list[str]:
+def _missing_remarks(
+    described: Mapping[str, Described], located: Located, files: Files
+) -> list[str]:
     """Report captions without a file, and those that may be of several."""
     remarks = []
     with_file = located.files | located.unclear
     missing = [video_id for video_id in described if video_id not in with_file]
     if missing:
-        absent = f"{len(missing)} of {len(described)} described videos have no file under {files.folder}"
+        absent = (
+            f"{len(missing)} of {len(described)} described videos have no file under {files.folder}"
+        )
         remarks.append(_left_out(absent, missing))
     return remarks + unclear_remark(located, len(described), "described videos")
 
@@ -333,10 +373,14 @@ def unclear_remark(located: Located, count: int, what: str) -> list[str]:
     reasons = [f"{name}: {reason}" for name, reason in located.unclear.items()]
     more = f"; and {len(reasons) - NAMED_UNCLEAR:,} more" if len(reasons) > NAMED_UNCLEAR else ""
     shown = "; ".join(reasons[:NAMED_UNCLEAR])
-    return [f"{len(reasons)} of {count} {what} cannot be tied to one file ({shown}{more}); they are left out."]
+    return [
+        f"{len(reasons)} of {count} {what} cannot be tied to one file ({shown}{more}); they are left out."
+    ]
 
 
-def _further_remarks(described: Mapping[str, Described], located: Located, files: Files) -> list[str]:
+def _further_remarks(
+    described: Mapping[str, Described], located: Located, files: Files
+) -> list[str]:
     """Report videos without captions, and files that nothing describes."""
     remarks = []
     silent_videos = [video_id for video_id, entry in described.items() if not any(_texts(entry))]
@@ -345,7 +389,11 @@ def _further_remarks(described: Mapping[str, Described], located: Located, files
         remarks.append(_left_out(count, silent_videos))
     used = {located.files[video_id] for video_id in described}
     suffixes = {os.path.splitext(path)[1] for path in used}
-    others = [path for path in files.media.files if path not in used and os.path.splitext(path)[1] in suffixes]
+    others = [
+        path
+        for path in files.media.files
+        if path not in used and os.path.splitext(path)[1] in suffixes
+    ]
     if others:
         targets = _targets_of_links(files.folder, used)
         others = [path for path in others if os.path.realpath(files.folder / path) not in targets]
@@ -375,7 +423,9 @@ def _without(captions_of: Captions, video_ids: Collection[str]) -> Captions:
 def captions_of_split(name: str, splits: Mapping[Split, Captions], split: Split) -> Captions:
     """Return the captions of a split, held out if need be, see `load_dataset`."""
     if split == "all":
-        return {video_id: texts for of_split in splits.values() for video_id, texts in of_split.items()}
+        return {
+            video_id: texts for of_split in splits.values() for video_id, texts in of_split.items()
+        }
     parts = dict(splits)
     training = parts.get("train", parts.get("all"))
     if training is not None:

@@ -1,8 +1,9 @@
 """Looks up the videos and pictures of a folder by names as people write them.
 
-A name is a path, an address or an id. It is tried as a path from the folder of the file that names it and from the
-dataset's folder, then by its longest matching tail, then by its last part alone. Letter case, Unicode form and slashes
-do not matter; a suffix may be missing or another. A name that fits several files equally well is unclear.
+A name is a path, an address or an id. It is tried as a path from the folder of the file that names
+it and from the dataset's folder, then by its longest matching tail, then by its last part alone.
+Letter case, Unicode form and slashes do not matter; a suffix may be missing or another. A name that
+fits several files equally well is unclear.
 """
 
 import os
@@ -22,7 +23,8 @@ VIDEO_SUFFIXES = frozenset(
     ".ogv .qt .ts .vob .webm .wmv".split()
 )
 MEDIA_SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES
-# what Label Studio adds to the names of uploaded files: "0a1b2c3d-red.png", formerly "red_ZoqW18z.png"
+# what Label Studio adds to the names of uploaded files: "0a1b2c3d-red.png", formerly
+# "red_ZoqW18z.png"
 UPLOADED = re.compile(r"[0-9a-f]{8}-(?P<new>.+)|(?P<old>.+)_[A-Za-z0-9]{7}(?P<suffix>\.\w+)")
 NAMED_CANDIDATES = 3  # files that are named in a reason
 
@@ -132,7 +134,9 @@ class MediaLookup:
             match = self.find(wanted.alias, wanted.folder)
         return match
 
-    def _best(self, candidates: Sequence[str], relative: str, folder: str, suffix_fits: bool) -> Match:
+    def _best(
+        self, candidates: Sequence[str], relative: str, folder: str, suffix_fits: bool
+    ) -> Match:
         """Keep the candidates whose folders fit best; of equals, those below `folder`, then videos before pictures."""
         wanted_folders = fold(relative).split("/")[:-1]
         fits = [_common_tail(path, wanted_folders) for path in candidates]
@@ -215,7 +219,9 @@ def _common_tail(path: str, wanted_folders: Sequence[str]) -> int:
     if not wanted_folders:
         return 0
     length = 0
-    for folder, wanted in zip(reversed(fold(path).split("/")[:-1]), reversed(wanted_folders), strict=False):
+    for folder, wanted in zip(
+        reversed(fold(path).split("/")[:-1]), reversed(wanted_folders), strict=False
+    ):
         if folder != wanted:
             break
         length += 1

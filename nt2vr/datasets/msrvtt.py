@@ -1,7 +1,8 @@
 """MSR-VTT (Xu et al., CVPR 2016): the official split and JSFusion's "1k-A".
 
-nT2VR calls them MSR-VTT3k (2,990 test videos) and MSR-VTT1k (1,000). MSR-VTT1k trains on the other 9,000 videos, or on
-the 7,010 that the official split does not test, and has one caption per test video.
+nT2VR calls them MSR-VTT3k (2,990 test videos) and MSR-VTT1k (1,000). MSR-VTT1k trains on the other
+9,000 videos, or on the 7,010 that the official split does not test, and has one caption per test
+video.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +49,8 @@ def _load_1k(files: Files) -> Annotations:
 
 def _official(files: Files) -> list[Listing]:
     """Read the official split: 6,513 videos to train, 497 to validate and 2,990 to test, 20 captions each."""
-    # Captions of a video are from the first file that has it, since the file of 2017 repeats those of 2016.
+    # Captions of a video are from the first file that has it, since the file of 2017 repeats those
+    # of 2016.
     path = files.single(CAPTIONS[0])
     paths = [path] if path else files.named(CAPTIONS[1])
     known: set[str] = set()
@@ -58,8 +60,12 @@ def _official(files: Files) -> list[Listing]:
             data = read_json(path)
             captions: Captions = {}
             for sentence in data["sentences"]:
-                captions.setdefault(text(sentence["video_id"]), []).append(text(sentence["caption"]))
-            entries: dict[str, list[tuple[Split, str]]] = {}  # a video may be listed twice by mistake
+                captions.setdefault(text(sentence["video_id"]), []).append(
+                    text(sentence["caption"])
+                )
+            entries: dict[
+                str, list[tuple[Split, str]]
+            ] = {}  # a video may be listed twice by mistake
             for number, video in enumerate(data["videos"], 1):
                 entry = split_named(text(video["split"])), f"{files.relative(path)}, video {number}"
                 entries.setdefault(text(video["video_id"]), []).append(entry)
@@ -76,5 +82,7 @@ def _captions_by_video(listings: Sequence[Listing]) -> Mapping[str, Sequence[str
     return {listing.video_id: listing.captions for listing in listings}
 
 
-LOADER_3K = Loader(CAPTIONS, CAPTIONS_FORM, lambda files: Annotations("MSR-VTT3k", _official(files)))
+LOADER_3K = Loader(
+    CAPTIONS, CAPTIONS_FORM, lambda files: Annotations("MSR-VTT3k", _official(files))
+)
 LOADER_1K = Loader((TEST,), TEST_FORM, _load_1k)

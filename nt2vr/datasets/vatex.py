@@ -1,14 +1,23 @@
 """VATEX (Wang et al., ICCV 2019), English captions. Some of its YouTube videos have been deleted.
 
-There are two test sets. VATEX's own is the public test. nT2VR, like most work on retrieval, uses that of Chen et al.
-(HGR, CVPR 2020), who halve the validation set: val1k5 and test1k5, 1,500 videos each. Lists of ids choose these,
-nT2VR's (vatex_val1k5.txt) or HGR's (val_names.npy), whose captions are in ref_captions.json.
+There are two test sets. VATEX's own is the public test. nT2VR, like most work on retrieval, uses
+that of Chen et al. (HGR, CVPR 2020), who halve the validation set: val1k5 and test1k5, 1,500 videos
+each. Lists of ids choose these, nT2VR's (vatex_val1k5.txt) or HGR's (val_names.npy), whose captions
+are in ref_captions.json.
 """
 
 import re
 from collections import Counter
 
-from nt2vr.datasets.base import Annotations, Captions, Listing, Loader, Split, listed_captions, read_split_lists
+from nt2vr.datasets.base import (
+    Annotations,
+    Captions,
+    Listing,
+    Loader,
+    Split,
+    listed_captions,
+    read_split_lists,
+)
 from nt2vr.datasets.files import Files, expecting, read_json, text
 
 PARTS: dict[str, Split] = {
@@ -40,11 +49,17 @@ def _load(files: Files) -> Annotations:
     if any(split != "train" for split, _, _ in lists):  # the halves replace the official splits
         name = "VATEX, val1k5 and test1k5"
         has_training_list = any(split == "train" for split, _, _ in lists)
-        training = [] if has_training_list else [listing for listing in listings if listing.split == "train"]
+        training = (
+            []
+            if has_training_list
+            else [listing for listing in listings if listing.split == "train"]
+        )
         listings = [*training, *listed_captions(files, lists, captions, full_ids)]
     if not listings:
         listings = [Listing(video_id, texts) for video_id, texts in captions.items()]
-    return Annotations(name, [listing._replace(alias=youtube.get(listing.video_id, "")) for listing in listings])
+    return Annotations(
+        name, [listing._replace(alias=youtube.get(listing.video_id, "")) for listing in listings]
+    )
 
 
 def _reference_captions(files: Files) -> Captions:

@@ -18,7 +18,16 @@ from nt2vr.evaluation.benchmark_kinds import benchmark_kinds
 from nt2vr.evaluation.report import QUERIES, REPORT, Report
 from nt2vr.evaluation.stored_reports import UNREADABLE, load_report
 from nt2vr.evaluation.tables import FORMS, write_tables
-from nt2vr.files import SafeCsv, atomic_write, parse_json, size_text, slug, with_schema, without_schema, write_json
+from nt2vr.files import (
+    SafeCsv,
+    atomic_write,
+    parse_json,
+    size_text,
+    slug,
+    with_schema,
+    without_schema,
+    write_json,
+)
 from nt2vr.media.store import LIMITS, bytes_in, evict
 
 QUERIES_CSV, REVIEW, LOCK = "queries.csv", "review.json", ".review.lock"
@@ -40,7 +49,9 @@ class Remark:
     def __post_init__(self) -> None:
         for name, text, longest in (("tag", self.tag, MAX_TAG), ("note", self.note, MAX_NOTE)):
             if len(text) > longest or any("\ud800" <= character <= "\udfff" for character in text):
-                raise ConfigError(f"The {name} must be text of at most {longest:,} characters. It is not saved.")
+                raise ConfigError(
+                    f"The {name} must be text of at most {longest:,} characters. It is not saved."
+                )
 
 
 Remarks = Mapping[int, Remark]  # by the query's position in the report
@@ -75,7 +86,10 @@ class Archive:
 
     def add(self, report: Report) -> str:
         """Save a report with its tables, and return its id: equal for the same systems on the same benchmark."""
-        content = [report.digest, *([result.system, dict(result.spec)] for result in report.results)]
+        content = [
+            report.digest,
+            *([result.system, dict(result.spec)] for result in report.results),
+        ]
         key = blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=6).hexdigest()
         report_id = f"{slug(report.name) or 'report'}-{key}"
         self._save(report, self.folder / report_id)
@@ -87,7 +101,9 @@ class Archive:
             write_tables(report, folder)
             _write_queries(report, folder / QUERIES_CSV, _remarks(folder))
         except OSError as error:
-            raise ConfigError(f"The report cannot be saved to {folder} ({error.strerror}). Free space.") from error
+            raise ConfigError(
+                f"The report cannot be saved to {folder} ({error.strerror}). Free space."
+            ) from error
         report.save(folder)  # writes report.json last, which makes it listed
 
     def entries(self) -> list[Entry]:
@@ -99,7 +115,10 @@ class Archive:
                 written = path.stat().st_mtime_ns
                 if self._listed.get(report_id, (None,))[0] != written:
                     data = _read(path)
-                    known = tuple(str(system["system"]) for system in data["systems"]), str(data["created"])
+                    known = (
+                        tuple(str(system["system"]) for system in data["systems"]),
+                        str(data["created"]),
+                    )
                     self._listed[report_id] = written, Entry(report_id, str(data["name"]), *known)
                 with suppress(OSError, ValueError):
                     name = (path.parent / NAME).read_text(encoding="utf-8")[:MAX_NAME]
@@ -116,12 +135,16 @@ class Archive:
         """Give a report another name; its id, and so its links, stay. An empty one gives it back its first."""
         path, name = self._known(report_id) / NAME, name.strip()
         if len(name) > MAX_NAME or not name.isprintable():
-            raise ConfigError(f"A report's name has at most {MAX_NAME} printable characters. Choose a shorter one.")
+            raise ConfigError(
+                f"A report's name has at most {MAX_NAME} printable characters. Choose a shorter one."
+            )
         try:
             with atomic_write(path) as partial:
                 partial.write_text(name, encoding="utf-8")
         except OSError as error:
-            raise ConfigError(f"The name cannot be saved ({error.strerror}). Free some space.") from error
+            raise ConfigError(
+                f"The name cannot be saved ({error.strerror}). Free some space."
+            ) from error
 
     def check_room(self) -> None:
         """Refuse a report beyond MAX_REPORTS or MAX_BYTES, on behalf of somebody who may delete none."""
@@ -152,7 +175,9 @@ class Archive:
         if not 0 <= place < len(report.queries):
             raise ConfigError(f"The report has no query {place:,}. The note is not saved.")
         try:
-            with FileLock(folder / LOCK, timeout=LOCK_S):  # other processes may share the data folder
+            with FileLock(
+                folder / LOCK, timeout=LOCK_S
+            ):  # other processes may share the data folder
                 remarks = {**read_remarks(folder), place: remark}
                 if remark == Remark():
                     del remarks[place]
@@ -163,7 +188,9 @@ class Archive:
                 _write_queries(report, folder / QUERIES_CSV, remarks)
         except OSError as error:
             reason = "others are being written" if isinstance(error, Timeout) else error.strerror
-            raise ConfigError(f"The note cannot be saved ({reason}). Free some space, or try again.") from error
+            raise ConfigError(
+                f"The note cannot be saved ({reason}). Free some space, or try again."
+            ) from error
 
     def delete(self, report_id: str) -> None:
         """Delete a report; stored results remain, so evaluating again is fast."""
@@ -175,7 +202,9 @@ class Archive:
     def _known(self, report_id: str) -> Path:
         """Return a report's folder; only ids of listed reports ever become part of a path."""
         if report_id not in [entry.report_id for entry in self.entries()]:
-            raise ConfigError(f"There is no report {quoted(report_id)}. Choose one from the list, or evaluate again.")
+            raise ConfigError(
+                f"There is no report {quoted(report_id)}. Choose one from the list, or evaluate again."
+            )
         return self.folder / report_id
 
 
@@ -196,7 +225,9 @@ def read_remarks(folder: Path) -> dict[int, Remark]:
         noted = _read(path)["queries"].items() if path.exists() else ()
         return {int(place): Remark(str(said["tag"]), str(said["note"])) for place, said in noted}
     except UNREADABLE as error:
-        raise ConfigError(f"{path} cannot be read ({error}). Move it away to write new notes.") from error
+        raise ConfigError(
+            f"{path} cannot be read ({error}). Move it away to write new notes."
+        ) from error
 
 
 def _remarks(folder: Path) -> dict[int, Remark]:
@@ -213,9 +244,17 @@ def _write_queries(report: Report, path: Path, remarks: Remarks) -> None:
     with atomic_write(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = SafeCsv(file)
         said = ("tag", "note") if remarks else ()
-        writer.writerow(("kind", "text", "cue", "wanted", "unwanted", "num_relevant", *ranks, *said))
+        writer.writerow(
+            ("kind", "text", "cue", "wanted", "unwanted", "num_relevant", *ranks, *said)
+        )
         for place, query in enumerate(report.queries):
-            parts = (query.kind, query.text, query.cue, query.wanted or "", ", ".join(query.unwanted))
+            parts = (
+                query.kind,
+                query.text,
+                query.cue,
+                query.wanted or "",
+                ", ".join(query.unwanted),
+            )
             found = (len(query.relevant), *(of_system[place] for of_system in ranks.values()))
             remark = remarks.get(place, Remark())
             writer.writerow((*parts, *found, *((remark.tag, remark.note) if remarks else ())))

@@ -24,7 +24,9 @@ class Benchmark(ABC, Generic[Media]):
     video_ids: tuple[str, ...]
     queries: tuple[JudgedQuery, ...]
     embed: Callable[[Encoder, Progress], Media]  # raises InterruptedError when stopped
-    source: Mapping[str, Any]  # origin as plain JSON data (seeds, files, hashes); equal sources have equal videos
+    source: Mapping[
+        str, Any
+    ]  # origin as plain JSON data (seeds, files, hashes); equal sources have equal videos
 
     @property
     @abstractmethod
@@ -38,11 +40,17 @@ class Benchmark(ABC, Generic[Media]):
 
     @abstractmethod
     def measure(
-        self, encoder: Encoder, systems: Sequence[System], media: Media | None = None, progress: Progress = silent
+        self,
+        encoder: Encoder,
+        systems: Sequence[System],
+        media: Media | None = None,
+        progress: Progress = silent,
     ) -> list[Result]:
         """Measure systems of one model, which share its embeddings; `media` are as of `embed`, embedded if None."""
 
-    def report(self, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()) -> Report:
+    def report(
+        self, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()
+    ) -> Report:
         """Return the report of some results; see `Report` for notes and named systems."""
         return Report(
             name=self.title,

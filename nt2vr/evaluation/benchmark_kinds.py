@@ -60,8 +60,8 @@ class ModelData(ABC):
 class BenchmarkKind(ABC):
     """A kind of benchmark, as an extension names it by its prefix.
 
-    The Evaluate tab lists all kinds as the page is built, so that a kind's module imports its benchmark only in
-    methods.
+    The Evaluate tab lists all kinds as the page is built, so that a kind's module imports its
+    benchmark only in methods.
 
     Attributes:
         path_help: what a path after the prefix may be, to complete "the path of …".

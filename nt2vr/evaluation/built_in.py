@@ -1,8 +1,9 @@
 """Benchmarks on the built-in world: sentences with exact truth and an oracle, foils, and classes.
 
-Foils are captions of a changed scene, in eight folds after CC-Neg (negated), VFC (verb; motion: a verb that only the
-order of frames tells from the other) and SugarCREPE (subject, place or prop replaced, prop added, verbs swapped of two
-actors). The claim of a foil does not hold for the scene; of two motions, neither caption fits the other's scene.
+Foils are captions of a changed scene, in eight folds after CC-Neg (negated), VFC (verb; motion: a
+verb that only the order of frames tells from the other) and SugarCREPE (subject, place or prop
+replaced, prop added, verbs swapped of two actors). The claim of a foil does not hold for the scene;
+of two motions, neither caption fits the other's scene.
 """
 
 import random
@@ -56,11 +57,19 @@ def fold_questions(
     texts: dict[str, int] = {}
     questions = []
     for fold in FOLDS:
-        pairs = ((row, next(_pairs(scene, captions[row], fold, row), None)) for row, scene in enumerate(scenes))
+        pairs = (
+            (row, next(_pairs(scene, captions[row], fold, row), None))
+            for row, scene in enumerate(scenes)
+        )
         for row, (true, foil) in islice(((row, pair) for row, pair in pairs if pair), count):
-            other, cue = row_array((texts.setdefault(foil, len(texts)),)), cue_of(foil)  # the caption denies nothing
+            other, cue = (
+                row_array((texts.setdefault(foil, len(texts)),)),
+                cue_of(foil),
+            )  # the caption denies nothing
             shown = row_array((row,))
-            questions.append(JudgedQuery("pair", true, shown, wanted=true, others=other, group=fold, cue=cue))
+            questions.append(
+                JudgedQuery("pair", true, shown, wanted=true, others=other, group=fold, cue=cue)
+            )
     return tuple(texts), tuple(questions)
 
 
@@ -78,7 +87,9 @@ def _pairs(scene: Scene, caption: SceneCaption, fold: str, row: int) -> Iterator
         if changed is None:
             return
         foil = describe(changed, _Steady(seed))
-        is_apart = not foil.claim.holds(scene) and not (fold == MOTION and true.claim.holds(changed))
+        is_apart = not foil.claim.holds(scene) and not (
+            fold == MOTION and true.claim.holds(changed)
+        )
         if is_apart and one_change(true.text, foil.text, fold):
             yield true.text, foil.text
 
@@ -89,9 +100,13 @@ def one_change(caption: str, foil: str, fold: str) -> bool:
     if fold == SWAPPED:
         return before != after and sorted(before) == sorted(after)
     for _ in range(2):  # leave out the words that both start with, then those that both end with
-        start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+        start = sum(
+            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
+        )
         before, after = before[start:][::-1], after[start:][::-1]
-    return 0 < len(after) <= MOST_WORDS and (not before if fold == ADDED else 0 < len(before) <= MOST_WORDS)
+    return 0 < len(after) <= MOST_WORDS and (
+        not before if fold == ADDED else 0 < len(before) <= MOST_WORDS
+    )
 
 
 NUM_CLIPS = 2_000
@@ -132,11 +147,21 @@ def shown_benchmark(
         shown = np.stack([table.holding(claim) for claim in claims])  # (C, N)
         places = [row_array(texts.setdefault(text, len(texts)) for text in said) for said in forms]
         for row in np.flatnonzero(shown.any(axis=0) & ~shown.all(axis=0)).tolist():
-            right = random.Random(f"class {sort} {row}").choice(np.flatnonzero(shown[:, row]).tolist())
+            right = random.Random(f"class {sort} {row}").choice(
+                np.flatnonzero(shown[:, row]).tolist()
+            )
             for (kind, found), said, at in zip(questions.items(), forms, places, strict=True):
                 others = at[~shown[:, row]]
-                found.append(JudgedQuery(kind, said[right], row_array((row,)), others=others, group=sort))
-    source = {"data": f"{NAME}, classes", "split": "test", "clips": num_clips, "seed": seed, "look": LOOK}
+                found.append(
+                    JudgedQuery(kind, said[right], row_array((row,)), others=others, group=sort)
+                )
+    source = {
+        "data": f"{NAME}, classes",
+        "split": "test",
+        "clips": num_clips,
+        "seed": seed,
+        "look": LOOK,
+    }
     asked = (*questions["class"], *questions[LENIENT])
     return _benchmark(f"{WORLD}, classes", scenes, asked, source, cache, tuple(texts))
 
@@ -160,13 +185,22 @@ def _benchmark(
     return TextBenchmark(name, ids, queries, embed, source, references, texts)
 
 
-def gallery_benchmark(gallery: Gallery, decoder: Decoder, cache: Cache, progress: Progress = silent) -> TextBenchmark:
+def gallery_benchmark(
+    gallery: Gallery, decoder: Decoder, cache: Cache, progress: Progress = silent
+) -> TextBenchmark:
     """Build the same kind of benchmark from a gallery, as the shipped one; a ConfigError says if no scene is known."""
     videos = [video for video in gallery.videos if video.scene is not None]
-    ids, scenes = tuple(video.video_id for video in videos), [Scene.from_dict(video.scene or {}) for video in videos]
+    ids, scenes = (
+        tuple(video.video_id for video in videos),
+        [Scene.from_dict(video.scene or {}) for video in videos],
+    )
     captions, embed = captions_of(scenes), embed_files(videos, decoder, cache, gallery.key)
     queries = world_queries([caption.text for caption in captions], SceneDenials(scenes), progress)
-    source = {"data": gallery.name, "clips": len(videos), "content": content_of(videos, cache, progress)}
+    source = {
+        "data": gallery.name,
+        "clips": len(videos),
+        "content": content_of(videos, cache, progress),
+    }
     references = {"oracle": oracle_metrics(scenes, captions)} if scenes else {}
     return TextBenchmark(gallery.name, ids, queries, embed, source, references)
 
@@ -185,9 +219,12 @@ def world_queries(
 ) -> tuple[JudgedQuery, ...]:
     """Generate queries per scene: its caption, its caption with one thing denied, and one of each negated kind.
 
-    The latter say nothing, and are left out, if no scene satisfies them, or none shows both of their parts.
+    The latter say nothing, and are left out, if no scene satisfies them, or none shows both of
+    their parts.
     """
-    queries = [JudgedQuery("original", caption, row_array((row,))) for row, caption in enumerate(captions)]
+    queries = [
+        JudgedQuery("original", caption, row_array((row,))) for row, caption in enumerate(captions)
+    ]
     for row in range(len(captions)):
         if negated := sentences.negated(row, _generator(row)):
             queries.append(_judged(negated, (row,), (), (), original=row))
@@ -195,9 +232,13 @@ def world_queries(
     for kind, row in tracked(draws, len(draws), "writing queries", progress):
         sentence = sentences.draw(row, kind, _generator(row))
         fitting, both = sentences.fitting(sentence), sentences.showing_both(sentence)
-        if sentence.kind == kind and fitting.any() and both.any():  # scenes of vehicles allow no composed query
+        if (
+            sentence.kind == kind and fitting.any() and both.any()
+        ):  # scenes of vehicles allow no composed query
             shown = sentences.showing_unwanted(sentence)
-            queries.append(_judged(sentence, *(np.flatnonzero(some) for some in (fitting, both, shown))))
+            queries.append(
+                _judged(sentence, *(np.flatnonzero(some) for some in (fitting, both, shown)))
+            )
     return tuple(queries)
 
 
@@ -216,6 +257,8 @@ def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[SceneCaption]) ->
     """
     table = SceneTable(scenes)
     fitting = np.array([table.holding(caption.claim).sum() for caption in captions])
-    recalls = {f"original/{recall(k)}": 100 * float((np.minimum(k, fitting) / fitting).mean()) for k in KS}
+    recalls = {
+        f"original/{recall(k)}": 100 * float((np.minimum(k, fitting) / fitting).mean()) for k in KS
+    }
     harmonic = np.cumsum(1 / np.arange(1, fitting.max() + 1))
     return {**recalls, ORIGINAL_MIR: float((harmonic[fitting - 1] / fitting).mean())}

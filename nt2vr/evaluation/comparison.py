@@ -34,13 +34,14 @@ def places_by_difference(
 
         difference = log(rank of first) - log(rank of second)
 
-    Rank 1 instead of 10 counts as much as 10 instead of 100. For negated queries, whose video is wrong, the sign is
-    reversed. A ConfigError refuses systems that the report does not have.
+    Rank 1 instead of 10 counts as much as 10 instead of 100. For negated queries, whose video is
+    wrong, the sign is reversed. A ConfigError refuses systems that the report does not have.
 
     Args:
         text: words, or parts of words, that the query has, in any order and case.
         change: IMPROVED or WORSENED, by `second`; "" for all.
-        fails_everywhere: only queries that no system's first page answers; negated ones that all get wrong.
+        fails_everywhere: only queries that no system's first page answers; negated ones that all
+            get wrong.
         places: positions of queries to list; None lists all.
     """
     ranks = {result.system: result.measured.ranks for result in report.results}
@@ -97,13 +98,15 @@ class Group(NamedTuple):
 def break_down(report: Report, first: str, second: str, key: str) -> tuple[Group, ...]:
     """Compare two systems by one metric, such as "composed/hard_pairs": on all queries, then per negation word.
 
-    The largest group comes first; words with fewer than SMALLEST queries are joined. A ConfigError refuses systems and
-    metrics that the report does not have.
+    The largest group comes first; words with fewer than SMALLEST queries are joined. A ConfigError
+    refuses systems and metrics that the report does not have.
     """
     for name in (first, second):
         report.check_system(name)
         if key not in report.values[name]:
-            raise ConfigError(f"{name} has no {quoted(key)}. Choose one of: {', '.join(report.values[name])}.")
+            raise ConfigError(
+                f"{name} has no {quoted(key)}. Choose one of: {', '.join(report.values[name])}."
+            )
     one, two = (report.values[name][key] for name in (first, second))
     places, *rows = np.intersect1d(one.places, two.places, return_indices=True)
     if not len(places):
@@ -113,11 +116,20 @@ def break_down(report: Report, first: str, second: str, key: str) -> tuple[Group
     return tuple(_groups(table, units, [report.queries[place].cue for place in places.tolist()]))
 
 
-def _groups(table: NDArray[np.float64], units: NDArray[np.int64], cues: Sequence[str]) -> Iterator[Group]:
+def _groups(
+    table: NDArray[np.float64], units: NDArray[np.int64], cues: Sequence[str]
+) -> Iterator[Group]:
     def group(name: str, rows: list[int], num_joined: int = 0) -> Group:
         some, own = table[rows], units[rows]
         p = sign_flip_p(some[:, 2], own)
-        return Group(name, len(rows), some.mean(axis=0).tolist(), intervals_of_means(some, own), p, num_joined)
+        return Group(
+            name,
+            len(rows),
+            some.mean(axis=0).tolist(),
+            intervals_of_means(some, own),
+            p,
+            num_joined,
+        )
 
     yield group("", list(range(len(table))))
     rows_of: defaultdict[str, list[int]] = defaultdict(list)

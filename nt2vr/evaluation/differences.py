@@ -37,7 +37,9 @@ def p_text(p: float) -> str:
     return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
 
 
-def verdict_text(difference: float, interval: Interval | None, p: float, lower_is_better: bool) -> str:
+def verdict_text(
+    difference: float, interval: Interval | None, p: float, lower_is_better: bool
+) -> str:
     """Say whether the second system is better, and how sure that is: "within noise, p = .312"."""
     if is_noise(interval, p):
         return f"within noise, {p_text(p)}"
@@ -60,7 +62,8 @@ def paired_differences(
     changes: dict[str, dict[str, Values]] = {}
     for number, pair in enumerate(pairs):
         changes[str(number)] = {
-            measure: Values(both.places, both.second - both.first) for measure, both in joined[pair].items()
+            measure: Values(both.places, both.second - both.first)
+            for measure, both in joined[pair].items()
         }
     intervals = intervals_of(changes, units)
 

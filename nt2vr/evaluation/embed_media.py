@@ -25,15 +25,20 @@ Vectors = NDArray[np.float32]  # (N, D)
 class EmbeddedVideos(NamedTuple):
     """A benchmark's videos under a model."""
 
-    # (V, D), or those of their frames (V, F, D) if the model's pooling is query-scored; zeros for unreadable files
+    # (V, D), or those of their frames (V, F, D) if the model's pooling is query-scored; zeros for
+    # unreadable files
     vectors: Vectors
-    unreadable: Mapping[str, str] = MappingProxyType({})  # ids of videos whose files cannot be read, with the reasons
+    unreadable: Mapping[str, str] = MappingProxyType(
+        {}
+    )  # ids of videos whose files cannot be read, with the reasons
 
 
 Embed = Callable[[Encoder, Progress], EmbeddedVideos]
 
 
-def unreadable_remark(unreadable: Mapping[str, str], num_videos: int, num_lost: int, num_queries: int) -> str:
+def unreadable_remark(
+    unreadable: Mapping[str, str], num_videos: int, num_lost: int, num_queries: int
+) -> str:
     """Name files that cannot be read, with the reasons, and count the queries that are left out with them."""
     named = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in unreadable.items()]
     more = f", and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
@@ -52,7 +57,8 @@ def embed_files(
 ) -> Embed:
     """Return a function that embeds the videos under a model.
 
-    It raises a DatasetError if no file is readable, since the result would say nothing about the model.
+    It raises a DatasetError if no file is readable, since the result would say nothing about the
+    model.
 
     Args:
         key: that of the gallery.
@@ -64,9 +70,13 @@ def embed_files(
         def report(done: int, total: int, doing: str) -> None:
             progress(done, total, f"{doing}, {encoder.name}")
 
-        embedded = embed_gallery(Gallery("evaluation", tuple(videos), key), encoder, decoder, cache, report)
+        embedded = embed_gallery(
+            Gallery("evaluation", tuple(videos), key), encoder, decoder, cache, report
+        )
         if not embedded.gallery.videos:
-            raise DatasetError(f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}")
+            raise DatasetError(
+                f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}"
+            )
         found = embedded.embeddings
         if of_frames or encoder.capabilities.weighs_frames:
             found = embedded.all_frames[embedded.places]
@@ -80,7 +90,9 @@ def embed_files(
     return embed
 
 
-def embed_features(videos: Sequence[Video], known: Mapping[str, Features], otherwise: Embed) -> Embed:
+def embed_features(
+    videos: Sequence[Video], known: Mapping[str, Features], otherwise: Embed
+) -> Embed:
     """Return a function that projects features, or zeros, under models that read them; others embed `otherwise`."""
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:

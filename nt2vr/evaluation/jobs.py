@@ -1,8 +1,8 @@
 """Background evaluations for the app, one at a time, and the report that it comes with: of the gallery.
 
-That report's file has what was measured; queries and their truth are drawn again, so it fits only the gallery it was
-made of. To make it anew: `nt2vr evaluate --data gallery --systems "clip,clip-bnl,clip-neg" --out REPORT`, then
-`python -m nt2vr.evaluation.jobs REPORT`.
+That report's file has what was measured; queries and their truth are drawn again, so it fits only
+the gallery it was made of. To make it anew: `nt2vr evaluate --data gallery --systems
+"clip,clip-bnl,clip-neg" --out REPORT`, then `python -m nt2vr.evaluation.jobs REPORT`.
 """
 
 import io
@@ -37,7 +37,9 @@ from nt2vr.settings import ASSETS
 from nt2vr.world import WORLD
 
 READY_MARK = ".ready"  # beside the folder of reports
-MAX_SYSTEMS = 32  # of one evaluation, without controls: each takes memory, time and space in the report
+MAX_SYSTEMS = (
+    32  # of one evaluation, without controls: each takes memory, time and space in the report
+)
 READY = ASSETS / "report.npz.xz"
 TITLE = "The gallery, measured before"
 NOTE = "This report comes with the app. README's table rests on 2,000 other scenes, the “Built-in world” of the menu."
@@ -63,10 +65,19 @@ def unpack(benchmark: TextBenchmark, path: Path = READY) -> Report:
     with np.load(io.BytesIO(lzma.decompress(path.read_bytes())), allow_pickle=False) as found:
         said, arrays = json.loads(str(found["said"])), {name: found[name] for name in MEASURED}
     if said["digest"] != benchmark.digest:
-        raise ConfigError("The report that comes with the app is of another gallery. Evaluate the gallery again.")
-    whole = {name: each.astype(np.int32) if each.dtype == np.int16 else each for name, each in arrays.items()}
+        raise ConfigError(
+            "The report that comes with the app is of another gallery. Evaluate the gallery again."
+        )
+    whole = {
+        name: each.astype(np.int32) if each.dtype == np.int16 else each
+        for name, each in arrays.items()
+    }
     results = [
-        Result(spec.pop("system"), spec, Measured(**{name: each[place] for name, each in whole.items()}))
+        Result(
+            spec.pop("system"),
+            spec,
+            Measured(**{name: each[place] for name, each in whole.items()}),
+        )
         for place, spec in enumerate(said["systems"])
     ]
     report = benchmark.report(results, (NOTE, *said["notes"]))
@@ -77,7 +88,12 @@ class Evaluations:
     """Runs evaluations; its folder has clips of the built-in world, per-query results and, in reports/, reports."""
 
     def __init__(
-        self, models: Catalog, decoder: Decoder, cache: Cache, folder: Path, libraries: Libraries | None = None
+        self,
+        models: Catalog,
+        decoder: Decoder,
+        cache: Cache,
+        folder: Path,
+        libraries: Libraries | None = None,
     ) -> None:
         self._runner = Runner[str]("evaluation")
         self.archive = Archive(folder / "reports")
@@ -95,25 +111,36 @@ class Evaluations:
         """Stop a running evaluation soon; results of finished models stay stored."""
         self._runner.cancel(number)
 
-    def start(self, data: Data | ModelData, systems: Sequence[str], session: str = "") -> Future[Job[str]]:
+    def start(
+        self, data: Data | ModelData, systems: Sequence[str], session: str = ""
+    ) -> Future[Job[str]]:
         """Start an evaluation; a ConfigError says why it is refused.
 
         Args:
-            systems: names of systems, which are evaluated with their controls; for a `ModelData`, that of one model.
+            systems: names of systems, which are evaluated with their controls; for a `ModelData`,
+                that of one model.
         """
         if isinstance(data, ModelData):
             (model,) = systems
             return self._start_model(data, model, session)
         if not data.name:
-            raise ConfigError("No data is chosen. Choose the built-in world or the gallery, or name a path.")
+            raise ConfigError(
+                "No data is chosen. Choose the built-in world or the gallery, or name a path."
+            )
         if not systems:
-            raise ConfigError("No system is chosen. Choose at least one; controls are added automatically.")
+            raise ConfigError(
+                "No system is chosen. Choose at least one; controls are added automatically."
+            )
         if (count := len(set(systems))) > MAX_SYSTEMS:
-            raise ConfigError(f"Cannot evaluate {count:,} systems at once: choose at most {MAX_SYSTEMS}.")
+            raise ConfigError(
+                f"Cannot evaluate {count:,} systems at once: choose at most {MAX_SYSTEMS}."
+            )
         names = self._models.names()
         named = [System.named(name, names) for name in systems]
         measured = [system.name for system in with_controls(named, self._models)]
-        return self._run(lambda progress: self.evaluate(data, named, progress), data.name, measured, session)
+        return self._run(
+            lambda progress: self.evaluate(data, named, progress), data.name, measured, session
+        )
 
     def _start_model(self, data: ModelData, model: str, session: str) -> Future[Job[str]]:
         self._models.find(model)
@@ -125,7 +152,11 @@ class Evaluations:
         return self._run(measure, data.title, [model], session)
 
     def _run(
-        self, measure: Callable[[Progress], Report], title: str, measured: Sequence[str], session: str
+        self,
+        measure: Callable[[Progress], Report],
+        title: str,
+        measured: Sequence[str],
+        session: str,
     ) -> Future[Job[str]]:
         """Measure in the background, and archive the report, whose id is the job's result."""
 
@@ -140,7 +171,11 @@ class Evaluations:
         """Add the report that comes with the app where there is none, once: who deletes it does not get it again."""
         folder = self.places.folder
         mark = folder / READY_MARK
-        if mark.exists() or self.archive.entries() or (self.job is not None and self.job.is_under_way):
+        if (
+            mark.exists()
+            or self.archive.entries()
+            or (self.job is not None and self.job.is_under_way)
+        ):
             return
 
         def work(progress: Progress) -> str:
@@ -158,14 +193,18 @@ class Evaluations:
         reads = frozenset(self._models.card(system.model).visual.features for system in systems)
         benchmark = self._benchmark(data, reads, progress)
         store = ResultStore(self.places.folder)
-        return evaluate(benchmark, systems, self._models, store, progress, named=list(dict.fromkeys(named)))
+        return evaluate(
+            benchmark, systems, self._models, store, progress, named=list(dict.fromkeys(named))
+        )
 
     def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress) -> TextBenchmark:
         if reads == FRAMES and data in self._built:
             return self._built[data]
         progress(0, 0, "reading the data")
         places = self.places
-        benchmark = load_benchmark(data, places.folder, places.decoder, places.cache, progress, self._libraries, reads)
+        benchmark = load_benchmark(
+            data, places.folder, places.decoder, places.cache, progress, self._libraries, reads
+        )
         if data.name in (WORLD, GALLERY):  # the world's 10,000 queries take 5 s
             self._built[data] = benchmark
         return benchmark

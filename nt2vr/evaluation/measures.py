@@ -1,7 +1,8 @@
 """Measures: how each is computed from the per-query results of a system, how sure it is, and how it is shown.
 
-Hard pairs and violations are this project's own: ignoring the negation cannot improve them. Source of R@k, MIR and
-their differences: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, section 3.2.
+Hard pairs and violations are this project's own: ignoring the negation cannot improve them. Source
+of R@k, MIR and their differences: Wang et al., "Learn to Understand Negation in Video Retrieval",
+ACM MM 2022, section 3.2.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +37,9 @@ from nt2vr.extension import extensions
 KS = (1, 5, 10)
 FIRST_PAGE = 10  # videos checked for violations
 TOP = 5  # classes
-LENIENT = "negated class"  # a correct answer counts against the model here, so ties count as correct
+LENIENT = (
+    "negated class"  # a correct answer counts against the model here, so ties count as correct
+)
 EMPTY = "–"
 Places = NDArray[np.int64]
 LEVEL = 95  # percent
@@ -54,9 +57,13 @@ class Measured:
     """One value per query, in the order of the queries; each array but the last three is (Q,)."""
 
     ranks: NDArray[np.int32]  # of the best relevant video, 1 is best
-    ordered: NDArray[np.float32]  # share of (relevant, hard) pairs of videos in the right order; NaN without pairs
+    ordered: NDArray[
+        np.float32
+    ]  # share of (relevant, hard) pairs of videos in the right order; NaN without pairs
     tied: NDArray[np.float32]  # share of tied pairs; NaN without pairs
-    violations: NDArray[np.float32]  # share of FIRST_PAGE that shows the unwanted part; NaN if none does, or none came
+    violations: NDArray[
+        np.float32
+    ]  # share of FIRST_PAGE that shows the unwanted part; NaN if none does, or none came
     # (Q, FIRST_PAGE), rows of the first videos, -1 for none; (0, FIRST_PAGE) where they are unknown
     first: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
     # (V,), rank of each video's best caption, see `caption_ranks`, 0 for none; (0,) if not measured
@@ -74,7 +81,9 @@ class Values(NamedTuple):
     """What a metric is the mean of."""
 
     places: NDArray[np.int64]  # (N,), positions of the queries that count
-    values: NDArray[np.float64]  # (N,), one per query; a video's rank of captions is at the place of its first caption
+    values: NDArray[
+        np.float64
+    ]  # (N,), one per query; a video's rank of captions is at the place of its first caption
     # of all values together, where it is not their mean; it has no interval
     statistic: Callable[[NDArray[np.float64]], Any] | None = None
 
@@ -104,7 +113,9 @@ def _found(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -
     return {f"{kind}/{name}": Values(places, each) for name, each in values.items()}
 
 
-def _accuracy(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
+def _accuracy(
+    queries: Sequence[JudgedQuery], places: Places, measured: Measured
+) -> dict[str, Values]:
     """Measure of all and per group of questions, such as a template of NegBench, or fold."""
     values = np.where(measured.ranks == 1, 100.0, 0.0)
     return _per_part(f"{queries[places[0]].kind}/{ACCURACY}", queries, places, values)
@@ -114,35 +125,65 @@ def _per_part(
     name: str, queries: Sequence[JudgedQuery], places: Places, values: NDArray[np.float64]
 ) -> dict[str, Values]:
     """Return values, given one for every query, of all places and of each group."""
-    return {f"{name}{part}": Values(some, values[some]) for part, some in parts_of(queries, places).items()}
+    return {
+        f"{name}{part}": Values(some, values[some])
+        for part, some in parts_of(queries, places).items()
+    }
 
 
-def _negated(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
+def _negated(
+    queries: Sequence[JudgedQuery], places: Places, measured: Measured
+) -> dict[str, Values]:
     """Measure how much less queries find than the captions that they negate, for the captions' videos (Eq. 1)."""
-    pairs = [(place, queries[place].original) for place in places.tolist() if queries[place].original is not None]
+    pairs = [
+        (place, queries[place].original)
+        for place in places.tolist()
+        if queries[place].original is not None
+    ]
     negated, originals = np.array(pairs, np.int64).reshape(-1, 2).T
     before, after = (retrieval_values(measured.ranks[some]) for some in (originals, negated))
-    return {f"negated/{delta(name)}": Values(negated, before[name] - after[name]) for name in before if pairs}
+    return {
+        f"negated/{delta(name)}": Values(negated, before[name] - after[name])
+        for name in before
+        if pairs
+    }
 
 
 def _middle(kind: str, places: Places, ranks: NDArray[np.int32]) -> dict[str, Values]:
     values = ranks.astype(np.float64)
-    return {f"{kind}/{MEDIAN_RANK}": Values(places, values, np.median), f"{kind}/{MEAN_RANK}": Values(places, values)}
+    return {
+        f"{kind}/{MEDIAN_RANK}": Values(places, values, np.median),
+        f"{kind}/{MEAN_RANK}": Values(places, values),
+    }
 
 
-def _both_ways(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
+def _both_ways(
+    queries: Sequence[JudgedQuery], places: Places, measured: Measured
+) -> dict[str, Values]:
     """Measure the middle ranks, and those of captions, each at the place of the first caption of its video."""
-    found, videos = _middle("original", places, measured.ranks[places]), np.flatnonzero(measured.video_ranks)
+    found, videos = (
+        _middle("original", places, measured.ranks[places]),
+        np.flatnonzero(measured.video_ranks),
+    )
     if not len(videos):
         return found
-    first = {video: place for place in places[::-1].tolist() for video in queries[place].relevant.tolist()}
-    at, ranks = np.array([first[video] for video in videos.tolist()], np.int64), measured.video_ranks[videos]
+    first = {
+        video: place
+        for place in places[::-1].tolist()
+        for video in queries[place].relevant.tolist()
+    }
+    at, ranks = (
+        np.array([first[video] for video in videos.tolist()], np.int64),
+        measured.video_ranks[videos],
+    )
     values = retrieval_values(ranks)
     recalls = {f"video/{recall(k)}": Values(at, values[recall(k)]) for k in KS}
     return found | recalls | _middle("video", at, ranks)
 
 
-def _exclusion(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
+def _exclusion(
+    queries: Sequence[JudgedQuery], places: Places, measured: Measured
+) -> dict[str, Values]:
     """Measure ordered pairs in percent (ties count as wrong), of "not B" as AUC (ties count half), and violations."""
     ordered, tied, violated = (
         getattr(measured, name).astype(np.float64) for name in ("ordered", "tied", "violations")
@@ -158,11 +199,13 @@ def _exclusion(queries: Sequence[JudgedQuery], places: Places, measured: Measure
     return found
 
 
-def _pictures(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
+def _pictures(
+    queries: Sequence[JudgedQuery], places: Places, measured: Measured
+) -> dict[str, Values]:
     """Measure in percent how often the right picture comes first (ties count as wrong), and the average precision.
 
-    For the latter, each text's pairs with a right and a wrong picture count once: one right picture has several wrong
-    ones.
+    For the latter, each text's pairs with a right and a wrong picture count once: one right picture
+    has several wrong ones.
     """
     places = places[~np.isnan(measured.ordered[places])]
     scores, ordered = measured.pair_scores, 100 * measured.ordered.astype(np.float64)
@@ -173,11 +216,15 @@ def _pictures(queries: Sequence[JudgedQuery], places: Places, measured: Measured
             query, (right, wrong) = queries[place], scores[place].tolist()
             pairs[query.text, int(query.relevant[0])] = (right, 1.0)
             pairs[query.text, int(query.hard[0])] = (wrong, 0.0)
-        found[f"picture/{AVERAGE_PRECISION}{name}"] = Values(some, np.array(list(pairs.values())), average_precision)
+        found[f"picture/{AVERAGE_PRECISION}{name}"] = Values(
+            some, np.array(list(pairs.values())), average_precision
+        )
     return found
 
 
-def _classes(queries: Sequence[JudgedQuery], places: Places, measured: Measured) -> dict[str, Values]:
+def _classes(
+    queries: Sequence[JudgedQuery], places: Places, measured: Measured
+) -> dict[str, Values]:
     """Measure top-1, top-5, negated top-1 and their difference: of all videos, each data set, and the sets' mean."""
     first, found = np.where(measured.ranks == 1, 100.0, 0.0), dict[str, Values]()
     of = {ACCURACY: (places, first), TOP_5: (places, np.where(measured.ranks <= TOP, 100.0, 0.0))}
@@ -206,7 +253,9 @@ def class_group_names() -> frozenset[str]:
     return frozenset(group for extension in extensions() for group in extension.class_groups)
 
 
-FAMILIES: Mapping[str, Sequence[Callable[[Sequence[JudgedQuery], Places, Measured], dict[str, Values]]]] = {
+FAMILIES: Mapping[
+    str, Sequence[Callable[[Sequence[JudgedQuery], Places, Measured], dict[str, Values]]]
+] = {
     "original": (_found, _both_ways),
     "negated": (_negated,),
     "composed": (_found, _exclusion),
@@ -238,17 +287,22 @@ def retrieval_values(ranks: NDArray[np.integer[Any]]) -> dict[str, NDArray[np.fl
 def average_precision(pairs: NDArray[np.float64]) -> float:
     """Average precision of pairs of a text and a picture, in percent; ties count against the right ones.
 
-        AP = mean over the right pairs of the share of right ones among those that score at least as high
+        AP = mean over the right pairs of the share of right ones among those that score at least as
+        high
 
     `pairs` are (N, 2): the score, and 1 for right pairs or 0 for wrong ones.
     """
     right = pairs[np.lexsort((pairs[:, 1], -pairs[:, 0])), 1]
-    return 100 * float((np.cumsum(right) / np.arange(1, len(right) + 1) * right).sum() / right.sum())
+    return 100 * float(
+        (np.cumsum(right) / np.arange(1, len(right) + 1) * right).sum() / right.sum()
+    )
 
 
 def mean_of_groups(pairs: NDArray[np.float64]) -> float:
     """Return the mean over groups of the mean of each; pairs are (N, 2), a value and the number of its group."""
-    return float(np.mean([pairs[pairs[:, 1] == group, 0].mean() for group in np.unique(pairs[:, 1])]))
+    return float(
+        np.mean([pairs[pairs[:, 1] == group, 0].mean() for group in np.unique(pairs[:, 1])])
+    )
 
 
 class Interval(NamedTuple):
@@ -266,8 +320,9 @@ class Interval(NamedTuple):
 def units_of(queries: Sequence[JudgedQuery]) -> Units:
     """Number the queries' units, which intervals and tests resample: equal for the same relevant videos.
 
-    The 20 captions of one video succeed and fail together; resampled one by one, intervals would be too narrow. The
-    gallery is not resampled: an interval says how much a figure depends on the choice of queries.
+    The 20 captions of one video succeed and fail together; resampled one by one, intervals would be
+    too narrow. The gallery is not resampled: an interval says how much a figure depends on the
+    choice of queries.
     """
     numbers: dict[bytes, int] = {}
     keys = (np.sort(np.asarray(query.relevant, np.int32)).tobytes() for query in queries)
@@ -279,7 +334,8 @@ def intervals_of_means(values: Array, units: Units) -> list[Interval | None]:
 
         mean = sum of the drawn units' values / number of their queries
 
-    There is None for a column whose values are all equal, which no resampling tells apart from certainty.
+    There is None for a column whose values are all equal, which no resampling tells apart from
+    certainty.
     """
     sums, counts = _by_unit(values, units)
     rng, count, means = np.random.default_rng(SEED), len(counts), list[Array]()
@@ -288,12 +344,16 @@ def intervals_of_means(values: Array, units: Units) -> list[Interval | None]:
         drawn = rng.integers(0, count, (min(rows, RESAMPLES - start), count))
         weights = np.stack([np.bincount(row, minlength=count) for row in drawn]).astype(np.float64)
         means.append((weights @ sums) / (weights @ counts)[:, None])
-    ends = np.percentile(np.concatenate(means), [(100 - LEVEL) / 2, (100 + LEVEL) / 2], axis=0).T.tolist()
+    ends = np.percentile(
+        np.concatenate(means), [(100 - LEVEL) / 2, (100 + LEVEL) / 2], axis=0
+    ).T.tolist()
     varies = (values != values[:1]).any(axis=0)
     return [Interval(*pair) if some else None for pair, some in zip(ends, varies, strict=True)]
 
 
-def intervals_of(values: Mapping[str, Mapping[str, Values]], units: Units) -> dict[str, dict[str, Interval]]:
+def intervals_of(
+    values: Mapping[str, Mapping[str, Values]], units: Units
+) -> dict[str, dict[str, Interval]]:
     """Return the intervals of metrics of several systems; figures over the same queries share their resamples."""
     alike: dict[bytes, list[tuple[str, str, Values]]] = {}
     for system, of_metric in values.items():
@@ -313,8 +373,9 @@ def intervals_of(values: Mapping[str, Mapping[str, Values]], units: Units) -> di
 def sign_flip_p(differences: Array, units: Units) -> float:
     """Probability of so large a mean difference, in either direction, if the systems were interchangeable.
 
-    Then the sign of each unit's sum of differences would be a matter of chance. All combinations of signs are tried
-    if there are few, otherwise 1,000 random ones; the sum of very many signs is normal.
+    Then the sign of each unit's sum of differences would be a matter of chance. All combinations of
+    signs are tried if there are few, otherwise 1,000 random ones; the sum of very many signs is
+    normal.
     """
     sums, _ = _by_unit(differences[:, None], units)
     sums = sums[sums != 0]
@@ -345,7 +406,9 @@ HARD_PAIRS_MEANING = (
     "Hard pairs: percentage of pairs in which a relevant video scores above one that also shows the unwanted part. A "
     "system that ignores negation is at chance, about 50."
 )
-VIOLATIONS_MEANING = "Violations@10: percentage of the top ten that show the unwanted part; lower is better."
+VIOLATIONS_MEANING = (
+    "Violations@10: percentage of the top ten that show the unwanted part; lower is better."
+)
 DELTA_MEANING = (
     "Δ: how much lower negated captions rank the video of the original; a system that rejects every negated caption "
     "gains here, too."
@@ -382,7 +445,9 @@ def _retrieval(kind: str) -> tuple[Column, ...]:
 
 
 def _retrieval_lost(kind: str) -> tuple[Column, ...]:
-    recalls = (Column(f"{kind}/{delta(recall(k))}", f"Δ{recall(k)}", meaning=DELTA_MEANING) for k in KS)
+    recalls = (
+        Column(f"{kind}/{delta(recall(k))}", f"Δ{recall(k)}", meaning=DELTA_MEANING) for k in KS
+    )
     return (*recalls, Column(f"{kind}/{delta(MIR)}", f"Δ{MIR}", 3, meaning=DELTA_MEANING))
 
 
@@ -394,7 +459,9 @@ def _honest(kind: str) -> tuple[Column, ...]:
 
 def _ranked(head: str, kind: str) -> Group:
     recalls = (Column(f"{kind}/{recall(k)}", recall(k)) for k in KS)
-    ranks = (Column(f"{kind}/{name}", name, lower_is_better=True) for name in (MEDIAN_RANK, MEAN_RANK))
+    ranks = (
+        Column(f"{kind}/{name}", name, lower_is_better=True) for name in (MEDIAN_RANK, MEAN_RANK)
+    )
     return Group(head, (*recalls, *ranks))
 
 

@@ -7,7 +7,10 @@ AUC = "auc"
 ACCURACY = "accuracy"
 TOP_5 = "top-5"
 AVERAGE_PRECISION = "AP"
-DENIED, DELTA = "negated", "delta"  # of classes: accuracy for sentences that deny one, and the difference
+DENIED, DELTA = (
+    "negated",
+    "delta",
+)  # of classes: accuracy for sentences that deny one, and the difference
 
 
 def recall(k: int) -> str:

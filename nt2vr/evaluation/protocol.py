@@ -55,7 +55,9 @@ class ResultStore:
     def _path(self, digest: str, spec: Mapping[str, Any]) -> Path:
         """Return the file of a result; models are identified by their weights, not by their names."""
         known = {name: value for name, value in spec.items() if name not in ("model", "base")}
-        key = blake2b(json.dumps([PROTOCOL, digest, known], sort_keys=True).encode(), digest_size=12).hexdigest()
+        key = blake2b(
+            json.dumps([PROTOCOL, digest, known], sort_keys=True).encode(), digest_size=12
+        ).hexdigest()
         return self._folder / f"{key}.npz"
 
 
@@ -77,7 +79,12 @@ def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
             model = base
         bases[model] = None
     with_parts = {base: not models.card(base).capabilities.given_queries_only for base in bases}
-    controls = [System(base, each) for base in bases for each in CONTROLS if each == PLAIN or with_parts[base]]
+    controls = [
+        System(base, each)
+        for base in bases
+        for each in CONTROLS
+        if each == PLAIN or with_parts[base]
+    ]
     return list(dict.fromkeys([*controls, *systems]))
 
 
@@ -93,14 +100,17 @@ def evaluate(
 
     A person has `named` some of the systems; the others are controls.
 
-    Results in the `store` are used again; new ones are added after each model, and stay if `progress` stops the work.
+    Results in the `store` are used again; new ones are added after each model, and stay if
+    `progress` stops the work.
     """
     by_model = sorted(dict.fromkeys(systems), key=lambda system: system.model)
     cards = {system: models.card(system.model) for system in by_model}
     for system, card in cards.items():
         check_strategy(system, card)
     specs = {system: system_spec(system, card) for system, card in cards.items()}
-    notes = dict.fromkeys(f"{system.model}: {card.notes}" for system, card in cards.items() if card.notes)
+    notes = dict.fromkeys(
+        f"{system.model}: {card.notes}" for system, card in cards.items() if card.notes
+    )
 
     def stored() -> dict[System, Measured]:
         digest = benchmark.digest
@@ -112,7 +122,9 @@ def evaluate(
         benchmark = benchmark.without(_unreadable(benchmark, cards, models, progress))
         measured = stored()
     videos = dict[str, EmbeddedVideos]()  # by what embeds them
-    for model, group in groupby([each for each in by_model if each not in measured], lambda system: system.model):
+    for model, group in groupby(
+        [each for each in by_model if each not in measured], lambda system: system.model
+    ):
         progress(0, 0, f"loading {model}")
         encoder, missing = models.load(model), list(group)
         key = encoder.card.text_key if benchmark.captions else encoder.card.visual_key
@@ -123,7 +135,9 @@ def evaluate(
             measured[system] = result.measured
             if store is not None:
                 store.put(benchmark.digest, specs[system], result.measured)
-    results = [Result(system.name, specs[system], measured[system]) for system in dict.fromkeys(systems)]
+    results = [
+        Result(system.name, specs[system], measured[system]) for system in dict.fromkeys(systems)
+    ]
     return benchmark.report(results, list(notes), [system.name for system in named])
 
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-QUESTIONS = frozenset({"choice", "pair", "class", "negated class"})  # kinds that rank texts for a video
+QUESTIONS = frozenset(
+    {"choice", "pair", "class", "negated class"}
+)  # kinds that rank texts for a video
 KIND_NAMES = {  # of queries, for readers
     "original": "original",
     "negated": "negated",
@@ -45,23 +47,29 @@ def cue_of(text: str) -> str:
 class JudgedQuery:
     """A query with its ground truth.
 
-    Its kind is "original" (a caption), "negated" (a caption with one thing denied), "composed" (A and not B),
-    "without" (A without a thing), "not" (not B, nothing wanted), "retrieval" (a true caption with a negation) or
-    "picture" (a sentence with a right video and a `hard`, wrong one); the others are QUESTIONS, or kinds of change.
+    Its kind is "original" (a caption), "negated" (a caption with one thing denied), "composed" (A
+    and not B), "without" (A without a thing), "not" (not B, nothing wanted), "retrieval" (a true
+    caption with a negation) or "picture" (a sentence with a right video and a `hard`, wrong one);
+    the others are QUESTIONS, or kinds of change.
     """
 
     kind: str
     text: str  # of a question, its correct answer
     relevant: Rows  # of a negated query, the video of its caption, which is no longer relevant
-    hard: Rows = field(default_factory=lambda: row_array(()))  # they show the wanted and the unwanted part, if any
+    hard: Rows = field(
+        default_factory=lambda: row_array(())
+    )  # they show the wanted and the unwanted part, if any
     violating: Rows = field(default_factory=lambda: row_array(()))  # they show the unwanted part
     wanted: str | None = None  # "" if nothing is wanted; None if the parts are unknown
     unwanted: tuple[str, ...] = ()
     original: int | None = None  # position of the caption of a negated query
     cue: str = ""
-    others: Rows = field(default_factory=lambda: row_array(()))  # places of wrong answers among the benchmark's texts
+    others: Rows = field(
+        default_factory=lambda: row_array(())
+    )  # places of wrong answers among the benchmark's texts
     group: str = ""  # names of subsets whose scores are reported separately, with "; " between them
-    # where a video stands for other captions in this query, its row to that of what `TextBenchmark.embed` returns
+    # where a video stands for other captions in this query, its row to that of what
+    # `TextBenchmark.embed` returns
     instead: Mapping[int, int] = field(default_factory=dict)  # or to NO_CAPTION
     query_id: str = ""  # in its file, such as "video7020#enc#0", for embeddings from elsewhere
     # its reference: a `scene` of the built-in world, or the `path` of a file; empty for texts alone

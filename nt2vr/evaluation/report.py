@@ -2,8 +2,8 @@
 
 report.json    metrics, systems, benchmark and versions
 queries.jsonl  one query per line: query_id, kind, text, parts, cue, each system's rank; `video_id` of its caption
-               (null where several may be right), and the ids of all `relevant` videos (null if more than MAX_LISTED);
-               or its reference picture
+               (null where several may be right), and the ids of all `relevant` videos (null if more
+               than MAX_LISTED); or its reference picture
 arrays.npz     all per-query values and relevant videos as arrays
 captions.json  of videos in words, the captions of each
 videos.jsonl   of files of one's own, one per line: video_id, path, and start and end in seconds of a window
@@ -59,7 +59,9 @@ class Result:
     system: str
     spec: Mapping[str, Any]  # see `text_systems.system_spec`
     measured: Measured
-    metrics: Mapping[str, float] | None = None  # of pictures plus texts, by "kind/metric"; None: those of `measured`
+    metrics: Mapping[str, float] | None = (
+        None  # of pictures plus texts, by "kind/metric"; None: those of `measured`
+    )
 
 
 class Row(NamedTuple):
@@ -69,8 +71,12 @@ class Row(NamedTuple):
     ranks: Mapping[str, int]  # of each system
     heading: str  # of what is listed below the query
     relevant: tuple[str, ...] = ()  # ids of its relevant videos; none where clips are but numbers
-    captions: Mapping[str, Sequence[str]] = MappingProxyType({})  # of these videos, if they are in words
-    search_systems: tuple[str, ...] = ()  # that Search compares when the row opens there; none if it is reviewed first
+    captions: Mapping[str, Sequence[str]] = MappingProxyType(
+        {}
+    )  # of these videos, if they are in words
+    search_systems: tuple[
+        str, ...
+    ] = ()  # that Search compares when the row opens there; none if it is reviewed first
 
 
 class Presentation(ABC):
@@ -78,8 +84,12 @@ class Presentation(ABC):
 
     # Texts for the page; empty where there is nothing to say.
     margins: ClassVar[str] = ""  # meaning of the figures after ±
-    opens: ClassVar[str] = ""  # what a click on a query does, where it does not depend on where the videos are
-    has_review: ClassVar[bool]  # whether a query is reviewed with its first clips, and takes a tag and a note
+    opens: ClassVar[str] = (
+        ""  # what a click on a query does, where it does not depend on where the videos are
+    )
+    has_review: ClassVar[
+        bool
+    ]  # whether a query is reviewed with its first clips, and takes a tag and a note
     has_breakdown: ClassVar[bool]  # whether measures are broken down by negation word
     wraps_heads: ClassVar[bool]  # whether heads of columns are too long for one line
 
@@ -128,7 +138,9 @@ class Presentation(ABC):
         """Raise a ConfigError if measures cannot be compared query by query."""
 
     @abstractmethod
-    def line_metrics(self, spec: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
+    def line_metrics(
+        self, spec: Mapping[str, Any], metrics: Mapping[str, float]
+    ) -> dict[str, float]:
         """Return the metrics that a system's line in tables shows."""
 
     @abstractmethod
@@ -171,18 +183,29 @@ class Report:
     captions: Mapping[str, Sequence[str]] = field(default_factory=dict)
     videos: tuple[Video, ...] = ()  # files of one's own, without captions, where the data has any
     gaps: tuple[str, ...] = ()
-    named: tuple[str, ...] = ()  # systems that a person named; the others are controls. Empty if unknown
+    named: tuple[
+        str, ...
+    ] = ()  # systems that a person named; the others are controls. Empty if unknown
 
     @cached_property
     def values(self) -> dict[str, dict[str, Values]]:
         """Per-query values of each metric, per system."""
-        return {result.system: metric_values(self.queries, result.measured) for result in self.results}
+        return {
+            result.system: metric_values(self.queries, result.measured) for result in self.results
+        }
 
     @cached_property
     def metrics(self) -> dict[str, dict[str, float]]:
         """Metrics per system: as given, otherwise the averages of `values`."""
-        given = {result.system: dict(result.metrics) for result in self.results if result.metrics is not None}
-        return {system: given.get(system) or averages_of(values) for system, values in self.values.items()}
+        given = {
+            result.system: dict(result.metrics)
+            for result in self.results
+            if result.metrics is not None
+        }
+        return {
+            system: given.get(system) or averages_of(values)
+            for system, values in self.values.items()
+        }
 
     @cached_property
     def titles(self) -> dict[str, str]:
@@ -225,7 +248,9 @@ class Report:
 
     def check_system(self, name: str) -> None:
         if name not in self.specs:
-            raise ConfigError(f"The report has no system {quoted(name)}. Choose one of: {', '.join(self.specs)}.")
+            raise ConfigError(
+                f"The report has no system {quoted(name)}. Choose one of: {', '.join(self.specs)}."
+            )
 
     def row(self, place: int) -> Row:
         return self.presentation.row(self, place)
@@ -236,12 +261,20 @@ class Report:
 
     def save(self, folder: Path) -> None:
         """Write the report's files atomically, report.json last."""
-        arrays: dict[str, Any] = {"video_ids": np.array(self.video_ids), "texts": np.array(self.texts, np.str_)}
+        arrays: dict[str, Any] = {
+            "video_ids": np.array(self.video_ids),
+            "texts": np.array(self.texts, np.str_),
+        }
         for name in JUDGED:
             lists = [getattr(query, name) for query in self.queries]
-            arrays |= {name: np.concatenate(lists), f"num_{name}": np.array(list(map(len, lists)), np.int32)}
+            arrays |= {
+                name: np.concatenate(lists),
+                f"num_{name}": np.array(list(map(len, lists)), np.int32),
+            }
         for name in Measured.__dataclass_fields__:
-            arrays[f"measured_{name}"] = np.stack([getattr(result.measured, name) for result in self.results])
+            arrays[f"measured_{name}"] = np.stack(
+                [getattr(result.measured, name) for result in self.results]
+            )
         lines = [json.dumps(self._query_line(place)) + "\n" for place in range(len(self.queries))]
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -264,24 +297,45 @@ class Report:
         row = self.row(place)
         query = row.query
         line: dict[str, Any] = {"query_id": query.query_id, **self.presentation.caption_fields(row)}
-        line |= {name: getattr(query, name) for name in ("kind", "text", "cue", "wanted", "unwanted")}
+        line |= {
+            name: getattr(query, name) for name in ("kind", "text", "cue", "wanted", "unwanted")
+        }
         line |= {"ranks": row.ranks, "original": query.original}
         line |= {"group": query.group, "num_relevant": len(query.relevant)}
         return line | self.presentation.clip_fields(row)
 
     def summary(self) -> dict[str, Any]:
-        summary: dict[str, Any] = {"name": self.name, "digest": self.digest, "source": dict(self.source)}
-        summary |= {"videos": len(self.video_ids), "queries": Counter(query.kind for query in self.queries)}
-        summary |= {"references": dict(self.references), "systems": self._systems(), "notes": list(self.notes)}
-        summary |= {"gaps": list(self.gaps), "named": list(self.named), "differences": self._differences()}
+        summary: dict[str, Any] = {
+            "name": self.name,
+            "digest": self.digest,
+            "source": dict(self.source),
+        }
+        summary |= {
+            "videos": len(self.video_ids),
+            "queries": Counter(query.kind for query in self.queries),
+        }
+        summary |= {
+            "references": dict(self.references),
+            "systems": self._systems(),
+            "notes": list(self.notes),
+        }
+        summary |= {
+            "gaps": list(self.gaps),
+            "named": list(self.named),
+            "differences": self._differences(),
+        }
         return with_schema({**summary, "created": self.created, "versions": dict(self.versions)})
 
     def _systems(self) -> list[dict[str, Any]]:
         systems = []
         for result in self.results:
             metrics = self.metrics[result.system]
-            intervals = {key: list(interval) for key, interval in self.intervals[result.system].items()}
-            systems.append({"system": result.system, **result.spec, "metrics": metrics, "intervals": intervals})
+            intervals = {
+                key: list(interval) for key, interval in self.intervals[result.system].items()
+            }
+            systems.append(
+                {"system": result.system, **result.spec, "metrics": metrics, "intervals": intervals}
+            )
         return systems
 
     def _differences(self) -> list[dict[str, Any]]:

@@ -31,8 +31,8 @@ Metrics = Mapping[str, Mapping[str, float]]  # by system and measure
 def role_of(spec: Mapping[str, Any]) -> tuple[str, str]:
     """Return a system's role in the comparison, and the label that says what it is.
 
-    Only a model that was trained from no other is zero-shot, whether or not the report has its base. What an imported
-    model was trained from is unknown unless its card says so.
+    Only a model that was trained from no other is zero-shot, whether or not the report has its
+    base. What an imported model was trained from is unknown unless its card says so.
     """
     strategy = spec.get("strategy", "")
     if strategy == "drop":  # a control, whatever its model is
@@ -56,10 +56,12 @@ def competing(specs: Specs, named: Sequence[str]) -> list[str]:
 def baseline_of(system: str, specs: Specs) -> str:
     """Return the system to compare another one with: the model that its own was trained from, as far back as known.
 
-    Of a strategy it is the model as it is; of a base itself, the base. Where a model was trained from one that the
-    report does not have, it is the first zero-shot model.
+    Of a strategy it is the model as it is; of a base itself, the base. Where a model was trained
+    from one that the report does not have, it is the first zero-shot model.
     """
-    plain = {spec.get("model"): name for name, spec in specs.items() if spec.get("strategy") == "plain"}
+    plain = {
+        spec.get("model"): name for name, spec in specs.items() if spec.get("strategy") == "plain"
+    }
     baseline = plain.get(specs[system].get("model"), system)
     seen = {baseline}
     while specs[baseline].get("base") in plain:

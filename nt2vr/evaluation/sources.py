@@ -1,8 +1,9 @@
 """Evaluation data by name: built-in world, gallery, tasks, datasets, captions alone.
 
-Without videos, a video stands for the mean of the embeddings of its captions. A caption that serves as a query, or
-that a query negates, is left out of every video that has it, duplicates included, so that no query finds itself. The
-captions also decide which videos are relevant; what they do not say counts as absent.
+Without videos, a video stands for the mean of the embeddings of its captions. A caption that serves
+as a query, or that a query negates, is left out of every video that has it, duplicates included, so
+that no query finds itself. The captions also decide which videos are relevant; what they do not say
+counts as absent.
 """
 
 import json
@@ -21,7 +22,13 @@ from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.features import read_features
 from nt2vr.datasets.load import kind_and_path, load_dataset
 from nt2vr.errors import ConfigError, DatasetError, did_you_mean, quoted
-from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark
+from nt2vr.evaluation.built_in import (
+    NUM_CLIPS,
+    SEED,
+    gallery_benchmark,
+    shown_benchmark,
+    world_benchmark,
+)
 from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_features, embed_files
 from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, cue_of, renumbered, row_array
 from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
@@ -33,7 +40,12 @@ from nt2vr.media.gallery import load_gallery
 from nt2vr.media.store import Cache
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.generate.absences import AbsenceQuery
-from nt2vr.negation.generate.build import cached_absences, cached_query_sets, missing_kinds, read_contents
+from nt2vr.negation.generate.build import (
+    cached_absences,
+    cached_query_sets,
+    missing_kinds,
+    read_contents,
+)
 from nt2vr.negation.generate.composer import ComposedQuery
 from nt2vr.negation.generate.query_sets import CaptionedVideos, QuerySets, read_captioned_videos
 from nt2vr.progress import Progress, silent
@@ -44,7 +56,10 @@ GALLERY = "gallery"
 LIBRARY = "library:"  # before the name or id of a library
 CLASSES = "classes:"  # before a folder with a folder per class, or the built-in world
 BUILT_IN = (WORLD, GALLERY, CLASSES + WORLD)
-WORLDS: Mapping[str, Callable[..., TextBenchmark]] = {WORLD: world_benchmark, CLASSES + WORLD: shown_benchmark}
+WORLDS: Mapping[str, Callable[..., TextBenchmark]] = {
+    WORLD: world_benchmark,
+    CLASSES + WORLD: shown_benchmark,
+}
 FRAMES = frozenset({""})  # what models read that read no features
 KINDS = ("original", "negated", "composed")
 LOST = {  # why queries are left out
@@ -64,16 +79,20 @@ REMARK = (
 class Data:
     """Selection of evaluation data.
 
-    Its name is "world", "gallery" (the shipped one), "library:NAME", a task's file or folder, or a dataset's folder or
-    captions file; after "words:", captions alone; after "classes:", a folder with a folder per class, or "world".
+    Its name is "world", "gallery" (the shipped one), "library:NAME", a task's file or folder, or a
+    dataset's folder or captions file; after "words:", captions alone; after "classes:", a folder
+    with a folder per class, or "world".
     """
 
     name: str = WORLD
     clips: int = NUM_CLIPS  # of the built-in world
     seed: int = SEED  # of these clips, or of a dataset's generated queries
-    # of a dataset; "all" for datasets without splits; empty is test, or validation where there is no test split
+    # of a dataset; "all" for datasets without splits; empty is test, or validation where there is
+    # no test split
     split: Split | Literal[""] = ""
-    queries: Path | None = None  # folder with a dataset's query sets; None generates them from the captions
+    queries: Path | None = (
+        None  # folder with a dataset's query sets; None generates them from the captions
+    )
     prompts: str = ""  # of classes: one, or a file with one per line, see `read_prompts`
 
     @property
@@ -90,7 +109,9 @@ class Data:
 def _check(data: Data, features: Sequence[str]) -> None:
     name, has_classes = quoted(data.name), data.has_classes
     if data.prompts and (data.name in WORLDS or not has_classes):
-        raise ConfigError(f"{name} takes no prompts. Leave them out, or name a folder of folders per class.")
+        raise ConfigError(
+            f"{name} takes no prompts. Leave them out, or name a folder of folders per class."
+        )
     if data.split not in ("", "test", "all") and not data.is_path:
         raise ConfigError(f"{name} has no splits. Leave out the split.")
     if features and (has_classes or not data.is_path):
@@ -111,30 +132,44 @@ def load_benchmark(
 ) -> TextBenchmark:
     """Load a benchmark, without loading models or decoding videos; an Nt2vrError says what cannot be used.
 
-    The folder is a cache for clips of the built-in world and for generated queries. The models to come have `reads` as
-    `features` on their cards; if all read some, videos need no files.
+    The folder is a cache for clips of the built-in world and for generated queries. The models to
+    come have `reads` as `features` on their cards; if all read some, videos need no files.
     """
     name, path = data.name, data.name.partition(":")[2]
     _check(data, sorted(reads - FRAMES))
     if build := WORLDS.get(name):
         return build(folder, data.clips, data.seed, progress=progress)
     if name == GALLERY:
-        return gallery_benchmark(load_gallery(ASSETS / "gallery" / "gallery.jsonl"), decoder, cache, progress)
+        return gallery_benchmark(
+            load_gallery(ASSETS / "gallery" / "gallery.jsonl"), decoder, cache, progress
+        )
     if data.has_classes:
         read, file = (class_benchmark, path) if name.startswith(CLASSES) else (task_benchmark, name)
         return read(expanded(file), decoder, cache, progress, data.prompts)
     if name.startswith(WORDS):
-        return words_benchmark(Path(path).stem, read_words(path, data.split, progress), data.seed, folder, progress)
+        return words_benchmark(
+            Path(path).stem, read_words(path, data.split, progress), data.seed, folder, progress
+        )
     places = folder, decoder, cache, progress, reads
     if libraries is not None and name.startswith(LIBRARY):
         library = libraries.find(path)
-        videos = tuple(video for video in libraries.gallery(library.id).videos if any(video.captions))
+        videos = tuple(
+            video for video in libraries.gallery(library.id).videos if any(video.captions)
+        )
         if not videos:
-            raise DatasetError(f"{library.name} has no captions to evaluate with. Choose another library.")
-        found = _dataset_benchmark(data, Dataset(library.name, "all", videos), *places, library.source.key)
+            raise DatasetError(
+                f"{library.name} has no captions to evaluate with. Choose another library."
+            )
+        found = _dataset_benchmark(
+            data, Dataset(library.name, "all", videos), *places, library.source.key
+        )
         return replace(found, source={**found.source, "library": library.id})
     if name.startswith(LIBRARY) or not kind_and_path(name)[1].exists():
-        known = [WORLD, GALLERY, *(f"{LIBRARY}{info.name}" for info in (libraries.infos() if libraries else ()))]
+        known = [
+            WORLD,
+            GALLERY,
+            *(f"{LIBRARY}{info.name}" for info in (libraries.infos() if libraries else ())),
+        ]
         raise DatasetError(
             f"{quoted(name)} is not there.{did_you_mean(name, known)} "
             f"Name {', '.join(known)}, the folder of a dataset, or its captions file."
@@ -163,10 +198,16 @@ def _dataset_benchmark(
     has_files, videos, remarks = bool(reads & FRAMES), dataset.videos, [*dataset.remarks]
     ids = [video.video_id for video in videos]
     features = {name: read_features(data.name, name, ids) for name in sorted(reads - FRAMES)}
-    there = tuple(video for video in videos if all(video.video_id in each.of_video for each in features.values()))
+    there = tuple(
+        video
+        for video in videos
+        if all(video.video_id in each.of_video for each in features.values())
+    )
     if missing := len(ids) - len(there):
         ranked = "ranked last by models that read them" if has_files else "left out"
-        remarks.append(f"{missing} of {len(ids)} videos have no features {', '.join(features)}; they are {ranked}.")
+        remarks.append(
+            f"{missing} of {len(ids)} videos have no features {', '.join(features)}; they are {ranked}."
+        )
         videos = videos if has_files else there
     captions = {video.video_id: video.captions for video in videos}
     if data.queries:
@@ -176,7 +217,9 @@ def _dataset_benchmark(
             remarks.append(f"{lacks}; nothing is measured on them.")
         gaps = list[str]()
     else:
-        sets = cached_query_sets(CaptionedVideos.all_as_queries(captions), data.seed, folder, progress)
+        sets = cached_query_sets(
+            CaptionedVideos.all_as_queries(captions), data.seed, folder, progress
+        )
         gaps = missing_kinds(KINDS[1:], [kind for kind in KINDS if getattr(sets, kind)])
     queries, lost = judged_queries(sets, {video_id: row for row, video_id in enumerate(captions)})
     source: dict[str, Any] = {"data": dataset.name, "split": dataset.split}
@@ -198,11 +241,19 @@ def _dataset_benchmark(
     )
 
 
-def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[JudgedQuery, ...], list[str]]:
+def judged_queries(
+    sets: QuerySets, row_of: Mapping[str, int]
+) -> tuple[tuple[JudgedQuery, ...], list[str]]:
     """Find the videos of queries; also return remarks that count the queries left out."""
     composed = (judged_composed(query, row_of) for query in sets.composed)
-    queries = [*_judged_captions(sets, row_of), *(query for query in composed if len(query.relevant))]
-    found, remarks = Counter(query.kind if query.kind in KINDS else "composed" for query in queries), []
+    queries = [
+        *_judged_captions(sets, row_of),
+        *(query for query in composed if len(query.relevant)),
+    ]
+    found, remarks = (
+        Counter(query.kind if query.kind in KINDS else "composed" for query in queries),
+        [],
+    )
     for kind in KINDS:
         if lost := (total := len(getattr(sets, kind))) - found[kind]:
             remarks.append(f"{lost} of {total} {kind} queries {LOST[kind]}; they are left out.")
@@ -216,35 +267,58 @@ def _judged_captions(sets: QuerySets, row_of: Mapping[str, int]) -> list[JudgedQ
         row = row_of.get(caption.cap_id.rpartition("#enc#")[0] or caption.video_id)
         if row is not None and caption.text:
             places[caption.cap_id] = len(queries)
-            queries.append(JudgedQuery("original", caption.text, row_array((row,)), query_id=caption.cap_id))
+            queries.append(
+                JudgedQuery("original", caption.text, row_array((row,)), query_id=caption.cap_id)
+            )
     for caption in sets.negated:
-        place = places.get(caption.cap_id, places.get(caption.cap_id.rpartition("#")[0]))  # nT2VR's ids: cap_id#N
+        place = places.get(
+            caption.cap_id, places.get(caption.cap_id.rpartition("#")[0])
+        )  # nT2VR's ids: cap_id#N
         if place is not None and caption.text:
-            right, unwanted = queries[place].relevant, (caption.unwanted,) if caption.unwanted else ()
-            denied = JudgedQuery("negated", caption.text, right, wanted=caption.wanted, original=place)
-            queries.append(replace(denied, unwanted=unwanted, cue=cue_of(caption.text), query_id=caption.cap_id))
+            right, unwanted = (
+                queries[place].relevant,
+                (caption.unwanted,) if caption.unwanted else (),
+            )
+            denied = JudgedQuery(
+                "negated", caption.text, right, wanted=caption.wanted, original=place
+            )
+            queries.append(
+                replace(
+                    denied, unwanted=unwanted, cue=cue_of(caption.text), query_id=caption.cap_id
+                )
+            )
     return queries
 
 
 def judged_composed(query: ComposedQuery, row_of: Mapping[str, int]) -> JudgedQuery:
     """Find the videos of a composed query, or of one for absent content."""
     kind = query.kind if isinstance(query, AbsenceQuery) else "composed"
-    wanted = None if kind == "composed" and not query.wanted else query.wanted  # missing from nT2VR's own files
+    wanted = (
+        None if kind == "composed" and not query.wanted else query.wanted
+    )  # missing from nT2VR's own files
     parts, cue = (wanted, (query.unwanted,) if query.unwanted else ()), cue_of(query.caption)
     relevant, hard, violating = (
         row_array(row_of[video_id] for video_id in ids if video_id in row_of)
         for ids in (query.video_ids, query.hard_ids, query.violating_ids)
     )
-    return JudgedQuery(kind, query.caption, relevant, hard, violating, *parts, cue=cue, query_id=query.cap_id)
+    return JudgedQuery(
+        kind, query.caption, relevant, hard, violating, *parts, cue=cue, query_id=query.cap_id
+    )
 
 
-def read_words(path: str, split: Split | Literal[""], progress: Progress = silent) -> CaptionedVideos:
+def read_words(
+    path: str, split: Split | Literal[""], progress: Progress = silent
+) -> CaptionedVideos:
     """Read lines of captions with their ids, or the captions of a dataset, whose videos may be missing."""
     file = expanded(path)
     if file.is_file() and file.suffix.lower() == ".txt":
         return read_captioned_videos(file)
-    dataset = load_dataset(file, split or "test", with_files=False, progress=progress, or_validation=not split)
-    return CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
+    dataset = load_dataset(
+        file, split or "test", with_files=False, progress=progress, or_validation=not split
+    )
+    return CaptionedVideos.all_as_queries(
+        {video.video_id: video.captions for video in dataset.videos}
+    )
 
 
 def words_benchmark(
@@ -253,8 +327,12 @@ def words_benchmark(
     """Build a benchmark of captions; the generated queries, drawn by the seed, are cached in the folder."""
     captions = {video_id: tuple(texts) for video_id, texts in videos.captions.items() if texts}
     row_of = {video_id: row for row, video_id in enumerate(captions)}
-    contents = cache(partial(read_contents, videos, progress))  # parsed once for both, unless both are cached
-    judged, remarks = judged_queries(cached_query_sets(videos, seed, folder, progress, contents), row_of)
+    contents = cache(
+        partial(read_contents, videos, progress)
+    )  # parsed once for both, unless both are cached
+    judged, remarks = judged_queries(
+        cached_query_sets(videos, seed, folder, progress, contents), row_of
+    )
     absences = cached_absences(videos, seed, folder, contents)
     judged = (*judged, *(judged_composed(query, row_of) for query in absences))
     # rows of texts that stand for videos: first one per video, then further ones for single queries
@@ -287,7 +365,9 @@ def words_benchmark(
     queries = renumbered(kept)
     gaps = missing_kinds((*KINDS[1:], "without", "not"), {query.kind for query in judged})
     if lost := len(judged) - len(queries):
-        remarks.append(f"{lost} queries are their video's only caption, or deny it; they are left out.")
+        remarks.append(
+            f"{lost} queries are their video's only caption, or deny it; they are left out."
+        )
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
         """Return one unit vector per row under a model."""
@@ -300,7 +380,13 @@ def words_benchmark(
         return EmbeddedVideos(np.asarray(vectors, np.float32))
 
     content = blake2b(json.dumps(list(captions.items())).encode(), digest_size=12).hexdigest()
-    source = {"data": "captions", "content": content, "captions": "all", "seed": seed, "remarks": [REMARK, *remarks]}
+    source = {
+        "data": "captions",
+        "content": content,
+        "captions": "all",
+        "seed": seed,
+        "remarks": [REMARK, *remarks],
+    }
     return TextBenchmark(
         name=f"{name} in words",
         video_ids=tuple(captions),

@@ -12,22 +12,50 @@ from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.evaluation.benchmark_kinds import benchmark_kinds
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.queries import JudgedQuery
-from nt2vr.evaluation.report import ARRAYS, CAPTIONS, JUDGED, QUERIES, REPORT, VIDEOS, Presentation, Report, Result
+from nt2vr.evaluation.report import (
+    ARRAYS,
+    CAPTIONS,
+    JUDGED,
+    QUERIES,
+    REPORT,
+    VIDEOS,
+    Presentation,
+    Report,
+    Result,
+)
 from nt2vr.evaluation.text_presentation import TEXTS
 from nt2vr.files import parse_json, without_schema
 from nt2vr.media.gallery import Video
 
 # what damaged files raise, numbers that are infinite included
-UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, BadZipFile)
+UNREADABLE = (
+    OSError,
+    EOFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    BadZipFile,
+)
 TEXT_FIELDS = ("kind", "text", "wanted", "original", "cue", "group")  # of a query, as they are
-SUMMARY = {"name": str, "digest": str, "source": dict, "references": dict, "created": str, "versions": dict}
+SUMMARY = {
+    "name": str,
+    "digest": str,
+    "source": dict,
+    "references": dict,
+    "created": str,
+    "versions": dict,
+}
 Arrays = Mapping[str, NDArray[Any]]  # of ARRAYS
 
 
 def load_report(folder: Path) -> Report:
     """Read what `Report.save` wrote; a ConfigError says if it is damaged, or of a newer nT2VR."""
     try:
-        data = without_schema(parse_json((folder / REPORT).read_text(encoding="utf-8")), folder / REPORT)
+        data = without_schema(
+            parse_json((folder / REPORT).read_text(encoding="utf-8")), folder / REPORT
+        )
         text = (folder / QUERIES).read_text(encoding="utf-8")
         lines = [parse_json(line) for line in text.split("\n") if line]
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as stored:
@@ -51,7 +79,9 @@ def load_report(folder: Path) -> Report:
         )
         report.metrics  # noqa: B018  the arrays fit together
     except UNREADABLE as error:
-        raise ConfigError(f"{folder.name} has no readable report ({reason_of(error)}). Evaluate again.") from error
+        raise ConfigError(
+            f"{folder.name} has no readable report ({reason_of(error)}). Evaluate again."
+        ) from error
     return report
 
 
@@ -79,7 +109,9 @@ def _queries(lines: Sequence[Mapping[str, Any]], arrays: Arrays) -> tuple[Judged
     return tuple(queries)
 
 
-def _results(systems: Sequence[dict[str, Any]], arrays: Arrays, presentation: Presentation) -> tuple[Result, ...]:
+def _results(
+    systems: Sequence[dict[str, Any]], arrays: Arrays, presentation: Presentation
+) -> tuple[Result, ...]:
     """Read each system's specification, and its values per query from the arrays; old reports lack some."""
     fields = [name for name in Measured.__dataclass_fields__ if f"measured_{name}" in arrays]
     results = []

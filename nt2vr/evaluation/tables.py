@@ -53,9 +53,16 @@ def tables_of(report: Report) -> list[Table]:
     lines, tables = lines_of(report), []
     known = keys_of(lines)
     for groups in groups_of(report):
-        there = Table(tuple(group for group in groups if any(column.key in known for column in group.columns)), ())
+        there = Table(
+            tuple(
+                group for group in groups if any(column.key in known for column in group.columns)
+            ),
+            (),
+        )
         keys = {column.key for column in there.columns}
-        tables.append(there._replace(lines=tuple(line for line in lines if not keys.isdisjoint(line.metrics))))
+        tables.append(
+            there._replace(lines=tuple(line for line in lines if not keys.isdisjoint(line.metrics)))
+        )
     return [table for table in tables if table.lines]
 
 
@@ -108,13 +115,17 @@ def difference_rows(report: Report, differences: Sequence[Difference]) -> list[l
     columns = named_columns(report)
     rows = []
     for result in sorted(differences, key=lambda result: _position(columns, result.measure)):
-        name, column = columns.get(result.measure, (result.measure, Column(result.measure, result.measure)))
+        name, column = columns.get(
+            result.measure, (result.measure, Column(result.measure, result.measure))
+        )
         ends = EMPTY
         if result.interval is not None:
             ends = f"{column.text(result.interval.low)} to {column.text(result.interval.high)}"
         verdict = verdict_text(result.difference, result.interval, result.p, column.lower_is_better)
         figures = [column.text(value) for value in (result.first, result.second)]
-        rows.append([result.measure, name, *figures, _signed(column.text(result.difference)), ends, verdict])
+        rows.append(
+            [result.measure, name, *figures, _signed(column.text(result.difference)), ends, verdict]
+        )
     return rows
 
 
@@ -203,7 +214,9 @@ def csv_table(report: Report) -> str:
 
     file = io.StringIO()
     writer = SafeCsv(file, lineterminator="\n")
-    writer.writerow(["system", "role", *keys, *map(" ".join, product(with_interval, ("low", "high")))])
+    writer.writerow(
+        ["system", "role", *keys, *map(" ".join, product(with_interval, ("low", "high")))]
+    )
     for line in lines:
         row = [line.name, line.label, *(line.metrics.get(key, "") for key in keys)]
         for key in with_interval:
@@ -225,7 +238,12 @@ def latex(report: Report) -> str:
             columns |= new
     rows = [["Model", *(escaped(column.head) for column in columns.values())]]
     for line in lines_of(report):
-        rows.append([escaped(line.labelled), *(_latex_cell(report, line, each) for each in columns.values())])
+        rows.append(
+            [
+                escaped(line.labelled),
+                *(_latex_cell(report, line, each) for each in columns.values()),
+            ]
+        )
     names, *cells = (" & ".join(row) + r" \\" for row in rows)
     head = rf"\begin{{tabular}}{{l{'r' * len(columns)}}}", r"\toprule", " & ".join(heads) + r" \\"
     lines = *head, " ".join(rules), names, r"\midrule", *cells, r"\bottomrule", r"\end{tabular}"
@@ -249,7 +267,11 @@ def escaped(text: str) -> str:
     return text.translate(ESCAPES)
 
 
-FORMS: dict[str, Callable[[Report], str]] = {"table.md": markdown, "table.csv": csv_table, "table.tex": latex}
+FORMS: dict[str, Callable[[Report], str]] = {
+    "table.md": markdown,
+    "table.csv": csv_table,
+    "table.tex": latex,
+}
 
 
 def write_tables(report: Report, folder: Path) -> None:

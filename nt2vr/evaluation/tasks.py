@@ -7,12 +7,13 @@
     classes      a CSV: class, asked by prompts; dataset names the data set of several
     SugarCREPE   {"0": {"filename", "caption", "negative_caption"}, …}, a file per fold
 
-Rows of CSV files also name a file in one of the columns MEDIA: its path relative to the CSV file, or the authors' own,
-whose last part is looked up below the CSV's folder. As CoN-CLIP does, every class is asked for as it is and denied; as
-CLIP does, several prompts stand for the normalised mean of their embeddings.
+Rows of CSV files also name a file in one of the columns MEDIA: its path relative to the CSV file,
+or the authors' own, whose last part is looked up below the CSV's folder. As CoN-CLIP does, every
+class is asked for as it is and denied; as CLIP does, several prompts stand for the normalised mean
+of their embeddings.
 
-Sources: RAIVNLab/sugar-crepe, RAIVNLab/CREPE, jaisidhsingh/CoN-CLIP (Singh et al., "Learn 'No' to Say 'Yes' Better:
-Improving Vision-Language Models via Negations", WACV 2025).
+Sources: RAIVNLab/sugar-crepe, RAIVNLab/CREPE, jaisidhsingh/CoN-CLIP (Singh et al., "Learn 'No' to
+Say 'Yes' Better: Improving Vision-Language Models via Negations", WACV 2025).
 """
 
 import ast
@@ -46,7 +47,8 @@ MEDIA = (  # columns that name the file; the first that is there
 NEGATED = ("negated_caption", "negated")
 REGION = "width"  # a column of CREPE, whose authors cut the region out of the picture
 WHOLE = "The authors cut the described region out of each picture; here pictures are whole."
-# Limits of the child that reads a file of an extension: memory for PyTorch and so many times the file, and time
+# Limits of the child that reads a file of an extension: memory for PyTorch and so many times the
+# file, and time
 MEMORY_BYTES = 3 << 30
 MEMORY_FACTOR = 12
 TIMEOUT_S = 900.0
@@ -85,7 +87,9 @@ class Question(NamedTuple):
 
 # Reads the rows of a file, its path and the prompts of classes, see `read_prompts`
 TableReader = Callable[[Sequence[Row], Path, str], Task]
-QuestionReader = Callable[[Row, str], Question]  # reads a row and the name of its file without suffix
+QuestionReader = Callable[
+    [Row, str], Question
+]  # reads a row and the name of its file without suffix
 # Reads a file in a process of its own, whose memory and time are limited
 QuestionFileReader = Callable[[Path, Progress], Sequence[Question]]
 
@@ -116,10 +120,23 @@ def task_benchmark(
     try:
         task = _table(path, prompts) if path.suffix.lower() == ".csv" else _foils(path, progress)
     except (MemoryError, TimeoutError) as error:
-        raise ConfigError(f"{path} takes too much memory or time to read. Choose a smaller file.") from error
-    except (OSError, ValueError, KeyError, TypeError, SyntaxError, IndexError, AttributeError, csv.Error) as error:
+        raise ConfigError(
+            f"{path} takes too much memory or time to read. Choose a smaller file."
+        ) from error
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        SyntaxError,
+        IndexError,
+        AttributeError,
+        csv.Error,
+    ) as error:
         reason = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
-        raise ConfigError(f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py.") from error
+        raise ConfigError(
+            f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py."
+        ) from error
     if prompts and not any(query.kind == "class" for query in task.queries):
         raise ConfigError(f"{path} has no classes. Leave out the prompts.")
     return _benchmark(path.stem, path, task, decoder, cache, progress)
@@ -135,21 +152,31 @@ def class_benchmark(
     media = (file for file in files_below(folder) if file.suffix.lower() in MEDIA_SUFFIXES)
     files = sorted(file for file in media if file.parent != folder)
     if not files:
-        raise ConfigError(f"{folder} has no classes. Put the pictures or videos of each class in a folder of its own.")
-    data_sets = [file.parent.parent.relative_to(folder).as_posix().removeprefix(".") for file in files]
+        raise ConfigError(
+            f"{folder} has no classes. Put the pictures or videos of each class in a folder of its own."
+        )
+    data_sets = [
+        file.parent.parent.relative_to(folder).as_posix().removeprefix(".") for file in files
+    ]
     labels = [(file.parent.name, data) for file, data in zip(files, data_sets, strict=True)]
     videos = [Video(file.relative_to(folder).as_posix(), file) for file in files]
     task = class_task(videos, labels, read_prompts(prompts, folder))
     return _benchmark(folder.name, folder, task, decoder, cache, progress)
 
 
-def _benchmark(name: str, path: Path, task: Task, decoder: Decoder, cache: Cache, progress: Progress) -> TextBenchmark:
+def _benchmark(
+    name: str, path: Path, task: Task, decoder: Decoder, cache: Cache, progress: Progress
+) -> TextBenchmark:
     return TextBenchmark(
         name=name,
         video_ids=tuple(video.video_id for video in task.videos),
         queries=tuple(task.queries),
         embed=embed_files(task.videos, decoder, cache),
-        source={"data": str(path), "content": content_of(task.videos, cache, progress), "remarks": list(task.remarks)},
+        source={
+            "data": str(path),
+            "content": content_of(task.videos, cache, progress),
+            "remarks": list(task.remarks),
+        },
         texts=task.texts,
         averaged=task.averaged,
         leaves_out_unreadable=True,
@@ -173,14 +200,21 @@ def _true_captions(lines: Sequence[Row], path: Path, prompts: str) -> Task:
     )
     for row, line in zip(rows, lines, strict=True):
         said = ast.literal_eval(line["captions"])
-        queries += (JudgedQuery("retrieval", each, row_array((row,)), cue=cue_of(each)) for each in said)
+        queries += (
+            JudgedQuery("retrieval", each, row_array((row,)), cue=cue_of(each)) for each in said
+        )
     return Task(videos, queries, unclear=unclear)
 
 
 def _class_table(lines: Sequence[Row], path: Path, prompts: str) -> Task:
     videos, rows, unclear = named_files([file_of(line) for line in lines], path.parent)
-    labels = {row: (each["class"], each.get("dataset") or "") for row, each in zip(rows, lines, strict=True)}
-    task = class_task(videos, [labels[row] for row in range(len(videos))], read_prompts(prompts, path.parent))
+    labels = {
+        row: (each["class"], each.get("dataset") or "")
+        for row, each in zip(rows, lines, strict=True)
+    }
+    task = class_task(
+        videos, [labels[row] for row in range(len(videos))], read_prompts(prompts, path.parent)
+    )
     return task._replace(unclear=unclear)
 
 
@@ -195,7 +229,9 @@ def _foils(path: Path, progress: Progress) -> Task:
         read = question_files().get(file.suffix.lower())
         if read is not None:
             memory_bytes = MEMORY_BYTES + MEMORY_FACTOR * file.stat().st_size
-            questions += run_limited(read, file, memory_bytes=memory_bytes, timeout_s=TIMEOUT_S, progress=progress)
+            questions += run_limited(
+                read, file, memory_bytes=memory_bytes, timeout_s=TIMEOUT_S, progress=progress
+            )
         else:
             questions += _in_form(list(read_json(file).values()), file.stem, JSON_FORMS)
     return _questions(questions, (path if path.is_dir() else path.parent).absolute())
@@ -215,19 +251,25 @@ def file_of(row: Row) -> str:
 
 
 def _sugar_crepe(row: Row, fold: str) -> Question:
-    return Question(text(row["filename"]), (text(row["caption"]), text(row["negative_caption"])), (fold,))
+    return Question(
+        text(row["filename"]), (text(row["caption"]), text(row["negative_caption"])), (fold,)
+    )
 
 
 def _crepe(row: Row, fold: str) -> Question:
     groups = [f"complexity {number}" for number in re.findall(r"complexity_(\d+)", fold)[:1]]
-    return Question(row["image_id"], (row["caption"], *map(text, ast.literal_eval(row["hard_negs"]))), groups)
+    return Question(
+        row["image_id"], (row["caption"], *map(text, ast.literal_eval(row["hard_negs"]))), groups
+    )
 
 
 def _negbench(row: Row, fold: str) -> Question:
     columns = [column for column in row if column and column.startswith("caption_")]
     columns.sort(key=lambda column: (len(column), column))  # caption_10 after caption_9
     groups = (row.get("correct_answer_template") or "",)
-    return Question(file_of(row), [row[each] for each in columns], groups, int(row["correct_answer"]), "choice")
+    return Question(
+        file_of(row), [row[each] for each in columns], groups, int(row["correct_answer"]), "choice"
+    )
 
 
 def _pair(row: Row, fold: str) -> Question:
@@ -237,7 +279,11 @@ def _pair(row: Row, fold: str) -> Question:
 
 # Both by a column; the first that is there tells how a file is read.
 JSON_FORMS: Mapping[str, QuestionReader] = {"negative_caption": _sugar_crepe, "hard_negs": _crepe}
-CSV_FORMS: Mapping[str, QuestionReader] = {"hard_negs": _crepe, "caption_0": _negbench, "caption": _pair}
+CSV_FORMS: Mapping[str, QuestionReader] = {
+    "hard_negs": _crepe,
+    "caption_0": _negbench,
+    "caption": _pair,
+}
 
 
 @cache
@@ -254,7 +300,9 @@ def question_files() -> Mapping[str, QuestionFileReader]:
     """Return how files of questions that only extensions know are read, by suffix."""
     readers: dict[str, QuestionFileReader] = {}
     for extension in extensions():
-        readers |= {suffix: load(reference) for suffix, reference in extension.question_files.items()}
+        readers |= {
+            suffix: load(reference) for suffix, reference in extension.question_files.items()
+        }
     return readers
 
 
@@ -322,40 +370,62 @@ def read_prompts(given: str, folder: Path) -> Prompts:
     try:
         lines = [given] if SLOT in given else path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
-        raise ConfigError(f"The prompts of {path} cannot be read: name a text file with one per line.") from error
+        raise ConfigError(
+            f"The prompts of {path} cannot be read: name a text file with one per line."
+        ) from error
     lines = list(dict.fromkeys(filter(None, map(str.strip, lines))))
     for line in lines:
         if line.count(SLOT) != 1:
-            raise ConfigError(f"A prompt needs one {SLOT} for the name of the class, unlike {quoted(line)}.")
+            raise ConfigError(
+                f"A prompt needs one {SLOT} for the name of the class, unlike {quoted(line)}."
+            )
     prompts = Prompts(tuple(filterfalse(cue_of, lines)), tuple(filter(cue_of, lines)))
     if not prompts.plain or len(lines) > MAX_PROMPTS:
         raise ConfigError(f"Give 1 to {MAX_PROMPTS:,} prompts, at least one without a negation.")
     return prompts
 
 
-def class_task(videos: Sequence[Video], labels: Sequence[tuple[str, str]], prompts: Prompts) -> Task:
+def class_task(
+    videos: Sequence[Video], labels: Sequence[tuple[str, str]], prompts: Prompts
+) -> Task:
     """Ask about each video with plain prompts, then with negated prompts if there are any.
 
-    Of each video, `labels` are its class and its data set, for whose classes it is asked; a ConfigError refuses a data
-    set with a single class.
+    Of each video, `labels` are its class and its data set, for whose classes it is asked; a
+    ConfigError refuses a data set with a single class.
     """
     named = [(label.lower().replace("_", " "), data.replace("; ", ", ")) for label, data in labels]
     classes: dict[str, dict[str, None]] = {}
     for name, data in named:
         classes.setdefault(data, {})[name] = None
     if alone := [data for data, names in classes.items() if len(names) < 2]:
-        raise ConfigError(f"{alone[0] or 'The data'} has a single class. Give at least two to choose between.")
+        raise ConfigError(
+            f"{alone[0] or 'The data'} has a single class. Give at least two to choose between."
+        )
     texts, averaged, questions = dict[str, int](), dict[str, tuple[str, ...]](), list[JudgedQuery]()
     for kind, lines in (("class", prompts.plain), (LENIENT, prompts.negated)):
         if not lines:
             continue
-        said = {name: tuple(line.replace(SLOT, name) for line in lines) for name in chain(*classes.values())}
+        said = {
+            name: tuple(line.replace(SLOT, name) for line in lines)
+            for name in chain(*classes.values())
+        }
         averaged |= {each[0]: each for each in said.values() if len(each) > 1}
         places = {name: texts.setdefault(each[0], len(texts)) for name, each in said.items()}
-        of_class = {data: row_array(places[name] for name in names) for data, names in classes.items()}
+        of_class = {
+            data: row_array(places[name] for name in names) for data, names in classes.items()
+        }
         for video, (name, data) in enumerate(named):
             groups = [data] if len(classes) > 1 else []
-            groups += [group for group, names in class_groups().items() if name in names <= classes[data].keys()]
-            group, others = "; ".join(filter(None, groups)), of_class[data][of_class[data] != places[name]]
-            questions.append(JudgedQuery(kind, said[name][0], row_array((video,)), others=others, group=group))
+            groups += [
+                group
+                for group, names in class_groups().items()
+                if name in names <= classes[data].keys()
+            ]
+            group, others = (
+                "; ".join(filter(None, groups)),
+                of_class[data][of_class[data] != places[name]],
+            )
+            questions.append(
+                JudgedQuery(kind, said[name][0], row_array((video,)), others=others, group=group)
+            )
     return Task(videos, questions, tuple(texts), averaged)

@@ -36,21 +36,33 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
 
     presentation: ClassVar[Presentation] = TEXTS
 
-    references: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # metrics such as an oracle's, by name
+    references: Mapping[str, Mapping[str, float]] = field(
+        default_factory=dict
+    )  # metrics such as an oracle's, by name
     texts: tuple[str, ...] = ()  # candidate answers of questions
-    captions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # those that stand for videos, by id, if any
-    averaged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # texts that stand for the mean of several
+    captions: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # those that stand for videos, by id, if any
+    averaged: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # texts that stand for the mean of several
     # whether videos whose files cannot be read are left out, instead of ranking last
     leaves_out_unreadable: bool = False
-    unreadable: Mapping[str, str] = field(default_factory=dict)  # known before `embed`, by id, with the reasons
+    unreadable: Mapping[str, str] = field(
+        default_factory=dict
+    )  # known before `embed`, by id, with the reasons
     videos: tuple[Video, ...] = ()  # files of one's own, where it has any; not part of the digest
-    gaps: tuple[str, ...] = ()  # sentences that say what could not be measured, and why; not part of the digest
+    gaps: tuple[
+        str, ...
+    ] = ()  # sentences that say what could not be measured, and why; not part of the digest
 
     def __post_init__(self) -> None:
         if not self.queries or not self.video_ids:
             raise ConfigError(f"{self.name} has no queries or no videos. Choose other data.")
         if lost := next((query for query in self.queries if not len(query.relevant)), None):
-            raise ConfigError(f"{self.name} has no relevant video for {quoted(lost.text)}. Leave the query out.")
+            raise ConfigError(
+                f"{self.name} has no relevant video for {quoted(lost.text)}. Leave the query out."
+            )
 
     @property
     def digest(self) -> str:
@@ -60,12 +72,20 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         if self.averaged:
             digest.update(repr(sorted(self.averaged.items())).encode())
         for query in self.queries:
-            digest.update(repr((query.kind, query.text, query.wanted, query.unwanted, query.original)).encode())
+            digest.update(
+                repr(
+                    (query.kind, query.text, query.wanted, query.unwanted, query.original)
+                ).encode()
+            )
             for numbers in (query.relevant, query.hard, query.violating, query.others):
-                digest.update(np.int64(len(numbers)).tobytes() + np.asarray(numbers, "<i4").tobytes())
+                digest.update(
+                    np.int64(len(numbers)).tobytes() + np.asarray(numbers, "<i4").tobytes()
+                )
         return digest.hexdigest()
 
-    def report(self, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()) -> Report:
+    def report(
+        self, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()
+    ) -> Report:
         return replace(
             super().report(results, notes, named),
             references=self.references,
@@ -84,19 +104,24 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
     ) -> list[Result]:
         """Measure strategies of one model in bounded memory, encoding each text once per block.
 
-        Ranks of captions are those of `plain`, which alone searches for captions as they are; of other strategies, 0.
+        Ranks of captions are those of `plain`, which alone searches for captions as they are; of
+        other strategies, 0.
         """
         media = self.embed(encoder, progress) if media is None else media
         videos = media.vectors
         strategies = [system.strategy for system in systems]
         measured: list[list[Measured]] = [[] for _ in systems]  # of each block
-        captions: list[Vectors] = []  # what `plain` searches for with original queries, of each block
+        captions: list[
+            Vectors
+        ] = []  # what `plain` searches for with original queries, of each block
         num_done = 0
         for block in _blocks(self.queries):
             step = partial(self._tell, progress, encoder.name, num_done, len(block))
             step(0)
             wrong, places = choices_of(block, self.texts)
-            asked = ask_systems(encoder, systems, [*block, *wrong], parse_query, step, self.averaged)
+            asked = ask_systems(
+                encoder, systems, [*block, *wrong], parse_query, step, self.averaged
+            )
             for parts, of_system in zip(measured, asked, strict=True):
                 step(1)
                 parts.append(self._measure_block(of_system, videos, block, places))
@@ -119,20 +144,27 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
             results.append(Result(system.name, system_spec(system, encoder.card), whole))
         return results
 
-    def _tell(self, progress: Progress, model: str, num_done: int, num_more: int, share: float) -> None:
+    def _tell(
+        self, progress: Progress, model: str, num_done: int, num_more: int, share: float
+    ) -> None:
         """Report that the given share of some more queries is done."""
         progress(num_done + int(share * num_more), len(self.queries), f"queries, {model}")
 
-    def _measure_block(self, asked: Asked, videos: Vectors, block: Sequence[JudgedQuery], places: Rows) -> Measured:
+    def _measure_block(
+        self, asked: Asked, videos: Vectors, block: Sequence[JudgedQuery], places: Rows
+    ) -> Measured:
         vectors, exclusions = asked
         if block[0].is_question:
             return measure_choices(vectors, videos, block, places, exclusions)
         return measure_block(vectors, videos, block, len(self.video_ids), exclusions)
 
-    def _caption_ranks(self, videos: Vectors, captions: Sequence[Vectors]) -> NDArray[np.int32] | None:
+    def _caption_ranks(
+        self, videos: Vectors, captions: Sequence[Vectors]
+    ) -> NDArray[np.int32] | None:
         """Return the rank of each video's best caption; zeros if `plain` is not measured.
 
-        None if no caption is a query, or if videos are in words: they are made of the captions that they would rank.
+        None if no caption is a query, or if videos are in words: they are made of the captions that
+        they would rank.
         """
         originals = [query for query in self.queries if query.kind == "original"]
         if not originals or self.captions:
@@ -165,8 +197,13 @@ class TextBenchmark(Benchmark[EmbeddedVideos]):
         lost = len(self.queries) - len(queries)
         remark = unreadable_remark(unreadable, len(self.video_ids), lost, len(self.queries))
         kinds_left = {query.kind for query in queries}
-        kinds_lost = dict.fromkeys(query.kind for query in self.queries if query.kind not in kinds_left)
-        gaps = [f"No query of the kind “{KIND_NAMES.get(kind, kind)}” is left without these." for kind in kinds_lost]
+        kinds_lost = dict.fromkeys(
+            query.kind for query in self.queries if query.kind not in kinds_left
+        )
+        gaps = [
+            f"No query of the kind “{KIND_NAMES.get(kind, kind)}” is left without these."
+            for kind in kinds_lost
+        ]
         return replace(
             self,
             video_ids=tuple(self.video_ids[row] for row in rows),

@@ -11,9 +11,17 @@ from nt2vr.evaluation.metric_names import ACCURACY, mean_over_sets, recall
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Presentation, Report, Row
 from nt2vr.evaluation.roles import REFERENCE, pairs_to_compare, role_of, telling_pair
-from nt2vr.evaluation.tables import difference_markdown, markdown_table, named_columns, size_of, tables_of
+from nt2vr.evaluation.tables import (
+    difference_markdown,
+    markdown_table,
+    named_columns,
+    size_of,
+    tables_of,
+)
 
-OF_ONE_VIDEO = frozenset({"original", "negated", "retrieval", "choice", "pair", "picture", "class", "negated class"})
+OF_ONE_VIDEO = frozenset(
+    {"original", "negated", "retrieval", "choice", "pair", "picture", "class", "negated class"}
+)
 MAX_LISTED = 1000  # relevant ids per line of queries.jsonl: all of them took 68 MB for the built-in world, these 5
 OF_CAPTIONS = ("original/", "video/")
 
@@ -46,7 +54,11 @@ class TextPresentation(Presentation):
     def row(self, report: Report, place: int) -> Row:
         query = report.queries[place]
         relevant = tuple(report.video_ids[video] for video in query.relevant)
-        captions = {video_id: report.captions[video_id] for video_id in relevant if video_id in report.captions}
+        captions = {
+            video_id: report.captions[video_id]
+            for video_id in relevant
+            if video_id in report.captions
+        }
         heading = counted(len(relevant), "relevant video")
         if query.kind == "negated":
             heading = "The video of the original caption, which no longer matches"
@@ -71,7 +83,9 @@ class TextPresentation(Presentation):
     def check_comparable(self) -> None:
         """Do nothing: all measures are comparable."""
 
-    def line_metrics(self, spec: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
+    def line_metrics(
+        self, spec: Mapping[str, Any], metrics: Mapping[str, float]
+    ) -> dict[str, float]:
         """Return values for captions only of plain systems, as in the paper."""
         if spec["strategy"] == "plain":
             return dict(metrics)
@@ -94,7 +108,9 @@ class TextPresentation(Presentation):
     def markdown(self, report: Report) -> str:
         """Return each table, then those of differences."""
         parts = [markdown_table(table.texts(report), 1) for table in tables_of(report)]
-        parts += [difference_markdown(report, first, second) for first, second in report.differences]
+        parts += [
+            difference_markdown(report, first, second) for first, second in report.differences
+        ]
         return "\n".join([*parts, f"{size_of(report)}\n"])
 
     def headings(self, report: Report) -> list[str]:
@@ -106,7 +122,9 @@ def _with_subsets(known: Iterable[str], group: Group) -> Group:
     first = group.columns[0]
     if not first.key.endswith(f"/{ACCURACY}"):
         return group
-    names = sorted(name.removeprefix(f"{first.key} ") for name in known if name.startswith(f"{first.key} "))
+    names = sorted(
+        name.removeprefix(f"{first.key} ") for name in known if name.startswith(f"{first.key} ")
+    )
     alone = None if first.key == f"class/{ACCURACY}" else first
     parts = []
     for column in group.columns:
@@ -115,7 +133,9 @@ def _with_subsets(known: Iterable[str], group: Group) -> Group:
         if mean.key in known:
             parts.append(mean)
     for column, name in product(group.columns, names):
-        parts.append(Column(f"{column.key} {name}", name if column is alone else f"{column.head} {name}"))
+        parts.append(
+            Column(f"{column.key} {name}", name if column is alone else f"{column.head} {name}")
+        )
     return Group(group.head, (*group.columns, *parts))
 
 

@@ -15,7 +15,15 @@ from nt2vr.negation.parse.query import Query, understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
 from nt2vr.search.exclusion import Exclusion
-from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, System, anchor_of, exclusion_of, tau_of
+from nt2vr.search.strategies import (
+    STRATEGIES,
+    STRENGTHS,
+    Parts,
+    System,
+    anchor_of,
+    exclusion_of,
+    tau_of,
+)
 
 T = TypeVar("T")
 Understand = Callable[[str], Query]
@@ -34,7 +42,9 @@ def parse_query(text: str) -> Query:
 
 class Asked(NamedTuple):
     vectors: Vectors  # (Q, D), what a system searches for with Q queries; zeros search for nothing
-    exclusions: list[Exclusion | None]  # Q, what is taken from the scores of a vector, and how frames are weighed
+    exclusions: list[
+        Exclusion | None
+    ]  # Q, what is taken from the scores of a vector, and how frames are weighed
 
 
 def ask_systems(
@@ -47,9 +57,10 @@ def ask_systems(
 ) -> list[Asked]:
     """Compute what a model's systems search for, encoding each text once.
 
-    Captions have nothing to exclude, so every strategy searches for the full text. A system without anything to search
-    for (`drop` on "not B") gets zeros, for which all videos tie. What `step`, called now and then, raises ends the
-    work; `averaged` is that of `TextBenchmark`, and `understand` parses queries whose parts are unknown.
+    Captions have nothing to exclude, so every strategy searches for the full text. A system without
+    anything to search for (`drop` on "not B") gets zeros, for which all videos tie. What `step`,
+    called now and then, raises ends the work; `averaged` is that of `TextBenchmark`, and
+    `understand` parses queries whose parts are unknown.
     """
     card, parsing = encoder.card, 0.0
     parts: list[tuple[str, tuple[str, ...]]] = [("", ())] * len(queries)
@@ -58,8 +69,14 @@ def ask_systems(
         parts, parsing = [_parts(query, understand) for query in steps], PARSING
     sentences = [encoder.query_name(query.query_id, query.text) for query in queries]
     texts = chain(sentences, *((wanted, *unwanted) for wanted, unwanted in parts))
-    embeddings = _embedded(texts, encoder, averaged, lambda share: step(parsing + (1 - parsing) * share))
-    nothing, anchor, tau = np.zeros((0, encoder.embed_dim), np.float32), anchor_of(encoder), tau_of(card)
+    embeddings = _embedded(
+        texts, encoder, averaged, lambda share: step(parsing + (1 - parsing) * share)
+    )
+    nothing, anchor, tau = (
+        np.zeros((0, encoder.embed_dim), np.float32),
+        anchor_of(encoder),
+        tau_of(card),
+    )
     strengths = [system.strength_for(card) for system in systems]
     asked = [Asked(np.zeros((len(queries), encoder.embed_dim), np.float32), []) for _ in systems]
     rows = enumerate(zip(queries, sentences, parts, strict=True))
@@ -67,7 +84,9 @@ def ask_systems(
         away = np.stack([embeddings[text] for text in unwanted]) if unwanted else nothing
         for system, strength, found in zip(systems, strengths, asked, strict=True):
             strategy = PLAIN if query.kind == "original" else system.strategy
-            given = Parts(embeddings[sentence], embeddings.get(wanted), away, strength, anchor, tau=tau).by_text(card)
+            given = Parts(
+                embeddings[sentence], embeddings.get(wanted), away, strength, anchor, tau=tau
+            ).by_text(card)
             vector = pick("strategy", strategy, STRATEGIES).vector(given)
             found.exclusions.append(exclusion_of(strategy, given))
             if vector is not None:
@@ -83,7 +102,11 @@ def _embedded(
     each, encoded = list(dict.fromkeys(chain(*members.values()))), dict[str, Vectors]()
     for start in range(0, len(each), CHUNK):
         step(start / len(each))
-        encoded |= zip(each[start : start + CHUNK], encoder.encode_text(each[start : start + CHUNK]), strict=True)
+        encoded |= zip(
+            each[start : start + CHUNK],
+            encoder.encode_text(each[start : start + CHUNK]),
+            strict=True,
+        )
     found = {text: encoded[some[0]] for text, some in members.items()}
     for text, some in members.items():
         if len(some) > 1:

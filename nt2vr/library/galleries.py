@@ -40,10 +40,18 @@ class Galleries:
         self.shelf, self._cache = shelf, cache
         self.live = LiveModels(models)
         self._open_searcher = partial(
-            Searcher, models, decoder=decoder, cache=cache, synonyms=synonyms, live=self.live, index=index
+            Searcher,
+            models,
+            decoder=decoder,
+            cache=cache,
+            synonyms=synonyms,
+            live=self.live,
+            index=index,
         )
         self.built_in = self._open_searcher(built_in, judge=judge)
-        self._open: dict[str, tuple[tuple[object, ...], Searcher]] = {}  # with stamps; least recently used first
+        self._open: dict[
+            str, tuple[tuple[object, ...], Searcher]
+        ] = {}  # with stamps; least recently used first
         self._opening = Lock()
 
     def key(self, name: str) -> str:
@@ -69,7 +77,8 @@ class Galleries:
     def default_model(self, key: str) -> str:
         """Return the model that is used where none is named: the one that has indexed a library, if any has.
 
-        Otherwise it is one that knows real videos, but no training run, and in the built-in gallery the best one.
+        Otherwise it is one that knows real videos, but no training run, and in the built-in gallery
+        the best one.
         """
         models = self.built_in.models
         if self.searcher(key).is_library:
@@ -83,7 +92,9 @@ class Galleries:
 
     def is_indexed(self, key: str, model: str) -> bool:
         """Whether a model, or another one with its visual tower, has indexed clips of a library."""
-        return tower_folder(self.searcher(key).gallery, self.built_in.models.card(model), self._cache).is_dir()
+        return tower_folder(
+            self.searcher(key).gallery, self.built_in.models.card(model), self._cache
+        ).is_dir()
 
     def default_systems(self, key: str) -> Sequence[str]:
         """Return what the page compares unless it is told."""

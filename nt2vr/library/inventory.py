@@ -36,7 +36,9 @@ class Source:
     path: Path  # a folder, a file of captions, or a dataset that `load_dataset` reads; absolute and resolved
     split: Split = "all"
     window_s: FiniteFloat = 0.0  # seconds per window of a long video; 0 keeps videos whole
-    within: Path | None = None  # folder that every file must lie in after links are followed; None is anywhere
+    within: Path | None = (
+        None  # folder that every file must lie in after links are followed; None is anywhere
+    )
     loader: str = ""  # kind of dataset, as in "KIND:PATH"; empty infers it
 
     def __post_init__(self) -> None:
@@ -86,7 +88,10 @@ class LibraryInfo:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, for the page and for JSON."""
-        source = {name: getattr(self.source, name) for name in ("id", "name", "kind", "path", "split", "window_s")}
+        source = {
+            name: getattr(self.source, name)
+            for name in ("id", "name", "kind", "path", "split", "window_s")
+        }
         counts = {name: value for name, value in vars(self).items() if name != "source"}
         return {**source, "path": str(self.source.path), **counts}
 
@@ -108,7 +113,9 @@ class Changes:
     changed: tuple[str, ...] = ()  # files of another size or modification time
     renamed: dict[str, str] = field(default_factory=dict)  # old id to new id
     removed: tuple[str, ...] = ()
-    copies: tuple[str, ...] = ()  # those of the new that have the same content as another, once they have been read
+    copies: tuple[
+        str, ...
+    ] = ()  # those of the new that have the same content as another, once they have been read
     skipped: tuple[str, ...] = ()  # those of the new that cannot be used
 
     @property
@@ -116,7 +123,12 @@ class Changes:
         """The files by what became of them, in words to put after their number."""
         shares = shares_text(len(self.copies), len(self.skipped))
         renamed = tuple(f"{old} → {new}" for old, new in self.renamed.items())
-        found = {f"new{shares}": self.new, "changed": self.changed, "renamed": renamed, "removed": self.removed}
+        found = {
+            f"new{shares}": self.new,
+            "changed": self.changed,
+            "renamed": renamed,
+            "removed": self.removed,
+        }
         return {words: files for words, files in found.items() if files}
 
     def __bool__(self) -> bool:
@@ -125,7 +137,10 @@ class Changes:
 
 def shares_text(copies: int, skipped: int = 0) -> str:
     """Say how many of some files are copies, and how many are skipped, to put after their number; empty if none."""
-    shares = (f"{skipped:,} skipped" if skipped else "", counted(copies, "copy", "copies") if copies else "")
+    shares = (
+        f"{skipped:,} skipped" if skipped else "",
+        counted(copies, "copy", "copies") if copies else "",
+    )
     return f" ({', '.join(filter(None, shares))})" if any(shares) else ""
 
 
@@ -172,7 +187,8 @@ class LibraryFile(NamedTuple):
 def mtime_of(status: os.stat_result) -> int:
     """Return a modification time in nanoseconds, modulo the 64 bits of SQLite's integers.
 
-    Files dated before 1678 or after 2262 need more bits. Their times need only differ where they change.
+    Files dated before 1678 or after 2262 need more bits. Their times need only differ where they
+    change.
     """
     return (status.st_mtime_ns + 2**63) % 2**64 - 2**63
 
@@ -181,7 +197,9 @@ Known = Mapping[str, LibraryFile]  # by id
 Listed = list[LibraryFile]
 Mark = Callable[[LibraryFile], Any]
 TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
-COLUMNS = ", ".join(f"{name} {TYPES[kind]} NOT NULL" for name, kind in LibraryFile.__annotations__.items())
+COLUMNS = ", ".join(
+    f"{name} {TYPES[kind]} NOT NULL" for name, kind in LibraryFile.__annotations__.items()
+)
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS files ({COLUMNS}, PRIMARY KEY (id)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_content ON files (content);
@@ -196,9 +214,10 @@ INSERT = f"INSERT OR REPLACE INTO files VALUES ({','.join('?' * len(LibraryFile.
 class Inventory:
     """The table of one library, in a file that is created when needed; each call is one transaction.
 
-    Paths are stored relative to `base` where they lie in it, and absolute otherwise, as 0.2.0 stored all of them.
-    Readers see the last commit while another process writes. The journal is SQLite's default, not a write-ahead log:
-    that cannot be read on a full disk or in a read-only folder.
+    Paths are stored relative to `base` where they lie in it, and absolute otherwise, as 0.2.0
+    stored all of them. Readers see the last commit while another process writes. The journal is
+    SQLite's default, not a write-ahead log: that cannot be read on a full disk or in a read-only
+    folder.
     """
 
     def __init__(self, path: Path, base: Path) -> None:
@@ -229,15 +248,24 @@ class Inventory:
     def skipped_clips(self) -> dict[str, str]:
         """Return the reasons of clips that could not be decoded, by id."""
         with self._transaction() as database:
-            return dict(map(tuple, database.execute("SELECT id, reason FROM skipped_clips ORDER BY id")))
+            return dict(
+                map(tuple, database.execute("SELECT id, reason FROM skipped_clips ORDER BY id"))
+            )
 
-    def apply(self, pending: Iterable[LibraryFile], captioned: Iterable[LibraryFile], gone: Iterable[str]) -> None:
+    def apply(
+        self, pending: Iterable[LibraryFile], captioned: Iterable[LibraryFile], gone: Iterable[str]
+    ) -> None:
         """Add or renew files that are to be read, change captions, and remove files."""
-        rows = [self._stored(file._replace(state="skipped") if file.reason else file) for file in pending]
+        rows = [
+            self._stored(file._replace(state="skipped") if file.reason else file)
+            for file in pending
+        ]
         ids = [(each,) for each in gone]
         with self._transaction() as database:
             database.executemany("DELETE FROM files WHERE id = ?", ids)
-            database.executemany("DELETE FROM skipped_clips WHERE file_id = ?", ids + [row[:1] for row in rows])
+            database.executemany(
+                "DELETE FROM skipped_clips WHERE file_id = ?", ids + [row[:1] for row in rows]
+            )
             database.executemany(INSERT, rows)
             texts = [(file.captions, file.id) for file in captioned]
             database.executemany("UPDATE files SET captions = ? WHERE id = ?", texts)
@@ -256,7 +284,9 @@ class Inventory:
         new_ids = {old: file.id for old, file in files.items()}
         with self._transaction() as database:
             clips = []
-            for clip, file_id, reason in database.execute("SELECT id, file_id, reason FROM skipped_clips"):
+            for clip, file_id, reason in database.execute(
+                "SELECT id, file_id, reason FROM skipped_clips"
+            ):
                 if file_id in new_ids:
                     new_id = new_ids[file_id]
                     clips.append((new_id + clip.removeprefix(file_id), new_id, reason))
@@ -277,7 +307,9 @@ class Inventory:
                     probe, num_clips = found
                     changes = {"state": "ready", **vars(probe), "num_clips": num_clips}
                 columns = ", ".join(f"{name} = ?" for name in changes)
-                database.execute(f"UPDATE files SET {columns} WHERE id = ?", (*changes.values(), file_id))
+                database.execute(
+                    f"UPDATE files SET {columns} WHERE id = ?", (*changes.values(), file_id)
+                )
 
     def mark_duplicates(self) -> None:
         """Note for each file the first one with the same content."""
@@ -287,7 +319,9 @@ class Inventory:
     def skip_clips(self, skipped: Iterable[tuple[str, str, str]]) -> None:
         """Add (clip id, file id, reason)."""
         with self._transaction() as database:
-            database.executemany("INSERT OR REPLACE INTO skipped_clips VALUES (?, ?, ?)", list(skipped))
+            database.executemany(
+                "INSERT OR REPLACE INTO skipped_clips VALUES (?, ?, ?)", list(skipped)
+            )
 
     def retry(self) -> None:
         """Have skipped files and clips read again."""
@@ -314,26 +348,43 @@ class Inventory:
         except (sqlite3.Error, OSError) as error:
             code = getattr(error, "sqlite_errorcode", None)
             if code in DAMAGED_DATABASE:
-                logger.warning("%s is damaged and was set aside; the next update makes it again.", self._path)
+                logger.warning(
+                    "%s is damaged and was set aside; the next update makes it again.", self._path
+                )
                 self._path.replace(self._path.with_name(f"{self._path.name}.damaged"))
                 self._path.with_name(f"{self._path.name}-journal").unlink(missing_ok=True)
-                message = "The library's list of files was damaged. Update it: the list is made again."
+                message = (
+                    "The library's list of files was damaged. Update it: the list is made again."
+                )
                 raise GalleryError(message) from error
-            reason = "the disk is full" if is_disk_full(error) or code == sqlite3.SQLITE_FULL else reason_of(error)
+            reason = (
+                "the disk is full"
+                if is_disk_full(error) or code == sqlite3.SQLITE_FULL
+                else reason_of(error)
+            )
             raise GalleryError(f"The library's list of files cannot be used ({reason}).") from error
 
 
 def compared(known: Known, found: Listed) -> tuple[Listed, Listed, Listed]:
     """List the files to be read, unchanged files with other captions, and those that are gone.
 
-    They are compared by path, size and modification time. What lies in a folder that cannot be opened is not gone.
+    They are compared by path, size and modification time. What lies in a folder that cannot be
+    opened is not gone.
     """
     there = {file.id: file for file in found}
     closed = tuple(f"{file.id}/".lstrip("/") for file in found if file.kind == CLOSED_FOLDER)
     return (
         [file for file in found if not _is_known(file, known.get(file.id))],
-        [there[name] for name in there.keys() & known.keys() if there[name].captions != known[name].captions],
-        [known[name] for name in sorted(known.keys() - there.keys()) if not name.startswith(closed)],
+        [
+            there[name]
+            for name in there.keys() & known.keys()
+            if there[name].captions != known[name].captions
+        ],
+        [
+            known[name]
+            for name in sorted(known.keys() - there.keys())
+            if not name.startswith(closed)
+        ],
     )
 
 
@@ -362,13 +413,18 @@ def _renamed(gone: Listed, new: Listed, mark: Mark) -> dict[str, str]:
     for file in new:
         if mark(file) and not file.reason:
             names[mark(file)].append(file.id)
-    return {file.id: names[mark(file)].pop(0) for file in gone if file.state != "new" and names[mark(file)]}
+    return {
+        file.id: names[mark(file)].pop(0)
+        for file in gone
+        if file.state != "new" and names[mark(file)]
+    }
 
 
 def windows(seconds: float, num_frames: int, window_s: float) -> list[tuple[float, float]]:
     """Cut a video into windows, (start, end) in seconds; a tail shorter than half of one joins the one before it.
 
-    Windows grow until there are no more of them than frames; 0 seconds per window keep the video whole.
+    Windows grow until there are no more of them than frames; 0 seconds per window keep the video
+    whole.
     """
     if window_s <= 0 or seconds <= WHOLE * window_s:
         return [(0.0, seconds)]
@@ -391,9 +447,14 @@ def clips_of(file: LibraryFile, source: Source) -> list[Video]:
     known: dict[str, Any] = {"content": file.content, "root": source.root}
     spans = windows(file.seconds, file.num_frames, source.window_s)
     if len(spans) > 1 and file.kind != "picture":
-        if source.kind == "folder":  # its captions are of the whole video, and would give windows wrong verdicts
+        if (
+            source.kind == "folder"
+        ):  # its captions are of the whole video, and would give windows wrong verdicts
             captions = ()
-        return [Video(window_id(file.id, span), path, captions, None, *span, film=file.id, **known) for span in spans]
+        return [
+            Video(window_id(file.id, span), path, captions, None, *span, film=file.id, **known)
+            for span in spans
+        ]
     if file.kind == "picture" or source.kind in ("manifest", "dataset"):
         return [Video(file.id, path, captions, **known)]  # sampled as a whole, as in the papers
     return [Video(file.id, path, captions, end=file.seconds, **known)]

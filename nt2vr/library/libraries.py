@@ -14,9 +14,35 @@ from pydantic import TypeAdapter
 
 from nt2vr.datasets.base import Split
 from nt2vr.datasets.load import DATASETS, kind_and_path
-from nt2vr.errors import ConfigError, GalleryError, MediaError, Nt2vrError, did_you_mean, quoted, reason_of, warn_once
-from nt2vr.files import check_free, check_writable, parse_json, stamp, with_schema, without_schema, write_json
-from nt2vr.library.inventory import WINDOW_S, Changes, Inventory, Kind, LibraryInfo, Skipped, Source, clips_of
+from nt2vr.errors import (
+    ConfigError,
+    GalleryError,
+    MediaError,
+    Nt2vrError,
+    did_you_mean,
+    quoted,
+    reason_of,
+    warn_once,
+)
+from nt2vr.files import (
+    check_free,
+    check_writable,
+    parse_json,
+    stamp,
+    with_schema,
+    without_schema,
+    write_json,
+)
+from nt2vr.library.inventory import (
+    WINDOW_S,
+    Changes,
+    Inventory,
+    Kind,
+    LibraryInfo,
+    Skipped,
+    Source,
+    clips_of,
+)
 from nt2vr.library.sources import allowed_path, is_available, list_files
 from nt2vr.media.decode import Decoder, Decoding, ahead
 from nt2vr.media.gallery import Gallery, Video
@@ -25,9 +51,18 @@ from nt2vr.progress import Progress, silent
 from nt2vr.registry import pick
 from nt2vr.search.index import Milvus
 
-SETTINGS, INVENTORY, UPLOADS, PREVIEWS, LOCK = "library.json", "files.db", "uploads", "previews", "update.lock"
+SETTINGS, INVENTORY, UPLOADS, PREVIEWS, LOCK = (
+    "library.json",
+    "files.db",
+    "uploads",
+    "previews",
+    "update.lock",
+)
 MAX_NAME = 80  # characters
-MAX_STEM, MAX_FILE_BYTES = 120, 200  # characters and bytes of an upload's name; file systems take 255 bytes
+MAX_STEM, MAX_FILE_BYTES = (
+    120,
+    200,
+)  # characters and bytes of an upload's name; file systems take 255 bytes
 EMBEDDINGS = "embeddings"  # beside the folder of libraries
 BUILT_IN = "built-in"  # name of the gallery that is no library, on the command line and in the APIs
 MANIFESTS = (".csv", ".tsv", ".jsonl", ".json")
@@ -61,7 +96,11 @@ class Previews:
 
     def make(self, videos: Sequence[Video], progress: Progress = silent) -> None:
         """Make what is missing, several at a time; clips that cannot be decoded have none."""
-        missing = ((done, video, self._start(video)) for done, video in enumerate(videos, 1) if not self.has(video))
+        missing = (
+            (done, video, self._start(video))
+            for done, video in enumerate(videos, 1)
+            if not self.has(video)
+        )
         for done, video, decoding in ahead(missing, AHEAD_PER_CHILD * self._decoder.num_workers):
             try:
                 decoding.result()
@@ -80,7 +119,9 @@ class Previews:
 
     def _start(self, video: Video) -> Decoding:
         poster, preview = (self._path(video, suffix) for suffix in (POSTER, PREVIEW))
-        return self._decoder.preview(video.path, video.start, video.end, poster, preview, video.root)
+        return self._decoder.preview(
+            video.path, video.start, video.end, poster, preview, video.root
+        )
 
     def _path(self, video: Video, suffix: str) -> Path:
         name = blake2b(f"{PREVIEW_VERSION} {video.key}".encode(), digest_size=12).hexdigest()
@@ -118,10 +159,14 @@ class Libraries:
         """Add a library; nothing is read from its files before `update_library`.
 
         Args:
-            path: a folder, a manifest, or a dataset as `load_dataset` takes it; nothing for uploads.
-            window_s: seconds per window of long videos; 0 keeps them whole, as manifests and datasets are by default.
-            roots: folders that the path must lie in, otherwise an AccessError is raised; None allows any.
-            uploads: the first files, as `upload` takes them; if one cannot be stored, no library is added.
+            path: a folder, a manifest, or a dataset as `load_dataset` takes it; nothing for
+                uploads.
+            window_s: seconds per window of long videos; 0 keeps them whole, as manifests and
+                datasets are by default.
+            roots: folders that the path must lie in, otherwise an AccessError is raised; None
+                allows any.
+            uploads: the first files, as `upload` takes them; if one cannot be stored, no library is
+                added.
         """
         name = self._free_name(name)
         if window_s is None:
@@ -146,16 +191,21 @@ class Libraries:
         """Give a library another name; its id stays."""
         self._write(replace(self._source(library_id), name=self._free_name(name, library_id)))
 
-    def moved(self, library_id: str, path: str | Path, roots: Sequence[Path] | None = None) -> Source:
+    def moved(
+        self, library_id: str, path: str | Path, roots: Sequence[Path] | None = None
+    ) -> Source:
         """Return a library's settings with another folder, manifest or dataset, as `add` takes it; nothing is written.
 
-        A manifest, or a dataset that is a file, is also found by its name in the folder that it has been moved to.
+        A manifest, or a dataset that is a file, is also found by its name in the folder that it has
+        been moved to.
         """
         _check_path(path)
         source = self._source(library_id)
         if source.kind == "uploads":
             advice = "To move them, move the data folder (NT2VR_DATA)."
-            raise ConfigError(f"{source.name} has uploaded files, which lie in the data folder. {advice}")
+            raise ConfigError(
+                f"{source.name} has uploaded files, which lie in the data folder. {advice}"
+            )
 
         loader, place = source.loader, Path(path)
         if source.kind == "dataset":
@@ -171,7 +221,9 @@ class Libraries:
 
         moved = _named(source, f"{loader}:{place}" if loader else place, roots)
         if moved.path == source.path:
-            raise ConfigError(f"{source.name} is in {source.path} already. Name another folder, or update it.")
+            raise ConfigError(
+                f"{source.name} is in {source.path} already. Name another folder, or update it."
+            )
         return moved
 
     def settle(self, moved: Source) -> None:
@@ -185,9 +237,13 @@ class Libraries:
         folder = self.folder / source.id
         try:
             with _told(f"{source.name} cannot be removed"), FileLock(folder / LOCK, timeout=0):
-                gone = folder.rename(self.folder / f".{source.id}.removed")  # listed no more, even if deleting fails
+                gone = folder.rename(
+                    self.folder / f".{source.id}.removed"
+                )  # listed no more, even if deleting fails
         except Timeout:
-            raise ConfigError(f"{source.name} is being updated. Cancel the update, then remove it.") from None
+            raise ConfigError(
+                f"{source.name} is being updated. Cancel the update, then remove it."
+            ) from None
         shutil.rmtree(gone, ignore_errors=True)
         shutil.rmtree(self._embeddings / source.key, ignore_errors=True)
         if self._milvus is not None:
@@ -198,8 +254,12 @@ class Libraries:
         """Copy files, by a visitor's name and the path, into a library of uploads; `update_library` indexes them."""
         source = self._source(library_id)
         if source.kind != "uploads":
-            raise ConfigError(f"{source.name} is not a library of uploads. Copy the files into {source.path}.")
-        check_free(source.path, sum(path.stat().st_size for _, path in files), "Storing the uploads")
+            raise ConfigError(
+                f"{source.name} is not a library of uploads. Copy the files into {source.path}."
+            )
+        check_free(
+            source.path, sum(path.stat().st_size for _, path in files), "Storing the uploads"
+        )
         for name, path in files:
             partial = source.path / f".{uuid4().hex}.partial"  # hidden from a scan
             with _told(f"{name} cannot be stored"):
@@ -215,7 +275,9 @@ class Libraries:
         inventory = self.inventory(source)
         failed = inventory.skipped_clips()
         clips = (clip for file in inventory.files().values() for clip in clips_of(file, source))
-        return Gallery(source.name, tuple(clip for clip in clips if clip.video_id not in failed), source.key)
+        return Gallery(
+            source.name, tuple(clip for clip in clips if clip.video_id not in failed), source.key
+        )
 
     def skipped(self, library_id: str) -> list[Skipped]:
         """List what is not in the gallery, with reasons; duplicates last."""
@@ -225,7 +287,10 @@ class Libraries:
         bad = [Skipped(file.id, file.reason) for file in files if file.state == "skipped"]
         bad += [Skipped(clip, reason) for clip, reason in inventory.skipped_clips().items()]
         copies = [file for file in files if file.duplicate_of]
-        return bad + [Skipped(file.id, f"It is a copy of {file.duplicate_of}.", file.duplicate_of) for file in copies]
+        return bad + [
+            Skipped(file.id, f"It is a copy of {file.duplicate_of}.", file.duplicate_of)
+            for file in copies
+        ]
 
     def retry(self, library_id: str) -> None:
         """Have the next update read skipped files and windows again."""
@@ -281,7 +346,10 @@ class Libraries:
 
     def _write(self, source: Source) -> None:
         with _told(f"{source.name} cannot be saved"):
-            write_json(self.folder / source.id / SETTINGS, with_schema(SOURCE.dump_python(source, mode="json")))
+            write_json(
+                self.folder / source.id / SETTINGS,
+                with_schema(SOURCE.dump_python(source, mode="json")),
+            )
 
     def _source(self, name: str) -> Source:
         sources = self._sources()
@@ -290,7 +358,9 @@ class Libraries:
         if not found:
             names = sorted(source.name for source in sources)
             there = ", ".join(names) or "none yet"
-            raise ConfigError(f"There is no library {quoted(name)}.{did_you_mean(name, names)} There: {there}.")
+            raise ConfigError(
+                f"There is no library {quoted(name)}.{did_you_mean(name, names)} There: {there}."
+            )
         return found[0]
 
     def _info(self, source: Source) -> LibraryInfo:
@@ -308,7 +378,11 @@ class Libraries:
             choices = f"1 to {MAX_NAME} printable characters"
             raise ConfigError(f"{quoted(name)} cannot be a library's name. Choose {choices}.")
         others = [source for source in self._sources() if source.id != library_id]
-        taken = {BUILT_IN, *(source.name.casefold() for source in others), *(source.id for source in others)}
+        taken = {
+            BUILT_IN,
+            *(source.name.casefold() for source in others),
+            *(source.id for source in others),
+        }
         if name.casefold() in taken:
             raise ConfigError(f"There is a library {quoted(name)} already. Choose another name.")
         return name
@@ -335,12 +409,16 @@ def _named(source: Source, path: str | Path, roots: Sequence[Path] | None) -> So
     resolved, root = allowed_path(place, roots)
     if source.kind == "folder" and not resolved.is_dir():
         raise ConfigError(f"{resolved} is not a folder. {_kind_advice(resolved)}")
-    if source.kind == "manifest" and (resolved.is_dir() or resolved.suffix.lower() not in MANIFESTS):
+    if source.kind == "manifest" and (
+        resolved.is_dir() or resolved.suffix.lower() not in MANIFESTS
+    ):
         raise ConfigError(f"{resolved.name} is not a manifest. {_kind_advice(resolved)}")
     within = {"folder": resolved, "manifest": resolved.parent}.get(source.kind, root)
     source = replace(source, path=resolved, within=within, loader=loader)
     if not is_available(source):
-        raise ConfigError(f"{resolved} is empty. Put videos or pictures there, or name another folder.")
+        raise ConfigError(
+            f"{resolved} is empty. Put videos or pictures there, or name another folder."
+        )
     return source
 
 
@@ -361,7 +439,9 @@ def _check_path(path: str | Path) -> None:
 def _new_file(folder: Path, name: str) -> Path:
     """Create an empty file, which no other upload can take, under a visitor's file name made safe and unique."""
     last = name.replace("\\", "/").rpartition("/")[2]
-    clean = "".join(each for each in unicodedata.normalize("NFC", last) if each.isprintable()).strip(". ")
+    clean = "".join(
+        each for each in unicodedata.normalize("NFC", last) if each.isprintable()
+    ).strip(". ")
     path = PurePosixPath(clean.encode("utf-8", "replace").decode() or "file")
     stem, suffix = path.stem[:MAX_STEM], path.suffix[:10]
     while len(f"{stem}{suffix}".encode()) > MAX_FILE_BYTES:

@@ -52,19 +52,22 @@ def move_library(
 ) -> Moved:
     """Tell a library where its files are now. Its id, clips, embeddings and previews stay.
 
-    A file with its former place in the folder, size and modification time is not read. Others are read if their size
-    is that of a file that is not there, and recognised by their content. What is missing, changed or new is only
-    named: the next update removes it, or reads it. Stopped or killed, a move leaves the former or the new folder.
+    A file with its former place in the folder, size and modification time is not read. Others are
+    read if their size is that of a file that is not there, and recognised by their content. What is
+    missing, changed or new is only named: the next update removes it, or reads it. Stopped or
+    killed, a move leaves the former or the new folder.
 
     Args:
         path: a folder, a manifest, or a dataset, as `Libraries.add` takes it.
         cache: keeps what was read, so that a stopped move goes on from there.
         progress: gets files read, their number, and the step; an InterruptedError stops the move.
-        roots: folders that the path must lie in, otherwise an AccessError is raised; None allows any.
+        roots: folders that the path must lie in, otherwise an AccessError is raised; None allows
+            any.
         force: move even if fewer than half of the files are there.
 
     Raises:
-        ConfigError, DatasetError: if the path cannot be used, or has too few of the files; then nothing has changed.
+        ConfigError, DatasetError: if the path cannot be used, or has too few of the files; then
+            nothing has changed.
         GalleryError: if the disk is full, or the data folder read-only.
     """
     with libraries.updating(library_id, progress) as source:
@@ -80,8 +83,8 @@ def move_library(
         moved = _outcome(known, indexed, listed, recognised, source, target)
         _check_enough(moved, source.name, target.path, force)
 
-        # Relative paths make one write the whole move of files that kept their places. What follows it only spares
-        # the next update some reading.
+        # Relative paths make one write the whole move of files that kept their places. What follows
+        # it only spares the next update some reading.
         inventory.make_relative()
         libraries.settle(target)
         _rewrite(libraries, target, recognised)
@@ -89,7 +92,10 @@ def move_library(
 
 
 def _unchanged(
-    indexed: Mapping[str, LibraryFile], listed: Mapping[str, LibraryFile], source: Source, target: Source
+    indexed: Mapping[str, LibraryFile],
+    listed: Mapping[str, LibraryFile],
+    source: Source,
+    target: Source,
 ) -> dict[str, LibraryFile]:
     """Return the rows of files with their former place, size and modification time, by their former ids."""
     rows = {}
@@ -100,7 +106,9 @@ def _unchanged(
         now = listed.get(file_id)
         if now is None or now.reason or (now.size, now.mtime_ns) != (before.size, before.mtime_ns):
             continue
-        if now.path == before.path or _relative(now.path, new_base) == _relative(before.path, old_base):
+        if now.path == before.path or _relative(now.path, new_base) == _relative(
+            before.path, old_base
+        ):
             rows[file_id] = _row(before, now)
     return rows
 
@@ -161,7 +169,9 @@ def _paired(
 
 def _row(before: LibraryFile, now: LibraryFile) -> LibraryFile:
     """Return what is known of a file's content, with its present place."""
-    return before._replace(id=now.id, path=now.path, captions=now.captions, size=now.size, mtime_ns=now.mtime_ns)
+    return before._replace(
+        id=now.id, path=now.path, captions=now.captions, size=now.size, mtime_ns=now.mtime_ns
+    )
 
 
 def _outcome(
@@ -209,15 +219,21 @@ def _check_enough(moved: Moved, name: str, path: Path, force: bool) -> None:
         return
     unchanged = "Nothing was changed."
     if not moved.num_recognised:
-        which = "The only file" if moved.num_files == 1 else f"None of the {moved.num_files:,} files"
+        which = (
+            "The only file" if moved.num_files == 1 else f"None of the {moved.num_files:,} files"
+        )
         verb = "is not" if moved.num_files == 1 else "is"
-        raise ConfigError(f"{which} of {name} {verb} in {path}. {unchanged} Name the folder that has them now.")
+        raise ConfigError(
+            f"{which} of {name} {verb} in {path}. {unchanged} Name the folder that has them now."
+        )
     if not force and moved.num_recognised < LEAST_SHARE * moved.num_files:
         share = f"{moved.num_recognised:,} of the {counted(moved.num_files, 'file')}"
         lacking = such_as([*moved.missing, *moved.changed])
         command = move_command(name, f"{shlex.quote(str(path))} --force")
         advice = f"Name a folder that has them, or go without them: {command}."
-        raise ConfigError(f"Only {share} of {name} are in {path}; not {lacking}. {unchanged} {advice}")
+        raise ConfigError(
+            f"Only {share} of {name} are in {path}; not {lacking}. {unchanged} {advice}"
+        )
 
 
 def _rewrite(libraries: Libraries, target: Source, recognised: Mapping[str, LibraryFile]) -> None:

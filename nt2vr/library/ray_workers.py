@@ -1,7 +1,8 @@
 """Encoding on a Ray cluster: its workers decode and encode clips, and this process alone stores the embeddings.
 
-It needs the extra `nt2vr[ray]`; every node needs nT2VR, the model and, under the same paths, the videos. Workers are
-plain actors, not Ray Data's: those lose a whole block with a worker, and a batch here is one forward pass.
+It needs the extra `nt2vr[ray]`; every node needs nT2VR, the model and, under the same paths, the
+videos. Workers are plain actors, not Ray Data's: those lose a whole block with a worker, and a
+batch here is one forward pass.
 """
 
 import re
@@ -78,9 +79,15 @@ def plan(nodes: Sequence[Mapping[str, float]]) -> tuple[int, int, int]:
 
     Each GPU has a worker. Without any, the smallest node has one, or several of MOST_CORES.
     """
-    with_gpus = [(int(node.get("CPU", 0)), int(node["GPU"])) for node in nodes if node.get("GPU", 0) >= 1]
+    with_gpus = [
+        (int(node.get("CPU", 0)), int(node["GPU"])) for node in nodes if node.get("GPU", 0) >= 1
+    ]
     if with_gpus:
-        return sum(gpus for _, gpus in with_gpus), min(cores // gpus for cores, gpus in with_gpus), 1
+        return (
+            sum(gpus for _, gpus in with_gpus),
+            min(cores // gpus for cores, gpus in with_gpus),
+            1,
+        )
     cores = [int(node["CPU"]) for node in nodes if node.get("CPU", 0) >= 1]
     if not cores:
         raise ConfigError("The Ray cluster has neither GPUs nor cores. Start its nodes with some.")
@@ -103,9 +110,13 @@ def ray_workers(address: str, load: Load, like: Encoder) -> Iterator[Encode]:
         resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     except (OSError, RuntimeError, ValueError, ImportError) as error:
         where = f"{address} ({reason_of(error).rstrip('.')})"
-        raise ConfigError(f"No Ray cluster answers at {where}. Start one there: ray start --head.") from error
+        raise ConfigError(
+            f"No Ray cluster answers at {where}. Start one there: ray start --head."
+        ) from error
 
-    def encode(clips: Sequence[Video], failed: dict[str, str], report: Callable[[], None]) -> Iterator[Some]:
+    def encode(
+        clips: Sequence[Video], failed: dict[str, str], report: Callable[[], None]
+    ) -> Iterator[Some]:
         size = max(1, BATCH_FRAMES // like.num_frames)
         batches = [clips[start : start + size] for start in range(0, len(clips), size)]
         crew = _Crew(ray, partial(actor.remote, load, identity_of(like), num_cores), batches)
@@ -135,12 +146,16 @@ def ray_workers(address: str, load: Load, like: Encoder) -> Iterator[Encode]:
 class _Crew:
     """Workers with batches to do; one that ends is replaced, and its batches are given to others."""
 
-    def __init__(self, ray: Any, start: Callable[[], Any], batches: Sequence[Sequence[Video]]) -> None:
+    def __init__(
+        self, ray: Any, start: Callable[[], Any], batches: Sequence[Sequence[Video]]
+    ) -> None:
         self._ray, self._start, self._batches = ray, start, batches
         self.workers = list[Any]()
         self._todo = deque(range(len(batches)))
         self._free = list[Any]()  # workers, once per batch that they can take
-        self._running = dict[Any, tuple[Any, int]]()  # worker and number of the batch, by the reference of the result
+        self._running = dict[
+            Any, tuple[Any, int]
+        ]()  # worker and number of the batch, by the reference of the result
         self._ended = Counter[int]()  # workers, by the batch under way
 
     def start_worker(self) -> None:
@@ -152,7 +167,9 @@ class _Crew:
         clips = self._batches[number] if number != READY else ()
         self._running[worker.encode.remote(clips)] = worker, number
 
-    def results(self) -> Iterator[tuple[Sequence[Video], tuple[NDArray[np.float32], dict[str, str]]]]:
+    def results(
+        self,
+    ) -> Iterator[tuple[Sequence[Video], tuple[NDArray[np.float32], dict[str, str]]]]:
         """Give out batches, wait POLL_S at most, and yield the files and results of those that are back."""
         while self._free and self._todo:
             self._send(self._free.pop(), self._todo.popleft())
@@ -176,7 +193,9 @@ class _Crew:
         self._ended[number] += 1
         is_starting = number == READY
         if self._ended[number] == TRIES * (len(self.workers) if is_starting else 1):
-            doing = "start" if is_starting else f"encode {self._batches[number][0].video_id} and others"
+            doing = (
+                "start" if is_starting else f"encode {self._batches[number][0].video_id} and others"
+            )
             raise GalleryError(
                 f"The workers of the Ray cluster end as they {doing} ({reason_of(error).rstrip('.')}). What is "
                 "embedded is kept. Read the cluster's logs, then update the library."

@@ -19,7 +19,9 @@ from nt2vr.progress import Progress, silent
 SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES | {".mp"}  # of a phone's moving picture
 OUTSIDE = "It is a link that leads out of the library's folder. Copy the file into the folder."
 BROKEN = "It is a broken link: the file that it names is not there."
-SYSTEM_FOLDERS = {"system volume information"} | set(  # of NAS systems and computers: thumbnails, what was deleted
+SYSTEM_FOLDERS = {
+    "system volume information"
+} | set(  # of NAS systems and computers: thumbnails, what was deleted
     "@eadir @recycle @recently-snapshot @sharebin #recycle #snapshot $recycle.bin lost+found recycler".split()
 )
 UNREAD = frozenset(  # pictures and videos in formats that are not read
@@ -38,11 +40,21 @@ def allowed_path(path: str | Path, roots: Sequence[Path] | None) -> tuple[Path, 
         if roots is not None and root is None:
             where = ", ".join(map(str, roots))
             allowed = f"Libraries can be named in {where}" if where else "No folder is allowed here"
-            raise AccessError(f"{quoted(str(path))} is not in an allowed folder. {allowed} (--allow-root).")
+            raise AccessError(
+                f"{quoted(str(path))} is not in an allowed folder. {allowed} (--allow-root)."
+            )
         if not resolved.exists():
-            raise ConfigError(f"{quoted(str(path))} is not there. Name a folder or a file of this machine.")
-    except (OSError, ValueError, RuntimeError) as error:  # too long, a NUL, a loop of links, an unknown ~user
-        raise ConfigError(f"{quoted(str(path))} cannot be used as a path ({reason_of(error)}).") from None
+            raise ConfigError(
+                f"{quoted(str(path))} is not there. Name a folder or a file of this machine."
+            )
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+    ) as error:  # too long, a NUL, a loop of links, an unknown ~user
+        raise ConfigError(
+            f"{quoted(str(path))} cannot be used as a path ({reason_of(error)})."
+        ) from None
     return resolved, root
 
 
@@ -69,13 +81,17 @@ def list_files(source: Source, progress: Progress = silent) -> Iterator[LibraryF
     if not is_available(source):
         state = "is empty now" if source.path.is_dir() else "is not there"
         stays = f"What was indexed of {source.name} stays searchable."
-        moved = "" if source.kind == "uploads" else f" If it was moved: {move_command(source.name)}."
+        moved = (
+            "" if source.kind == "uploads" else f" If it was moved: {move_command(source.name)}."
+        )
         raise GalleryError(f"{source.path} {state}: is its drive mounted?{moved} {stays}")
     if source.kind == "uploads":
         yield from _in_folder(source.path, every_suffix=True)
         return
     if source.kind == "folder":
-        yield from with_folder_captions(_in_folder(source.path, every_suffix=False), source.path, progress)
+        yield from with_folder_captions(
+            _in_folder(source.path, every_suffix=False), source.path, progress
+        )
         return
     videos: Iterable[ManifestVideo]
     if source.kind == "manifest":
@@ -96,21 +112,31 @@ def list_files(source: Source, progress: Progress = silent) -> Iterator[LibraryF
 
 def _in_folder(root: Path, every_suffix: bool) -> Iterator[LibraryFile]:
     """Walk through a folder; links to folders are not followed, and hidden names are left out."""
-    # A system's own folders, and formats that are not read, are one entry each that counts the files left out.
+    # A system's own folders, and formats that are not read, are one entry each that counts the
+    # files left out.
     waiting, left_out = [""], Counter[str]()  # by name of a system's folder, or pattern of files
     while waiting:
         folder = waiting.pop()
         try:
             with os.scandir(root / folder) as scanned:
-                shown = (entry for entry in scanned if not entry.name.startswith(".") or _is_trash(entry.name))
+                shown = (
+                    entry
+                    for entry in scanned
+                    if not entry.name.startswith(".") or _is_trash(entry.name)
+                )
                 entries = sorted(shown, key=lambda entry: entry.name)
         except OSError as error:
             reason = f"It cannot be opened ({error.strerror})."
-            yield LibraryFile(_printable(folder), str(root / folder), reason=reason, kind=CLOSED_FOLDER)
+            yield LibraryFile(
+                _printable(folder), str(root / folder), reason=reason, kind=CLOSED_FOLDER
+            )
             continue
         below = []
         for entry in entries:
-            name, suffix = f"{folder}/{entry.name}".lstrip("/"), os.path.splitext(entry.name)[1].lower()
+            name, suffix = (
+                f"{folder}/{entry.name}".lstrip("/"),
+                os.path.splitext(entry.name)[1].lower(),
+            )
             is_media = every_suffix or suffix in SUFFIXES
             if entry.is_symlink():
                 yield from _link(root, name, entry, is_media)
@@ -123,7 +149,11 @@ def _in_folder(root: Path, every_suffix: bool) -> Iterator[LibraryFile]:
             else:
                 below.append(name)
         waiting += reversed(below)
-    yield from (_note(root, name, count) for name, count in sorted(left_out.items()) if name[0] != "*" or count)
+    yield from (
+        _note(root, name, count)
+        for name, count in sorted(left_out.items())
+        if name[0] != "*" or count
+    )
 
 
 def _is_trash(name: str) -> bool:
@@ -139,7 +169,9 @@ def _note(root: Path, name: str, count: int) -> LibraryFile:
     return LibraryFile(_printable(name), _printable(str(root / name)), reason=reason, kind=NOTE)
 
 
-def _link(root: Path, name: str, entry: "os.DirEntry[str]", is_media: bool) -> Iterator[LibraryFile]:
+def _link(
+    root: Path, name: str, entry: "os.DirEntry[str]", is_media: bool
+) -> Iterator[LibraryFile]:
     """Describe a link to a file; one to a folder within the library is left out, since the folder is found itself."""
     reason, is_dir = "", False
     try:

@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nt2vr.errors import MediaError, counted
-from nt2vr.library.inventory import Changes, Inventory, LibraryFile, Source, changes_of, compared, windows
+from nt2vr.library.inventory import (
+    Changes,
+    Inventory,
+    LibraryFile,
+    Source,
+    changes_of,
+    compared,
+    windows,
+)
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.move import Moved
 from nt2vr.library.sources import list_files
@@ -51,12 +59,14 @@ def update_library(
 ) -> Updated:
     """Bring a library's inventory, embeddings, posters and previews up to date with its files.
 
-    Unchanged files are not read again. What was done is kept when the update is stopped or killed. A second update of
-    the same library, also in another process, waits for the first. A GalleryError says that its folder is not there.
+    Unchanged files are not read again. What was done is kept when the update is stopped or killed.
+    A second update of the same library, also in another process, waits for the first. A
+    GalleryError says that its folder is not there.
 
     Args:
         encoder: embeds the clips; None only scans and makes previews.
-        progress: gets files or clips done, their number, and the step with the current file: "reading files: a.mp4".
+        progress: gets files or clips done, their number, and the step with the current file:
+            "reading files: a.mp4".
         milvus: indexes the embeddings; `encode` and `announce` are as for `embed_gallery`.
     """
     with libraries.updating(library_id, progress) as source:
@@ -65,7 +75,9 @@ def update_library(
         gallery = libraries.gallery(source.id)
         embedded, notice = 0, ""
         if encoder is not None and gallery.videos:
-            view = embed_gallery(gallery, encoder, decoder, cache, progress, False, milvus, encode, announce)
+            view = embed_gallery(
+                gallery, encoder, decoder, cache, progress, False, milvus, encode, announce
+            )
             embedded, notice = len(view.gallery.videos), view.notice
             if any(reason.endswith(CLOSED) for _, reason in view.skipped):
                 raise InterruptedError
@@ -80,7 +92,9 @@ def update_library(
         made.retain(gallery.videos)
         with suppress(OSError):  # a full disk: the next update tries again
             drop_unused(gallery, cache)
-        return Updated(changes, len(gallery.videos), embedded, inventory.counts()["num_skipped"], notice)
+        return Updated(
+            changes, len(gallery.videos), embedded, inventory.counts()["num_skipped"], notice
+        )
 
 
 def _with_skipped(changes: Changes, unread: Collection[str]) -> Changes:
@@ -98,29 +112,46 @@ def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Prog
     inventory.make_relative()
     inventory.apply(pending, captioned, [file.id for file in gone])
     to_read = [file for file in pending if not file.reason]
-    progress(0, len(to_read), f"reading files: starting {counted(decoder.num_workers, 'process', 'processes')}")
+    progress(
+        0,
+        len(to_read),
+        f"reading files: starting {counted(decoder.num_workers, 'process', 'processes')}",
+    )
     _probe(to_read, source, inventory, decoder, progress)
     if source.kind in ("folder", "uploads"):  # a dataset's videos keep their own captions
         inventory.mark_duplicates()
     now = inventory.files()
     changes = changes_of(known, [now[file.id] for file in pending], gone, lambda file: file.content)
     copies = tuple(name for name in changes.new if now[name].duplicate_of)
-    return replace(changes, copies=copies, skipped=tuple(name for name in changes.new if now[name].state == "skipped"))
+    return replace(
+        changes,
+        copies=copies,
+        skipped=tuple(name for name in changes.new if now[name].state == "skipped"),
+    )
 
 
 def _probe(
-    files: Sequence[LibraryFile], source: Source, inventory: Inventory, decoder: Decoder, progress: Progress
+    files: Sequence[LibraryFile],
+    source: Source,
+    inventory: Inventory,
+    decoder: Decoder,
+    progress: Progress,
 ) -> None:
     """Read what files contain in the decoder's children, several at a time, and store it once a second."""
     results: dict[str, tuple[Probe, int] | str] = {}
     stored_s = time.monotonic()
     try:
         probes = ((file, decoder.probe(Path(file.path), source.root)) for file in files)
-        for done, (file, probing) in enumerate(ahead(probes, PROBES_PER_CHILD * decoder.num_workers)):
+        for done, (file, probing) in enumerate(
+            ahead(probes, PROBES_PER_CHILD * decoder.num_workers)
+        ):
             progress(done, len(files), f"reading files: {file.id}")
             try:
                 found: Probe = probing.result()
-                results[file.id] = found, len(windows(found.seconds, found.num_frames, source.window_s))
+                results[file.id] = (
+                    found,
+                    len(windows(found.seconds, found.num_frames, source.window_s)),
+                )
             except MediaError as error:
                 if str(error).endswith(CLOSED):
                     raise InterruptedError from None

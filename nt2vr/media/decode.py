@@ -34,10 +34,14 @@ MAX_WORKERS = 32  # children take 70 MB each
 MAX_BYTES = 2 << 30  # of a child: an 8K film in H.264 took 0.5 GB
 READ_BYTES_S = 10e6  # of a slow disk
 PACE = 3.0  # seconds to decode a second of film, at most: 4K at 60 frames per second takes 0.6, 8K at 30 takes 2.7
-CLOSED = "was not decoded: the decoder is closed."  # how the reason ends for files that nobody has tried
+CLOSED = (
+    "was not decoded: the decoder is closed."  # how the reason ends for files that nobody has tried
+)
 M_MMAP_THRESHOLD = -3  # of glibc's mallopt
 FOLDER = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
-FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe would block
+FILE = (
+    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+)  # a pipe would block
 OUTSIDE = "is a link that leads out of the library's folder. Copy the file into the folder."
 
 
@@ -82,8 +86,9 @@ def ahead(jobs: Iterable[T], most: int) -> Iterator[T]:
 class Decoder(AbstractContextManager["Decoder"]):
     """Decodes files in child processes: one that hangs, crashes or is not a video stops no other.
 
-    The children start with the first file and end with `close`, or with this process, however it ends. A `root` is a
-    folder that a file must lie in, at the moment it is opened and after links are followed; None is anywhere.
+    The children start with the first file and end with `close`, or with this process, however it
+    ends. A `root` is a folder that a file must lie in, at the moment it is opened and after links
+    are followed; None is anywhere.
 
     Args:
         num_workers: number of children; default one per core, but at most MAX_WORKERS.
@@ -96,10 +101,19 @@ class Decoder(AbstractContextManager["Decoder"]):
         self._pool: ProcessPool | None = None
         self._pending: set[ProcessFuture[Any]] = set()
 
-    def frames(self, path: Path, num_frames: int, framing: Framing | None, root: Path | None = None) -> Decoding:
+    def frames(
+        self, path: Path, num_frames: int, framing: Framing | None, root: Path | None = None
+    ) -> Decoding:
         is_picture = path.suffix.lower() in PICTURE_SUFFIXES
         return self._start(
-            path, sample_frames, path, num_frames, framing, is_picture=is_picture, reads=True, root=root
+            path,
+            sample_frames,
+            path,
+            num_frames,
+            framing,
+            is_picture=is_picture,
+            reads=True,
+            root=root,
         )
 
     def probe(self, path: Path, root: Path | None = None, hashes: bool = True) -> Decoding:
@@ -120,18 +134,32 @@ class Decoder(AbstractContextManager["Decoder"]):
         return self._start(path, sample_windows, *asked, timeout_s=timeout_s, reads=True, root=root)
 
     def preview(
-        self, path: Path, start: float, end: float | None, poster: Path, preview: Path, root: Path | None = None
+        self,
+        path: Path,
+        start: float,
+        end: float | None,
+        poster: Path,
+        preview: Path,
+        root: Path | None = None,
     ) -> Decoding:
         asked = path, start, end, poster, preview
-        return self._start(path, write_preview, *asked, timeout_s=2 * self._timeout_s, reads=True, root=root)
+        return self._start(
+            path, write_preview, *asked, timeout_s=2 * self._timeout_s, reads=True, root=root
+        )
 
-    def moment(self, video: Path, start: float, end: float, moment: Path, root: Path | None = None) -> Decoding:
+    def moment(
+        self, video: Path, start: float, end: float, moment: Path, root: Path | None = None
+    ) -> Decoding:
         asked = video, start, end, moment
-        return self._start(video, write_moment, *asked, timeout_s=4 * self._timeout_s, reads=True, root=root)
+        return self._start(
+            video, write_moment, *asked, timeout_s=4 * self._timeout_s, reads=True, root=root
+        )
 
     def picture(self, path: Path, framing: Framing | None = None) -> NDArray[np.uint8]:
         """Read a picture as (H, W, 3) RGB, or `fit` to `framing`."""
-        picture: NDArray[np.uint8] = self._start(path, _picture, path, framing, is_picture=True).result()
+        picture: NDArray[np.uint8] = self._start(
+            path, _picture, path, framing, is_picture=True
+        ).result()
         return picture
 
     def reference(self, path: Path) -> tuple[NDArray[np.uint8], ...]:
@@ -172,16 +200,27 @@ class Decoder(AbstractContextManager["Decoder"]):
                 timeout_s += os.path.getsize(path) / READ_BYTES_S
         if root is not None:
             function, args = _confined, (root, function, *args)
-        if os.path.exists(path) and not os.path.isfile(path):  # a pipe or device would occupy a child
+        if os.path.exists(path) and not os.path.isfile(
+            path
+        ):  # a pipe or device would occupy a child
             future: ProcessFuture[Any] = ProcessFuture()
             kind = "picture" if is_picture else "video"
-            future.set_exception(MediaError(f"{path.name} is not a {kind}, but a folder, pipe or device."))
+            future.set_exception(
+                MediaError(f"{path.name} is not a {kind}, but a folder, pipe or device.")
+            )
             return Decoding(path, future, is_picture)
         with self._lock:
-            if self._pool is None or not self._pool.active:  # a pool stops if an idle child is killed
+            if (
+                self._pool is None or not self._pool.active
+            ):  # a pool stops if an idle child is killed
                 self._stop_pool()
-                self._folder = TemporaryDirectory()  # of children, which leave theirs behind when killed
-                setup: dict[str, Any] = {"initializer": _set_up_child, "initargs": (self._folder.name,)}
+                self._folder = (
+                    TemporaryDirectory()
+                )  # of children, which leave theirs behind when killed
+                setup: dict[str, Any] = {
+                    "initializer": _set_up_child,
+                    "initargs": (self._folder.name,),
+                }
                 self._pool = ProcessPool(self.num_workers, **setup, context=WithoutMain())
             future = self._pool.schedule(function, args=args, timeout=timeout_s)
             self._pending.add(future)
@@ -205,8 +244,9 @@ def _confined(root: Path, function: Callable[..., Any], path: Path, *args: Any) 
 def confined(path: Path, root: Path) -> Iterator[Path]:
     """Yield a path, of the same name, to the file that a path leads to; a MediaError refuses one outside the root.
 
-    Links within the root, which is absolute and resolved, are followed. On Linux, the path yielded names the open
-    file, so whatever is replaced by a link meanwhile does not count; elsewhere it is the path that links lead to.
+    Links within the root, which is absolute and resolved, are followed. On Linux, the path yielded
+    names the open file, so whatever is replaced by a link meanwhile does not count; elsewhere it is
+    the path that links lead to.
     """
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(root):
@@ -217,7 +257,10 @@ def confined(path: Path, root: Path) -> Iterator[Path]:
     *folders, name = real.relative_to(root).parts
     try:
         file = os.open(root, FOLDER)
-        for part, flags in [*((each, FOLDER) for each in folders), (name, FILE)]:  # none of them a link
+        for part, flags in [
+            *((each, FOLDER) for each in folders),
+            (name, FILE),
+        ]:  # none of them a link
             try:
                 inner = os.open(part, flags, dir_fd=file)
             finally:
@@ -241,6 +284,8 @@ def _set_up_child(folder: str) -> None:
     tempfile.tempdir = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     av.logging.set_level(None)
-    with suppress(AttributeError, OSError, TypeError):  # glibc would hold on to the freed memory of pictures
+    with suppress(
+        AttributeError, OSError, TypeError
+    ):  # glibc would hold on to the freed memory of pictures
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 20)
     limit_memory(MAX_BYTES)

@@ -20,7 +20,8 @@ class Video:
         end: where it ends; None is the end of the file.
         film: id of the long video that the clip is a window of; empty for a whole file.
         content: hash of the file's content, where it is known without reading the file.
-        root: folder that the file must lie in when it is opened, after links are followed; None is anywhere.
+        root: folder that the file must lie in when it is opened, after links are followed; None is
+            anywhere.
     """
 
     video_id: str
@@ -37,8 +38,8 @@ class Video:
     def decoded_content(self) -> str:
         """Name what the file shows: its content, and for a TIFF that it is read upright.
 
-        Frames, embeddings, posters and results of TIFFs that were stored before have the content alone as their name.
-        They may show the picture turned twice, and so are not found.
+        Frames, embeddings, posters and results of TIFFs that were stored before have the content
+        alone as their name. They may show the picture turned twice, and so are not found.
         """
         if self.path.suffix.lower() in TIFF_SUFFIXES:
             return f"{self.content}-upright"
@@ -65,9 +66,16 @@ class Gallery:
 def load_gallery(manifest: Path) -> Gallery:
     """Read a gallery of our own: one {"video_id", "path", "captions"?, "scene"?} per line, paths within its folder."""
     folder = manifest.parent.resolve()
-    entries = [parse_json(line) for line in manifest.read_text(encoding="utf-8").split("\n") if line]
+    entries = [
+        parse_json(line) for line in manifest.read_text(encoding="utf-8").split("\n") if line
+    ]
     videos = (
-        Video(each["video_id"], folder / each["path"], tuple(each.get("captions", ())), each.get("scene"))
+        Video(
+            each["video_id"],
+            folder / each["path"],
+            tuple(each.get("captions", ())),
+            each.get("scene"),
+        )
         for each in entries
     )
     return Gallery(folder.name, tuple(videos))

@@ -27,24 +27,37 @@ STARTS = (  # of JPEG, PNG, TIFF, BigTIFF and BMP files
 )
 HEIC = frozenset(b"heic heix heim heis hevc hevx".split())  # brands: of HEVC's pictures,
 AVIF = frozenset((b"avif", b"avis"))  # of AV1's,
-EITHER = frozenset((b"mif1", b"msf1"))  # and of both, which name the codec's among the compatible brands
+EITHER = frozenset(
+    (b"mif1", b"msf1")
+)  # and of both, which name the codec's among the compatible brands
 MAX_BRANDS = 256  # bytes that brands are looked for in
 MARKER = re.compile(rb"\xff[\xc0-\xcf\xd9-\xfe]")  # of a JPEG's parts; none is within its pixels
-MAX_PIXELS = Image.MAX_IMAGE_PIXELS or 89_478_485  # Pillow's own limit against decompression bombs: 0.27 GB of RGB
-FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")  # no EPS: Pillow would start Ghostscript on it
+MAX_PIXELS = (
+    Image.MAX_IMAGE_PIXELS or 89_478_485
+)  # Pillow's own limit against decompression bombs: 0.27 GB of RGB
+FORMATS = (
+    "AVIF",
+    "BMP",
+    "GIF",
+    "JPEG",
+    "PNG",
+    "TIFF",
+    "WEBP",
+)  # no EPS: Pillow would start Ghostscript on it
 MAX_UNPACKED = 50_000_000  # pixels of a picture that cannot be decoded at reduced scale
 MAX_BUFFERED = 16_000_000  # pixels in formats whose decoders hold several copies
 BUFFERED = ("AVIF", "GIF", "WEBP")
 MAX_SIDE = 100_000  # a panorama has 65,535 at most; 1 x 49,000,000 in 95 KB takes half a minute
-# of a progressive JPEG, which usually has 10, and of a PNG, which usually has one per 8 to 32 KB: each is parsed alone
+# of a progressive JPEG, which usually has 10, and of a PNG, which usually has one per 8 to 32 KB:
+# each is parsed alone
 MAX_SCANS, MAX_CHUNKS = 100, 50_000
 ENOUGH = 1_000_000  # pixels to which larger pictures are reduced, by a whole number
 SHORTEST = 448  # side that reducing keeps, at least
 STRIP = 64  # rows of the reduced picture
 ORIENTATION = 0x0112  # EXIF tag
 NO_VALUE = 1e38  # of a float, from which on it stands for none
-# bytes of a PNG's text or colour profile, unpacked; at Pillow's limit of 1 MB, pictures that hold the workflow by
-# which they were made, or a printer's profile, were refused
+# bytes of a PNG's text or colour profile, unpacked; at Pillow's limit of 1 MB, pictures that hold
+# the workflow by which they were made, or a printer's profile, were refused
 PngImagePlugin.MAX_TEXT_CHUNK = 16_000_000
 UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -90,7 +103,9 @@ def fit(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
     if max(height, width) > longest:
         picture = _centre(picture, min(height, longest), min(width, longest))
         height, width = picture.shape[:2]
-    _, side, short = max((side / own, side, own) for side, own in zip(framing.shape, (height, width), strict=True))
+    _, side, short = max(
+        (side / own, side, own) for side, own in zip(framing.shape, (height, width), strict=True)
+    )
     resized = _resized(picture, int(side * height / short), int(side * width / short), framing)
     return np.ascontiguousarray(_centre(resized, *framing.shape))
 
@@ -106,15 +121,23 @@ def shrunk(picture: NDArray[np.uint8], limits: Limits | None) -> NDArray[np.uint
     if limits is None:
         return picture
     height, width = shrunk_size(picture.shape[0], picture.shape[1], limits)
-    return np.asarray(Image.fromarray(picture).resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0))
+    return np.asarray(
+        Image.fromarray(picture).resize(
+            (width, height), Image.Resampling.BILINEAR, reducing_gap=2.0
+        )
+    )
 
 
 def write_jpeg(picture: NDArray[np.uint8], file: Path | BinaryIO) -> None:
     Image.fromarray(picture).save(file, "JPEG", quality=80, optimize=True)
 
 
-def _resized(picture: NDArray[np.uint8], height: int, width: int, framing: Framing) -> NDArray[np.uint8]:
-    return np.asarray(Image.fromarray(picture).resize((width, height), RESAMPLING[framing.interpolation]))
+def _resized(
+    picture: NDArray[np.uint8], height: int, width: int, framing: Framing
+) -> NDArray[np.uint8]:
+    return np.asarray(
+        Image.fromarray(picture).resize((width, height), RESAMPLING[framing.interpolation])
+    )
 
 
 def _centre(picture: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
@@ -139,7 +162,8 @@ def to_rgb(image: Image.Image) -> NDArray[np.uint8]:
     image.draft(None, (image.width // factor, image.height // factor))
     image.load()
 
-    # Pillow turns a TIFF while it loads it, and libheif a HEIC file. The tag is gone then, so it is read afterwards.
+    # Pillow turns a TIFF while it loads it, and libheif a HEIC file. The tag is gone then, so it is
+    # read afterwards.
     orientation = _orientation(image)
     rgb = _reduced_rgb(image, _factor(image))
     if orientation in UPRIGHT:
@@ -170,7 +194,9 @@ def _orientation(image: Image.Image) -> int | None:
     """Return the number by which a picture says how it is to be turned, if it does."""
     try:
         return image.getexif().get(ORIENTATION)
-    except Exception:  # as many types as for damaged pictures; without its metadata, a picture is whole
+    except (
+        Exception
+    ):  # as many types as for damaged pictures; without its metadata, a picture is whole
         return None
 
 
@@ -203,13 +229,17 @@ def opened_picture(path: Path) -> Iterator[Image.Image]:
 
 
 def unreadable_picture(path: Path) -> MediaError:
-    problem = "is not a picture that can be read, or it is cut off. Save it as JPEG or PNG and try again."
+    problem = (
+        "is not a picture that can be read, or it is cut off. Save it as JPEG or PNG and try again."
+    )
     return MediaError(f"{path.name} {problem}")
 
 
 def _regular(path: Path) -> BinaryIO:
     """Open a file, unless it is a pipe or a device: opening or reading one could block."""
-    file = os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb")
+    file = os.fdopen(
+        os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb"
+    )
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise MediaError(f"{path.name} is not a file. Choose a picture.")
@@ -233,8 +263,14 @@ def _checked(file: BinaryIO, path: Path) -> BinaryIO:
     head, parts, scans = file.read(8), 0, 0
     if head[:2] == b"\xff\xd8":
         place = 2
-        with mmap(file.fileno(), 0, access=ACCESS_READ) as data:  # up to its end, after which a phone may put a film
-            while (marker := MARKER.search(data, place)) and data[marker.start() + 1] != 0xD9 and parts <= MAX_CHUNKS:
+        with mmap(
+            file.fileno(), 0, access=ACCESS_READ
+        ) as data:  # up to its end, after which a phone may put a film
+            while (
+                (marker := MARKER.search(data, place))
+                and data[marker.start() + 1] != 0xD9
+                and parts <= MAX_CHUNKS
+            ):
                 parts += 1
                 scans += data[marker.start() + 1] == 0xDA
                 place = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2])
@@ -252,12 +288,16 @@ def _checked(file: BinaryIO, path: Path) -> BinaryIO:
 def _check_size(image: Image.Image, path: Path) -> None:
     """Refuse a picture whose decoding would take too much memory, by its header."""
     is_jpeg = image.format in ("JPEG", "MPO")  # phones add a depth map or a preview
-    scales = is_jpeg and "progressive" not in image.info  # a progressive one is unpacked in any case
+    scales = (
+        is_jpeg and "progressive" not in image.info
+    )  # a progressive one is unpacked in any case
     limit = MAX_PIXELS if scales else MAX_BUFFERED if image.format in BUFFERED else MAX_UNPACKED
     if image.width * image.height > limit:
         raise _too_large(path, limit)
     if max(image.size) > MAX_SIDE:
-        raise MediaError(f"{path.name} is {max(image.size):,} pixels long; {MAX_SIDE:,} are read. Cut it first.")
+        raise MediaError(
+            f"{path.name} is {max(image.size):,} pixels long; {MAX_SIDE:,} are read. Cut it first."
+        )
 
 
 def _too_large(path: Path, limit: int) -> MediaError:
@@ -273,7 +313,9 @@ def _factor(image: Image.Image) -> int:
 
 def _rgb(image: Image.Image) -> Image.Image:
     if image.mode.startswith(("I", "F")):
-        image = Image.fromarray(_in_8_bits(np.asarray(image), has_16_bits=image.mode.startswith("I;16")))
+        image = Image.fromarray(
+            _in_8_bits(np.asarray(image), has_16_bits=image.mode.startswith("I;16"))
+        )
     if image.has_transparency_data:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
@@ -285,7 +327,8 @@ def _in_8_bits(grey: NDArray[Any], has_16_bits: bool) -> NDArray[np.uint8]:
     values = grey.astype(np.float64)
     low, high = 0.0, 65535.0
     if not has_16_bits:
-        # Maps and depths mark pixels without a value: as not a number, infinite, or as the largest negative number.
+        # Maps and depths mark pixels without a value: as not a number, infinite, or as the largest
+        # negative number.
         is_value = np.abs(values) < NO_VALUE
         measured = values[is_value]
         low = measured.min(initial=np.inf)

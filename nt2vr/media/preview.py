@@ -40,7 +40,9 @@ def write_preview(path: Path, start: float, end: float | None, poster: Path, pre
     except OSError as error:  # PyAV's errors are among them
         if is_disk_full(error):
             raise MediaError(DISK_FULL) from None
-        raise MediaError(f"No preview of {path.name} can be written ({os.strerror(error.errno or 0)}).") from error
+        raise MediaError(
+            f"No preview of {path.name} can be written ({os.strerror(error.errno or 0)})."
+        ) from error
 
 
 def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
@@ -55,7 +57,9 @@ def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
             frames = _frames(path, start, end, MOMENT_LIMITS, MOMENT_FPS, MOMENT_S)
             write_webm(frames, moment, MOMENT_FPS, MOMENT_OPTIONS)
     except OSError as error:
-        raise MediaError(f"No moment of {path.name} can be cut out ({os.strerror(error.errno or 0)}).") from error
+        raise MediaError(
+            f"No moment of {path.name} can be cut out ({os.strerror(error.errno or 0)})."
+        ) from error
 
 
 def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
@@ -67,18 +71,26 @@ def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
         begins = (source.start_time or 0) / av.time_base
         source.seek(int((start + begins) * av.time_base))
         first_s = None
-        dated = (each for each in source.demux(streams) if each.dts is not None and each.pts is not None)
+        dated = (
+            each for each in source.demux(streams) if each.dts is not None and each.pts is not None
+        )
         for packet in dropwhile(lambda each: not (each.stream is film and each.is_keyframe), dated):
             at_s = float(packet.pts * packet.time_base)
             first_s = at_s if first_s is None else first_s
             if at_s < first_s:
                 continue
             if at_s >= end + begins:  # of frames, some that are shown earlier may still come
-                if (packet.stream is film and packet.is_keyframe) or at_s > end + begins + REORDERED_S:
+                if (
+                    packet.stream is film and packet.is_keyframe
+                ) or at_s > end + begins + REORDERED_S:
                     break
                 continue
             shift = int(first_s / packet.time_base)
-            packet.pts, packet.dts, packet.stream = packet.pts - shift, packet.dts - shift, copies[packet.stream.index]
+            packet.pts, packet.dts, packet.stream = (
+                packet.pts - shift,
+                packet.dts - shift,
+                copies[packet.stream.index],
+            )
             cut.mux(packet)
         if first_s is None:
             raise ValueError
@@ -94,10 +106,15 @@ def _frames(
 
 
 def write_webm(
-    frames: Sequence[NDArray[np.uint8]] | NDArray[np.uint8], path: Path, fps: int, options: Mapping[str, str]
+    frames: Sequence[NDArray[np.uint8]] | NDArray[np.uint8],
+    path: Path,
+    fps: int,
+    options: Mapping[str, str],
 ) -> None:
     """Write (F, H, W, 3) RGB frames as VP9, which all browsers play; the same frames give the same bytes."""
-    with av.open(str(path), "w", format="webm", options={"fflags": "bitexact"}) as container:  # no random id
+    with av.open(
+        str(path), "w", format="webm", options={"fflags": "bitexact"}
+    ) as container:  # no random id
         stream = container.add_stream("libvpx-vp9", rate=Fraction(fps))
         stream.height, stream.width = frames[0].shape[:2]
         stream.pix_fmt = "yuv420p"

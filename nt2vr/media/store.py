@@ -1,6 +1,7 @@
 """What the data folder keeps: small values, rows of frames and embeddings, how much of each, and how room is made.
 
-Nothing depends on it: a full disk or a read-only folder only costs time, and what is damaged counts as missing.
+Nothing depends on it: a full disk or a read-only folder only costs time, and what is damaged counts
+as missing.
 """
 
 import json
@@ -47,7 +48,16 @@ CHUNK = 4096  # rows copied at once: 67 MB of 8 frames of 512
 BATCH_BYTES = 16 << 20  # of frames written at once, since each write waits for the disk
 UNUSED_ROWS = 0.2  # share of rows no longer needed from which a file is written again without them
 DAMAGE = (  # raised by NumPy, FAISS and json on files with other content than expected
-    *(ValueError, LookupError, TypeError, AttributeError, EOFError, OverflowError, RuntimeError, MemoryError),
+    *(
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        OverflowError,
+        RuntimeError,
+        MemoryError,
+    ),
     *(BadZipFile, zlib.error, struct.error),
 )
 DAMAGED_DATABASE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -66,12 +76,20 @@ class Limit:
 
 LIMITS = {
     "cache": Limit(num_bytes=2 << 30),  # content hashes of files
-    "frames": Limit(num_bytes=32e9, days=30),  # 26,000 clips of 8 frames of 224 x 224; days only where room is needed
-    "towers": Limit(count=16),  # of a gallery; each epoch of a training may have a visual tower of its own
-    "pooled": Limit(count=8),  # embeddings of a tower by as many heads; each epoch of a training may have its own
+    "frames": Limit(
+        num_bytes=32e9, days=30
+    ),  # 26,000 clips of 8 frames of 224 x 224; days only where room is needed
+    "towers": Limit(
+        count=16
+    ),  # of a gallery; each epoch of a training may have a visual tower of its own
+    "pooled": Limit(
+        count=8
+    ),  # embeddings of a tower by as many heads; each epoch of a training may have its own
     "results": Limit(count=2000),  # 26 kB each on the gallery, 150 kB on the built-in world
     "drawn clips": Limit(num_bytes=16e9),  # 600 MB for 4,000 clips of 4 frames of 112 x 112
-    "reports": Limit(count=500, num_bytes=4 << 30),  # never evicted: whoever may delete none adds none beyond this
+    "reports": Limit(
+        count=500, num_bytes=4 << 30
+    ),  # never evicted: whoever may delete none adds none beyond this
     "report previews": Limit(num_bytes=2 << 30),  # of clips in reports on folders, about 40 kB each
     "uploads": Limit(days=1),
     "trash": Limit(days=30),
@@ -92,7 +110,9 @@ def mark_used(path: Path) -> None:
         os.utime(path)
 
 
-def evict(paths: Iterable[Path], limit: Limit, last_used: Callable[[Path], float] = used_s) -> list[OSError]:
+def evict(
+    paths: Iterable[Path], limit: Limit, last_used: Callable[[Path], float] = used_s
+) -> list[OSError]:
     """Delete the files and folders used least recently until the others fit a limit; return what fails."""
     now, count, total, errors = time.time(), 0, 0, list[OSError]()
     for path in sorted(paths, key=last_used, reverse=True):
@@ -144,9 +164,10 @@ class Rows(Generic[Number]):
                keys     a header that names the file of rows and their shape, then the digest of each row's key
                rows-1   the rows
 
-    A row counts once its key is written, after the row itself is on disk: the next writer overwrites what a killed one
-    left. Rows never change. Compaction writes another file of rows, which counts once `keys` is replaced; readers
-    keep the files that they have mapped. Methods that write raise an OSError if the disk is full or read-only.
+    A row counts once its key is written, after the row itself is on disk: the next writer
+    overwrites what a killed one left. Rows never change. Compaction writes another file of rows,
+    which counts once `keys` is replaced; readers keep the files that they have mapped. Methods that
+    write raise an OSError if the disk is full or read-only.
 
     Args:
         shape: of a row; a file of rows of another shape is replaced. None accepts any.
@@ -172,7 +193,9 @@ class Rows(Generic[Number]):
         if self.held:
             return
         for _ in range(3):
-            with suppress(OSError, ValueError, LookupError, TypeError):  # missing, damaged, or compacted meanwhile
+            with suppress(
+                OSError, ValueError, LookupError, TypeError
+            ):  # missing, damaged, or compacted meanwhile
                 self._read_keys()
                 return
             if not (self.folder / KEYS).exists():
@@ -186,10 +209,17 @@ class Rows(Generic[Number]):
                 text, _, check = header.rstrip().rpartition(b" ")
                 facts = json.loads(text)
                 shape = tuple(map(int, facts["shape"]))
-                if digest(text.decode()).hex().encode() != check or self._expected not in (None, shape):
-                    raise ValueError(f"The header of {self.folder} is damaged, or of another shape.")
+                if digest(text.decode()).hex().encode() != check or self._expected not in (
+                    None,
+                    shape,
+                ):
+                    raise ValueError(
+                        f"The header of {self.folder} is damaged, or of another shape."
+                    )
                 self._forget_all(header, int(facts["number"]), shape)
-            count = (os.fstat(file.fileno()).st_size - len(header)) // KEY_BYTES  # first: keys may be added meanwhile
+            count = (
+                os.fstat(file.fileno()).st_size - len(header)
+            ) // KEY_BYTES  # first: keys may be added meanwhile
             file.seek(len(header) + len(self) * KEY_BYTES)
             added = file.read()
         if count != len(self):
@@ -197,9 +227,13 @@ class Rows(Generic[Number]):
             if count < len(self) or count * row_bytes > self._path.stat().st_size:
                 self._header = b""
                 raise ValueError(f"{self.folder} has been cut off.")
-            for row, start in zip(range(len(self), count), range(0, len(added), KEY_BYTES), strict=False):
+            for row, start in zip(
+                range(len(self), count), range(0, len(added), KEY_BYTES), strict=False
+            ):
                 self._row_of[added[start : start + KEY_BYTES]] = row
-            self._rows = np.asarray(np.memmap(self._path, self._dtype, "r", shape=(count, *self._shape)))
+            self._rows = np.asarray(
+                np.memmap(self._path, self._dtype, "r", shape=(count, *self._shape))
+            )
 
     def find(self, keys: Iterable[str]) -> NDArray[np.int64]:
         """Return the row of each key; -1 if there is none."""
@@ -270,13 +304,13 @@ class Rows(Generic[Number]):
 class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
     """Frames (F, S, S, 3) of clips, sampled and fitted in one way. Leaving it as a context writes what was added.
 
-    All stores together have a limit, at most half of the disk space that is free or theirs. Beyond it nothing more is
-    stored, and only stores that nobody has opened for long are evicted, so that a cycle over more clips than there is
-    room for finds those that are stored.
+    All stores together have a limit, at most half of the disk space that is free or theirs. Beyond
+    it nothing more is stored, and only stores that nobody has opened for long are evicted, so that
+    a cycle over more clips than there is room for finds those that are stored.
 
     Args:
-        required: whether every clip must be stored, whatever the limit, and an OSError is raised if that fails.
-            Otherwise what cannot be stored is dropped.
+        required: whether every clip must be stored, whatever the limit, and an OSError is raised if
+            that fails. Otherwise what cannot be stored is dropped.
     """
 
     def __init__(self, folder: Path, shape: Shape, required: bool = False) -> None:
@@ -294,7 +328,9 @@ class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
         return self.rows()[row] if row >= 0 else None
 
     def check_free(self, num_clips: int) -> None:
-        check_free(self.folder, num_clips * self._clip_bytes, f"Storing the frames of {num_clips:,} videos")
+        check_free(
+            self.folder, num_clips * self._clip_bytes, f"Storing the frames of {num_clips:,} videos"
+        )
 
     def add(self, key: str, frames: NDArray[np.uint8]) -> None:
         if self._grows:
@@ -374,13 +410,19 @@ def digest(key: str) -> bytes:
 
 class _Unpickled(diskcache.Disk):  # type: ignore[misc]  # reads texts, and unpickles nothing
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
-        return None if mode == diskcache.core.MODE_PICKLE else super().fetch(mode, filename, value, read)
+        return (
+            None
+            if mode == diskcache.core.MODE_PICKLE
+            else super().fetch(mode, filename, value, read)
+        )
 
 
 class Cache(AbstractContextManager["Cache"]):
     """Content hashes in one folder; sampled frames and galleries' embeddings in others, by default within it."""
 
-    def __init__(self, folder: Path, galleries: Path | None = None, frames: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, galleries: Path | None = None, frames: Path | None = None
+    ) -> None:
         self.galleries, self._frames = galleries or folder / "galleries", frames or folder / "clips"
         self._folder, self._opening = folder / "hashes", threading.Lock()
         self._hashes: diskcache.Cache | None = None
@@ -388,7 +430,9 @@ class Cache(AbstractContextManager["Cache"]):
     @classmethod
     def of(cls, data_dir: Path) -> "Cache":
         """Open the cache of the app's data folder, with frames and the galleries' embeddings beside it."""
-        return cls(data_dir / "cache", galleries=data_dir / "embeddings", frames=data_dir / "frames")
+        return cls(
+            data_dir / "cache", galleries=data_dir / "embeddings", frames=data_dir / "frames"
+        )
 
     def frames(self, num_frames: int, framing: Framing, required: bool = False) -> Frames:
         """Open the store of frames sampled and fitted in one way; for the last argument see `Frames`."""
@@ -406,7 +450,9 @@ class Cache(AbstractContextManager["Cache"]):
                 return str(cached)
             content = hash_file(path)
         except OSError as error:
-            raise MediaError(f"{path.name} cannot be read ({error.strerror}). Add it again.") from None
+            raise MediaError(
+                f"{path.name} cannot be read ({error.strerror}). Add it again."
+            ) from None
         self._ask("set", key, content)
         return content
 
@@ -416,14 +462,21 @@ class Cache(AbstractContextManager["Cache"]):
             with self._opening:
                 if self._hashes is None:
                     limit = int(LIMITS["cache"].num_bytes)
-                    self._hashes = diskcache.Cache(str(self._folder), disk=_Unpickled, size_limit=limit)
+                    self._hashes = diskcache.Cache(
+                        str(self._folder), disk=_Unpickled, size_limit=limit
+                    )
             return getattr(self._hashes, action)(*values)
         except (OSError, sqlite3.Error, diskcache.Timeout) as error:
             is_damaged = getattr(error, "sqlite_errorcode", None) in DAMAGED_DATABASE
             if not _warned.is_set():
                 _warned.set()
                 remedy = "It is made again" if is_damaged else "Results are computed again instead"
-                logger.warning("The cache in %s cannot be used (%s). %s.", self._folder, reason_of(error), remedy)
+                logger.warning(
+                    "The cache in %s cannot be used (%s). %s.",
+                    self._folder,
+                    reason_of(error),
+                    remedy,
+                )
             if is_damaged:
                 with self._opening:
                     self._hashes = None

@@ -1,7 +1,7 @@
 """Frames of videos and pictures by timestamp. Untrusted files are read in the decoder's children (`decode`).
 
-Timestamps are right at variable frame rates, and trust no count in a header. Where recordings were joined, time goes
-on from the last frame's end.
+Timestamps are right at variable frame rates, and trust no count in a header. Where recordings were
+joined, time goes on from the last frame's end.
 """
 
 import os
@@ -36,13 +36,24 @@ from nt2vr.media.picture import (
 from nt2vr.models.framing import CENTRES, ENDS, Framing
 
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
-JOINED = ("flv", "mpeg", "mpegts")  # formats with the time of a clock, which jumps where recordings are joined
-DATED_BY_DECODING = ("h264", "hevc")  # codecs whose frames AVI dates in the order in which they are decoded
-OTHER_SUFFIXES = set(".csv .doc .docx .htm .html .json .md .nfo .pdf .srt .txt .vtt .xls .xlsx .xml .zip".split())
+JOINED = (
+    "flv",
+    "mpeg",
+    "mpegts",
+)  # formats with the time of a clock, which jumps where recordings are joined
+DATED_BY_DECODING = (
+    "h264",
+    "hevc",
+)  # codecs whose frames AVI dates in the order in which they are decoded
+OTHER_SUFFIXES = set(
+    ".csv .doc .docx .htm .html .json .md .nfo .pdf .srt .txt .vtt .xls .xlsx .xml .zip".split()
+)
 COVER = av.stream.Disposition.attached_pic  # of a song
 SEEK_S = 10.0  # gap before a wanted moment above which seeking beats decoding
 LATE_S = 0.5  # a first frame this long after the wanted moment means that the file's index is wrong
-CLOCK_JUMP_S = 5.0  # time without a frame above which it is a jump, where the format has the time of a clock
+CLOCK_JUMP_S = (
+    5.0  # time without a frame above which it is a jump, where the format has the time of a clock
+)
 JUMP_S = 60.0  # … and elsewhere, where a frame may be on screen for long, as in a slide show,
 REGULAR = 10  # unless fewer frames than this come per such gap
 MARK_S = 2.0  # between places that can be sought, in such a format
@@ -66,7 +77,9 @@ TO_BT709 = np.array(
 )  # linear RGB from BT.2020, ITU-R BT.2087
 LUMA = np.array([0.2627, 0.6780, 0.0593], np.float32)  # of BT.2020
 
-Read = Callable[[Limits | None], NDArray[np.uint8]]  # (H, W, 3) RGB, shrunk to the limits if there are any
+Read = Callable[
+    [Limits | None], NDArray[np.uint8]
+]  # (H, W, 3) RGB, shrunk to the limits if there are any
 Frame = tuple[float, Read]  # when it appears, in seconds
 Window = tuple[float, float | None]  # start and end in seconds; None is the file's end
 
@@ -89,7 +102,11 @@ def probe(path: Path, hashes: bool = True) -> Probe:
         _, read = next(film.frames())
         read(None)
         seconds, num_frames = film.length()
-    return Probe("video", seconds, num_frames, content) if num_frames > 1 else Probe("picture", 0.0, 1, content)
+    return (
+        Probe("video", seconds, num_frames, content)
+        if num_frames > 1
+        else Probe("picture", 0.0, 1, content)
+    )
 
 
 def sample_frames(path: Path, num_frames: int, framing: Framing | None = None) -> NDArray[np.uint8]:
@@ -117,7 +134,9 @@ def sample_windows(
     with _reading(path):
         screen = Screen(path, framing)
         positions = framing.positions if framing else CENTRES
-        for (start, end), timeout_s in zip(windows, timeouts_s or repeat(float("inf")), strict=timeouts_s is not None):
+        for (start, end), timeout_s in zip(
+            windows, timeouts_s or repeat(float("inf")), strict=timeouts_s is not None
+        ):
             end = screen.length() if end is None else end
             screen.limit(timeout_s, end - start)
             moments = _moments(start, end, num_frames, positions, screen.rate)
@@ -138,7 +157,10 @@ def sample_short_video(path: Path) -> list[NDArray[np.uint8]]:
                 f"{path.name} lasts {seconds:,.0f} s: a reference may last {SHORT_S} s. Cut it, or add a picture."
             )
         screen.limit(SHORT_TIMEOUT_S, seconds)
-        return [screen.at(moment) for moment in _moments(0.0, seconds, SHORT_FRAMES, CENTRES, screen.rate)]
+        return [
+            screen.at(moment)
+            for moment in _moments(0.0, seconds, SHORT_FRAMES, CENTRES, screen.rate)
+        ]
 
 
 def _moments(start: float, end: float, count: int, positions: str, rate: float) -> list[float]:
@@ -157,7 +179,9 @@ class Screen:
         limits: what frames are shrunk to, without a framing.
     """
 
-    def __init__(self, path: Path, framing: Framing | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self, path: Path, framing: Framing | None = None, limits: Limits | None = None
+    ) -> None:
         _check(path)
         self._path, self._framing, self._limits = path, framing, limits
         self._film = _opened(path)
@@ -206,7 +230,9 @@ class Screen:
         self._left -= 1
         if time.monotonic() > self._deadline_s or self._left < 0:
             self._frames = None  # the next window starts with a seek
-            raise MediaError(f"{self._path.name} takes too long to decode. Convert it to MP4 (H.264) or WebM.")
+            raise MediaError(
+                f"{self._path.name} takes too long to decode. Convert it to MP4 (H.264) or WebM."
+            )
         self._now, self._next = self._next, next(self._frames, None)
 
 
@@ -230,7 +256,9 @@ class _Pictures:
     def length(self) -> tuple[float, int]:
         with opened_picture(self._path) as image:
             seconds, count = 0.0, self._count(image)
-            for number in range(count if count > 1 else 0):  # a still has no duration, and need not be decoded
+            for number in range(
+                count if count > 1 else 0
+            ):  # a still has no duration, and need not be decoded
                 image.seek(number)
                 image.load()
                 seconds += _duration_s(image)
@@ -239,7 +267,9 @@ class _Pictures:
     def _count(self, image: Any) -> int:
         count = int(getattr(image, "n_frames", 1)) if image.format in ANIMATED else 1  # TIFF: pages
         if count > MAX_FRAMES:
-            raise MediaError(f"{self._path.name} has {count} frames; the limit for a picture is {MAX_FRAMES}.")
+            raise MediaError(
+                f"{self._path.name} has {count} frames; the limit for a picture is {MAX_FRAMES}."
+            )
         return count
 
 
@@ -275,7 +305,9 @@ class _Scan(NamedTuple):  # timestamps of a film's packets: nothing is decoded
     marks: Sequence[_Mark] | None  # None where time does not jump
 
 
-_scans: dict[tuple[object, ...], _Scan | None] = {}  # of the file that was opened last; None if none was needed
+_scans: dict[
+    tuple[object, ...], _Scan | None
+] = {}  # of the file that was opened last; None if none was needed
 
 
 class Film:
@@ -289,7 +321,9 @@ class Film:
             self._zero = float((stream.start_time or 0) * stream.time_base)
             self._has_clock = container.format.name in JOINED
             self._jump_s = CLOCK_JUMP_S if self._has_clock else JUMP_S
-            may_jump = self._stamp not in _scans and (self._has_clock or _has_gaps(container, stream))
+            may_jump = self._stamp not in _scans and (
+                self._has_clock or _has_gaps(container, stream)
+            )
         if self._stamp not in _scans:
             _scans.clear()  # the next windows are most often of the same film
             _scans[self._stamp] = self._scanned() if may_jump else None
@@ -313,7 +347,9 @@ class Film:
                     last = float(date * stream.time_base) - self._zero
                 else:
                     dated = float(date * stream.time_base)
-                    last = clock.seconds(dated, lasts, self._has_clock and dated - clock.zero < last - TIE_S)
+                    last = clock.seconds(
+                        dated, lasts, self._has_clock and dated - clock.zero < last - TIE_S
+                    )
                 yield last, _reader(frame, stream.sample_aspect_ratio)
 
     def _sought(self, container: Any, stream: Any, moment: float) -> _Clock | None:
@@ -322,7 +358,9 @@ class Film:
             if moment:
                 container.seek(int((moment + self._zero) / stream.time_base), stream=stream)
             return None
-        mark = next((mark for mark in reversed(self._scan.marks) if moment and mark.seconds <= moment), None)
+        mark = next(
+            (mark for mark in reversed(self._scan.marks) if moment and mark.seconds <= moment), None
+        )
         if mark is None:
             return _Clock(self._jump_s, self._zero)
         if self._has_clock:  # so a place in the file is the only sure one
@@ -345,7 +383,9 @@ class Film:
         clock, marks = _Clock(self._jump_s, self._zero), list[_Mark]()
         before, marked = -float("inf"), -float("inf")
         for shown, decoded, lasts, byte in packets:
-            lasts = lasts if lasts <= self._jump_s else 1 / self.rate  # of the last frame before a jump
+            lasts = (
+                lasts if lasts <= self._jump_s else 1 / self.rate
+            )  # of the last frame before a jump
             seconds = clock.seconds(shown, lasts, self._has_clock and decoded < before)
             before = decoded
             if byte is not None and seconds > marked + MARK_S:
@@ -360,7 +400,11 @@ class Film:
             for packet in _packets(container, stream):
                 if packet.size:
                     dated = packet.dts if packet.pts is None else packet.pts
-                    shown = count / self.rate + self._zero if dated is None else float(dated * stream.time_base)
+                    shown = (
+                        count / self.rate + self._zero
+                        if dated is None
+                        else float(dated * stream.time_base)
+                    )
                     decoded = shown if packet.dts is None else float(packet.dts * stream.time_base)
                     lasts = float((packet.duration or 0) * stream.time_base) or 1 / self.rate
                     yield shown, decoded, lasts, packet.pos if packet.is_keyframe else None
@@ -377,7 +421,9 @@ class Film:
             films = [stream for stream in container.streams.video if not stream.disposition & COVER]
             if not films and container.streams.audio:
                 raise MediaError(f"{self._path.name} has sound but no pictures.")
-            films = [stream for stream in films if stream.codec_context is not None]  # None: of an unknown format
+            films = [
+                stream for stream in films if stream.codec_context is not None
+            ]  # None: of an unknown format
             if not films:
                 raise _unreadable(self._path)
             if self._number < 0:
@@ -385,7 +431,9 @@ class Film:
             film = films[self._number]
             codec = film.codec_context
             if codec.width * codec.height > MAX_PIXELS:
-                raise MediaError(f"The frames of {self._path.name} are too large. Export it at 1920x1080 or less.")
+                raise MediaError(
+                    f"The frames of {self._path.name} are too large. Export it at 1920x1080 or less."
+                )
             codec.options = {"max_pixels": str(MAX_PIXELS)}  # frames may grow within the file
             codec.thread_count = 1  # each child has a file of its own
             yield container, film
@@ -402,14 +450,18 @@ def _has_gaps(container: Any, film: Any) -> bool:
     with suppress(av.FFmpegError):
         container.seek(last)
     times = [int(entry.timestamp * film.time_base * av.time_base) for entry in film.index_entries]
-    return any(later - earlier > JUMP_S * av.time_base for earlier, later in pairwise([0, *times, last]))
+    return any(
+        later - earlier > JUMP_S * av.time_base for earlier, later in pairwise([0, *times, last])
+    )
 
 
 def _most_frames(container: Any, films: Sequence[Any]) -> int:
     """Choose a stream, since stills may be streams, too; the packets are counted where the header does not."""
     counts = Counter({film.index: film.frames for film in films})
     if len(films) > 1 and not all(counts.values()):
-        counts = Counter(each.stream_index for each in islice(_packets(container), COUNTED) if each.size)
+        counts = Counter(
+            each.stream_index for each in islice(_packets(container), COUNTED) if each.size
+        )
     return max(range(len(films)), key=lambda number: counts[films[number].index])
 
 
@@ -469,10 +521,16 @@ def _tone_mapped(rgb: NDArray[np.uint16], transfer: int) -> NDArray[np.uint8]:
     signal = np.arange(1 << 16) / ((1 << 16) - 1)
     if transfer == PQ:  # SMPTE ST 2084: light in units of WHITE
         root = signal ** (1 / 78.84375)
-        light = (np.maximum(root - 0.8359375, 0) / (18.8515625 - 18.6875 * root)) ** (1 / 0.1593017578125)
+        light = (np.maximum(root - 0.8359375, 0) / (18.8515625 - 18.6875 * root)) ** (
+            1 / 0.1593017578125
+        )
         light *= 10_000 / WHITE
     else:  # ARIB STD-B67: that of the scene's brightest
-        light = np.where(signal <= 0.5, signal**2 / 3, (np.exp((signal - 0.55991073) / 0.17883277) + 0.28466892) / 12)
+        light = np.where(
+            signal <= 0.5,
+            signal**2 / 3,
+            (np.exp((signal - 0.55991073) / 0.17883277) + 0.28466892) / 12,
+        )
     table: NDArray[np.float32] = light.astype(np.float32)
     picture = np.empty(rgb.shape, np.uint8)
     for top in range(0, len(rgb), 256):  # all of a large frame would take a gigabyte
@@ -503,7 +561,9 @@ def _unreadable(path: Path) -> MediaError:
         return unreadable_picture(path)
     if path.suffix.lower() in OTHER_SUFFIXES:
         return MediaError(f"{path.name} is neither a video nor a picture. Leave it out.")
-    return MediaError(f"{path.name} is not a readable video, or it is truncated. Export it as MP4 (H.264) or WebM.")
+    return MediaError(
+        f"{path.name} is not a readable video, or it is truncated. Export it as MP4 (H.264) or WebM."
+    )
 
 
 @contextmanager
@@ -512,6 +572,10 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except StopIteration:
-        raise MediaError(f"{path.name} has no decodable frame: it is truncated or damaged. Export it again.") from None
+        raise MediaError(
+            f"{path.name} has no decodable frame: it is truncated or damaged. Export it again."
+        ) from None
     except (av.FFmpegError, MemoryError, ValueError, EOFError, OverflowError, OSError) as error:
-        raise MediaError(f"{path.name} cannot be decoded. Convert it to MP4 (H.264) or WebM and try again.") from error
+        raise MediaError(
+            f"{path.name} cannot be decoded. Convert it to MP4 (H.264) or WebM and try again."
+        ) from error

@@ -22,7 +22,8 @@ from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, tracked
 
 logger = logging.getLogger(__name__)
-# files, or minutes of film, decoded ahead: two children stay busy while the encoder works; 60 MB at most
+# files, or minutes of film, decoded ahead: two children stay busy while the encoder works; 60 MB at
+# most
 IN_FLIGHT = 8
 IN_FLIGHT_PER_CHILD = 2
 WINDOWS_PER_JOB = 6  # a minute of film: long enough to open the file seldom, short enough for all children to have one
@@ -56,7 +57,8 @@ def decode_files(
 
     Args:
         failed: gets the ids of videos that cannot be decoded, with reasons.
-        store: where frames are looked up and stored, if given; it writes the last ones when it is left.
+        store: where frames are looked up and stored, if given; it writes the last ones when it is
+            left.
     """
     started = (_started(some, num_frames, framing, decoder, store) for some in _jobs(clips))
     for job in ahead(started, max(IN_FLIGHT, IN_FLIGHT_PER_CHILD * decoder.num_workers)):
@@ -85,10 +87,13 @@ def decode_videos(
         decodes: whether those without stored frames are decoded, or skipped.
 
     Returns:
-        The videos that could be decoded, their frames (N, F, S, S, 3), and a name of these contents in this order.
+        The videos that could be decoded, their frames (N, F, S, S, 3), and a name of these contents
+        in this order.
     """
     skipped: dict[str, str] = {}
-    clips = list(hash_files(tracked(videos, len(videos), "checking videos", progress), cache, skipped))
+    clips = list(
+        hash_files(tracked(videos, len(videos), "checking videos", progress), cache, skipped)
+    )
     with cache.frames(num_frames, framing, required=True) as store:
         missing = missing_of(clips, store)
         if missing and decodes:
@@ -101,9 +106,13 @@ def decode_videos(
     for video_id, reason in skipped.items():
         logger.warning("Skipped %s: %s", video_id, reason)
     if not readable:
-        raise DatasetError(f"None of the {len(videos)} videos can be decoded. The log gives a reason for each.")
+        raise DatasetError(
+            f"None of the {len(videos)} videos can be decoded. The log gives a reason for each."
+        )
     if len(readable) < len(videos):
-        logger.warning("%d of %d videos could not be decoded.", len(videos) - len(readable), len(videos))
+        logger.warning(
+            "%d of %d videos could not be decoded.", len(videos) - len(readable), len(videos)
+        )
     contents = blake2b(" ".join(clip.key for clip in readable).encode(), digest_size=8).hexdigest()
     name = f"{store.folder.name}-{contents}"
     return readable, StoredClips(store.rows(), rows[rows >= 0]), name
@@ -134,8 +143,13 @@ class _Job(NamedTuple):
         return result if isinstance(result, list) else [result]
 
 
-def _started(clips: list[Video], num_frames: int, framing: Framing, decoder: Decoder, store: Frames | None) -> _Job:
-    first, stored = clips[0], [store.get(clip.key) for clip in clips] if store is not None else [None]
+def _started(
+    clips: list[Video], num_frames: int, framing: Framing, decoder: Decoder, store: Frames | None
+) -> _Job:
+    first, stored = (
+        clips[0],
+        [store.get(clip.key) for clip in clips] if store is not None else [None],
+    )
     known = [frames for frames in stored if frames is not None]
     if len(known) == len(clips):
         return _Job(clips, known)
@@ -150,7 +164,9 @@ def _jobs(clips: Iterable[Video]) -> Iterator[list[Video]]:
     job: list[Video] = []
     for clip in clips:
         last = job[-1] if job else clip
-        follows = last.path == clip.path and None not in (last.end, clip.end) and last.start <= clip.start
+        follows = (
+            last.path == clip.path and None not in (last.end, clip.end) and last.start <= clip.start
+        )
         if job and not (follows and len(job) < WINDOWS_PER_JOB):
             yield job
             job = []

@@ -74,7 +74,8 @@ def origin_of(source: str | Path, options: AddOptions, models: ModelsHere) -> Or
 
     Args:
         source: a `Path` is always a file or folder; a text may be one, too.
-        options: what a person says about the model; an option that means nothing for this kind of source is refused.
+        options: what a person says about the model; an option that means nothing for this kind of
+            source is refused.
         models: those here, one of which may be named as the base of a checkpoint.
 
     Raises:
@@ -136,7 +137,8 @@ def acquire(
         options: what a person says about the model.
         progress: gets bytes, or 0 of 0 in a step without any; an InterruptedError cancels.
         announce: gets a sentence on the size of a download before it starts.
-        check_name: raises a ConfigError for a name that cannot be used, apart from what `checked_name` refuses.
+        check_name: raises a ConfigError for a name that cannot be used, apart from what
+            `checked_name` refuses.
 
     Raises:
         Nt2vrError: if the source cannot be used; the message is one sentence for a person.
@@ -208,7 +210,9 @@ def checked_name(name: str, models: ModelsHere) -> str:
     """Return a unique name that fits into drop-downs, links and system names."""
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME or "|" in name or not name.isprintable():
-        raise ConfigError(f"A model cannot be named {name[:MAX_NAME]!r}: choose 1 to {MAX_NAME} characters without |.")
+        raise ConfigError(
+            f"A model cannot be named {name[:MAX_NAME]!r}: choose 1 to {MAX_NAME} characters without |."
+        )
     if models.named(name):
         raise ConfigError(f"There is already a model {quoted(name)}. Choose another name.")
     return name

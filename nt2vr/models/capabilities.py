@@ -10,8 +10,8 @@ class Capabilities:
     A card tells them before its model is loaded, see `Card.capabilities`.
     """
 
-    # Frames have embeddings of their own, so that an explanation shows a score per frame. A model without them takes
-    # clips of exactly its number of frames.
+    # Frames have embeddings of their own, so that an explanation shows a score per frame. A model
+    # without them takes clips of exactly its number of frames.
     scores_frames: bool = True
     # Embeddings depend on when each frame was, so that the length of a file is read as well.
     reads_seconds: bool = False
@@ -19,11 +19,13 @@ class Capabilities:
     is_slow: bool = False
     # A picture and a text are embedded as one query, instead of as a weighted mean of two.
     composes: bool = False
-    # Frames are weighed by the query, so that scores need a clip's frames, and the texts that weigh them.
+    # Frames are weighed by the query, so that scores need a clip's frames, and the texts that weigh
+    # them.
     weighs_frames: bool = False
     # Videos are given as features of a dataset, so that no file can be decoded for the model.
     reads_features: bool = False
-    # Only the queries of a file are known, and neither their parts nor other texts, so that strategies need not ask.
+    # Only the queries of a file are known, and neither their parts nor other texts, so that
+    # strategies need not ask.
     given_queries_only: bool = False
     # Texts are read by a tower of tokens, from which a training can start.
     has_text_tower: bool = True

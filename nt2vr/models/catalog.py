@@ -13,7 +13,15 @@ from typing import Any, Literal
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.files import parse_json
-from nt2vr.models.acquire import Added, Announce, CheckName, acquire, announce_nothing, any_name, is_download
+from nt2vr.models.acquire import (
+    Added,
+    Announce,
+    CheckName,
+    acquire,
+    announce_nothing,
+    any_name,
+    is_download,
+)
 from nt2vr.models.card import CARD, DRAWINGS, FUSION, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.clip_encoder import MODEL, ClipModel
@@ -38,9 +46,10 @@ class CatalogEntry:
     """The checkpoints that a name stands for now.
 
     Attributes:
-        folders: of a run, its epochs, newest first: the first that can be loaded is served; otherwise one folder.
-        kind: a model of its own, embeddings from a file, a run (its newest or best epoch), one epoch of a run, or a
-            model from outside, an object in Python.
+        folders: of a run, its epochs, newest first: the first that can be loaded is served;
+            otherwise one folder.
+        kind: a model of its own, embeddings from a file, a run (its newest or best epoch), one
+            epoch of a run, or a model from outside, an object in Python.
         make: returns a model from outside, which has no folders.
     """
 
@@ -54,17 +63,22 @@ class Catalog:
     """Models by name: checkpoint folders under the names on their cards, and the epochs of training runs.
 
     Args:
-        folders: folders of checkpoint folders, searched in this order; models that are added go to the last.
-        runs: the folder of run folders; RUN/checkpoints/epoch_003 is "RUN · epoch 3", the newest epoch also "RUN", and
-            the best "RUN · best".
+        folders: folders of checkpoint folders, searched in this order; models that are added go to
+            the last.
+        runs: the folder of run folders; RUN/checkpoints/epoch_003 is "RUN · epoch 3", the newest
+            epoch also "RUN", and the best "RUN · best".
 
     Attributes:
         device: the setting of where models run; see `resolve_device`.
     """
 
-    def __init__(self, folders: Sequence[Path], device: str = "cpu", runs: Path | None = None) -> None:
+    def __init__(
+        self, folders: Sequence[Path], device: str = "cpu", runs: Path | None = None
+    ) -> None:
         self._folders, self.device, self._runs = tuple(folders), device, runs
-        self._cards: dict[Path, tuple[int, Card | None]] = {}  # folder -> modification time and card
+        self._cards: dict[
+            Path, tuple[int, Card | None]
+        ] = {}  # folder -> modification time and card
         self._downloading = Lock()
         self._outside: dict[str, CatalogEntry] = {}
         self._given: dict[str, object] = {}  # models from outside as they were given, by name
@@ -88,15 +102,21 @@ class Catalog:
     def entries(self) -> dict[str, CatalogEntry]:
         """Map names to checkpoints; folders without a readable card are skipped."""
         entries: dict[str, CatalogEntry] = {}
-        for folder in (folder for parent in self._folders for folder in sorted(_subfolders(parent))):
+        for folder in (
+            folder for parent in self._folders for folder in sorted(_subfolders(parent))
+        ):
             if card := self._card(folder):
                 has_given_queries = card.capabilities.given_queries_only
-                entry = CatalogEntry((folder,), "embeddings" if has_given_queries else "model", bool(card.fusion))
+                entry = CatalogEntry(
+                    (folder,), "embeddings" if has_given_queries else "model", bool(card.fusion)
+                )
                 entries.setdefault(card.name, entry)
         taken = {name.casefold() for name in entries}
         for run in sorted(_subfolders(self._runs), reverse=True):
             name = run.name if run.name.casefold() not in taken else f"{run.name} (run)"
-            entries |= {f"{name}{suffix}": entry for suffix, entry in epochs_of(run / "checkpoints").items()}
+            entries |= {
+                f"{name}{suffix}": entry for suffix, entry in epochs_of(run / "checkpoints").items()
+            }
         return {**self._outside, **entries}
 
     def add(
@@ -109,8 +129,8 @@ class Catalog:
     ) -> Added:
         """Add a model: from a file, a folder, the Hub or embeddings, see `acquire`; or an object from outside.
 
-        An object, an `Encoder` or one with its methods, is added for this catalog alone, under its own name. An object
-        or a download that is here already is found.
+        An object, an `Encoder` or one with its methods, is added for this catalog alone, under its
+        own name. An object or a download that is here already is found.
         """
         if not isinstance(source, str | Path):
             return Added(self._add_encoder(source, check_name))
@@ -143,7 +163,11 @@ class Catalog:
     def named(self, name: str) -> str | None:
         """Return a model's name as it is listed, given in any letter case and with any spaces; None if none has it."""
         names = self.names()
-        return name if name in names else next((known for known in names if _key(known) == _key(name)), None)
+        return (
+            name
+            if name in names
+            else next((known for known in names if _key(known) == _key(name)), None)
+        )
 
     def find(self, name: str) -> CatalogEntry:
         """Return the checkpoints that a name stands for, given as for `named`."""
@@ -166,9 +190,15 @@ class Catalog:
     def card(self, name: str, entries: Mapping[str, CatalogEntry] | None = None) -> Card:
         """Return the card of a model, without loading it; raises as `find` and `read_card` do."""
         entry = pick("model", name, entries) if entries else self.find(name)
-        return entry.make().card if entry.make else self._card(entry.folders[0]) or read_card(entry.folders[0])
+        return (
+            entry.make().card
+            if entry.make
+            else self._card(entry.folders[0]) or read_card(entry.folders[0])
+        )
 
-    def knows_only_drawings(self, name: str, entries: Mapping[str, CatalogEntry] | None = None) -> bool:
+    def knows_only_drawings(
+        self, name: str, entries: Mapping[str, CatalogEntry] | None = None
+    ) -> bool:
         """Whether the built-in world is all that a model was trained on, as far as the cards of its bases tell."""
         entries, seen = entries or self.entries(), set[str]()
         while name in entries and name not in seen:
@@ -183,8 +213,8 @@ class Catalog:
     def library_models(self) -> list[str]:
         """List the models here that can index a library.
 
-        Those that know more than drawings are first, training runs come after models of their own, and slow models
-        come after those.
+        Those that know more than drawings are first, training runs come after models of their own,
+        and slow models come after those.
         """
         entries = self.entries()
         names = []
@@ -211,7 +241,9 @@ class Catalog:
     def folder(self, name: str) -> Path:
         """Return the checkpoint folder of a model; a ConfigError refuses one from outside, which has none."""
         if not (folders := self.find(name).folders):
-            raise ConfigError(f"{quoted(name)} is no checkpoint folder, but a model from outside. Choose another one.")
+            raise ConfigError(
+                f"{quoted(name)} is no checkpoint folder, but a model from outside. Choose another one."
+            )
         return folders[0]
 
     def read(self, folder: Path, verify: bool = True) -> Encoder:
@@ -244,12 +276,15 @@ class Catalog:
     def remove(self, name: str, force: bool = False) -> None:
         """Delete a downloaded, imported or pulled model.
 
-        A ConfigError refuses shipped ones and training runs, and, unless forced, a model that others stand on.
+        A ConfigError refuses shipped ones and training runs, and, unless forced, a model that
+        others stand on.
         """
         entry = self.find(name)
         folder = self.folder(name)
         if entry.kind in ("run", "epoch") or folder.parent != self.home:
-            raise ConfigError(f"{quoted(name)} was not downloaded or imported, so it is not removed from here.")
+            raise ConfigError(
+                f"{quoted(name)} was not downloaded or imported, so it is not removed from here."
+            )
         doomed_card = self.card(name)
         others = dict[str, None]()  # that hold only what differs from it
         for other, each in self.entries().items():
@@ -275,7 +310,9 @@ def _key(name: str) -> str:
 def epochs_of(checkpoints: Path) -> dict[str, CatalogEntry]:
     """List a run's newest epoch, its best, and each epoch by what follows the run's name."""
     numbered = ((EPOCH.fullmatch(folder.name), folder) for folder in _subfolders(checkpoints))
-    epochs = dict(sorted(((int(match[1]), folder) for match, folder in numbered if match), reverse=True))
+    epochs = dict(
+        sorted(((int(match[1]), folder) for match, folder in numbered if match), reverse=True)
+    )
     if not epochs:
         return {}
     fused = any((folder / FUSION).is_file() for folder in epochs.values())
@@ -283,7 +320,9 @@ def epochs_of(checkpoints: Path) -> dict[str, CatalogEntry]:
     with suppress(OSError, ValueError, LookupError, TypeError):
         best = epochs[parse_json((checkpoints / BEST).read_text(encoding="utf-8"))["epoch"]]
         entries[BEST_SUFFIX] = CatalogEntry((best,), "run", fused)
-    return entries | {f" · epoch {epoch}": CatalogEntry((folder,), "epoch") for epoch, folder in epochs.items()}
+    return entries | {
+        f" · epoch {epoch}": CatalogEntry((folder,), "epoch") for epoch, folder in epochs.items()
+    }
 
 
 def best_checkpoint(checkpoints: Path) -> Path:

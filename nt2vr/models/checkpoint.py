@@ -1,11 +1,12 @@
 """Checkpoint folder: open_clip's own local format plus a card. Any open_clip tool can load a whole one.
 
-    open_clip_config.json · open_clip_model.safetensors · nt2vr.json
-    and, unless the tokenizer is CLIP's: tokenizer.json · tokenizer_config.json
-    and, if its pooling learns: head.safetensors; if it has an extension's text side: NAME.safetensors; if it has
-    a trained fusion: fusion.safetensors
+    open_clip_config.json · open_clip_model.safetensors · nt2vr.json and, unless the tokenizer is
+    CLIP's: tokenizer.json · tokenizer_config.json and, if its pooling learns: head.safetensors; if
+    it has an extension's text side: NAME.safetensors; if it has a trained fusion:
+    fusion.safetensors
 
-A fine-tuned model has difference.safetensors instead of all weights, see `difference`, and the tokenizer of its base.
+A fine-tuned model has difference.safetensors instead of all weights, see `difference`, and the
+tokenizer of its base.
 """
 
 import json
@@ -31,11 +32,24 @@ from nt2vr.models.card import (
     write_card,
 )
 from nt2vr.models.device import resolve_device
-from nt2vr.models.difference import difference_from, read_tensors, shared_weights, tokenizer_folder, whole_folder
+from nt2vr.models.difference import (
+    difference_from,
+    read_tensors,
+    shared_weights,
+    tokenizer_folder,
+    whole_folder,
+)
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.tokenizer import digest_of, files_of, load_tokenizer
-from nt2vr.models.weights import SCALARS, check_finite, loading, text_fingerprint, unfilled, visual_fingerprint
+from nt2vr.models.weights import (
+    SCALARS,
+    check_finite,
+    loading,
+    text_fingerprint,
+    unfilled,
+    visual_fingerprint,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -45,19 +59,34 @@ if TYPE_CHECKING:
 MAX_LAYERS = 500  # of a tower; the largest of open_clip's models have 64
 
 
-def build_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str = "cpu") -> Any:
+def build_model(
+    model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str = "cpu"
+) -> Any:
     """Build an open_clip model with random weights; a ConfigError refuses one that cannot be built, or never ends."""
     try:
         for tower in ("vision_cfg", "text_cfg"):
             layers = model_cfg[tower].get("layers", 0)
             if (count := sum(layers) if isinstance(layers, list | tuple) else layers) > MAX_LAYERS:
-                raise ConfigError(f"{tower} has {count:,} layers, and at most {MAX_LAYERS} are built.")
+                raise ConfigError(
+                    f"{tower} has {count:,} layers, and at most {MAX_LAYERS} are built."
+                )
         return _random_model(model_cfg, preprocess_cfg, device)
-    except (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        raise ConfigError(f"open_clip cannot build the model ({error}). Check its configuration.") from error
+    except (
+        AssertionError,
+        AttributeError,
+        LookupError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise ConfigError(
+            f"open_clip cannot build the model ({error}). Check its configuration."
+        ) from error
 
 
-def _random_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str) -> Any:
+def _random_model(
+    model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str
+) -> Any:
     """Do as open_clip's `create_model` does, which wants files and warns that there are no weights."""
     from open_clip import CLIP, CoCa, CustomTextCLIP  # noqa: PLC0415  the page is up before open_clip is
     from open_clip.model import set_model_preprocess_cfg  # noqa: PLC0415
@@ -71,15 +100,21 @@ def _random_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any
     return model
 
 
-def check_towers(model_cfg: Mapping[str, Any], name: object, error: type[Nt2vrError] = ConfigError) -> None:
+def check_towers(
+    model_cfg: Mapping[str, Any], name: object, error: type[Nt2vrError] = ConfigError
+) -> None:
     """Raise `error` for a model that takes no pictures, or whose text tower comes from Hugging Face transformers."""
     if "vision_cfg" not in model_cfg:  # open_clip 4 has models of sound
         raise error(f"{name} takes no pictures. Choose a model of pictures and texts.")
     if "hf_model_name" in model_cfg["text_cfg"]:
-        raise error(f"{name} has a text tower from Hugging Face transformers. Choose a model without.")
+        raise error(
+            f"{name} has a text tower from Hugging Face transformers. Choose a model without."
+        )
 
 
-def identified(card: Card, model: Any, tokenizer: Any, weights: Mapping[str, "Tensor"] | None = None) -> Card:
+def identified(
+    card: Card, model: Any, tokenizer: Any, weights: Mapping[str, "Tensor"] | None = None
+) -> Card:
     """Return the card with a model's frame size and fingerprints; `weights` are those stored, in half precision."""
     weights = weights or model.state_dict()
     return card.replace(
@@ -125,7 +160,11 @@ def write_checkpoint(
         weights, changed = difference.weights, difference.changed
         card = card.replace(difference=difference.entry)
         there = (name for name in files if (difference.base / name).is_file())
-        files = {} if files == {name: (difference.base / name).read_bytes() for name in there} else files
+        files = (
+            {}
+            if files == {name: (difference.base / name).read_bytes() for name in there}
+            else files
+        )
     card = card.replace(
         head=head_of(pooling, head),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -133,7 +172,9 @@ def write_checkpoint(
     )
     card = configured(identified(card, model, tokenizer, weights), model_cfg, preprocess_cfg)
     with atomic_folder(folder) as partial:
-        write_json(partial / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2)
+        write_json(
+            partial / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2
+        )
         write_card(partial, card)
         for name, content in files.items():
             (partial / name).write_bytes(content)
@@ -146,13 +187,18 @@ def write_checkpoint(
         for name, tensors in stored.items():
             if tensors:
                 save_file(tensors, partial / name, metadata.get(name))
-                (partial / name).chmod(0o644)  # readable for others like the rest; safetensors writes 0600
+                (partial / name).chmod(
+                    0o644
+                )  # readable for others like the rest; safetensors writes 0600
     return card
 
 
 def _stored(weights: Mapping[str, "Tensor"], fp16: bool, folder: Path) -> dict[str, "Tensor"]:
     """Return weights as a checkpoint has them, or raise a CheckpointError for those that are not finite."""
-    halved = {name: each.half() if fp16 and each.is_floating_point() else each for name, each in weights.items()}
+    halved = {
+        name: each.half() if fp16 and each.is_floating_point() else each
+        for name, each in weights.items()
+    }
     stored = {name: tensor.detach().cpu().contiguous() for name, tensor in halved.items()}
     check_finite(stored, folder)
     return stored
@@ -162,7 +208,8 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
     """Load a checkpoint folder as an encoder, which shares the tensors of its base with other encoders.
 
     Args:
-        verify: compare the fingerprints of both towers with the weights (1 s per GB), not of the visual one alone.
+        verify: compare the fingerprints of both towers with the weights (1 s per GB), not of the
+            visual one alone.
     """
     from nt2vr.models.fusion import read_fusion  # noqa: PLC0415  imports torch
     from nt2vr.models.pooling import read_pooling  # noqa: PLC0415  imports torch
@@ -181,8 +228,13 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
         shared = shared_weights(base, device)
         changed = read_tensors(folder / DIFFERENCE) if card.difference else {}
         weights = {**shared.tensors, **changed}
-        model = _filled(deepcopy(_empty_model(json.dumps([model_cfg, preprocess_cfg]))), weights).to(device)
-        if any(name.startswith("visual.") and tensor.is_floating_point() for name, tensor in changed.items()):
+        model = _filled(
+            deepcopy(_empty_model(json.dumps([model_cfg, preprocess_cfg]))), weights
+        ).to(device)
+        if any(
+            name.startswith("visual.") and tensor.is_floating_point()
+            for name, tensor in changed.items()
+        ):
             visual, folded = "", dict[str, Any]()
         else:
             visual, folded = shared.visual_fingerprint, shared.folded
@@ -191,8 +243,12 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
         encoder.shared, folded[tower] = shared, encoder.folded
         encoder.fusion = read_fusion(folder, encoder.embed_dim)
     matches = (visual or visual_fingerprint(weights)) == card.visual.fingerprint
-    if not matches or (verify and text_fingerprint(weights, digest_of(tokenizer)) != card.text.fingerprint):
-        raise CheckpointError(f"{folder} holds weights that do not match its card. Write the checkpoint again.")
+    if not matches or (
+        verify and text_fingerprint(weights, digest_of(tokenizer)) != card.text.fingerprint
+    ):
+        raise CheckpointError(
+            f"{folder} holds weights that do not match its card. Write the checkpoint again."
+        )
     return encoder
 
 
@@ -205,7 +261,10 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
         base = whole_folder(folder, card)
         tokenizer = load_tokenizer(tokenizer_folder(folder, base), model_cfg["text_cfg"])
         changed = read_tensors(folder / DIFFERENCE) if card.difference else {}
-        model = _filled(_random_model(model_cfg, preprocess_cfg, "cpu"), {**read_tensors(base / WEIGHTS), **changed})
+        model = _filled(
+            _random_model(model_cfg, preprocess_cfg, "cpu"),
+            {**read_tensors(base / WEIGHTS), **changed},
+        )
         return model.to(resolve_device(device)), tokenizer, card
 
 
@@ -217,13 +276,19 @@ def _empty_model(configs: str) -> Any:
     with fork_rng(devices=[]), unfilled():
         model_cfg, preprocess_cfg = json.loads(configs)
         model = _random_model(model_cfg, preprocess_cfg, "cpu")
-    model.load_state_dict({name: tensor.to("meta") for name, tensor in model.state_dict().items()}, assign=True)
+    model.load_state_dict(
+        {name: tensor.to("meta") for name, tensor in model.state_dict().items()}, assign=True
+    )
     return model
 
 
 def _filled(model: Any, weights: Mapping[str, "Tensor"]) -> Any:
     own = model.state_dict()
-    scalars = {name: weights[name].reshape(own[name].shape) for name in SCALARS if name in own and name in weights}
+    scalars = {
+        name: weights[name].reshape(own[name].shape)
+        for name in SCALARS
+        if name in own and name in weights
+    }
     model.load_state_dict({**weights, **scalars}, assign=True)
     return model
 

@@ -1,7 +1,7 @@
 """Models that take whole clips: any of sentence-transformers with pictures or videos, and video CLIPs of transformers.
 
-They need the extras `nt2vr[st]` and `nt2vr[transformers]`. Their folders have a card, and in MODEL the library's files
-and never code.
+They need the extras `nt2vr[st]` and `nt2vr[transformers]`. Their folders have a card, and in MODEL
+the library's files and never code.
 """
 
 import json
@@ -35,12 +35,20 @@ MODEL = "model"  # folder of the files of a model that takes clips, in its check
 ST, TRANSFORMERS = "sentence-transformers", "transformers"
 EXTRAS = {ST: "st", TRANSFORMERS: "transformers"}
 DEFAULT_FRAMES, MOST_FRAMES = 8, 16  # of pictures; of a video model that takes any number
-WIDE = (256, 448)  # pixels, 16:9, for models that take frames of any size: 112 tokens of Qwen3-VL for two frames
-ON_GPU = 16  # clips in one forward pass; fewer where they do not fit. A CPU gains nothing by several
+WIDE = (
+    256,
+    448,
+)  # pixels, 16:9, for models that take frames of any size: 112 tokens of Qwen3-VL for two frames
+ON_GPU = (
+    16  # clips in one forward pass; fewer where they do not fit. A CPU gains nothing by several
+)
 PREFIXES = {"st": ST, "hf": TRANSFORMERS}
 CLIP_OPTIONS = ("frames", "fps", "size", "instruction", "dimensions")
 VIDEO_PROCESSOR = "video_preprocessor_config.json"  # of transformers
-PROCESSORS = ("processor_config.json", "preprocessor_config.json")  # which tell a video processor by these keys
+PROCESSORS = (
+    "processor_config.json",
+    "preprocessor_config.json",
+)  # which tell a video processor by these keys
 VIDEO_KEYS = ("video_processor", "video_processor_type")
 WEIGHTS_SUFFIX, SUFFIXES = ".safetensors", (".safetensors", ".json", ".txt", ".model", ".jinja")
 MODULES = "modules.json"  # of a folder of sentence-transformers
@@ -85,9 +93,13 @@ class SentenceTransformers:
             self._padded = {"text": _padding(self.model.config)}  # SigLIP's text tower has no mask
         self._has_videos = self.model.supports("video")
         if not self._has_videos and not self.model.supports("image"):
-            raise CheckpointError(f"{card.name} reads neither videos nor pictures. Choose a multimodal model.")
+            raise CheckpointError(
+                f"{card.name} reads neither videos nor pictures. Choose a multimodal model."
+            )
         processor = self.model.processor
-        reader = getattr(processor, "video_processor" if self._has_videos else "image_processor", processor)
+        reader = getattr(
+            processor, "video_processor" if self._has_videos else "image_processor", processor
+        )
         most, least, fps = DEFAULT_FRAMES, DEFAULT_FRAMES, 0.0
         if self._has_videos:
             most = min(getattr(reader, "max_frames", None) or MOST_FRAMES, MOST_FRAMES)
@@ -104,7 +116,8 @@ class SentenceTransformers:
             return self._means_of_pictures(clips)
         pictures_too = self.model.supports("image")
         items = [
-            Image.fromarray(clip.frames[0]) if clip.is_picture and pictures_too else _video(clip) for clip in clips
+            Image.fromarray(clip.frames[0]) if clip.is_picture and pictures_too else _video(clip)
+            for clip in clips
         ]
         kinds = [isinstance(item, dict) for item in items]  # one call takes one kind
         found = np.empty((len(items), self.model.get_embedding_dimension()), np.float32)
@@ -150,17 +163,28 @@ class Transformers:
         self._processor = library.AutoProcessor.from_pretrained(folder, local_files_only=True)
         if not all(hasattr(self.model, f"get_{each}_features") for each in ("text", "video")):
             kind = type(self.model).__name__
-            raise CheckpointError(f"{card.name} is a {kind}, which has no features of texts and videos to compare.")
+            raise CheckpointError(
+                f"{card.name} is a {kind}, which has no features of texts and videos to compare."
+            )
         count = getattr(self.model.config.vision_config, "num_frames", DEFAULT_FRAMES)
-        self.defaults = {"frames": count, "least": count, "fps": 0.0, **_size_of(self._processor.video_processor)}
+        self.defaults = {
+            "frames": count,
+            "least": count,
+            "fps": 0.0,
+            **_size_of(self._processor.video_processor),
+        }
 
     def texts(self, texts: Sequence[str]) -> Any:
         padding = _padding(self.model.config)
-        return self._features("text", self._processor(text=list(texts), return_tensors="pt", **padding))
+        return self._features(
+            "text", self._processor(text=list(texts), return_tensors="pt", **padding)
+        )
 
     def clips(self, clips: Sequence[Clip]) -> Any:
         videos = [clip.frames.transpose(0, 3, 1, 2) for clip in clips]
-        return self._features("video", self._processor(videos=videos, do_sample_frames=False, return_tensors="pt"))
+        return self._features(
+            "video", self._processor(videos=videos, do_sample_frames=False, return_tensors="pt")
+        )
 
     def composed(self, picture: Frames, text: str) -> Any:
         raise NotImplementedError("a model of transformers composes nothing")
@@ -169,7 +193,10 @@ class Transformers:
         import torch  # noqa: PLC0415  the page is up before torch is
 
         given = {name: each.to(self.model.device) for name, each in inputs.items()}
-        given = {name: each.to(self.model.dtype) if each.is_floating_point() else each for name, each in given.items()}
+        given = {
+            name: each.to(self.model.dtype) if each.is_floating_point() else each
+            for name, each in given.items()
+        }
         with torch.inference_mode():
             found = getattr(self.model, f"get_{kind}_features")(**given).pooler_output
             return found.float().cpu().numpy().reshape(len(found), -1)  # videos come as (N, 1, D)
@@ -194,16 +221,22 @@ class ClipModel(Encoder):
         try:
             check_model_files(folder / MODEL, card.name)
             with limited_layers(card.name):
-                self.backend: SentenceTransformers | Transformers = backend(folder / MODEL, self.card, self._device)
+                self.backend: SentenceTransformers | Transformers = backend(
+                    folder / MODEL, self.card, self._device
+                )
         except Nt2vrError:
             raise
         except Exception as error:  # of any kind: libraries, configurations and weights
-            raise CheckpointError(f"{card.name} cannot be loaded ({reason_of(error)}). Add it again.") from error
+            raise CheckpointError(
+                f"{card.name} cannot be loaded ({reason_of(error)}). Add it again."
+            ) from error
         self.cached_texts: dict[str, Vectors] = {}
         if self._device == "cpu":
             self.batch_size = 1
         self.embed_dim = settings.dimensions or self.encode_text(["a dog"]).shape[1]
-        self.num_bytes = sum(each.numel() * each.element_size() for each in self.backend.model.parameters())
+        self.num_bytes = sum(
+            each.numel() * each.element_size() for each in self.backend.model.parameters()
+        )
 
     def encode_text(self, texts: Sequence[str]) -> Vectors:
         rows, self.cached_texts = encode_unknown(
@@ -217,7 +250,8 @@ class ClipModel(Encoder):
     def encode_video(self, frames: Frames, seconds: Vectors | None = None) -> Vectors:
         """Embed clips (N, F, H, W, 3), framed by the card: (N, 1, D), L2-normalised.
 
-        At the model's fps, a short clip has fewer frames, and one without any length, a picture, is given as such.
+        At the model's fps, a short clip has fewer frames, and one without any length, a picture, is
+        given as such.
         """
         clips = []
         for row, clip_frames in enumerate(frames):
@@ -275,7 +309,9 @@ class ClipModel(Encoder):
 def _settings_of(card: Card) -> ClipSection:
     """Return the settings of a model that takes whole clips, or raise a CheckpointError if the card has none."""
     if card.clip is None:
-        raise CheckpointError(f"The card of {card.name} does not say how its clips are loaded. Add it again.")
+        raise CheckpointError(
+            f"The card of {card.name} does not say how its clips are loaded. Add it again."
+        )
     return card.clip
 
 
@@ -283,7 +319,9 @@ def _imported(module: str, loader: str) -> Any:
     try:
         library, logging = import_module(module), import_module("transformers.utils.logging")
     except ImportError:
-        raise ConfigError(f"Such a model needs its package: pip install 'nt2vr[{EXTRAS[loader]}]'.") from None
+        raise ConfigError(
+            f"Such a model needs its package: pip install 'nt2vr[{EXTRAS[loader]}]'."
+        ) from None
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     return library
@@ -308,13 +346,20 @@ def _with_attention(load: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 def _padding(config: Any) -> dict[str, Any]:
     """Pad as CLIPs of transformers are trained, to the longest text that they take."""
-    return {"padding": "max_length", "truncation": True, "max_length": config.text_config.max_position_embeddings}
+    return {
+        "padding": "max_length",
+        "truncation": True,
+        "max_length": config.text_config.max_position_embeddings,
+    }
 
 
 def _size_of(reader: Any) -> dict[str, Any]:
     """Return the height and width of a processor's input, with what makes it so; it may take any."""
     size = getattr(reader, "size", None) or {}
-    height, width = (size.get(side) if hasattr(size, "get") else getattr(size, side) for side in ("height", "width"))
+    height, width = (
+        size.get(side) if hasattr(size, "get") else getattr(size, side)
+        for side in ("height", "width")
+    )
     return {"size": (height, width), "resize_mode": SQUASH} if height and width else {"size": WIDE}
 
 
@@ -400,7 +445,9 @@ class ClipRepository(_ClipOrigin):
     files: tuple[RemoteFile, ...]
 
     @classmethod
-    def of(cls, source: str, files: Mapping[str, RemoteFile], options: AddOptions) -> "ClipRepository":
+    def of(
+        cls, source: str, files: Mapping[str, RemoteFile], options: AddOptions
+    ) -> "ClipRepository":
         """Return a repository that has these files; a CheckpointError refuses one without weights."""
         options.check_used(CLIP_OPTIONS, source)
         prefix, _, repository = source.partition(":")
@@ -440,7 +487,11 @@ class ClipFolder(_ClipOrigin):
         """Return a folder's model; a CheckpointError refuses one without weights."""
         options.check_used(CLIP_OPTIONS, folder.name)
         loader = ST if (folder / MODULES).is_file() else TRANSFORMERS
-        files = (path for path in folder.rglob("*") if path.is_file() and _is_wanted(path.relative_to(folder)))
+        files = (
+            path
+            for path in folder.rglob("*")
+            if path.is_file() and _is_wanted(path.relative_to(folder))
+        )
         sizes = {path.relative_to(folder): path.stat().st_size for path in files}
         num_bytes = _size(sizes, folder.name)
         return cls(
@@ -468,7 +519,9 @@ class ClipFolder(_ClipOrigin):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(self.folder / path, target)
             except OSError as error:
-                raise CheckpointError(f"{path} of {self.title} cannot be copied ({reason_of(error)}).") from error
+                raise CheckpointError(
+                    f"{path} of {self.title} cannot be copied ({reason_of(error)})."
+                ) from error
             copied_bytes += target.stat().st_size
 
 
@@ -491,5 +544,7 @@ def _is_wanted(path: Path) -> bool:
 
 def _size(files: dict[Path, int], name: str) -> int:
     if not any(path.suffix == WEIGHTS_SUFFIX for path in files):
-        raise CheckpointError(f"{name} has no weights as {WEIGHTS_SUFFIX}. Choose a model that has.")
+        raise CheckpointError(
+            f"{name} has no weights as {WEIGHTS_SUFFIX}. Choose a model that has."
+        )
     return sum(files.values())

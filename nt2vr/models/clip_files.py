@@ -1,6 +1,7 @@
 """What the files of a model of sentence-transformers or transformers may ask of these libraries.
 
-Both build what JSON files describe: classes by their names, layers by their number, kernels from the Hub.
+Both build what JSON files describe: classes by their names, layers by their number, kernels from
+the Hub.
 """
 
 import json
@@ -15,8 +16,11 @@ from nt2vr.models.checkpoint import MAX_LAYERS
 
 # The largest models have some 20 modules per layer.
 MAX_MODULES = 100 * MAX_LAYERS
-LAYERS = re.compile(r"(^|_)(layers?|depths?|n?blocks)$")  # num_hidden_layers, n_layer, depth, num_blocks
-# of sentence-transformers: file and class. Each only builds layers of torch, or a model of transformers.
+LAYERS = re.compile(
+    r"(^|_)(layers?|depths?|n?blocks)$"
+)  # num_hidden_layers, n_layer, depth, num_blocks
+# of sentence-transformers: file and class. Each only builds layers of torch, or a model of
+# transformers.
 MODULE_CLASSES = {
     "transformer": "Transformer",
     "pooling": "Pooling",
@@ -35,9 +39,20 @@ ALLOWED_CLASSES = frozenset(
     for place in (name, f"{file}.{name}")
 )
 ACTIVATION = re.compile(r"torch\.nn\.modules\.(activation|linear)\.[A-Z]\w*")
-VOCABULARIES = ("tokenizer.json", "vocab.json", "added_tokens.json")  # in which any word may be a key
+VOCABULARIES = (
+    "tokenizer.json",
+    "vocab.json",
+    "added_tokens.json",
+)  # in which any word may be a key
 ATTENTION = ("attn_implementation", "experts_implementation")  # ends of keys
-OWN_ATTENTION = ("eager", "sdpa", "flex_attention", "flash_attention_2", "flash_attention_3", "grouped_mm")
+OWN_ATTENTION = (
+    "eager",
+    "sdpa",
+    "flex_attention",
+    "flash_attention_2",
+    "flash_attention_3",
+    "grouped_mm",
+)
 
 
 def check_model_files(folder: Path, name: str) -> None:
@@ -48,7 +63,9 @@ def check_model_files(folder: Path, name: str) -> None:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
         except (ValueError, RecursionError) as error:
-            raise CheckpointError(f"{path.name} of {name} cannot be read. Choose another model.") from error
+            raise CheckpointError(
+                f"{path.name} of {name} cannot be read. Choose another model."
+            ) from error
         if path.name == "modules.json":
             _check_modules(content, name)
         _check_values(content, name)
@@ -57,12 +74,16 @@ def check_model_files(folder: Path, name: str) -> None:
 def _check_modules(content: Any, name: str) -> None:
     """Check a list of modules, each with a class and the folder of its files."""
     if not isinstance(content, list) or not all(isinstance(module, dict) for module in content):
-        raise CheckpointError(f"modules.json of {name} is no list of modules. Choose another model.")
+        raise CheckpointError(
+            f"modules.json of {name} is no list of modules. Choose another model."
+        )
     for module in content:
         _check_class(module.get("type"), name)
         place = str(module.get("path", ""))
         if Path(place).is_absolute() or ".." in Path(place).parts:
-            raise CheckpointError(f"{name} has a module outside its folder ({quoted(place)}). Choose another model.")
+            raise CheckpointError(
+                f"{name} has a module outside its folder ({quoted(place)}). Choose another model."
+            )
 
 
 def _check_class(class_name: Any, name: str) -> None:
@@ -87,14 +108,23 @@ def _check_values(content: Any, name: str) -> None:
 
 def _check_entry(key: str, value: Any, name: str) -> None:
     if LAYERS.search(key) and (count := _number_of(value)) > MAX_LAYERS:
-        raise CheckpointError(f"{name} has {count:,} layers ({key}), and at most {MAX_LAYERS} are built.")
+        raise CheckpointError(
+            f"{name} has {count:,} layers ({key}), and at most {MAX_LAYERS} are built."
+        )
 
     if key == "types" and isinstance(value, dict):  # of a router
         for class_name in value.values():
             _check_class(class_name, name)
 
-    if key == "activation_function" and isinstance(value, str) and "." in value and not ACTIVATION.fullmatch(value):
-        raise CheckpointError(f"{name} names the function {quoted(value)}, which is never run. Choose another model.")
+    if (
+        key == "activation_function"
+        and isinstance(value, str)
+        and "." in value
+        and not ACTIVATION.fullmatch(value)
+    ):
+        raise CheckpointError(
+            f"{name} names the function {quoted(value)}, which is never run. Choose another model."
+        )
 
     if key.removesuffix("_internal").endswith(ATTENTION):
         kinds = value.values() if isinstance(value, dict) else [value]
@@ -108,7 +138,11 @@ def _check_entry(key: str, value: Any, name: str) -> None:
 def _number_of(value: Any) -> int:
     """Return a number of layers, of all stages together; 0 if it is none."""
     stages = value if isinstance(value, list) else [value]
-    return sum(int(number) for number in stages if isinstance(number, int | float) and abs(number) < float("inf"))
+    return sum(
+        int(number)
+        for number in stages
+        if isinstance(number, int | float) and abs(number) < float("inf")
+    )
 
 
 @contextmanager

@@ -41,7 +41,13 @@ def resolve_device(device: str) -> str:
         return device
     if on_zero_gpu():
         return "cpu"
-    return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    return (
+        "cuda"
+        if torch.cuda.is_available()
+        else "mps"
+        if torch.backends.mps.is_available()
+        else "cpu"
+    )
 
 
 def autocast(device: str, precision: str) -> AbstractContextManager[Any]:
@@ -72,16 +78,19 @@ def gflops_per_second(device: str) -> float:
 
     where = resolve_device(device)
     tokens, weights = torch.rand(8 * 50, 768, device=where), torch.rand(768, 3072, device=where)
-    took_s = min(repeat(lambda: float((tokens @ weights)[0, 0]), number=1, repeat=PRODUCTS))  # float() waits for it
+    took_s = min(
+        repeat(lambda: float((tokens @ weights)[0, 0]), number=1, repeat=PRODUCTS)
+    )  # float() waits for it
     return 2e-9 * tokens.numel() * weights.shape[1] / took_s
 
 
 def on_gpu(function: Callable[Concatenate[Encoder, P], R]) -> Callable[Concatenate[Encoder, P], R]:
     """Run a function of an encoder on the GPU that a Space borrows; outside ZeroGPU, return the function itself.
 
-    `spaces` calls it in a forked process and pickles its arguments; the model is inherited, under a number. Without a
-    GPU (a quota is used up, or the process is older than the model) it runs here. Decorate at the top of a module:
-    `spaces` must be imported before torch, and know its functions at the start.
+    `spaces` calls it in a forked process and pickles its arguments; the model is inherited, under a
+    number. Without a GPU (a quota is used up, or the process is older than the model) it runs here.
+    Decorate at the top of a module: `spaces` must be imported before torch, and know its functions
+    at the start.
     """
     if not on_zero_gpu():
         return function
@@ -106,7 +115,9 @@ def on_gpu(function: Callable[Concatenate[Encoder, P], R]) -> Callable[Concatena
         encoders[number] = encoder  # before the fork
         try:
             result = lent(number, arguments, options)
-        except Exception as error:  # quota, queue or worker: ZeroGPU raises errors of Gradio's for all
+        except (
+            Exception
+        ) as error:  # quota, queue or worker: ZeroGPU raises errors of Gradio's for all
             logger.warning("No GPU could be borrowed (%s).", error)
             result = None
         return function(encoder, *arguments, **options) if result is None else result[0]

@@ -1,7 +1,7 @@
 """Checkpoints stored as their difference from a base: a whole model, which has all tensors that did not change.
 
-A base is known by its fingerprint. It is looked for next to the checkpoint, among the shipped models, and in `models`
-of every folder above the checkpoint, such as a run's data folder.
+A base is known by its fingerprint. It is looked for next to the checkpoint, among the shipped
+models, and in `models` of every folder above the checkpoint, such as a run's data folder.
 """
 
 from collections.abc import Mapping
@@ -55,7 +55,9 @@ class SharedWeights:
         return visual_fingerprint(self.tensors)
 
 
-_shared: WeakValueDictionary[tuple[object, ...], SharedWeights] = WeakValueDictionary()  # kept alive by encoders
+_shared: WeakValueDictionary[tuple[object, ...], SharedWeights] = (
+    WeakValueDictionary()
+)  # kept alive by encoders
 _reading = Lock()
 
 
@@ -64,7 +66,9 @@ def shared_weights(folder: Path, device: str) -> SharedWeights:
     key = folder.absolute(), device, *stamp(folder / WEIGHTS)
     with _reading:
         if (found := _shared.get(key)) is None:
-            tensors = {name: tensor.to(device) for name, tensor in read_tensors(folder / WEIGHTS).items()}
+            tensors = {
+                name: tensor.to(device) for name, tensor in read_tensors(folder / WEIGHTS).items()
+            }
             found = _shared[key] = SharedWeights(tensors)
     return found
 
@@ -75,7 +79,10 @@ def read_tensors(file: Path) -> "dict[str, Tensor]":
 
     weights = load_file(file)
     check_finite(weights, file.parent)
-    return {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in weights.items()}
+    return {
+        name: tensor.float() if tensor.is_floating_point() else tensor
+        for name, tensor in weights.items()
+    }
 
 
 def whole_folder(folder: Path, card: Card) -> Path:
@@ -88,7 +95,9 @@ def whole_folder(folder: Path, card: Card) -> Path:
     if found is None:
         problem = "whose weights are others now" if is_known else "which is not here"
         name = quoted(card.difference.model)
-        raise CheckpointError(f"{folder} holds only what differs from the model {name}, {problem}. Add {name} again.")
+        raise CheckpointError(
+            f"{folder} holds only what differs from the model {name}, {problem}. Add {name} again."
+        )
     return found
 
 
@@ -133,9 +142,19 @@ def difference_from(
         return None
     before = read_tensors(base / WEIGHTS)
     compared = before.keys() - {*SCALARS}  # which are no part of the fingerprint, and small
-    floats = {name: each for name, each in trained.items() if name in compared and each.is_floating_point()}
-    same = {name: before[name] for name, each in floats.items() if before[name].equal(each.detach().float().cpu())}
-    if sum(stored[name].nbytes for name in same) < LEAST_SHARED * sum(tensor.nbytes for tensor in stored.values()):
+    floats = {
+        name: each
+        for name, each in trained.items()
+        if name in compared and each.is_floating_point()
+    }
+    same = {
+        name: before[name]
+        for name, each in floats.items()
+        if before[name].equal(each.detach().float().cpu())
+    }
+    if sum(stored[name].nbytes for name in same) < LEAST_SHARED * sum(
+        tensor.nbytes for tensor in stored.values()
+    ):
         return None
     changed = {name: tensor for name, tensor in stored.items() if name not in same}
     return Difference(base, entry, changed, {**stored, **same})
@@ -147,7 +166,9 @@ def export_checkpoint(folder: Path, target: Path) -> None:
 
     card = read_card(folder)
     if card.capabilities.given_queries_only:
-        raise CheckpointError(f"{card.name} is embeddings from a file, and no model. Choose another one.")
+        raise CheckpointError(
+            f"{card.name} is embeddings from a file, and no model. Choose another one."
+        )
     if target.exists():
         raise CheckpointError(f"{target} already exists. Choose another name or delete it.")
     base = whole_folder(folder, card)
@@ -160,5 +181,7 @@ def export_checkpoint(folder: Path, target: Path) -> None:
                 (partial / file.name).write_bytes(file.read_bytes())
         changed = load_file(folder / DIFFERENCE) if card.difference else {}
         save_file({**load_file(base / WEIGHTS), **changed}, partial / WEIGHTS)
-        (partial / WEIGHTS).chmod(0o644)  # readable for others like the rest; safetensors writes 0600
+        (partial / WEIGHTS).chmod(
+            0o644
+        )  # readable for others like the rest; safetensors writes 0600
         write_card(partial, card.replace(difference=None))

@@ -18,7 +18,10 @@ from nt2vr.progress import Progress
 
 logger = logging.getLogger(__name__)
 Speed = Literal["fast", "medium", "slow"]
-WEIGHT_FILES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")  # on the Hub, the first is preferred
+WEIGHT_FILES = (
+    "open_clip_model.safetensors",
+    "open_clip_pytorch_model.bin",
+)  # on the Hub, the first is preferred
 PREPROCESS = ("mean", "std", "interpolation", "resize_mode", "fill_color")
 CONVERTED = 3  # times the download: a model is written in float32, and may come in half precision
 PE_README = "apps/pe/README.md of github.com/facebookresearch/perception_models, VTT-T2V"
@@ -29,7 +32,9 @@ class Recommended:
     name: str  # "architecture/tag"
     size_mb: int  # of the checkpoint folder, in float32, without a tokenizer
     gflops: float  # of one frame, measured with PyTorch's FlopCounterMode
-    msrvtt: float | None = None  # zero-shot text-to-video R@1 on MSR-VTT in percent, if its authors give one
+    msrvtt: float | None = (
+        None  # zero-shot text-to-video R@1 on MSR-VTT in percent, if its authors give one
+    )
     source: str = ""  # where they do
     remark: str = ""
 
@@ -54,11 +59,20 @@ RECOMMENDED: Sequence[Recommended] = (
     Recommended("ViT-B-16-SigLIP2/webli", 1431, 35.4, remark="many languages"),
     Recommended("PE-Core-B-16/meta", 1708, 35.6, 47.6, PE_README, remark="trained with videos"),
     Recommended("ViT-L-14/openai", 1631, 162.0),
-    Recommended("PE-Core-L-14-336/meta", 2560, 384.4, 50.3, PE_README, remark="trained with videos"),
+    Recommended(
+        "PE-Core-L-14-336/meta", 2560, 384.4, 50.3, PE_README, remark="trained with videos"
+    ),
     Recommended("ViT-SO400M-14-SigLIP2/webli", 4332, 220.4, remark="many languages"),
-    Recommended("ViT-H-14-worldwide-quickgelu/metaclip2_worldwide", 7091, 334.6, remark="MetaCLIP 2: many languages"),
+    Recommended(
+        "ViT-H-14-worldwide-quickgelu/metaclip2_worldwide",
+        7091,
+        334.6,
+        remark="MetaCLIP 2: many languages",
+    ),
 )
-OFFERED = next(model for model in RECOMMENDED if model.name == "ViT-B-32/openai")  # to those who know only drawings
+OFFERED = next(
+    model for model in RECOMMENDED if model.name == "ViT-B-32/openai"
+)  # to those who know only drawings
 
 
 def names_pretrained(text: str) -> bool:
@@ -79,7 +93,9 @@ def pretrained(name: str) -> tuple[str, str]:
     known = {f"{a}/{t}": (a, t) for a, t in open_clip.list_pretrained()}
     if f"{architecture}/{tag}" not in known:
         near = [key for key in known if key.startswith(f"{architecture}/")] or ["ViT-B-32/openai"]
-        raise ConfigError(f"open_clip has no pre-trained model {quoted(name)}. Try {', '.join(near[:5])}.")
+        raise ConfigError(
+            f"open_clip has no pre-trained model {quoted(name)}. Try {', '.join(near[:5])}."
+        )
     check_towers(open_clip.get_model_config(architecture), name)
     return known[f"{architecture}/{tag}"]
 
@@ -200,8 +216,12 @@ def _load_weights(model: Any, path: Path) -> None:
 
     try:
         open_clip.load_checkpoint(model, str(path), weights_only=True)
-    except Exception as error:  # damaged files fail in many ways: in zip, pickle, safetensors, or as missing keys
-        raise CheckpointError(f"{path} cannot be loaded ({reason_of(error)}). Delete it and try again.") from error
+    except (
+        Exception
+    ) as error:  # damaged files fail in many ways: in zip, pickle, safetensors, or as missing keys
+        raise CheckpointError(
+            f"{path} cannot be loaded ({reason_of(error)}). Delete it and try again."
+        ) from error
 
 
 def download_all(names: Sequence[str], add: Callable[[str], object]) -> None:
@@ -222,7 +242,9 @@ def _weights(hub_name: str) -> RemoteFile | None:
 
 def _tokenizer_files(text_cfg: dict[str, Any], repository: str, asked: str) -> list[RemoteFile]:
     """Find the files of a tokenizer other than CLIP's own, where open_clip says, or with the weights."""
-    places = dict.fromkeys((text_cfg["hf_tokenizer_name"], repository)) if needs_file(text_cfg) else {}
+    places = (
+        dict.fromkeys((text_cfg["hf_tokenizer_name"], repository)) if needs_file(text_cfg) else {}
+    )
     for place in places:
         if tokenizer := _find(place, TOKENIZER):
             return [tokenizer, *filter(None, [_find(place, TOKENIZER_CONFIG)])]

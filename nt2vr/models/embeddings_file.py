@@ -39,4 +39,6 @@ class EmbeddingsFile(Origin):
     def build(self, hidden: Path, name: str, progress: Progress) -> Built:
         """Check the arrays and write them; other sentences and pictures than theirs cannot be tried out."""
         card = write_embeddings(self.path, hidden, name)
-        return Built(encoder=None, remark=f"It knows {counted(card.text.queries, 'query', 'queries')}.")
+        return Built(
+            encoder=None, remark=f"It knows {counted(card.text.queries, 'query', 'queries')}."
+        )

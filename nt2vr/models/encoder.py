@@ -23,14 +23,17 @@ CACHED_TEXTS = 1024  # texts: 2 MB at 512 dimensions
 class Encoder(ABC):
     """Embeds texts and clips into one space; safe to use from many threads at once.
 
-    A model needs `card`, `embed_dim`, `encode_text` and `encode_video`. Everything else has a default, which a model
-    overrides if it can do more, or works otherwise. Callers never ask what class an encoder has.
+    A model needs `card`, `embed_dim`, `encode_text` and `encode_video`. Everything else has a
+    default, which a model overrides if it can do more, or works otherwise. Callers never ask what
+    class an encoder has.
 
     Attributes:
-        card: says what the model is. Its fingerprints change with the towers: embeddings are stored under them.
+        card: says what the model is. Its fingerprints change with the towers: embeddings are stored
+            under them.
         embed_dim: D, length of an embedding.
         fusion: trained fusion of a picture and a text; None without one.
-        given_videos: embeddings (D,) by id, if the model has them from elsewhere and encodes no clips; otherwise None.
+        given_videos: embeddings (D,) by id, if the model has them from elsewhere and encodes no
+            clips; otherwise None.
         num_bytes: of the weights in memory, of a model that `is_slow`.
     """
 
@@ -50,8 +53,8 @@ class Encoder(ABC):
 
         Args:
             frames: framed by `framing`.
-            seconds: (N, F), when each frame is in its clip, in the middles of equal parts; zeros for a picture. None
-                if that is unknown, or if the model does not read it.
+            seconds: (N, F), when each frame is in its clip, in the middles of equal parts; zeros
+                for a picture. None if that is unknown, or if the model does not read it.
         """
 
     def pool(self, stored: Vectors) -> Vectors:
@@ -106,7 +109,8 @@ class Encoder(ABC):
     def frame_reader(self) -> Callable[[Vectors], Vectors] | None:
         """Function from stored rows (..., W) to vectors (..., D) that texts are compared with; None if they are such.
 
-        Galleries keep it, and live longer than their encoder, which it should not hold without need.
+        Galleries keep it, and live longer than their encoder, which it should not hold without
+        need.
         """
         return None if self.card.pooling.normalises_frames else normalised
 
@@ -165,7 +169,9 @@ def encode_each_frame(encode_frames: Callable[[Frames], Vectors], frames: Frames
 def normalised(rows: Any) -> Vectors:
     """Return rows of length 1 in float32; those of zeros stay."""
     rows = np.asarray(rows, np.float32)
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12), np.float32)
+    return np.asarray(
+        rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12), np.float32
+    )
 
 
 def encode_unknown(

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted, reason_of
 from nt2vr.models.card import CARD, CONFIG, IMPORTED, SEQUENCE, Card, read_card
-from nt2vr.models.checkpoint import build_model, check_towers, read_checkpoint, read_configs, write_checkpoint
+from nt2vr.models.checkpoint import (
+    build_model,
+    check_towers,
+    read_checkpoint,
+    read_configs,
+    write_checkpoint,
+)
 from nt2vr.models.download import preprocessing
 from nt2vr.models.foreign_file import (
     Found,
@@ -134,7 +140,9 @@ class ForeignCheckpoint(Origin):
             pooling=options.pooling or form.pooling,
             positions=options.positions or form.positions,
         )
-        if card.pooling.name != SEQUENCE:  # of CLIP4Clip, with a head of attention per 64 of its width
+        if (
+            card.pooling.name != SEQUENCE
+        ):  # of CLIP4Clip, with a head of attention per 64 of its width
             return card, None
 
         from nt2vr.models.pooling import filled_pooling  # noqa: PLC0415  imports torch
@@ -144,7 +152,9 @@ class ForeignCheckpoint(Origin):
             card = card.replace(head={"heads": max(1, width // HEAD_WIDTH)})
             return card, filled_pooling(card, head, width)
         except (LookupError, ValueError, RuntimeError) as error:
-            raise CheckpointError(f"The head of {self.files[0].name} cannot be used ({reason_of(error)}).") from error
+            raise CheckpointError(
+                f"The head of {self.files[0].name} cannot be used ({reason_of(error)})."
+            ) from error
 
 
 def _base_of(file: Path) -> str:
@@ -159,7 +169,9 @@ def _base_of(file: Path) -> str:
 
 def _remark(architecture: _Architecture, found: Found, card: Card, options: AddOptions) -> str:
     """Say how a checkpoint was read, and of a guess that it is one."""
-    used, other = (QUICK_GELU, GELU) if architecture.model_cfg.get("quick_gelu") else (GELU, QUICK_GELU)
+    used, other = (
+        (QUICK_GELU, GELU) if architecture.model_cfg.get("quick_gelu") else (GELU, QUICK_GELU)
+    )
     name = architecture.name or f"a CLIP of its own shape (attention heads of {HEAD_WIDTH})"
     remark = f"Read as {name}{architecture.by and ' by '}{architecture.by}, with {used}."
     if architecture.guess:
@@ -173,7 +185,9 @@ def _remark(architecture: _Architecture, found: Found, card: Card, options: AddO
     return f"{remark} Ignored, as not part of a CLIP: {some_of(outside)}." if outside else remark
 
 
-def _architecture(options: AddOptions, found: Found, content: object, file: Path, models: ModelsHere) -> _Architecture:
+def _architecture(
+    options: AddOptions, found: Found, content: object, file: Path, models: ModelsHere
+) -> _Architecture:
     """Return what a person named, what the files beside it say, or a guess; nothing else that is installed counts."""
     if named := options.model.strip():
         return _named(named, models)
@@ -205,7 +219,9 @@ def _of_open_clip(name: str, by: str = "") -> _Architecture:
 
     config: Config = open_clip.get_model_config(name)
     check_towers(config, name)
-    first, *others = [preprocessing(name, tag) for tag in open_clip.list_pretrained_tags_by_model(name)] or [{}]
+    first, *others = [
+        preprocessing(name, tag) for tag in open_clip.list_pretrained_tags_by_model(name)
+    ] or [{}]
     return _Architecture(name, config, first if all(other == first for other in others) else {}, by)
 
 
@@ -214,12 +230,17 @@ def _noted(content: object, file: Path) -> Iterator[tuple[str, str]]:
     import open_clip  # noqa: PLC0415  takes seconds
 
     noted = {}
-    for folder in (file.parent.parent, file.parent):  # the parameters lie one folder above the checkpoints
+    for folder in (
+        file.parent.parent,
+        file.parent,
+    ):  # the parameters lie one folder above the checkpoints
         with suppress(OSError, ValueError):
             text = (folder / PARAMS).read_text(encoding="utf-8")[:100_000]
             told = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
             suffix = "-quickgelu" if told.get("force_quick_gelu", "").strip() == "True" else ""
-            noted[PARAMS] = told.get("model", "").strip().replace("/", "-").removesuffix(suffix) + suffix
+            noted[PARAMS] = (
+                told.get("model", "").strip().replace("/", "-").removesuffix(suffix) + suffix
+            )
     if isinstance(content, Mapping) and (match := RUN_NAME.search(str(content.get("name")))):
         noted["the run's name"] = match[1]
     yield from ((by, name) for by, name in noted.items() if name in open_clip.list_models())
@@ -264,13 +285,17 @@ def _of_transformers(name: str, config: Config, file: Path) -> _Architecture:
         preprocess |= {"mean": pictures["image_mean"], "std": pictures["image_std"]}
     if how := RESAMPLINGS.get(pictures.get("resample", 0)):
         preprocess["interpolation"] = how
-    return _Architecture(name, config, preprocess, CONFIG_JSON if told else "", guess=not told and not siglip)
+    return _Architecture(
+        name, config, preprocess, CONFIG_JSON if told else "", guess=not told and not siglip
+    )
 
 
 def _tokenizer(architecture: _Architecture, files: Sequence[Path]) -> Any:
     """Read the tokenizer of a text tower: open_clip's own, next to a file, or of the model that a person named."""
     text_cfg = architecture.model_cfg["text_cfg"]
-    folder = next((each.parent for each in files if (each.parent / TOKENIZER).is_file()), architecture.folder)
+    folder = next(
+        (each.parent for each in files if (each.parent / TOKENIZER).is_file()), architecture.folder
+    )
     if folder is None and needs_file(text_cfg):
         name = quoted(text_cfg["hf_tokenizer_name"])
         raise ConfigError(
@@ -288,13 +313,17 @@ def _filled(model_cfg: Config, preprocess_cfg: Config, weights: "Weights", file:
     if misfits:
         raise CheckpointError(f"{file.name} does not fit the model ({misfits}). Name another one.")
     supported = (torch.float16, torch.float32, torch.int64)
-    weights = {name: (t if t.dtype in supported else t.float()).clone() for name, t in weights.items()}
+    weights = {
+        name: (t if t.dtype in supported else t.float()).clone() for name, t in weights.items()
+    }
     check_finite(weights, file)
     model.load_state_dict(weights, assign=True)
     return model
 
 
-def _fitted(model_cfg: Config, weights: "Weights", preprocess_cfg: Config | None = None) -> tuple[Any, "Weights", str]:
+def _fitted(
+    model_cfg: Config, weights: "Weights", preprocess_cfg: Config | None = None
+) -> tuple[Any, "Weights", str]:
     """Return a model without memory, weights by its own names, and in what they do not fit it."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
@@ -303,8 +332,15 @@ def _fitted(model_cfg: Config, weights: "Weights", preprocess_cfg: Config | None
     expected: Weights = model.state_dict()
     if "text.token_embedding.weight" in expected:
         beside = {name.split(".")[0] for name in expected} - {"text"}  # CoCa has a decoder, too
-        weights = {name if name.split(".")[0] in beside else f"text.{name}": each for name, each in weights.items()}
-    counters = {name: torch.zeros((), dtype=torch.long) for name in expected if name.endswith("num_batches_tracked")}
+        weights = {
+            name if name.split(".")[0] in beside else f"text.{name}": each
+            for name, each in weights.items()
+        }
+    counters = {
+        name: torch.zeros((), dtype=torch.long)
+        for name in expected
+        if name.endswith("num_batches_tracked")
+    }
     weights = {**counters, **weights}  # embeddings do not depend on them, and some files lack them
     for name in {*SCALARS} & expected.keys() & weights.keys():
         weights[name] = weights[name].reshape(expected[name].shape)
@@ -316,7 +352,9 @@ def _misfits(expected: "Weights", weights: "Weights") -> str:
     wrong = {
         "missing": expected.keys() - weights.keys(),
         "unexpected": weights.keys() - expected.keys(),
-        "of a different shape": {name for name in shared if weights[name].shape != expected[name].shape},
+        "of a different shape": {
+            name for name in shared if weights[name].shape != expected[name].shape
+        },
     }
     return "; ".join(f"{how}: {some_of(sorted(names))}" for how, names in wrong.items() if names)
 
@@ -325,8 +363,10 @@ def infer(weights: "Weights", known: Mapping[str, Config]) -> tuple[str, Config]
     """Guess the architecture of a CLIP: the first known one that fits, or "" and one with OpenAI's heads of 64.
 
     Args:
-        weights: its tensors by open_clip's names, those of the text tower without "text."; their shapes count.
-        known: configurations by name, which determine what no shape shows, such as the number of attention heads.
+        weights: its tensors by open_clip's names, those of the text tower without "text."; their
+            shapes count.
+        known: configurations by name, which determine what no shape shows, such as the number of
+            attention heads.
     """
     shapes = shapes_of(weights)
     for name, config in known.items():
@@ -341,7 +381,10 @@ def infer(weights: "Weights", known: Mapping[str, Config]) -> tuple[str, Config]
         ) from None
     vision, text = config["vision_cfg"], config["text_cfg"]
     is_even_resnet = isinstance(vision["layers"], list) and vision["width"] % 2 == 0
-    for tower, width, fits in (("visual", vision["width"], is_even_resnet), ("text", text["width"], False)):
+    for tower, width, fits in (
+        ("visual", vision["width"], is_even_resnet),
+        ("text", text["width"], False),
+    ):
         if width % HEAD_WIDTH and not fits:
             raise ConfigError(
                 f"The tensors do not determine the number of attention heads of a {tower} tower of width {width}. "
@@ -356,7 +399,8 @@ def _is_similar(config: Config, shapes: Mapping[str, Sequence[int]]) -> bool:
     return (
         "hf_model_name" not in text
         and "vision_cfg" in config  # others are of sound
-        and ("timm_model_name" in config["vision_cfg"]) == any(name.startswith("visual.trunk.") for name in shapes)
+        and ("timm_model_name" in config["vision_cfg"])
+        == any(name.startswith("visual.trunk.") for name in shapes)
         and (text["vocab_size"], text["width"]) == shapes.get("token_embedding.weight")
         and shapes.get("text_projection", [config["embed_dim"]])[-1] == config["embed_dim"]
     )
@@ -365,14 +409,22 @@ def _is_similar(config: Config, shapes: Mapping[str, Sequence[int]]) -> bool:
 def _determined(shapes: Mapping[str, Sequence[int]]) -> Config:
     """Return a configuration of what shapes determine, with heads of HEAD_WIDTH."""
 
-    def side(tower: str) -> int:  # of a square grid of positions, which has one more for the class token
+    def side(
+        tower: str,
+    ) -> int:  # of a square grid of positions, which has one more for the class token
         cells = shapes[f"visual.{tower}positional_embedding"][0] - 1
         if math.isqrt(cells) ** 2 != cells:
             raise ValueError("a square grid of positions")
         return math.isqrt(cells)
 
     def depth(modules: str) -> int:
-        return len({name.removeprefix(modules).split(".")[0] for name in shapes if name.startswith(modules)})
+        return len(
+            {
+                name.removeprefix(modules).split(".")[0]
+                for name in shapes
+                if name.startswith(modules)
+            }
+        )
 
     def mlp(tower: str, width: int) -> Config:
         hidden = shapes[f"{tower}transformer.resblocks.0.mlp.c_fc.weight"][0]
@@ -387,7 +439,12 @@ def _determined(shapes: Mapping[str, Sequence[int]]) -> Config:
     else:
         width, _, patch, _ = shapes["visual.conv1.weight"]
         layers = depth("visual.transformer.resblocks.")
-        vision = {"image_size": side("") * patch, "layers": layers, "width": width, "patch_size": patch}
+        vision = {
+            "image_size": side("") * patch,
+            "layers": layers,
+            "width": width,
+            "patch_size": patch,
+        }
         vision |= mlp("visual.", width)
     width = shapes["ln_final.weight"][0]
     text = {
@@ -397,4 +454,8 @@ def _determined(shapes: Mapping[str, Sequence[int]]) -> Config:
         "heads": width // HEAD_WIDTH,
         "layers": depth("transformer.resblocks."),
     }
-    return {"embed_dim": shapes["text_projection"][1], "vision_cfg": vision, "text_cfg": text | mlp("", width)}
+    return {
+        "embed_dim": shapes["text_projection"][1],
+        "vision_cfg": vision,
+        "text_cfg": text | mlp("", width),
+    }

@@ -1,6 +1,7 @@
 """Files of weights that other code wrote: reads their tensors, runs no code, and finds the CLIP among them.
 
-PyTorch's weights-only loader does the work. What else a trainer saved along becomes an `Object` that holds its state.
+PyTorch's weights-only loader does the work. What else a trainer saved along becomes an `Object`
+that holds its state.
 """
 
 import pickle  # only for the name of an error
@@ -32,17 +33,28 @@ IN_FOLDERS = (  # in the order in which a folder is searched
 PART = re.compile(r"-\d{5}-of-(\d{5})\.\w+$")
 MAX_CLASSES = 128  # of other objects in a file that torch cannot list: each takes another reading
 MAX_NESTING = 64  # of modules and dicts in a file
-NOT_ALLOWED = re.compile(r"Unsupported global: GLOBAL (\S+) was not an allowed global")  # torch's words
+NOT_ALLOWED = re.compile(
+    r"Unsupported global: GLOBAL (\S+) was not an allowed global"
+)  # torch's words
 REFUSED = (  # likewise, and what the file holds besides tensors
     (re.compile(r"GLOBAL ([\w.]{1,80})"), r"\1"),
-    (re.compile("Can only (?:append|SETITEM)|Only persistent_load of storage"), "a collection of a class of its own"),
+    (
+        re.compile("Can only (?:append|SETITEM)|Only persistent_load of storage"),
+        "a collection of a class of its own",
+    ),
 )
-SCRIPT = ("constants.pkl", "/code/", "/debug_pkl", "/ts_code/")  # what makes an archive a program, in names of members
+SCRIPT = (
+    "constants.pkl",
+    "/code/",
+    "/debug_pkl",
+    "/ts_code/",
+)  # what makes an archive a program, in names of members
 MODULE_PARTS = ("_modules", "_parameters", "_buffers")  # of a pickled module's state
 NO_WEIGHTS = {  # first bytes of files that are often taken for weights
     b"version https://git-lfs": "a Git LFS pointer, not the weights. Run `git lfs pull` in its repository.",
     **dict.fromkeys(
-        (b"<!doctype", b"<html", b"<head", b"<?xml"), "a web page, not a checkpoint. Download the file itself again."
+        (b"<!doctype", b"<html", b"<head", b"<?xml"),
+        "a web page, not a checkpoint. Download the file itself again.",
     ),
 }
 
@@ -63,28 +75,42 @@ class Object:
 def files_of_model(path: Path) -> list[Path]:
     """Return the files of a model's weights: the file itself, or those in a folder, parts and its base's included.
 
-    A CheckpointError says what else it is: a missing file, one part of several, a Git LFS pointer, a web page.
+    A CheckpointError says what else it is: a missing file, one part of several, a Git LFS pointer,
+    a web page.
     """
     if path.name == DIFFERENCE:
         path = path.parent  # whose card names its base
     files = _files_in(path) if path.is_dir() else [path]
-    if len(files) == 1 and (part := PART.search(files[0].name)) and path.is_file() and part[1] != "00001":
-        raise CheckpointError(f"{path.name} is one of {int(part[1])} parts of a model. Import their folder.")
+    if (
+        len(files) == 1
+        and (part := PART.search(files[0].name))
+        and path.is_file()
+        and part[1] != "00001"
+    ):
+        raise CheckpointError(
+            f"{path.name} is one of {int(part[1])} parts of a model. Import their folder."
+        )
     for file in files:
         _check_file(file)
     return files
 
 
 def _files_in(folder: Path) -> list[Path]:
-    found = sorted(file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
+    found = sorted(
+        file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file()
+    )
     if folder / DIFFERENCE in found:
         return [folder / DIFFERENCE, whole_folder(folder, read_card(folder)) / WEIGHTS]
     named = [folder / name for name in IN_FOLDERS if folder / name in found][:1]
     if files := named or _parts(found, folder):
         return files
     if len(found) != 1:
-        names = ", ".join(file.name for file in found[:3]) or f"none that ends in {', '.join(SUFFIXES)}"
-        raise CheckpointError(f"{folder} does not say which of its files is the model ({names}). Name the file.")
+        names = (
+            ", ".join(file.name for file in found[:3]) or f"none that ends in {', '.join(SUFFIXES)}"
+        )
+        raise CheckpointError(
+            f"{folder} does not say which of its files is the model ({names}). Name the file."
+        )
     return found
 
 
@@ -93,7 +119,9 @@ def _parts(found: list[Path], folder: Path) -> list[Path]:
     counts = {file: int(part[1]) for file in found if (part := PART.search(file.name))}
     parts = [file for file in counts if file.suffix == max(each.suffix for each in counts)]
     if len(parts) < (count := max((counts[part] for part in parts), default=0)):
-        raise CheckpointError(f"{folder} has {len(parts)} of the {count} parts of a model. Get the others too.")
+        raise CheckpointError(
+            f"{folder} has {len(parts)} of the {count} parts of a model. Get the others too."
+        )
     return parts
 
 
@@ -124,7 +152,9 @@ def read_tensors(file: Path) -> Any:
         return _load(file)
     except CheckpointError:
         raise
-    except Exception as error:  # damaged and hostile files fail in many ways: in zip, pickle, safetensors, torch
+    except (
+        Exception
+    ) as error:  # damaged and hostile files fail in many ways: in zip, pickle, safetensors, torch
         for words, what in REFUSED:
             if found := words.search(str(error)):
                 raise more_than_tensors(file, found.expand(what)) from None
@@ -133,7 +163,9 @@ def read_tensors(file: Path) -> Any:
             reason = "PyTorch did not write it"
         elif isinstance(error, OSError):
             reason = reason_of(error)
-        raise CheckpointError(f"{file.name} cannot be read ({reason}). Check that it is complete.") from error
+        raise CheckpointError(
+            f"{file.name} cannot be read ({reason}). Check that it is complete."
+        ) from error
 
 
 def _load(file: Path) -> object:
@@ -145,27 +177,43 @@ def _load(file: Path) -> object:
     stand_ins: list[Any] = []
     if is_zip:  # TorchScript has a class of its own for each module
         with suppress(ValueError, EOFError, pickle.UnpicklingError):
-            stand_ins = [(Object, name) for name in torch.serialization.get_unsafe_globals_in_checkpoint(source)]
+            stand_ins = [
+                (Object, name)
+                for name in torch.serialization.get_unsafe_globals_in_checkpoint(source)
+            ]
     listed = len(stand_ins)
     while True:
         if isinstance(source, BytesIO):
             source.seek(0)
         try:
             with torch.serialization.safe_globals(stand_ins):
-                return torch.load(source, map_location="cpu", weights_only=True, mmap=is_zip and source is file)
+                return torch.load(
+                    source, map_location="cpu", weights_only=True, mmap=is_zip and source is file
+                )
         except pickle.UnpicklingError as error:
             found = NOT_ALLOWED.search(str(error))
-            if not found or len(stand_ins) > listed + MAX_CLASSES or (Object, found[1]) in stand_ins:
+            if (
+                not found
+                or len(stand_ins) > listed + MAX_CLASSES
+                or (Object, found[1]) in stand_ins
+            ):
                 raise
-            stand_ins += [(Object, found[1]), (Object, f"builtins.{found[1]}")]  # torch's errors leave "builtins." out
+            stand_ins += [
+                (Object, found[1]),
+                (Object, f"builtins.{found[1]}"),
+            ]  # torch's errors leave "builtins." out
 
 
 def _without_program(file: Path) -> Path | BytesIO:
     """Return an archive, or of a TorchScript archive a copy of its tensors; refuse one that would unpack."""
     with zipfile.ZipFile(file) as archive:
-        members = [each for each in archive.infolist() if not any(part in each.filename for part in SCRIPT)]
+        members = [
+            each for each in archive.infolist() if not any(part in each.filename for part in SCRIPT)
+        ]
         if sum(member.file_size for member in members) > file.stat().st_size:
-            raise CheckpointError(f"{file.name} holds compressed or overlapping records. PyTorch writes none.")
+            raise CheckpointError(
+                f"{file.name} holds compressed or overlapping records. PyTorch writes none."
+            )
         if len(members) == len(archive.infolist()):
             return file
         with zipfile.ZipFile(copy := BytesIO(), "w") as tensors:
@@ -199,8 +247,13 @@ def named_tensors(content: object) -> dict[tuple[str, ...], Any]:
     return dict(walk(content, ()))
 
 
-TABLE, THEIR_TABLE = "token_embedding.weight", "text_model.embeddings.token_embedding.weight"  # one of every CLIP
-WRAPPERS = re.compile(r"(?:^|(?<=\.))(?:_orig_mod|_checkpoint_wrapped_module|_fsdp_wrapped_module|module)\.")
+TABLE, THEIR_TABLE = (
+    "token_embedding.weight",
+    "text_model.embeddings.token_embedding.weight",
+)  # one of every CLIP
+WRAPPERS = re.compile(
+    r"(?:^|(?<=\.))(?:_orig_mod|_checkpoint_wrapped_module|_fsdp_wrapped_module|module)\."
+)
 LORA = re.compile(r"(?:^|[._])lora_[A-Za-z]")
 OPENAIS = {"input_resolution", "context_length", "vocab_size"}  # numbers in OpenAI's own files
 NUM_EXAMPLES = 3  # tensors named in an error message
@@ -213,7 +266,8 @@ HEADS = {  # of CLIP4Clip, by the first part of their tensors' names; seqTransf 
 }
 HEAD_NAMES = {"frame_position_embeddings.weight": "positions"}
 
-# Names of transformers' models in open_clip's; each rule is applied to all names, one after the other.
+# Names of transformers' models in open_clip's; each rule is applied to all names, one after the
+# other.
 PROBE = "vision_model.head.probe"  # marks SigLIP
 TEXT_RULES = (
     (r"^text_model\.embeddings\.token_embedding", "token_embedding"),
@@ -275,7 +329,8 @@ class Found:
         weights: its tensors by open_clip's names, those of the text tower without "text.".
         outside: names of the other tensors of the same state dict.
         head: tensors of CLIP4Clip's seqTransf, by the names of `SequenceTransformer`.
-        openais: whether it is a file of OpenAI's own; `transformers`: whether it has the names of transformers.
+        openais: whether it is a file of OpenAI's own; `transformers`: whether it has the names of
+            transformers.
     """
 
     weights: "Weights"
@@ -286,7 +341,9 @@ class Found:
     transformers: bool = False
 
 
-def find_clip(named: Mapping[tuple[str, ...], Any], top: Sequence[str], file: Path, key: str = "") -> Found:
+def find_clip(
+    named: Mapping[tuple[str, ...], Any], top: Sequence[str], file: Path, key: str = ""
+) -> Found:
     """Find the one CLIP in a file, under "state_dict", "model", "module.", "clip." or any other prefix.
 
     Args:
@@ -295,17 +352,28 @@ def find_clip(named: Mapping[tuple[str, ...], Any], top: Sequence[str], file: Pa
         key: which of several models is meant: the start of a path, such as "state_dict_ema".
     """
     start = key and f"{key.rstrip('.')}."
-    names = {path: WRAPPERS.sub("", name) for path in named if (name := ".".join(path)).startswith(start)}
+    names = {
+        path: WRAPPERS.sub("", name) for path in named if (name := ".".join(path)).startswith(start)
+    }
     tensors = {name: named[path] for path, name in names.items()}
     _check_merged(tensors, file)
     prefix, is_transformers = _place(tensors, top, file, key)
-    inside = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+    inside = {
+        name.removeprefix(prefix): tensor
+        for name, tensor in tensors.items()
+        if name.startswith(prefix)
+    }
     weights = _renamed(inside, is_transformers, file)
     outside = _beside(prefix, names)
     form, head = _form(prefix, outside, top, file), {}
     if form.pooling == SEQUENCE:
-        own = (name.removeprefix(prefix.removesuffix("clip.")).removeprefix("transformerClip.") for name in outside)
-        head = {HEAD_NAMES.get(to, to): tensors[name] for to, name in zip(own, outside, strict=True)}
+        own = (
+            name.removeprefix(prefix.removesuffix("clip.")).removeprefix("transformerClip.")
+            for name in outside
+        )
+        head = {
+            HEAD_NAMES.get(to, to): tensors[name] for to, name in zip(own, outside, strict=True)
+        }
         outside = []
     return Found(weights, outside, form, head, bool(OPENAIS & inside.keys()), is_transformers)
 
@@ -313,7 +381,9 @@ def find_clip(named: Mapping[tuple[str, ...], Any], top: Sequence[str], file: Pa
 def _beside(prefix: str, names: Mapping[tuple[str, ...], str]) -> list[str]:
     """Return the names that stand in the same dict as those with the prefix."""
     holders = {path[:-1] for path, name in names.items() if name.startswith(prefix)}
-    return [name for path, name in names.items() if path[:-1] in holders and not name.startswith(prefix)]
+    return [
+        name for path, name in names.items() if path[:-1] in holders and not name.startswith(prefix)
+    ]
 
 
 def _check_merged(tensors: "Weights", file: Path) -> None:
@@ -326,7 +396,9 @@ def _check_merged(tensors: "Weights", file: Path) -> None:
 
 def _place(tensors: "Weights", top: Sequence[str], file: Path, key: str) -> tuple[str, bool]:
     """Return the prefix of the one CLIP, and whether its names are transformers'."""
-    places = {name.removesuffix(THEIR_TABLE): True for name in tensors if name.endswith(THEIR_TABLE)}
+    places = {
+        name.removesuffix(THEIR_TABLE): True for name in tensors if name.endswith(THEIR_TABLE)
+    }
     for name in tensors:
         prefix = name.removesuffix(TABLE).removesuffix("text.")
         if name.endswith(TABLE) and any(other.startswith(f"{prefix}visual.") for other in tensors):
@@ -374,8 +446,12 @@ def _renamed(inside: "Weights", is_transformers: bool, file: Path) -> "Weights":
 
     for name, tensor in inside.items():
         if tensor.is_meta or tensor.is_quantized or tensor.layout != torch.strided:
-            raise CheckpointError(f"{file.name} has weights without plain numbers ({name}). Save dense tensors.")
-    weights = {name: tensor for name, tensor in inside.items() if name not in {*OPENAIS, "attn_mask"}}
+            raise CheckpointError(
+                f"{file.name} has weights without plain numbers ({name}). Save dense tensors."
+            )
+    weights = {
+        name: tensor for name, tensor in inside.items() if name not in {*OPENAIS, "attn_mask"}
+    }
     _undo_geometric_parametrisation(weights)
     weights = _of_transformers(weights) if is_transformers else weights
     return {name.removeprefix("text."): tensor for name, tensor in weights.items()}
@@ -386,7 +462,9 @@ def _undo_geometric_parametrisation(weights: "Weights") -> None:
         base = name.removesuffix("theta")
         if f"{base}r" in weights:
             theta, length = weights.pop(name).float(), weights.pop(f"{base}r").float()
-            weights[f"{base}weight"] = length * theta / theta.norm(dim=1, keepdim=True).clamp_min(1e-12)
+            weights[f"{base}weight"] = (
+                length * theta / theta.norm(dim=1, keepdim=True).clamp_min(1e-12)
+            )
 
 
 def _of_transformers(weights: "Weights") -> "Weights":
@@ -397,7 +475,9 @@ def _of_transformers(weights: "Weights") -> "Weights":
     renamed: Weights = {}
     for name, tensor in weights.items():
         if ".q_proj." in name:
-            tensor = torch.cat([weights[name.replace(".q_proj.", f".{part}_proj.")] for part in "qkv"])
+            tensor = torch.cat(
+                [weights[name.replace(".q_proj.", f".{part}_proj.")] for part in "qkv"]
+            )
         elif name.endswith("position_ids") or ".k_proj." in name or ".v_proj." in name:
             continue
         name = name.replace(".q_proj.", ".in_proj.")

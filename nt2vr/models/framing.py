@@ -18,7 +18,10 @@ KNOWN = {
     "fill_color": range(256),
 }
 DEFAULT_SIZE = 224  # open_clip's
-MEAN, STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)  # open_clip's defaults
+MEAN, STD = (
+    (0.48145466, 0.4578275, 0.40821073),
+    (0.26862954, 0.26130258, 0.27577711),
+)  # open_clip's defaults
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,9 @@ class Framing:
     """Frame positions, and resizing and cropping as in open_clip's preprocessing at inference."""
 
     size: int  # height in pixels, and width unless it is given
-    resize_mode: str = SHORTEST  # "shortest" crops the centre, "longest" pads, "squash" ignores the aspect ratio
+    resize_mode: str = (
+        SHORTEST  # "shortest" crops the centre, "longest" pads, "squash" ignores the aspect ratio
+    )
     interpolation: str = BICUBIC
     fill_color: int = 0  # grey level of the padding
     # "centres" of equal segments of a video, or evenly spaced with both "ends", as in nT2VR's code
@@ -35,10 +40,14 @@ class Framing:
 
     def __post_init__(self) -> None:
         if type(self.size) is not int or self.size < 1:
-            raise CheckpointError(f"The model takes frames of {quoted(self.size)} pixels, but only squares work.")
+            raise CheckpointError(
+                f"The model takes frames of {quoted(self.size)} pixels, but only squares work."
+            )
         for name, known in KNOWN.items():
             if (value := getattr(self, name)) not in known:
-                raise CheckpointError(f"The model's frames have the {name} {quoted(value)}, which is unknown.")
+                raise CheckpointError(
+                    f"The model's frames have the {name} {quoted(value)}, which is unknown."
+                )
 
     @classmethod
     def of(cls, preprocess_cfg: Mapping[str, Any], size: Any = None) -> "Framing":
@@ -49,7 +58,9 @@ class Framing:
             size = size[0]
         interpolation = given.get("interpolation", BICUBIC)
         interpolation = BICUBIC if interpolation == "random" else interpolation  # at inference
-        return cls(size, given.get("resize_mode", SHORTEST), interpolation, given.get("fill_color", 0))
+        return cls(
+            size, given.get("resize_mode", SHORTEST), interpolation, given.get("fill_color", 0)
+        )
 
     @property
     def key(self) -> int | str:
@@ -80,7 +91,9 @@ def visual_settings(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, A
     framing = asdict(Framing.of(given, model_cfg["vision_cfg"].get("image_size", DEFAULT_SIZE)))
     del framing["positions"], framing["width"]  # of frames in a video, and of other models
     normalisation = [given.get("mean", MEAN), given.get("std", STD)]
-    return _hashed(model_cfg["vision_cfg"], bool(model_cfg.get("quick_gelu")), normalisation, framing)
+    return _hashed(
+        model_cfg["vision_cfg"], bool(model_cfg.get("quick_gelu")), normalisation, framing
+    )
 
 
 def text_settings(model_cfg: Mapping[str, Any]) -> str:

@@ -21,7 +21,10 @@ from nt2vr.models.pooling import MAX_LAYERS
 from nt2vr.models.weights import filled, loading, unfilled
 
 Vectors = NDArray[np.float32]
-LAYERS, CROSS = "layers.", "cross."  # before the names of tensors; in the file, those of layers are without
+LAYERS, CROSS = (
+    "layers.",
+    "cross.",
+)  # before the names of tensors; in the file, those of layers are without
 ROLES, ASKING = 5, 3  # of vectors: picture, wanted part, unwanted parts, which ask; tokens, frames
 STD = 0.02  # of new weights
 
@@ -70,8 +73,12 @@ class Cross(nn.Module):
         """
         x = torch.stack(asking, dim=1) + self.roles[:ASKING]
         given = torch.cat([tokens, frames], dim=1)
-        absent = torch.cat([torch.zeros_like(x[..., 0], dtype=torch.bool), ~given.any(dim=-1)], dim=1)
-        roles = self.roles[ASKING:].repeat_interleave(torch.tensor([tokens.shape[1], frames.shape[1]]), dim=0)
+        absent = torch.cat(
+            [torch.zeros_like(x[..., 0], dtype=torch.bool), ~given.any(dim=-1)], dim=1
+        )
+        roles = self.roles[ASKING:].repeat_interleave(
+            torch.tensor([tokens.shape[1], frames.shape[1]]), dim=0
+        )
         for block in self.blocks:
             x = block(x, given + roles, absent)
         return self.out(self.ln(x).flatten(1))  # type: ignore[no-any-return]
@@ -86,10 +93,13 @@ class Fusion(nn.Module):
     Attributes:
         hidden: units between the layers; 0 for one layer.
         blocks: of `cross`; 0 for none.
-        cross: attends to the text's tokens and the reference's frames; None for a fusion that sees neither.
+        cross: attends to the text's tokens and the reference's frames; None for a fusion that sees
+            neither.
     """
 
-    def __init__(self, width: int, wanted: float, unwanted: float, hidden: int = 0, blocks: int = 0) -> None:
+    def __init__(
+        self, width: int, wanted: float, unwanted: float, hidden: int = 0, blocks: int = 0
+    ) -> None:
         """Start at `parts`: the last layer is zero, also that of `cross`."""
         super().__init__()
         self.wanted, self.unwanted, self.hidden, self.blocks = wanted, unwanted, hidden, blocks
@@ -116,12 +126,21 @@ class Fusion(nn.Module):
         for layer in self.layers[1:]:
             correction = layer(correction.relu())
         if self.cross is not None:
-            assert tokens is not None and frames is not None, "embedded where a fusion has cross-attention"
+            assert tokens is not None and frames is not None, (
+                "embedded where a fusion has cross-attention"
+            )
             correction = correction + self.cross([picture, wanted, unwanted], tokens, frames)
-        return normalize(picture + self.wanted * wanted - self.unwanted * unwanted + correction, dim=-1)
+        return normalize(
+            picture + self.wanted * wanted - self.unwanted * unwanted + correction, dim=-1
+        )
 
     def combine(
-        self, picture: Vectors, wanted: Vectors, unwanted: Vectors, tokens: Vectors | None, frames: Vectors | None
+        self,
+        picture: Vectors,
+        wanted: Vectors,
+        unwanted: Vectors,
+        tokens: Vectors | None,
+        frames: Vectors | None,
     ) -> Vectors:
         """Return the vectors of one query or of many, (..., D), from arrays."""
         count = picture.size // picture.shape[-1]
@@ -143,16 +162,24 @@ class Fusion(nn.Module):
     @property
     def fingerprint(self) -> str:
         """Hash of everything that changes the vectors."""
-        of_cross = [] if self.cross is None else [tensor for _, tensor in sorted(self.cross.state_dict().items())]
+        of_cross = (
+            []
+            if self.cross is None
+            else [tensor for _, tensor in sorted(self.cross.state_dict().items())]
+        )
         digest = blake2b(digest_size=16)
         for tensor in (self.parts, *self.layers.parameters(), *of_cross):
-            digest.update(f"{tuple(tensor.shape)}".encode() + tensor.detach().contiguous().numpy().tobytes())
+            digest.update(
+                f"{tuple(tensor.shape)}".encode() + tensor.detach().contiguous().numpy().tobytes()
+            )
         return digest.hexdigest()
 
 
 def save_fusion(folder: Path, fusion: Fusion) -> None:
     """Write the fusion's file into a checkpoint folder, atomically, in half precision."""
-    tensors = {name.removeprefix(LAYERS): tensor.half() for name, tensor in fusion.state_dict().items()}
+    tensors = {
+        name.removeprefix(LAYERS): tensor.half() for name, tensor in fusion.state_dict().items()
+    }
     tensors["parts"] = fusion.parts
     with atomic_write(folder / FUSION) as partial:
         save_file(tensors, partial)
@@ -167,7 +194,10 @@ def read_fusion(folder: Path, width: int) -> Fusion | None:
     with loading(path, "Delete it, or train it again."):
         tensors = {name: tensor.float() for name, tensor in load_file(path).items()}
         wanted, unwanted = tensors.pop("parts").tolist()
-        weights = {name if name.startswith(CROSS) else LAYERS + name: tensor for name, tensor in tensors.items()}
+        weights = {
+            name if name.startswith(CROSS) else LAYERS + name: tensor
+            for name, tensor in tensors.items()
+        }
         hidden = len(tensors["0.weight"]) if "1.weight" in tensors else 0
         blocks = len({name.split(".")[2] for name in weights if name.startswith(f"{CROSS}blocks.")})
         with torch.device("meta"), unfilled():

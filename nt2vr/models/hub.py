@@ -41,14 +41,20 @@ from nt2vr.progress import Progress, silent
 
 T = TypeVar("T")
 
-NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?")  # owner or repository, by the Hub's own rules
+NAME = re.compile(
+    r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9_])?"
+)  # owner or repository, by the Hub's own rules
 LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]{0,40}")  # the Hub's identifiers: "mit", "cc-by-4.0"
 REQUEST_S = 5.0  # for one answer; open_clip itself would try for 50 s
-DEADLINE_S = 8.0  # for the first answer, name resolution included: the Hub counts as unreachable after that
+DEADLINE_S = (
+    8.0  # for the first answer, name resolution included: the Hub counts as unreachable after that
+)
 SPARE_BYTES = 200 << 20  # left free on the disk
 SMALL_BYTES = 1 << 20
 MAX_IMAGE_SIZE = 1024  # pixels
-TIMM_NAME = re.compile(r"[\w.]+")  # of timm's own: a name with ":" or "/" would be fetched from the Hub
+TIMM_NAME = re.compile(
+    r"[\w.]+"
+)  # of timm's own: a name with ":" or "/" would be fetched from the Hub
 
 
 def limits() -> dict[str, int]:
@@ -78,7 +84,9 @@ def open_hub(write: bool = False) -> Any:
     import huggingface_hub  # noqa: PLC0415  a quarter of a second, and needed for the Hub only
 
     if write and not huggingface_hub.get_token():
-        raise ConfigError("Publishing needs a Hugging Face token. Set HF_TOKEN, or run `hf auth login`.")
+        raise ConfigError(
+            "Publishing needs a Hugging Face token. Set HF_TOKEN, or run `hf auth login`."
+        )
     return huggingface_hub.HfApi()
 
 
@@ -87,7 +95,9 @@ def first_answer(call: Callable[[], T]) -> T:
     try:
         answer: T = concurrent.thread(call)().result(DEADLINE_S)
     except TimeoutError:
-        raise DownloadError("The Hub cannot be reached (no answer). Check the network and try again.") from None
+        raise DownloadError(
+            "The Hub cannot be reached (no answer). Check the network and try again."
+        ) from None
     return answer
 
 
@@ -98,13 +108,23 @@ def hub_errors(repository: str) -> Iterator[None]:
         yield
     except (Nt2vrError, InterruptedError):
         raise
-    except Exception as error:  # each version of huggingface_hub has the exceptions of another HTTP library
+    except (
+        Exception
+    ) as error:  # each version of huggingface_hub has the exceptions of another HTTP library
         answers = (getattr(each, "response", None) for each in causes(error))
         if (answer := next((each for each in answers if each is not None), None)) is not None:
             status = answer.status_code
-            is_passing = status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
-            advice = "Try again later." if is_passing else "Check its name, and that HF_TOKEN may use it."
-            message = f"The Hub answered {status} {HTTPStatus(status).phrase} for {repository}. {advice}"
+            is_passing = (
+                status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+            )
+            advice = (
+                "Try again later."
+                if is_passing
+                else "Check its name, and that HF_TOKEN may use it."
+            )
+            message = (
+                f"The Hub answered {status} {HTTPStatus(status).phrase} for {repository}. {advice}"
+            )
         elif is_disk_full(error):
             message = "The disk is full. Free some space and try again."
         else:
@@ -127,8 +147,13 @@ class RemoteFile:
 def remote_files(repository: str) -> dict[str, RemoteFile]:
     with hub_errors(repository):
         hub = open_hub()
-        info = first_answer(lambda: hub.model_info(repository, files_metadata=True, timeout=REQUEST_S))
-    files = (RemoteFile(repository, each.rfilename, each.size or 0, str(info.sha)) for each in info.siblings or ())
+        info = first_answer(
+            lambda: hub.model_info(repository, files_metadata=True, timeout=REQUEST_S)
+        )
+    files = (
+        RemoteFile(repository, each.rfilename, each.size or 0, str(info.sha))
+        for each in info.siblings or ()
+    )
     return {file.name: file for file in files}
 
 
@@ -165,7 +190,9 @@ def push(folder: Path, repository: str, private: bool = True, licence: str = "")
         first_answer(hub.whoami)
         export_checkpoint(folder, whole := Path(parent) / "model")
         address = hub.create_repo(repository, private=private, exist_ok=True)
-        operations = [CommitOperationAdd(name, whole / name) for name in limits() if (whole / name).is_file()]
+        operations = [
+            CommitOperationAdd(name, whole / name) for name in limits() if (whole / name).is_file()
+        ]
         operations.append(CommitOperationAdd("README.md", readme.encode()))
         hub.create_commit(repository, operations, commit_message=f"Push {card.name}")
     return str(address)
@@ -176,7 +203,9 @@ def readme_of(card: Card, repository: str, licence: str = "") -> str:
     from huggingface_hub import ModelCardData  # noqa: PLC0415  see `open_hub`
 
     if licence and not LICENCE.fullmatch(licence):
-        raise ConfigError(f"{licence[:40]!r} is not a licence on the Hub. Write an identifier such as mit.")
+        raise ConfigError(
+            f"{licence[:40]!r} is not a licence on the Hub. Write an identifier such as mit."
+        )
     front_matter = ModelCardData(
         library_name="open_clip",
         license=licence or None,
@@ -193,7 +222,8 @@ def readme_of(card: Card, repository: str, licence: str = "") -> str:
             f"{card.pooling.name} pooling"
         ),
         "Notes": card.notes,
-        "Limits": "the built-in world is a toy of drawn clips; its numbers say nothing about real footage" * is_toy,
+        "Limits": "the built-in world is a toy of drawn clips; its numbers say nothing about real footage"
+        * is_toy,
     }
     rows = [f"| {_plain(name)} | {value:.4g} |" for name, value in card.metrics.items()]
     measures = ["| Measure | Value |", "|:--|--:|", *rows] if rows else ["None were recorded."]
@@ -245,7 +275,9 @@ class HubCheckpoint(Origin):
     files: tuple[RemoteFile, ...]  # in the order of `limits`: the large one is the last
 
     @classmethod
-    def of(cls, repository: str, files: Mapping[str, RemoteFile], options: AddOptions) -> "HubCheckpoint":
+    def of(
+        cls, repository: str, files: Mapping[str, RemoteFile], options: AddOptions
+    ) -> "HubCheckpoint":
         """Return a repository that has these files; a CheckpointError refuses one that is incomplete or too large."""
         options.check_used((), repository)
         wanted = tuple(_wanted_files(repository, files))
@@ -274,7 +306,9 @@ class HubCheckpoint(Origin):
         shutil.rmtree(hidden / ".cache", ignore_errors=True)
 
     def weight_bytes(self, hidden: Path) -> int:
-        base = whole_folder(hidden, read_card(hidden)) if (hidden / DIFFERENCE).is_file() else hidden
+        base = (
+            whole_folder(hidden, read_card(hidden)) if (hidden / DIFFERENCE).is_file() else hidden
+        )
         return sum(file.size for file in self.files) + (base / WEIGHTS).stat().st_size
 
     def build(self, hidden: Path, name: str, progress: Progress) -> Built:
@@ -293,13 +327,17 @@ def _wanted_files(repository: str, files: Mapping[str, RemoteFile]) -> list[Remo
     """Return a checkpoint's files in the order of `limits`; refuse one that is not complete, or too large."""
     for needed in (CONFIG, DIFFERENCE if {CARD, DIFFERENCE} <= files.keys() else WEIGHTS):
         if needed not in files:
-            raise CheckpointError(f"{repository} has no {needed}. Choose one in open_clip's safetensors format.")
+            raise CheckpointError(
+                f"{repository} has no {needed}. Choose one in open_clip's safetensors format."
+            )
     most_bytes = limits()
     wanted = [files[name] for name in most_bytes if name in files]
     for file in wanted:
         if file.size > most_bytes[file.name]:
             limit = f"At most {most_bytes[file.name] >> 20:,} fit."
-            raise CheckpointError(f"{file.name} of {repository} has {file.size >> 20:,} MB. {limit}")
+            raise CheckpointError(
+                f"{file.name} of {repository} has {file.size >> 20:,} MB. {limit}"
+            )
     return wanted
 
 
@@ -307,8 +345,12 @@ def _check_configuration(folder: Path) -> None:
     """Refuse a configuration that names files outside its folder."""
     model_cfg, _ = read_configs(folder)
     timm_name = model_cfg["vision_cfg"].get("timm_model_name", "timm")
-    if not TIMM_NAME.fullmatch(timm_name) or "bpe_path" in model_cfg["text_cfg"].get("tokenizer_kwargs", {}):
-        raise CheckpointError(f"{CONFIG} names files outside the repository. Choose another repository.")
+    if not TIMM_NAME.fullmatch(timm_name) or "bpe_path" in model_cfg["text_cfg"].get(
+        "tokenizer_kwargs", {}
+    ):
+        raise CheckpointError(
+            f"{CONFIG} names files outside the repository. Choose another repository."
+        )
 
 
 def _write_missing_card(folder: Path) -> None:
@@ -321,7 +363,9 @@ def _write_missing_card(folder: Path) -> None:
 def _check_card(card: Card, encoder: Encoder) -> None:
     """Refuse a card whose values cannot be those of the model, or of any."""
     if not all(map(math.isfinite, card.metrics.values())):
-        raise CheckpointError(f"{CARD} has measures that are no numbers. Choose another repository.")
+        raise CheckpointError(
+            f"{CARD} has measures that are no numbers. Choose another repository."
+        )
     frames = card.framing.frames
     image_size = card.framing.image_size
     if frames > MAX_FRAMES or image_size != encoder.image_size or image_size > MAX_IMAGE_SIZE:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from nt2vr.models.text_side import TextSide
 
 MAX_TOKENS = 32  # of a text that cross-attention sees
-BATCH_SIZE = 64  # texts or frames in one forward pass: larger is no faster on a CPU and takes more memory
+BATCH_SIZE = (
+    64  # texts or frames in one forward pass: larger is no faster on a CPU and takes more memory
+)
 MAX_KNOWN_WORDS = 20_000  # of which an encoder remembers whether it has seen them
 WORD = re.compile(rf"\w+(?:['\u2019]\w+)*|{EMOJI}")  # with its apostrophes
 
@@ -32,7 +34,9 @@ WORD = re.compile(rf"\w+(?:['\u2019]\w+)*|{EMOJI}")  # with its apostrophes
 def normalise_frames(frames: "Tensor", mean: Sequence[float], std: Sequence[float]) -> "Tensor":
     """Normalise (N, S, S, 3) uint8 RGB as open_clip's own preprocessing does: (N, 3, S, S) float32."""
     pixels = frames.permute(0, 3, 1, 2).float().div_(255)
-    return pixels.sub_(pixels.new_tensor(mean).view(3, 1, 1)).div_(pixels.new_tensor(std).view(3, 1, 1))
+    return pixels.sub_(pixels.new_tensor(mean).view(3, 1, 1)).div_(
+        pixels.new_tensor(std).view(3, 1, 1)
+    )
 
 
 def token_embeddings(model: Any) -> "Tensor":
@@ -43,7 +47,9 @@ def token_embeddings(model: Any) -> "Tensor":
 def embed_dim_of(model: Any) -> int:
     """Return the length of an open_clip model's embeddings, from its text tower's projection."""
     text = getattr(model, "text", model)
-    projection = text.text_projection  # (W, D), or a Linear; None leaves embeddings as wide as the tower
+    projection = (
+        text.text_projection
+    )  # (W, D), or a Linear; None leaves embeddings as wide as the tower
     if projection is None:
         return int(text.ln_final.weight.shape[0])
     return int(projection.shape[1] if hasattr(projection, "shape") else projection.out_features)
@@ -53,7 +59,10 @@ def _has_small_text_tower(model: Any) -> bool:
     """Return whether the layers of an open_clip model's text tower are so small that one core encodes fastest."""
     text = getattr(model, "text", model)
     layers = getattr(text, "transformer", None)
-    return layers is not None and sum(weights.numel() for weights in layers.parameters()) <= MOST_WEIGHTS
+    return (
+        layers is not None
+        and sum(weights.numel() for weights in layers.parameters()) <= MOST_WEIGHTS
+    )
 
 
 def _fold_batch_norms(visual: Any) -> Any:
@@ -65,7 +74,9 @@ def _fold_batch_norms(visual: Any) -> Any:
     if type(visual) is not ModifiedResNet:
         return None
     folded = deepcopy(visual)
-    for module in list(folded.modules()):  # a block's parts are registered in the order in which they are run
+    for module in list(
+        folded.modules()
+    ):  # a block's parts are registered in the order in which they are run
         for (first, convolution), (second, norm) in pairwise(list(module.named_children())):
             if isinstance(convolution, Conv2d) and isinstance(norm, BatchNorm2d):
                 setattr(module, first, fuse_conv_bn_eval(convolution, norm))
@@ -77,11 +88,14 @@ class OpenClipEncoder(FrameEncoder):
     """An open_clip model in eval mode with its tokenizer and card.
 
     Attributes:
-        cached_texts: embeddings of the latest texts; replaced, never modified, so that threads need no lock.
-        pooling: of frame embeddings; stays where it is, like `text_side`, when the model is moved to another device.
+        cached_texts: embeddings of the latest texts; replaced, never modified, so that threads need
+            no lock.
+        pooling: of frame embeddings; stays where it is, like `text_side`, when the model is moved
+            to another device.
         folded: a ResNet's visual tower with its BatchNorms folded; None for other towers.
         shared: weights of its base, which stay in memory as long as a model needs them.
-        frame_dim: W, length of a frame's embedding, or of a video's features; that of a video is `embed_dim`.
+        frame_dim: W, length of a frame's embedding, or of a video's features; that of a video is
+            `embed_dim`.
     """
 
     def __init__(
@@ -104,7 +118,9 @@ class OpenClipEncoder(FrameEncoder):
         self._preprocess: dict[str, Any] = model.visual.preprocess_cfg
         self.cached_texts: dict[str, NDArray[np.float32]] = {}
         self._known_words: dict[str, bool] = {}
-        self.card = card.framed(Framing.of(self._preprocess), precision=precision_of(self._device.type))
+        self.card = card.framed(
+            Framing.of(self._preprocess), precision=precision_of(self._device.type)
+        )
         self.frame_dim = embed_dim_of(model)
         self.text_side = None if text_side is None else text_side.eval()
         self._has_small_text_tower = text_side is None and _has_small_text_tower(model)
@@ -182,7 +198,11 @@ class OpenClipEncoder(FrameEncoder):
                 pixels = normalise_frames(batch, self._preprocess["mean"], self._preprocess["std"])
                 encode = self._model.encode_image if self.folded is None else self.folded
                 embeddings = encode(pixels).float()
-                embeddings = normalize(embeddings, dim=-1) if self.card.pooling.normalises_frames else embeddings
+                embeddings = (
+                    normalize(embeddings, dim=-1)
+                    if self.card.pooling.normalises_frames
+                    else embeddings
+                )
                 parts.append(embeddings.cpu().numpy())
         return np.concatenate(parts)
 
@@ -191,7 +211,9 @@ class OpenClipEncoder(FrameEncoder):
 
         weights = next(self.pooling.parameters(), torch.empty(0))
         with torch.inference_mode():
-            return np.asarray(self.pooling(torch.from_numpy(stored).to(weights.device)).cpu(), np.float32)
+            return np.asarray(
+                self.pooling(torch.from_numpy(stored).to(weights.device)).cpu(), np.float32
+            )
 
     def as_scored(self) -> "OpenClipEncoder":
         return self.unpooled() if self.capabilities.weighs_frames else self
@@ -199,7 +221,8 @@ class OpenClipEncoder(FrameEncoder):
     def unpooled(self) -> "OpenClipEncoder":
         """Return the encoder with videos as their frames' embeddings (..., F, D), under keys of their own.
 
-        What reads the mean of frames of length 1 needs that alone: (..., D), under the key of the mean.
+        What reads the mean of frames of length 1 needs that alone: (..., D), under the key of the
+        mean.
         """
         from torch.nn import Identity  # noqa: PLC0415  the page is up before torch is
 

@@ -49,7 +49,9 @@ centres"
 
     def __post_init__(self) -> None:
         if self.frames is not None and not 1 <= self.frames <= MAX_FRAMES:
-            raise ConfigError(f"A model cannot take {self.frames} frames per video: choose 1 to {MAX_FRAMES}.")
+            raise ConfigError(
+                f"A model cannot take {self.frames} frames per video: choose 1 to {MAX_FRAMES}."
+            )
         _check_range("fps", self.fps, MAX_FPS)
         _check_range("dimensions", self.dimensions, MAX_DIMENSIONS)
         _check_choice("activation", self.activation, get_args(Activation))
@@ -82,7 +84,9 @@ centres"
         for option in fields(self):
             is_given = getattr(self, option.name) != option.default
             if is_given and option.name not in ("name", *used):
-                raise ConfigError(f"The option {option.name} does not apply to {title}. Leave it out.")
+                raise ConfigError(
+                    f"The option {option.name} does not apply to {title}. Leave it out."
+                )
 
 
 def _check_range(option: str, value: float, most: int) -> None:

@@ -29,8 +29,8 @@ class _PassedOn:
 class WrappedEncoder(Encoder):
     """Passes everything on to another model, which may lack what has a default in `Encoder`.
 
-    The model need not be an `Encoder`: one of version 0.2.0 has `encode_text`, `encode_frames` and `pool`, and may
-    pass on what else it has by a `__getattr__` of its own.
+    The model need not be an `Encoder`: one of version 0.2.0 has `encode_text`, `encode_frames` and
+    `pool`, and may pass on what else it has by a `__getattr__` of its own.
     """
 
     card: Any = _PassedOn()
@@ -81,7 +81,8 @@ class WrappedEncoder(Encoder):
         return ""
 
     def prepare_texts(self, texts: Sequence[str]) -> None:
-        # By `encode_text` of the wrapped model, which may change the texts that a model of its own remembers.
+        # By `encode_text` of the wrapped model, which may change the texts that a model of its own
+        # remembers.
         if hasattr(self.encoder, "cached_texts"):
             self.encode_text(texts)
 
@@ -106,18 +107,29 @@ def _check_members(model: Any) -> None:
     """Raise a ConfigError if a model lacks an attribute or a method that it needs."""
     kind = type(model).__name__
     missing = []
-    for attribute in ("embed_dim", "name", "visual_fingerprint", "text_fingerprint", "num_frames", "image_size"):
+    for attribute in (
+        "embed_dim",
+        "name",
+        "visual_fingerprint",
+        "text_fingerprint",
+        "num_frames",
+        "image_size",
+    ):
         if not hasattr(model, attribute):
             missing.append(attribute)
     for method in ("encode_text", "pool"):
         if not callable(getattr(model, method, None)):
             missing.append(method)
-    if not callable(getattr(model, "encode_video", None)) and not callable(getattr(model, "encode_frames", None)):
+    if not callable(getattr(model, "encode_video", None)) and not callable(
+        getattr(model, "encode_frames", None)
+    ):
         missing.append("encode_video")
     if not isinstance(getattr(model, "card", None), Card):
         missing.append("an nt2vr.Card")
     if missing:
-        raise ConfigError(f"{kind} is not a model: it lacks {', '.join(missing)}. See nt2vr.Encoder.")
+        raise ConfigError(
+            f"{kind} is not a model: it lacks {', '.join(missing)}. See nt2vr.Encoder."
+        )
 
 
 def _check_identity(model: Any) -> None:
@@ -143,8 +155,12 @@ def _check_text_embeddings(encoder: Encoder) -> None:
     embeddings = encoder.encode_text(["a dog"])
     shape = (1, encoder.embed_dim)
     if getattr(embeddings, "dtype", None) != np.float32 or np.shape(embeddings) != shape:
-        raise ConfigError(f"encode_text of {encoder.name} must return float32 {shape} for one text.")
+        raise ConfigError(
+            f"encode_text of {encoder.name} must return float32 {shape} for one text."
+        )
     length = float(np.linalg.norm(embeddings))
     is_unit = abs(length - 1) < UNIT_TOLERANCE  # False for NaN
     if not is_unit:
-        raise ConfigError(f"encode_text of {encoder.name} returns vectors that are not of length 1. Normalise them.")
+        raise ConfigError(
+            f"encode_text of {encoder.name} returns vectors that are not of length 1. Normalise them."
+        )

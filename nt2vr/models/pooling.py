@@ -45,11 +45,15 @@ class SequenceTransformer(nn.Module):
         h = transformer(frames + positions)         no causal mask
         pooled = normalised mean of normalised (h + frames)
 
-    Source: Luo et al., "CLIP4Clip: An Empirical Study of CLIP for End to End Video Clip Retrieval", Neurocomputing
-    2022. Its paper says that the weights come from the image encoder; its code takes the text encoder's, as here.
+    Source: Luo et al., "CLIP4Clip: An Empirical Study of CLIP for End to End Video Clip Retrieval",
+    Neurocomputing
+    2022. Its paper says that the weights come from the image encoder; its code takes the text
+          encoder's, as here.
     """
 
-    def __init__(self, width: int, max_frames: int, layers: int = 4, heads: int | None = None) -> None:
+    def __init__(
+        self, width: int, max_frames: int, layers: int = 4, heads: int | None = None
+    ) -> None:
         """Start as the mean: the blocks' output projections are zero. Without `heads`, one per 64 of the width."""
         super().__init__()
         self.heads = heads or max(1, width // 64)
@@ -57,7 +61,11 @@ class SequenceTransformer(nn.Module):
         if not positions.is_meta:
             positions = NEW_STD * torch.randn(max_frames, width)
         self.positions = nn.Parameter(positions)
-        new = partial(ResidualAttentionBlock, act_layer=QuickGELU, norm_layer=partial(nn.LayerNorm, eps=EPSILON))
+        new = partial(
+            ResidualAttentionBlock,
+            act_layer=QuickGELU,
+            norm_layer=partial(nn.LayerNorm, eps=EPSILON),
+        )
         self.resblocks = nn.ModuleList(new(width, self.heads) for _ in range(layers))
         for block in self.resblocks:
             for name, parameter in block.named_parameters():
@@ -82,21 +90,34 @@ class SequenceTransformer(nn.Module):
         """Pool frame embeddings (..., F, D) to (..., D), L2-normalised.
 
         Args:
-            frames: in the reference as the tower returns them, not normalised. Of too many, evenly spaced ones count.
+            frames: in the reference as the tower returns them, not normalised. Of too many, evenly
+                spaced ones count.
             is_frame: (..., F) bool, False for frames that only pad; None for none of these.
         """
         if (most := len(self.positions)) < frames.shape[-2]:
             taken = torch.linspace(0, frames.shape[-2] - 1, most, device=frames.device).long()
-            return self.forward(frames[..., taken, :], None if is_frame is None else is_frame[..., taken])
+            return self.forward(
+                frames[..., taken, :], None if is_frame is None else is_frame[..., taken]
+            )
         *shape, count, width = frames.shape
         flat = frames.reshape(-1, count, width)
-        real = torch.ones_like(flat[..., 0]) if is_frame is None else is_frame.reshape(-1, count).to(flat)
-        added = ((1 - real) * MASKED)[:, None].expand(-1, count, -1).repeat_interleave(self.heads, dim=0)
+        real = (
+            torch.ones_like(flat[..., 0])
+            if is_frame is None
+            else is_frame.reshape(-1, count).to(flat)
+        )
+        added = (
+            ((1 - real) * MASKED)[:, None]
+            .expand(-1, count, -1)
+            .repeat_interleave(self.heads, dim=0)
+        )
         x = flat + self.positions[:count]
         for block in self.resblocks:
             x = block(x, attn_mask=added)
         each = normalize(x + flat, dim=-1) * real[..., None]
-        return normalize(each.sum(dim=1) / real.sum(dim=1, keepdim=True), dim=-1).reshape(*shape, width)
+        return normalize(each.sum(dim=1) / real.sum(dim=1, keepdim=True), dim=-1).reshape(
+            *shape, width
+        )
 
 
 class AttentionPooling(nn.Module):
@@ -105,8 +126,8 @@ class AttentionPooling(nn.Module):
         weights = softmax over frames of w · tanh(V f)
         pooled = normalised Σ weight · f
 
-    nT2VR's footnote 4 names an attention pooling without a formula, and its code has none. This is the usual form, not
-    necessarily the paper's.
+    nT2VR's footnote 4 names an attention pooling without a formula, and its code has none. This is
+    the usual form, not necessarily the paper's.
 
     Source: Ilse et al., "Attention-based Deep Multiple Instance Learning", ICML 2018, Eq. 7 and 8.
     """
@@ -132,7 +153,8 @@ class ExtensionPooling(nn.Module):
     """What a pooling of `Extension.poolings` is: it is called with frames (..., F, W), and returns videos (..., D).
 
     Attributes:
-        reads_mean: True if the mean of frames of length 1 is all that it reads, so that nothing else has to be stored.
+        reads_mean: True if the mean of frames of length 1 is all that it reads, so that nothing
+            else has to be stored.
     """
 
     reads_mean: ClassVar[bool] = False
@@ -173,8 +195,8 @@ def extension_pooling(name: str) -> type[ExtensionPooling] | None:
 def new_pooling(card: Card, model: Any, width: int) -> nn.Module:
     """Return the core's pooling that a card names, untrained if it can learn, for embeddings of an open_clip model.
 
-    seqTransf starts from the text tower, as far as its shapes are those of the embeddings, but unit_seqTransf close to
-    the mean: next to frames of length 1, what those blocks add is large.
+    seqTransf starts from the text tower, as far as its shapes are those of the embeddings, but
+    unit_seqTransf close to the mean: next to frames of length 1, what those blocks add is large.
     """
     if card.pooling.name in FIXED:
         return Mean()
@@ -183,7 +205,9 @@ def new_pooling(card: Card, model: Any, width: int) -> nn.Module:
     text = getattr(model, "text", model)
     positions, blocks = text.positional_embedding, text.transformer.resblocks
     fits = card.pooling.name == SEQUENCE and positions.shape[1] == width
-    pooling = SequenceTransformer(width, card.framing.frames, heads=blocks[0].attn.num_heads if fits else None)
+    pooling = SequenceTransformer(
+        width, card.framing.frames, heads=blocks[0].attn.num_heads if fits else None
+    )
     if fits:
         pooling.copy_text_tower(positions, blocks)
     return pooling
@@ -191,7 +215,9 @@ def new_pooling(card: Card, model: Any, width: int) -> nn.Module:
 
 def fixed_pooling(card: Card) -> nn.Module:
     if card.pooling.name not in FIXED:
-        raise CheckpointError(f"{card.name} pools frames by {card.pooling.name}, whose weights are missing.")
+        raise CheckpointError(
+            f"{card.name} pools frames by {card.pooling.name}, whose weights are missing."
+        )
     return Mean()
 
 
@@ -205,9 +231,13 @@ def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
             f"{folder} pools frames by {card.pooling.name}, but has no {HEAD}. Choose a complete checkpoint."
         )
     with loading(path):
-        pooling = filled_pooling(card, {name: tensor.float() for name, tensor in load_file(path).items()}, width)
+        pooling = filled_pooling(
+            card, {name: tensor.float() for name, tensor in load_file(path).items()}, width
+        )
     if head_of(pooling) != card.pooling.head:
-        raise CheckpointError(f"{path} holds weights that do not match the card. Write the checkpoint again.")
+        raise CheckpointError(
+            f"{path} holds weights that do not match the card. Write the checkpoint again."
+        )
     return pooling
 
 
@@ -224,7 +254,10 @@ def head_of(pooling: nn.Module, weights: Mapping[str, Tensor] | None = None) -> 
 
 def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.Module:
     of_extension = extension_pooling(card.pooling.name)
-    with torch.device("meta"), unfilled():  # random numbers on it would import PyTorch's compiler, 1.4 s and 170 MB
+    with (
+        torch.device("meta"),
+        unfilled(),
+    ):  # random numbers on it would import PyTorch's compiler, 1.4 s and 170 MB
         if card.pooling.name == ATTENTION:
             pooling: nn.Module = AttentionPooling(width, len(weights["hidden.weight"]))
         elif of_extension is not None:
@@ -235,7 +268,9 @@ def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.
             layers = len({name.split(".")[1] for name in fnmatch.filter(weights, "resblocks.*")})
             heads = card.pooling.head.heads if card.pooling.head else None
             if layers > MAX_LAYERS or heads is None or not 0 < heads <= width or width % heads:
-                raise ValueError(f"{layers} layers of {quoted(heads)} attention heads are not supported")
+                raise ValueError(
+                    f"{layers} layers of {quoted(heads)} attention heads are not supported"
+                )
             pooling = SequenceTransformer(width, len(weights["positions"]), layers, heads)
             if len(weights["positions"]) < card.framing.frames:
                 raise ValueError(f"it has positions for fewer than {card.framing.frames} frames")

@@ -23,7 +23,10 @@ from nt2vr.models.encoder import Encoder, Frames, Vectors
 EMBEDDINGS = "embeddings.npz"
 KEYS = (("video_ids", "videos"), ("queries", "texts"))
 MAX_BYTES = 8 << 30  # unpacked: two million embeddings of 1,024 dimensions
-SMALL_BYTES, UNPACKED = 64 << 20, 4  # an import may unpack to this, and this many times its size: numbers hardly pack
+SMALL_BYTES, UNPACKED = (
+    64 << 20,
+    4,
+)  # an import may unpack to this, and this many times its size: numbers hardly pack
 SAME = 0.999  # cosine from which a sentence that is there twice has one embedding: half precision leaves .9999
 Arrays = dict[str, NDArray[Any]]
 
@@ -43,15 +46,21 @@ class PrecomputedEncoder(Encoder):
         for text in texts:
             if _key(text) not in self._texts:
                 known = f"{len(self._texts)} queries of its file"
-                raise QueryError(f"{self.name} has no embedding of {quoted(text)}, only of the {known}.")
-        return np.array([self._texts[_key(text)] for text in texts], np.float32).reshape(len(texts), self.embed_dim)
+                raise QueryError(
+                    f"{self.name} has no embedding of {quoted(text)}, only of the {known}."
+                )
+        return np.array([self._texts[_key(text)] for text in texts], np.float32).reshape(
+            len(texts), self.embed_dim
+        )
 
     def query_name(self, query_id: str, text: str) -> str:
         """Return by what name the file knows a query: its id, which tells equal sentences apart, or its text."""
         return query_id if _key(query_id) in self._texts else text
 
     def encode_video(self, frames: Frames, seconds: Vectors | None = None) -> Vectors:
-        raise ConfigError(f"{self.name} knows only the videos of its file, and no other pictures. Use their gallery.")
+        raise ConfigError(
+            f"{self.name} knows only the videos of its file, and no other pictures. Use their gallery."
+        )
 
     def pool(self, stored: Vectors) -> Vectors:
         return stored[..., 0, :]
@@ -80,7 +89,9 @@ def write_embeddings(file: Path, folder: Path, name: str) -> Card:
             np.savez(partial / EMBEDDINGS, allow_pickle=False, **arrays)
             write_card(partial, card)
     except OSError as error:
-        raise CheckpointError(f"{folder} cannot be written ({error.strerror}). Free some space.") from error
+        raise CheckpointError(
+            f"{folder} cannot be written ({error.strerror}). Free some space."
+        ) from error
     return card
 
 
@@ -91,13 +102,17 @@ def read_embeddings(file: Path, largest: int = MAX_BYTES) -> Arrays:
         with zipfile.ZipFile(file) as archive:
             size = sum(archive.getinfo(f"{name}.npy").file_size for name in names)
         if size > largest:
-            raise CheckpointError(f"{file.name} unpacks to {size / 1e9:,.1f} GB, which is too much for it.")
+            raise CheckpointError(
+                f"{file.name} unpacks to {size / 1e9:,.1f} GB, which is too much for it."
+            )
         with np.load(file, allow_pickle=False) as content:
             arrays = {name: content[name] for name in names}
     except CheckpointError:
         raise
     except KeyError as error:
-        raise CheckpointError(f"{file.name} lacks an array ({reason_of(error)}). Save it with np.savez.") from error
+        raise CheckpointError(
+            f"{file.name} lacks an array ({reason_of(error)}). Save it with np.savez."
+        ) from error
     except Exception as error:  # zipfile and NumPy raise a dozen types on damaged files
         raise CheckpointError(
             f"{file.name} cannot be read as embeddings ({reason_of(error)}). Save texts as np.array(texts, dtype=str)."
@@ -105,7 +120,9 @@ def read_embeddings(file: Path, largest: int = MAX_BYTES) -> Arrays:
     for ids, rows in KEYS:
         arrays[rows] = _normalised(arrays, ids, rows, file)
     if arrays["videos"].shape[1] != arrays["texts"].shape[1]:
-        raise CheckpointError(f"In {file.name}, videos and texts have embeddings of different lengths.")
+        raise CheckpointError(
+            f"In {file.name}, videos and texts have embeddings of different lengths."
+        )
     return arrays
 
 
@@ -115,8 +132,16 @@ def _normalised(arrays: Arrays, ids: str, rows: str, file: Path) -> NDArray[np.f
             raise CheckpointError(f"{file.name} cannot be used: {problem}.")
 
     names, values = arrays[ids], arrays[rows]
-    check(names.ndim == 1 and names.dtype.kind == "U" and len(names) > 0, f"{ids} must be a list of texts")
-    is_table = values.dtype.kind == "f" and values.ndim == 2 and len(values) == len(names) and values.size > 0
+    check(
+        names.ndim == 1 and names.dtype.kind == "U" and len(names) > 0,
+        f"{ids} must be a list of texts",
+    )
+    is_table = (
+        values.dtype.kind == "f"
+        and values.ndim == 2
+        and len(values) == len(names)
+        and values.size > 0
+    )
     check(is_table, f"{rows} must have one row of floating-point numbers for each of {ids}")
     with np.errstate(over="ignore", invalid="ignore"):
         values = values.astype(np.float32)
@@ -130,7 +155,10 @@ def _normalised(arrays: Arrays, ids: str, rows: str, file: Path) -> NDArray[np.f
     for row, name in enumerate(names.tolist()):
         before = first.setdefault(_key(name), row)
         is_same = before == row or bool(normalised[before] @ normalised[row] >= SAME)
-        check(is_same, f"{ids} has {quoted(name)} twice, with different {rows}; name queries by their ids")
+        check(
+            is_same,
+            f"{ids} has {quoted(name)} twice, with different {rows}; name queries by their ids",
+        )
     return normalised
 
 

@@ -14,9 +14,9 @@ COMPILER = "torch._dynamo"
 def without_compiler() -> Iterator[None]:
     """Let open_clip be imported within the block without the compiler, unless that is there already.
 
-    torchvision and timm, which open_clip imports, ask two functions of it: whether operations on boxes can be
-    compiled, and to leave a function of timm uncompiled. Nothing is compiled here. Whatever else needs the compiler,
-    such as an optimizer, imports it as ever.
+    torchvision and timm, which open_clip imports, ask two functions of it: whether operations on
+    boxes can be compiled, and to leave a function of timm uncompiled. Nothing is compiled here.
+    Whatever else needs the compiler, such as an optimizer, imports it as ever.
     """
     if COMPILER in sys.modules:
         yield

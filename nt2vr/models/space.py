@@ -29,10 +29,14 @@ ATTRIBUTES = ".gitattributes"  # in a Space, where the Hub wants binary files as
 HALF = ".nt2vr-space.partial"  # of a tree that is being written into a folder that is there already
 PYTHON = "3.12"  # of ZeroGPU; the docs of the Hub that were at hand name 3.10 only, which is too old for nT2VR
 HARDWARE = "zero-a10g"
-# torch as ZeroGPU offers it (the Hub's docs list 2.1 to 2.8), with the torchvision of the same release
+# torch as ZeroGPU offers it (the Hub's docs list 2.1 to 2.8), with the torchvision of the same
+# release
 ZERO_GPU_PINS = {"torch": "torch==2.8.0", "torchvision": "torchvision==0.23.0"}
 ZERO_GPU_EXTRA = "spaces>=0.51"
-TEXT = {"", *".css .html .ipynb .js .json .jsonl .md .py .svg .toml .tsv .txt .typed".split()}  # suffixes
+TEXT = {
+    "",
+    *".css .html .ipynb .js .json .jsonl .md .py .svg .toml .tsv .txt .typed".split(),
+}  # suffixes
 Files = dict[str, Path | bytes]
 
 
@@ -42,20 +46,28 @@ def space_files(zero_gpu: bool = False) -> Files:
     if zero_gpu:
         _, front_matter, text = _content(files["README.md"]).decode().split("---\n", 2)
         for key, value in (("suggested_hardware", HARDWARE), ("python_version", f'"{PYTHON}"')):
-            front_matter = re.sub(rf"^{key}:.*$", f"{key}: {value}", front_matter, flags=re.MULTILINE)
+            front_matter = re.sub(
+                rf"^{key}:.*$", f"{key}: {value}", front_matter, flags=re.MULTILINE
+            )
         files["README.md"] = f"---\n{front_matter}---\n{text}".encode()
         needed = _content(files["requirements.txt"]).decode().splitlines()
         lines = [line for line in needed if not line.startswith("#")]
         pinned = [ZERO_GPU_PINS.get(re.split(r"\W", line, maxsplit=1)[0], line) for line in lines]
-        files["requirements.txt"] = "".join(f"{line}\n" for line in [*pinned, ZERO_GPU_EXTRA]).encode()
+        files["requirements.txt"] = "".join(
+            f"{line}\n" for line in [*pinned, ZERO_GPU_EXTRA]
+        ).encode()
     return files
 
 
 def checked_out(root: Path) -> Files:
     if missing := [file for file in FILES if not (root / file).is_file()]:
-        raise ConfigError(f"{root} has no {missing[0]}. Run the command in a checkout, or install nT2VR.")
+        raise ConfigError(
+            f"{root} has no {missing[0]}. Run the command in a checkout, or install nT2VR."
+        )
     files: Files = {file: root / file for file in FILES}
-    return files | {f"{folder}/{name}": path for folder in FOLDERS for name, path in _files_in(root / folder)}
+    return files | {
+        f"{folder}/{name}": path for folder in FOLDERS for name, path in _files_in(root / folder)
+    }
 
 
 def _installed() -> Files:
@@ -70,7 +82,12 @@ def _installed() -> Files:
         "pyproject.toml": f'[project]\nname = "nt2vr"\nversion = "{project_version()}"\n'.encode(),
         "requirements.txt": "".join(map("{}\n".format, needed)).encode(),
     }
-    places = {"assets": ASSETS, "docs": DOCS, "trainer": PACKAGE.parent / "trainer", "nt2vr": PACKAGE}
+    places = {
+        "assets": ASSETS,
+        "docs": DOCS,
+        "trainer": PACKAGE.parent / "trainer",
+        "nt2vr": PACKAGE,
+    }
     for folder, place in places.items():
         taken = set(files.values())  # assets and docs lie in the package
         files |= {f"{folder}/{name}": path for name, path in _files_in(place) if path not in taken}
@@ -93,8 +110,9 @@ def _content(file: Path | bytes) -> bytes:
 def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
     """Write the Space's tree, its models whole, into a new folder, or into a clone of the Space in place of the old.
 
-    The tree is written to a hidden folder first, so that one that is killed leaves nothing that looks like a Space.
-    A ConfigError refuses a folder that has other contents, or cannot be written to.
+    The tree is written to a hidden folder first, so that one that is killed leaves nothing that
+    looks like a Space. A ConfigError refuses a folder that has other contents, or cannot be written
+    to.
     """
     check_writable(folder)
     if not folder.is_dir():
@@ -147,5 +165,7 @@ def publish(repository: str, files: Files, private: bool = True) -> str:
         space = {"repo_id": repository, "repo_type": "space"}
         address = hub.create_repo(**space, space_sdk="gradio", private=private, exist_ok=True)
         write_space(Path(folder), files)
-        hub.upload_folder(**space, folder_path=folder, delete_patterns="*", commit_message="Publish nT2VR")
+        hub.upload_folder(
+            **space, folder_path=folder, delete_patterns="*", commit_message="Publish nT2VR"
+        )
     return str(address)

@@ -23,7 +23,9 @@ OUT_OF_MEMORY = re.compile(r"can't allocate memory|\[enforce fail a\Z|Cannot all
 EXIT_S = 2.0
 STILL_S = 0.5  # between two reports of one state
 SAVE_S = 60.0  # for a training to save what it has, once the command that started it is gone
-_starting = Lock()  # the main module is replaced for the moment in which a child is described to itself
+_starting = (
+    Lock()
+)  # the main module is replaced for the moment in which a child is described to itself
 
 
 class _Process(SpawnProcess):
@@ -79,7 +81,11 @@ class WithoutMain(SpawnContext):
 
 
 def run_limited(
-    function: Callable[..., Any], *args: Any, memory_bytes: int, timeout_s: float, progress: Progress
+    function: Callable[..., Any],
+    *args: Any,
+    memory_bytes: int,
+    timeout_s: float,
+    progress: Progress,
 ) -> Any:
     """Return `function(*args, progress)`, run in a child of limited memory and time; its exceptions are raised here.
 
@@ -101,7 +107,9 @@ def run_limited(
                 continue
             kind, content = receiver.recv()
             if kind == "result":
-                child.join(EXIT_S)  # a child that is killed leaves its semaphores, of which Python complains
+                child.join(
+                    EXIT_S
+                )  # a child that is killed leaves its semaphores, of which Python complains
                 return content
             if kind == "error":
                 raise content
@@ -116,12 +124,17 @@ def run_limited(
         receiver.close()
 
 
-def _serve(sender: Connection, function: Callable[..., Any], args: tuple[Any, ...], memory_bytes: int) -> None:
+def _serve(
+    sender: Connection, function: Callable[..., Any], args: tuple[Any, ...], memory_bytes: int
+) -> None:
     limit_memory(memory_bytes)
     try:
         sender.send(("result", function(*args, lambda *state: sender.send(("progress", state)))))
     except Exception as error:
-        is_memory = any(isinstance(each, MemoryError) or OUT_OF_MEMORY.search(str(each)) for each in causes(error))
+        is_memory = any(
+            isinstance(each, MemoryError) or OUT_OF_MEMORY.search(str(each))
+            for each in causes(error)
+        )
         sender.send(("error", MemoryError() if is_memory else error))
 
 

@@ -1,7 +1,7 @@
 """Text sides of extensions, which embed texts instead of an open_clip model's text tower.
 
-A checkpoint folder has one next to open_clip's files, in NAME.safetensors; the text tower there is the base's, and is
-not asked.
+A checkpoint folder has one next to open_clip's files, in NAME.safetensors; the text tower there is
+the base's, and is not asked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -73,7 +73,9 @@ class TextSide(nn.Module):
         raise NotImplementedError
 
 
-def card_fields(side: TextSide | None, weights: Mapping[str, Tensor] | None = None) -> dict[str, Entry | None]:
+def card_fields(
+    side: TextSide | None, weights: Mapping[str, Tensor] | None = None
+) -> dict[str, Entry | None]:
     """Return what a card says of all text sides, of which a model has one or none; `weights` are those as stored."""
     fields: dict[str, Entry | None] = dict.fromkeys(text_sides())
     if side is not None:
@@ -94,7 +96,9 @@ def read_text_side(folder: Path, card: Card) -> TextSide | None:
         return None
     path = folder / text_side_file(entry.name)
     if not path.is_file():
-        raise CheckpointError(f"{folder} reads {entry.name}, but has no {path.name}. Choose a complete checkpoint.")
+        raise CheckpointError(
+            f"{folder} reads {entry.name}, but has no {path.name}. Choose a complete checkpoint."
+        )
     with loading(path):
         with safe_open(path, "pt") as file:
             metadata = file.metadata() or {}
@@ -103,5 +107,7 @@ def read_text_side(folder: Path, card: Card) -> TextSide | None:
         with torch.device("meta"), unfilled():
             side = kind.read(metadata, weights)
     if card_fields(side)[entry.name] != entry.stored:
-        raise CheckpointError(f"{path} holds weights that do not match the card. Write the checkpoint again.")
+        raise CheckpointError(
+            f"{path} holds weights that do not match the card. Write the checkpoint again."
+        )
     return side

@@ -1,9 +1,10 @@
 """One thread that encodes the texts of all searches on a processor.
 
-A sentence is little work for a small text tower, and more threads take more of the processor without being faster. On
-two idle cores, six searches at a time by three built-in models took 19 to 23 ms of it each, and 35 to 39 ms in threads
-of their own with two of PyTorch's each; both had their embeddings after 18 to 23 ms. Texts of several searches do not
-share a batch, since embeddings would then depend, in their last digits, on who else searches.
+A sentence is little work for a small text tower, and more threads take more of the processor
+without being faster. On two idle cores, six searches at a time by three built-in models took 19 to
+23 ms of it each, and 35 to 39 ms in threads of their own with two of PyTorch's each; both had their
+embeddings after 18 to 23 ms. Texts of several searches do not share a batch, since embeddings would
+then depend, in their last digits, on who else searches.
 """
 
 import os
@@ -19,7 +20,9 @@ MOST_WEIGHTS = 20_000_000  # of a small text tower, without its table of tokens;
 MOST_TEXTS = 16  # of one search
 
 
-def encode_in_text_thread(encode: Callable[[list[str]], NDArray[np.float32]], texts: list[str]) -> NDArray[np.float32]:
+def encode_in_text_thread(
+    encode: Callable[[list[str]], NDArray[np.float32]], texts: list[str]
+) -> NDArray[np.float32]:
     """Return `encode(texts)`: (N, D). Others that call this wait for their turn."""
     return _text_thread().submit(encode, texts).result()
 

@@ -15,25 +15,40 @@ from nt2vr.models.encoder import Encoder, Vectors
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import Progress, silent
 
-UNCHECKED = ".unchecked"  # suffix of the hidden folder in which an untrusted model is written and tried out
-LEFTOVER_S = 3600.0  # such a folder that is older than any import can be is left from an app that was killed
-MEMORY_BYTES, MEMORY_FACTOR = 3 << 30, 6  # of a child: for the libraries, and for each byte of weights
+UNCHECKED = (
+    ".unchecked"  # suffix of the hidden folder in which an untrusted model is written and tried out
+)
+LEFTOVER_S = (
+    3600.0  # such a folder that is older than any import can be is left from an app that was killed
+)
+MEMORY_BYTES, MEMORY_FACTOR = (
+    3 << 30,
+    6,
+)  # of a child: for the libraries, and for each byte of weights
 TIMEOUT_S, BYTES_PER_S = 180.0, 5_000_000  # its time: to import torch, and then by size
 
 
-def run_child(function: Callable[..., Any], *args: Any, size: int, name: str, progress: Progress = silent) -> Any:
+def run_child(
+    function: Callable[..., Any], *args: Any, size: int, name: str, progress: Progress = silent
+) -> Any:
     """Return `function(*args, progress)` on a model of `size` bytes; any failure is a sentence about `name`."""
     memory_bytes, timeout_s = MEMORY_BYTES + MEMORY_FACTOR * size, TIMEOUT_S + size / BYTES_PER_S
     try:
-        return run_limited(function, *args, memory_bytes=memory_bytes, timeout_s=timeout_s, progress=progress)
+        return run_limited(
+            function, *args, memory_bytes=memory_bytes, timeout_s=timeout_s, progress=progress
+        )
     except (MemoryError, TimeoutError):
         raise CheckpointError(
             f"{name} takes too much memory or time to read. Choose another one, or save its state_dict() alone."
         ) from None
     except (Nt2vrError, InterruptedError):
         raise
-    except Exception as error:  # where memory ends, and on hostile files, libraries fail in many ways
-        raise CheckpointError(f"{name} cannot be used ({reason_of(error)}). Choose another one.") from error
+    except (
+        Exception
+    ) as error:  # where memory ends, and on hostile files, libraries fail in many ways
+        raise CheckpointError(
+            f"{name} cannot be used ({reason_of(error)}). Choose another one."
+        ) from error
 
 
 @contextmanager
@@ -64,11 +79,15 @@ def try_out(encoder: Encoder, name: str) -> None:
             f"{name} cannot encode a sentence or a picture ({reason_of(error)}), so it is no usable model."
         ) from error
     if not (np.isfinite(text).all() and np.isfinite(video).all()):
-        raise CheckpointError(f"{name} encodes a sentence or a picture as values that are not finite.")
+        raise CheckpointError(
+            f"{name} encodes a sentence or a picture as values that are not finite."
+        )
     # A model of words may know none of the sentence, whose embedding is zero then.
     is_zero = not (text.any() and video.any())
     if text.shape != video.shape or (_takes_whole_clips(encoder) and is_zero):
-        raise CheckpointError(f"{name} embeds sentences and videos as vectors that cannot be compared.")
+        raise CheckpointError(
+            f"{name} embeds sentences and videos as vectors that cannot be compared."
+        )
 
 
 def _encoded_black(encoder: Encoder) -> Vectors:

@@ -59,7 +59,9 @@ def unfilled() -> "TorchFunctionMode":
     from torch.overrides import TorchFunctionMode  # noqa: PLC0415
 
     class Unfilled(TorchFunctionMode):
-        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
             kwargs = kwargs or {}
             target = next(iter((*args, *kwargs.values())), None)
             skipped = isinstance(target, Parameter) and func.__name__ in FILLING
@@ -72,12 +74,16 @@ def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:
     """Refuse weights that are not finite; `source` is the file or folder they are read from or written to."""
     for name, tensor in weights.items():
         if not tensor.isfinite().all():
-            raise CheckpointError(f"A weight in {source} is not finite ({name}). Choose an earlier checkpoint.")
+            raise CheckpointError(
+                f"A weight in {source} is not finite ({name}). Choose an earlier checkpoint."
+            )
 
 
 def visual_fingerprint(weights: Mapping[str, "Tensor"]) -> str:
     """Hash the visual tower of a state dict, as `text_fingerprint` does the other."""
-    return _fingerprint({name: tensor for name, tensor in weights.items() if name.startswith("visual.")})
+    return _fingerprint(
+        {name: tensor for name, tensor in weights.items() if name.startswith("visual.")}
+    )
 
 
 def text_fingerprint(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> str:
@@ -85,12 +91,16 @@ def text_fingerprint(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> st
 
     Tensors that embeddings do not depend on (temperature, counters) are left out.
     """
-    return _fingerprint({name: each for name, each in weights.items() if not name.startswith("visual.")}, tokenizer)
+    return _fingerprint(
+        {name: each for name, each in weights.items() if not name.startswith("visual.")}, tokenizer
+    )
 
 
 def _fingerprint(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> str:
     digest = blake2b(digest_size=16)
-    hash_into(digest, {n: t for n, t in weights.items() if t.is_floating_point() and n not in SCALARS})
+    hash_into(
+        digest, {n: t for n, t in weights.items() if t.is_floating_point() and n not in SCALARS}
+    )
     digest.update(tokenizer.encode())
     return digest.hexdigest()
 

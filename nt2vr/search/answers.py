@@ -20,12 +20,15 @@ from nt2vr.search.strategies import System, Vector
 
 NUM_BEST_FRAMES = 3
 PICKLED = 100  # clips whose embeddings a pickled ranking keeps: 2.5 MB of 12 frames of 512 numbers
-SHARED = ("gallery", "thumbnail")  # fields that a deep copy shares: embeddings of a whole gallery, and a decoder
+SHARED = (
+    "gallery",
+    "thumbnail",
+)  # fields that a deep copy shares: embeddings of a whole gallery, and a decoder
 GAP_S = 0.1  # windows of a film that are no further apart are adjacent
 COLUMNS = ("system", "rank", "video_id", "score", "verdict", "start", "end")  # for pandas
 Verdict = Literal["right", "violation", "miss"]
-# of a query, a clip, and perhaps a reference, next to which "right" also requires what the text leaves unchanged;
-# None if the truth is unknown
+# of a query, a clip, and perhaps a reference, next to which "right" also requires what the text
+# leaves unchanged; None if the truth is unknown
 Judge = Callable[..., Verdict | None]
 Copied = TypeVar("Copied", "Ranking", "Answer")
 Found = tuple[Video, float]  # a clip and its score
@@ -65,7 +68,9 @@ class Hit:
     rank: int  # from 1
     score: float  # in cosine units
     verdict: Verdict | None
-    film: str = ""  # that the windows belong to; like `moments`, empty for a complete video or a picture
+    film: str = (
+        ""  # that the windows belong to; like `moments`, empty for a complete video or a picture
+    )
     moments: tuple[Moment, ...] = ()  # the windows, in temporal order
 
     @property
@@ -75,10 +80,17 @@ class Hit:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain JSON data, with further fields for windows."""
-        hit = {"video_id": self.video_id, "rank": self.rank, "score": self.score, "verdict": self.verdict}
+        hit = {
+            "video_id": self.video_id,
+            "rank": self.rank,
+            "score": self.score,
+            "verdict": self.verdict,
+        }
         if not self.moments:
             return hit
-        moments = [{"start": each.start, "end": each.end, "score": each.score} for each in self.moments]
+        moments = [
+            {"start": each.start, "end": each.end, "score": each.score} for each in self.moments
+        ]
         best = next(each for each in self.moments if each.video_id == self.video_id)
         return {**hit, "film": self.film, "start": best.start, "end": best.end, "moments": moments}
 
@@ -88,7 +100,11 @@ def merge_windows(found: Sequence[Found], k: int) -> list[list[Found]]:
     hits: list[list[Found]] = []
     of_film: dict[str, list[list[Found]]] = defaultdict(list)
     for video, score in found:
-        near = [hit for hit in of_film[video.film] if any(_is_adjacent(video, other) for other, _ in hit)]
+        near = [
+            hit
+            for hit in of_film[video.film]
+            if any(_is_adjacent(video, other) for other, _ in hit)
+        ]
         if near:
             best, *others = near  # the window may close a gap
             best.append((video, score))
@@ -118,11 +134,17 @@ def ranks_of(groups: Sequence[Sequence[Found]], found: Sequence[Found]) -> dict[
     return ranks | {video_id: rank for rank, video_id in enumerate(others, len(groups) + 1)}
 
 
-def hits_of(groups: Sequence[Sequence[Found]], judge: Callable[[Video], Verdict | None]) -> tuple[Hit, ...]:
+def hits_of(
+    groups: Sequence[Sequence[Found]], judge: Callable[[Video], Verdict | None]
+) -> tuple[Hit, ...]:
     """Return the clips of hits, best first, with their verdicts and windows."""
     hits = []
     for rank, group in enumerate(groups, 1):
-        windows = [Moment(each.video_id, each.start, each.end, round(value, 4)) for each, value in group if each.film]
+        windows = [
+            Moment(each.video_id, each.start, each.end, round(value, 4))
+            for each, value in group
+            if each.film
+        ]
         moments, (video, score) = tuple(sorted(windows, key=lambda moment: moment.start)), group[0]
         hits.append(Hit(video.video_id, rank, round(score, 4), judge(video), video.film, moments))
     return tuple(hits)
@@ -132,25 +154,40 @@ def hits_of(groups: Sequence[Sequence[Found]], judge: Callable[[Video], Verdict 
 class Ranking:
     """The result of one system.
 
-    A pickled one keeps the embeddings of at most PICKLED clips, and no small pictures. A copy shares all of both.
+    A pickled one keeps the embeddings of at most PICKLED clips, and no small pictures. A copy
+    shares all of both.
     """
 
     system: System
-    hits: tuple[Hit, ...]  # the best k, best first; empty if the strategy leaves nothing to search for
-    unseen: tuple[str, ...] = ()  # words that never occurred in the model's training, and were not substituted
-    read_as: Mapping[str, str] = field(default_factory=dict)  # substituted words and their substitutes
+    hits: tuple[
+        Hit, ...
+    ]  # the best k, best first; empty if the strategy leaves nothing to search for
+    unseen: tuple[
+        str, ...
+    ] = ()  # words that never occurred in the model's training, and were not substituted
+    read_as: Mapping[str, str] = field(
+        default_factory=dict
+    )  # substituted words and their substitutes
     reads: str = ""  # the words that the model reads of the sentence, if it leaves out some, and is asked for it
     low: bool = False  # whether the best score is below the model's scores for clips that fit
     strength: float = 0.0  # of the system's strategy; 0 if it has none
-    vector: Vector | None = field(default=None, repr=False, compare=False)  # None if nothing is left to search for
-    exclusion: Exclusion | None = field(default=None, repr=False, compare=False)  # taken from the vector's scores
-    ranks: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)  # of more clips than the hits
+    vector: Vector | None = field(
+        default=None, repr=False, compare=False
+    )  # None if nothing is left to search for
+    exclusion: Exclusion | None = field(
+        default=None, repr=False, compare=False
+    )  # taken from the vector's scores
+    ranks: Mapping[str, int] = field(
+        default_factory=dict, repr=False, compare=False
+    )  # of more clips than the hits
     epoch: int | None = None  # that answered, if the system's model is a run's newest
     notice: str = ""  # why a newer checkpoint, or the index that was asked for, is not used
     # as embedded by the model that answered, which may have been swapped since
     gallery: EmbeddedGallery | None = field(default=None, repr=False, compare=False)
     missing: int = 0  # clips that were not searched, because the model has not indexed them
-    thumbnail: Callable[[str], bytes | None] | None = field(default=None, repr=False, compare=False)  # small JPEGs
+    thumbnail: Callable[[str], bytes | None] | None = field(
+        default=None, repr=False, compare=False
+    )  # small JPEGs
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self.with_excerpt(self.clips))
@@ -209,10 +246,15 @@ class Ranking:
     def rows(self) -> list[dict[str, Any]]:
         """The hits as rows of a table for pandas."""
         hits = (hit.as_dict() for hit in self.hits)
-        return [{"system": self.system.name, **{name: hit.get(name) for name in COLUMNS[1:]}} for hit in hits]
+        return [
+            {"system": self.system.name, **{name: hit.get(name) for name in COLUMNS[1:]}}
+            for hit in hits
+        ]
 
     def _repr_html_(self, pictures: int = SHOWN) -> Markup:
-        return hits_html(self.system.name, [hit.as_dict() for hit in self.hits], self.thumbnail, pictures)
+        return hits_html(
+            self.system.name, [hit.as_dict() for hit in self.hits], self.thumbnail, pictures
+        )
 
 
 @dataclass(frozen=True)
@@ -245,7 +287,9 @@ class Match:
     """Lines, as they were understood, scored for one clip or picture."""
 
     queries: tuple[Query, ...]
-    verdicts: tuple[Verdict | None, ...]  # one per line, None where the truth is not known; "right" if it is true
+    verdicts: tuple[
+        Verdict | None, ...
+    ]  # one per line, None where the truth is not known; "right" if it is true
     systems: tuple[Scored, ...]
     judged_by: str = ""  # "captions", if the verdicts derive from them
 
@@ -253,8 +297,13 @@ class Match:
         """Return the match as the API answers it."""
         judged = zip(self.queries, self.verdicts, strict=True)
         lines = [{"text": query.text, "verdict": verdict} for query, verdict in judged]
-        systems = [{"name": each.system.name, "scores": [*each.scores], "best": each.best} for each in self.systems]
-        return {"lines": lines, "systems": systems} | ({"judged_by": self.judged_by} if self.judged_by else {})
+        systems = [
+            {"name": each.system.name, "scores": [*each.scores], "best": each.best}
+            for each in self.systems
+        ]
+        return {"lines": lines, "systems": systems} | (
+            {"judged_by": self.judged_by} if self.judged_by else {}
+        )
 
 
 @dataclass(frozen=True)
@@ -265,7 +314,9 @@ class Answer:
     rankings: tuple[Ranking, ...]
     judged_by: str = ""  # "captions" if the verdicts derive from them; "" if the truth is known, or there are none
     gallery: str = ""  # its key
-    denied: Query | None = None  # the query whose `affirmed` one this is, if the page took its negation away
+    denied: Query | None = (
+        None  # the query whose `affirmed` one this is, if the page took its negation away
+    )
 
     def __getstate__(self) -> dict[str, Any]:
         # Each system sees the hits of the others, too.
@@ -285,7 +336,9 @@ class Answer:
         return _copied(self, memo)
 
     def with_thumbnails(self, thumbnail: Callable[[str], bytes | None]) -> "Answer":
-        return replace(self, rankings=tuple(replace(each, thumbnail=thumbnail) for each in self.rankings))
+        return replace(
+            self, rankings=tuple(replace(each, thumbnail=thumbnail) for each in self.rankings)
+        )
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with one row per system and hit."""
@@ -312,16 +365,27 @@ class Answer:
     @property
     def moments(self) -> set[str]:
         """The ids of all windows of films that were found."""
-        return {each.video_id for ranking in self.rankings for hit in ranking.hits for each in hit.moments}
+        return {
+            each.video_id
+            for ranking in self.rankings
+            for hit in ranking.hits
+            for each in hit.moments
+        }
 
     def as_typed(self, ranking: Ranking) -> tuple[str, ...]:
         """List the words that were substituted for other systems but not for this one, which knows them."""
-        return tuple(word for word in self.read_as if word not in {*ranking.read_as, *ranking.unseen})
+        return tuple(
+            word for word in self.read_as if word not in {*ranking.read_as, *ranking.unseen}
+        )
 
     def verdict(self, video_id: str) -> Verdict | None:
         """Return the verdict on a clip, which may be a window of a hit; None if it has none."""
         hits = (hit for ranking in self.rankings for hit in ranking.hits)
-        found = (hit for hit in hits if video_id in (hit.video_id, *(moment.video_id for moment in hit.moments)))
+        found = (
+            hit
+            for hit in hits
+            if video_id in (hit.video_id, *(moment.video_id for moment in hit.moments))
+        )
         return next((hit.verdict for hit in found), None)
 
     def see(self, video_id: str) -> tuple[Seen, ...]:
@@ -336,14 +400,20 @@ class Answer:
             frames = scores_of(embedded.frame_embeddings(row), vector, ranking.exclusion)  # (F,)
             best = np.argsort(-frames, kind="stable")[: NUM_BEST_FRAMES if len(frames) > 1 else 0]
             moments = tuple(float((frame + 0.5) / len(frames)) for frame in sorted(best))
-            score = float(scores_of(embedded.clips(ranking.exclusion, [row])[0], vector, ranking.exclusion))
+            score = float(
+                scores_of(embedded.clips(ranking.exclusion, [row])[0], vector, ranking.exclusion)
+            )
             rank = ranking.ranks.get(video_id)
             seen.append(Seen(ranking.system, rank, round(score, 4), moments, len(frames)))
         return tuple(seen)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answer as plain JSON data, the same in all APIs; without what it does not have."""
-        query = {"text": self.query.text, "wanted": list(self.query.wanted), "unwanted": list(self.query.unwanted)}
+        query = {
+            "text": self.query.text,
+            "wanted": list(self.query.wanted),
+            "unwanted": list(self.query.unwanted),
+        }
         return {
             "query": query | _given(notice=self.query.notice, read_as=self.read_as),
             **_given(gallery=self.gallery, judged_by=self.judged_by if self.has_verdicts else ""),

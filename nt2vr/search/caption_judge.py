@@ -22,16 +22,18 @@ _READ = 20_000  # captions remembered
 def judge_by_captions(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
     """Judge a clip by what its captions say; what they do not mention is no evidence, and gets no verdict.
 
-    Returns "violation" if a caption has all content words of an unwanted part; "right" if a caption has all those of
-    the wanted part, none has a content word of an unwanted part or a related one, and the query does not ask what else
-    is there, or what of a reference a clip keeps; otherwise None.
+    Returns "violation" if a caption has all content words of an unwanted part; "right" if a caption
+    has all those of the wanted part, none has a content word of an unwanted part or a related one,
+    and the query does not ask what else is there, or what of a reference a clip keeps; otherwise
+    None.
     """
     said = [_content_of(caption) for caption in video.captions]
     unwanted = [content for content in map(_content_of, query.unwanted) if content]
     if any(_is_said(content, said) for content in unwanted):
         return "violation"
     denied, everything = frozenset[str]().union(*unwanted), frozenset[str]().union(*said)
-    # Where a word is said that means nearly the same as a denied one, the thing itself may be there.
+    # Where a word is said that means nearly the same as a denied one, the thing itself may be
+    # there.
     is_near = (related(word) & everything or derived_from(word, everything) for word in denied)
     if reference or query.others or any(is_near):
         return None

@@ -1,7 +1,8 @@
 """Embed the clips of a gallery by one model, and open those that are stored, with their index.
 
-The built-in gallery ships with the embeddings of the visual tower that the built-in models share, so that the first
-start embeds nothing. After a change of the gallery or of that tower, `python -m nt2vr.world.embeddings` writes them.
+The built-in gallery ships with the embeddings of the visual tower that the built-in models share,
+so that the first start embeds nothing. After a change of the gallery or of that tower, `python -m
+nt2vr.world.embeddings` writes them.
 """
 
 import logging
@@ -18,11 +19,28 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import CheckpointError, ConfigError, MediaError, NotIndexedError, counted, reason_of
+from nt2vr.errors import (
+    CheckpointError,
+    ConfigError,
+    MediaError,
+    NotIndexedError,
+    counted,
+    reason_of,
+)
 from nt2vr.files import is_disk_full, parse_json, write_json
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.media.store import CHUNK, LIMITS, SAMPLING, Cache, Rows, digest, evict, mark_used, read_cached
+from nt2vr.media.store import (
+    CHUNK,
+    LIMITS,
+    SAMPLING,
+    Cache,
+    Rows,
+    digest,
+    evict,
+    mark_used,
+    read_cached,
+)
 from nt2vr.media.video_files import decode_files, hash_files, missing_of
 from nt2vr.models.card import Card, StoredNames
 from nt2vr.models.encoder import Encoder
@@ -42,8 +60,8 @@ SAMPLE = 200  # captions with which the recall is measured
 Embeddings = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 Some = tuple[Sequence[Video], Embeddings]  # clips, and their embeddings (B, F, D)
-# embeds clips elsewhere, some at a time; the dictionary gets ids and reasons of those that fail; the function is
-# called now and then, and stops the work as `Progress` does
+# embeds clips elsewhere, some at a time; the dictionary gets ids and reasons of those that fail;
+# the function is called now and then, and stops the work as `Progress` does
 Encode = Callable[[Sequence[Video], dict[str, str], Callable[[], None]], Iterator[Some]]
 Sample = Callable[[], Embeddings]  # returns queries (Q, D) to measure the recall with
 _seconds_per_clip: dict[str, float] = {}  # by `Card.visual_key`
@@ -64,7 +82,9 @@ def drop_unused(gallery: Gallery, cache: Cache) -> None:
     """Drop the embeddings of clips that the gallery has no longer, under every visual tower; an OSError drops none."""
     unreadable: dict[str, str] = {}
     keys = [clip.key for clip in hash_files(gallery.videos, cache, unreadable)]
-    if gallery.key and not unreadable:  # otherwise others use the rows, or it is not known which are unused
+    if (
+        gallery.key and not unreadable
+    ):  # otherwise others use the rows, or it is not known which are unused
         for tower in _folders(cache.galleries / gallery.key):
             for folder in (tower, *_folders(tower)):
                 Rows(folder, np.float32).retain(keys)
@@ -86,7 +106,8 @@ def embed_gallery(
     Equal content is embedded once. A CheckpointError refuses embeddings that are not finite.
 
     Args:
-        in_memory: whether to go on if embeddings cannot be stored, which otherwise is a ConfigError.
+        in_memory: whether to go on if embeddings cannot be stored, which otherwise is a
+            ConfigError.
         milvus: indexes a library.
         encode: decodes and embeds the clips elsewhere; None does it here.
         announce: gets what a slow model will cost, before it embeds any.
@@ -106,7 +127,9 @@ def embed_gallery(
 
     report()
     if missing and encoder.capabilities.is_slow:
-        announce(f"{encoder.name} has {cost_text(encoder, len(missing))}. Stopped, it goes on from there next time.")
+        announce(
+            f"{encoder.name} has {cost_text(encoder, len(missing))}. Stopped, it goes on from there next time."
+        )
     encode = encode or partial(_encode, bool(gallery.key), rows, encoder, decoder, cache)
     shipped = shipped_embeddings(card)
     known = [clip for clip in missing if clip.key in shipped]
@@ -114,10 +137,14 @@ def embed_gallery(
     taken = [(known, np.stack([shipped[clip.key] for clip in known]))] if known else []
     for some, embeddings in (part for parts in (taken, others) for part in parts):
         if not np.isfinite(embeddings).all():
-            raise CheckpointError(f"The embeddings of {card.name} are not finite. Choose another checkpoint.")
+            raise CheckpointError(
+                f"The embeddings of {card.name} are not finite. Choose another checkpoint."
+            )
         keys = [clip.key for clip in some]
         if error := _add(rows, keys, embeddings):
-            reason = "the disk is full" if is_disk_full(error) else error.strerror or reason_of(error)
+            reason = (
+                "the disk is full" if is_disk_full(error) else error.strerror or reason_of(error)
+            )
             message = f"Embeddings cannot be stored in {rows.folder} ({reason})."
             if not in_memory:
                 message += " Those stored so far are kept; free some space and start again."
@@ -127,7 +154,9 @@ def embed_gallery(
         report(some[-1].video_id)
     evict(_folders(rows.folder.parent), LIMITS["towers"])
     by_content = {clip.key: failed[clip.video_id] for clip in clips if clip.video_id in failed}
-    skipped |= {clip.video_id: by_content[clip.key] for clip in clips if clip.key in by_content}  # copies, too
+    skipped |= {
+        clip.video_id: by_content[clip.key] for clip in clips if clip.key in by_content
+    }  # copies, too
     return _opened(gallery, encoder, rows, clips, skipped, milvus, True, progress)
 
 
@@ -149,10 +178,13 @@ def _encode(
     report: Callable[[], None],
 ) -> Iterator[Some]:
     """Decode and embed files here, except for those that another process has embedded in the meantime."""
-    # In libraries (`by_file`), a batch has clips of one file only, so that a kill loses no more than that.
+    # In libraries (`by_file`), a batch has clips of one file only, so that a kill loses no more
+    # than that.
     with cache.frames(encoder.num_frames, encoder.framing) as store:
         decoded = decode_files(missing, encoder.num_frames, encoder.framing, decoder, failed, store)
-        for _, some in groupby(decoded, lambda item: item[0].path) if by_file else [(None, decoded)]:
+        for _, some in (
+            groupby(decoded, lambda item: item[0].path) if by_file else [(None, decoded)]
+        ):
             while batch := list(islice(some, encoder.batch_size)):
                 clips = [clip for clip, _ in batch]
                 rows.refresh()
@@ -160,7 +192,10 @@ def _encode(
                 if (known >= 0).all():
                     yield clips, rows.rows()[known]
                 else:
-                    yield clips, embeddings_of(clips, [frames for _, frames in batch], encoder, decoder)
+                    yield (
+                        clips,
+                        embeddings_of(clips, [frames for _, frames in batch], encoder, decoder),
+                    )
 
 
 def embeddings_of(
@@ -198,7 +233,9 @@ def _add(rows: Rows[np.float32], keys: Sequence[str], values: Embeddings) -> OSE
     return failure
 
 
-def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None) -> EmbeddedGallery:
+def open_gallery(
+    gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None
+) -> EmbeddedGallery:
     """Open the clips with stored embeddings, and list the others as skipped; nothing is decoded or encoded."""
     if encoder.given_videos is not None:
         return _looked_up(gallery, encoder, encoder.given_videos)
@@ -207,13 +244,19 @@ def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvu
     return _opened(gallery, encoder, rows, clips, skipped, milvus, False, silent)
 
 
-def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None) -> EmbeddedGallery:
+def open_indexed(
+    gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None
+) -> EmbeddedGallery:
     """Open the indexed part of a library without decoding or encoding; a NotIndexedError if it is empty."""
     opened, num_clips = open_gallery(gallery, encoder, cache, milvus), len(gallery.videos)
     if not num_clips:
-        raise NotIndexedError(f"{gallery.name} has no clips yet. Update it in the Library tab.", encoder.name)
+        raise NotIndexedError(
+            f"{gallery.name} has no clips yet. Update it in the Library tab.", encoder.name
+        )
     if not opened.gallery.videos:
-        text = f"{gallery.name} is not indexed by {encoder.name} yet: {cost_text(encoder, num_clips)}."
+        text = (
+            f"{gallery.name} is not indexed by {encoder.name} yet: {cost_text(encoder, num_clips)}."
+        )
         raise NotIndexedError(text, encoder.name, tower=encoder.card.visual_key)
     return opened
 
@@ -248,15 +291,21 @@ def _opened(
     clips = [clip for clip, place in zip(clips, places.tolist(), strict=True) if place >= 0]
     frames, places, folder = rows.rows(), places[places >= 0], rows.folder
     pooled = _pooled(encoder, folder, [clip.key for clip in clips], frames, places)
-    embedded = _assembled(gallery, encoder, clips, pooled, frames, places, skipped, "Not embedded yet.")
+    embedded = _assembled(
+        gallery, encoder, clips, pooled, frames, places, skipped, "Not embedded yet."
+    )
     pooling = StoredNames.of(encoder.card.visual_key).pooling
 
     def sample() -> Embeddings:
         captions = (caption for video in clips for caption in video.captions[:1])
-        return encoder.encode_text(list(islice(captions, SAMPLE)) or [form.example for form in forms()])
+        return encoder.encode_text(
+            list(islice(captions, SAMPLE)) or [form.example for form in forms()]
+        )
 
     measured = sample if may_build else None
-    if milvus is not None and gallery.key and clips:  # of other galleries, nobody would delete the rows
+    if (
+        milvus is not None and gallery.key and clips
+    ):  # of other galleries, nobody would delete the rows
         return _in_milvus(embedded, folder / pooling, milvus, measured, progress)
     if len(clips) < APPROXIMATE_FROM:
         return embedded
@@ -266,7 +315,9 @@ def _opened(
     return embedded if index is None else replace(embedded, index=index, contents=contents)
 
 
-def _pooled(encoder: Encoder, folder: Path, keys: Sequence[str], frames: Embeddings, places: Numbers) -> Embeddings:
+def _pooled(
+    encoder: Encoder, folder: Path, keys: Sequence[str], frames: Embeddings, places: Numbers
+) -> Embeddings:
     """Return pooled embeddings (V, D), memory-mapped if they are stored in this order; the missing ones are added."""
     name = StoredNames.of(encoder.card.visual_key).pooling
     if not name.isidentifier():
@@ -305,12 +356,16 @@ def _assembled(
     return EmbeddedGallery(shown, embeddings, index, reasons, frames, places, encoder.frame_reader)
 
 
-def _looked_up(gallery: Gallery, encoder: Encoder, given_videos: Mapping[str, Embeddings]) -> EmbeddedGallery:
+def _looked_up(
+    gallery: Gallery, encoder: Encoder, given_videos: Mapping[str, Embeddings]
+) -> EmbeddedGallery:
     """Open the clips of which a model has embeddings from elsewhere; a ConfigError says if there are none."""
     videos = [video for video in gallery.videos if video.video_id in given_videos]
     if not videos:
         num_videos = len(gallery.videos)
-        raise ConfigError(f"{encoder.name} has no embedding of any of the {num_videos} videos of {gallery.name}.")
+        raise ConfigError(
+            f"{encoder.name} has no embedding of any of the {num_videos} videos of {gallery.name}."
+        )
 
     embeddings = np.stack([given_videos[video.video_id] for video in videos])
     reason = f"{encoder.name} has no embedding of it."
@@ -327,7 +382,9 @@ def _fingerprint(ids: Numbers) -> str:
     return blake2b(ids.tobytes(), digest_size=16).hexdigest()
 
 
-def _approximate(path: Path, contents: Numbers, embeddings: Embeddings, sample: Sample | None) -> FaissIndex | None:
+def _approximate(
+    path: Path, contents: Numbers, embeddings: Embeddings, sample: Sample | None
+) -> FaissIndex | None:
     """Open the stored index, or build it in minutes if there is a `sample`; None if exact search serves better."""
     # Clips of equal content share an id, of those in `contents` (V,), by which the index answers.
     ids, places = np.unique(contents, return_index=True)
@@ -338,16 +395,26 @@ def _approximate(path: Path, contents: Numbers, embeddings: Embeddings, sample: 
         try:
             index.save(path, _fingerprint(ids))
         except OSError as error:
-            logger.warning("The index %s cannot be stored (%s). Searches will be exact.", path, reason_of(error))
+            logger.warning(
+                "The index %s cannot be stored (%s). Searches will be exact.",
+                path,
+                reason_of(error),
+            )
     return index if index is not None and index.recall >= MIN_RECALL else None
 
 
 def _in_milvus(
-    embedded: EmbeddedGallery, folder: Path, milvus: Milvus, sample: Sample | None, progress: Progress
+    embedded: EmbeddedGallery,
+    folder: Path,
+    milvus: Milvus,
+    sample: Sample | None,
+    progress: Progress,
 ) -> EmbeddedGallery:
     """Bring a library's index in Milvus up to date, or, without a `sample`, open it as the last update left it."""
     library, clips, embeddings = embedded.gallery.key, embedded.gallery.videos, embedded.embeddings
-    contents = np.array([content_id(f"{library} {clip.key}") for clip in clips], np.int64)  # others are there, too
+    contents = np.array(
+        [content_id(f"{library} {clip.key}") for clip in clips], np.int64
+    )  # others are there, too
     ids, places = np.unique(contents, return_index=True)
     local = ExactIndex(embeddings.shape[1])
     is_unique = len(ids) == len(contents)  # then nothing is copied
@@ -358,7 +425,9 @@ def _in_milvus(
     path = folder.with_suffix(".milvus.json")  # what the last update measured
     state, refused = {"index": milvus.place, "ids": _fingerprint(ids)}, ""
     if sample is None:
-        facts = read_cached(path, lambda path: dict(parse_json(path.read_text(encoding="utf-8")))) or {}
+        facts = (
+            read_cached(path, lambda path: dict(parse_json(path.read_text(encoding="utf-8")))) or {}
+        )
         index.recall = float(facts.get("recall", 0))
         if facts | state != facts:
             refused = "The vector database has other clips, so every clip was compared here. Update the library."
@@ -377,7 +446,11 @@ def _in_milvus(
     if not refused and index.recall < MIN_RECALL:
         found = f"{100 * index.recall:.1f} % of the ten best clips"
         refused = f"The vector database finds only {found}, so every clip was compared here. Choose another index."
-    return replace(embedded, refused=refused) if refused else replace(embedded, index=index, contents=contents)
+    return (
+        replace(embedded, refused=refused)
+        if refused
+        else replace(embedded, index=index, contents=contents)
+    )
 
 
 def shipped_embeddings(card: Card) -> Mapping[str, Embeddings]:

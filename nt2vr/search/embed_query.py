@@ -1,6 +1,7 @@
 """From a query to its parts: words that a model has never seen replaced, texts and references embedded.
 
-A model that knows a word is asked for it as typed. Models that do not know it are all asked for the same word.
+A model that knows a word is asked for it as typed. Models that do not know it are all asked for the
+same word.
 """
 
 import re
@@ -20,7 +21,14 @@ from nt2vr.negation.parse.inflect import forms_of
 from nt2vr.negation.parse.query import Query
 from nt2vr.negation.parse.tokens import EMOJI, NO_EMOJI
 from nt2vr.search.embedded_gallery import EmbeddedGallery
-from nt2vr.search.references import CovrVectors, Reference, Weights, attends, combine, merge_references
+from nt2vr.search.references import (
+    CovrVectors,
+    Reference,
+    Weights,
+    attends,
+    combine,
+    merge_references,
+)
 from nt2vr.search.strategies import Parts, Vector, anchor_of, tau_of
 
 Synonyms = Mapping[str, str]  # word -> words to read it as
@@ -36,12 +44,19 @@ def substitutes(
     """Return by model the words to ask for instead of words it has never seen, as far as it knows any."""
     unseen = {name: unseen_words(query, model) for name, model in models.items()}
     known = dict[str, str]()
-    for word in {word for each in unseen.values() for word in each} - {word.lower() for word in literal}:
+    for word in {word for each in unseen.values() for word in each} - {
+        word.lower() for word in literal
+    }:
         unknowing = [models[name] for name, words in unseen.items() if word in words]
-        knows = cache(lambda text, some=unknowing: not any(each.unseen_words(text) for each in some))
+        knows = cache(
+            lambda text, some=unknowing: not any(each.unseen_words(text) for each in some)
+        )
         if found := known_substitute(word, knows, synonyms):
             known[word] = found
-    return {name: {word: known[word] for word in words if word in known} for name, words in unseen.items()}
+    return {
+        name: {word: known[word] for word in words if word in known}
+        for name, words in unseen.items()
+    }
 
 
 def unseen_words(query: Query, model: Encoder) -> tuple[str, ...]:
@@ -54,7 +69,9 @@ def known_substitute(word: str, knows: Knows, synonyms: Synonyms) -> str | None:
     """Return a known form of the same word, otherwise its synonym with each word in a known form; None without one."""
 
     def known_form(word: str) -> str | None:
-        return next((form for form in (word, *forms_of(word)) if form in _JOINING or knows(form)), None)
+        return next(
+            (form for form in (word, *forms_of(word)) if form in _JOINING or knows(form)), None
+        )
 
     if (form := known_form(word)) is not None:
         return form
@@ -81,7 +98,9 @@ def with_words(query: Query, read_as: Mapping[str, str]) -> Query:
         return _WITH_ARTICLE.sub(with_article, text)
 
     wanted, unwanted = (tuple(map(replaced, parts)) for parts in (query.wanted, query.unwanted))
-    return replace(query, text=replaced(query.text), wanted=wanted, unwanted=unwanted, cues=(), scopes=())
+    return replace(
+        query, text=replaced(query.text), wanted=wanted, unwanted=unwanted, cues=(), scopes=()
+    )
 
 
 def texts_of(query: Query) -> list[str]:
@@ -92,10 +111,14 @@ def texts_of(query: Query) -> list[str]:
 
 def parts_of(encoder: Encoder, query: Query, embeddings: Mapping[str, Vector]) -> Parts:
     """Return the parts of a query from the embeddings of its texts; their strength is left to be set."""
-    sentence, wanted = (embeddings[text] if text.strip() else None for text in (query.text, " ".join(query.wanted)))
+    sentence, wanted = (
+        embeddings[text] if text.strip() else None for text in (query.text, " ".join(query.wanted))
+    )
     unwanted = [embeddings[text] for text in query.unwanted]
     stacked = np.stack(unwanted) if unwanted else np.zeros((0, encoder.embed_dim), np.float32)
-    return Parts(sentence, wanted, stacked, 0.0, anchor_of(encoder), tau=tau_of(encoder.card)).by_text(encoder.card)
+    return Parts(
+        sentence, wanted, stacked, 0.0, anchor_of(encoder), tau=tau_of(encoder.card)
+    ).by_text(encoder.card)
 
 
 @on_gpu
@@ -107,27 +130,37 @@ def embed_texts(encoder: Encoder, texts: Sequence[str]) -> Vector:
 def embed_reference(encoder: Encoder, reference: Reference, gallery: EmbeddedGallery) -> Vector:
     """Embed a reference by itself, or look its clip up in the gallery: (D,), L2-normalised."""
     if reference.video_id:
-        return np.asarray(gallery.embeddings[_row(reference.video_id, gallery, encoder)], np.float32)
+        return np.asarray(
+            gallery.embeddings[_row(reference.video_id, gallery, encoder)], np.float32
+        )
     return _lent_pooled(encoder, reference)
 
 
 def _row(video_id: str, gallery: EmbeddedGallery, encoder: Encoder) -> int:
     row = gallery.row_of.get(video_id)
     if row is None:
-        raise ConfigError(f"The clip {quoted(video_id)} is not indexed by {encoder.name} here. Choose another.")
+        raise ConfigError(
+            f"The clip {quoted(video_id)} is not indexed by {encoder.name} here. Choose another."
+        )
     return row
 
 
-def embed_query(encoder: Encoder, query: Query, references: Sequence[Reference], gallery: EmbeddedGallery) -> Parts:
+def embed_query(
+    encoder: Encoder, query: Query, references: Sequence[Reference], gallery: EmbeddedGallery
+) -> Parts:
     """Embed a query for all strategies, whose strength is left to be set; texts are encoded in one batch."""
-    rows = {each.video_id: _row(each.video_id, gallery, encoder) for each in references if each.video_id}
+    rows = {
+        each.video_id: _row(each.video_id, gallery, encoder) for each in references if each.video_id
+    }
     clips = {name: np.asarray(gallery.embeddings[row], np.float32) for name, row in rows.items()}
     frames = {name: gallery.frame_embeddings(row) for name, row in rows.items() if attends(encoder)}
     return _embed(encoder, query, references, clips, frames)
 
 
 @on_gpu  # its arguments are pickled, so the gallery stays out
-def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clips: ById, frames: ById) -> Parts:
+def _embed(
+    encoder: Encoder, query: Query, references: Sequence[Reference], clips: ById, frames: ById
+) -> Parts:
     """Embed texts and pictures; wanted references join the wanted parts, strategies search away from the others."""
     # `clips` are the embeddings of the references that are clips, `frames` those of their frames.
     if encoder.capabilities.given_queries_only:
@@ -135,15 +168,21 @@ def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clip
     texts = texts_of(query)
     known = dict(zip(texts, encoder.encode_text(texts), strict=True)) if texts else {}
     parts = parts_of(encoder, query, known)
-    shown = [clips[each.video_id] if each.video_id else _pooled(encoder, each) for each in references]
+    shown = [
+        clips[each.video_id] if each.video_id else _pooled(encoder, each) for each in references
+    ]
     picture, away = merge_references(shown, references)
     if picture is None:
         return replace(parts, away=away)
     wanted = [each for each in references if each.wanted]
     nothing = np.zeros_like(picture)
-    sentence, affirmed = (nothing if each is None else each for each in (parts.sentence, parts.wanted))
+    sentence, affirmed = (
+        nothing if each is None else each for each in (parts.sentence, parts.wanted)
+    )
     covr = CovrVectors(picture, sentence, affirmed, np.asarray(parts.unwanted.sum(axis=0)))
-    if attends(encoder):  # a fusion with cross-attention reads the sentence's tokens, and the references' frames
+    if attends(
+        encoder
+    ):  # a fusion with cross-attention reads the sentence's tokens, and the references' frames
         tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
         seen = []
         for reference in wanted:
@@ -152,7 +191,9 @@ def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clip
             else:
                 stored = _encoded(encoder, reference)  # (F, W)
                 seen.append(encoder.pool(stored[:, None]))
-        covr = replace(covr, tokens=tokens.reshape(-1, encoder.embed_dim), frames=np.concatenate(seen))
+        covr = replace(
+            covr, tokens=tokens.reshape(-1, encoder.embed_dim), frames=np.concatenate(seen)
+        )
     share = max(each.weight for each in wanted)
 
     def joined(text: str, embedding: Vector | None) -> Vector:
@@ -165,8 +206,13 @@ def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clip
         mean = (1 - share) * embedding + share * picture
         return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-6), np.float32)
 
-    combined = partial(combine, query=covr, weights=Weights.of(encoder.card.composition), fusion=encoder.fusion)
-    sentence, affirmed = joined(query.text, parts.sentence), joined(" ".join(query.wanted), parts.wanted)
+    combined = partial(
+        combine, query=covr, weights=Weights.of(encoder.card.composition), fusion=encoder.fusion
+    )
+    sentence, affirmed = (
+        joined(query.text, parts.sentence),
+        joined(" ".join(query.wanted), parts.wanted),
+    )
     return replace(parts, sentence=sentence, wanted=affirmed, combined=combined, away=away)
 
 

@@ -13,8 +13,13 @@ from nt2vr.search.index import ExactIndex, Index, best_rows
 
 Rows = NDArray[np.int64]
 SHORTLIST = 10_000  # clips that an index gives to be scored
-FOCUSED = 20_000  # clips whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers
-SURE, RELIABLE = 10, 100  # first clips that a shortlist must not miss; nearest ones that an index hardly misses
+FOCUSED = (
+    20_000  # clips whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers
+)
+SURE, RELIABLE = (
+    10,
+    100,
+)  # first clips that a shortlist must not miss; nearest ones that an index hardly misses
 
 
 @dataclass(frozen=True)
@@ -25,11 +30,15 @@ class EmbeddedGallery:
     embeddings: Vectors  # (V, D), pooled by the encoder; row i belongs to `gallery.videos[i]`, as everywhere here
     index: Index  # over `embeddings`; its `recall` is 1 unless it is approximate
     skipped: tuple[tuple[str, str], ...]
-    all_frames: Vectors = field(repr=False)  # (N, F, D) as the encoder returned them, in the order of the file
+    all_frames: Vectors = field(
+        repr=False
+    )  # (N, F, D) as the encoder returned them, in the order of the file
     places: Rows = field(repr=False)  # (V,) of the rows in `all_frames`
     # makes frames (F, D) comparable with a query, (F, P); None if they are
     each: Callable[[Vectors], Vectors] | None = field(default=None, repr=False)
-    contents: Rows | None = field(default=None, repr=False)  # (V,) ids of contents, if the index answers with those
+    contents: Rows | None = field(
+        default=None, repr=False
+    )  # (V,) ids of contents, if the index answers with those
     refused: str = ""  # why the index that was asked for is not used; empty if it is
 
     @property
@@ -47,12 +56,15 @@ class EmbeddedGallery:
         rows = np.argsort(self.contents, kind="stable")
         return self.contents[rows], rows
 
-    def search(self, vector: Vectors, k: int, exclusion: Exclusion | None = None) -> tuple[Vectors, Rows]:
+    def search(
+        self, vector: Vectors, k: int, exclusion: Exclusion | None = None
+    ) -> tuple[Vectors, Rows]:
         """Return scores and rows of the best k clips, best first; ties by row.
 
-        An approximate index gives an exclusion the SHORTLIST clips nearest to the vector. All are scored if the first
-        ten might lack better ones: an exclusion only takes, and the index is reliable for the nearest hundred. Of more
-        than FOCUSED clips, a query that weighs frames is compared with the SHORTLIST nearest to the vector only.
+        An approximate index gives an exclusion the SHORTLIST clips nearest to the vector. All are
+        scored if the first ten might lack better ones: an exclusion only takes, and the index is
+        reliable for the nearest hundred. Of more than FOCUSED clips, a query that weighs frames is
+        compared with the SHORTLIST nearest to the vector only.
         """
         if exclusion is None:
             return self._nearest(vector, k)
@@ -67,19 +79,25 @@ class EmbeddedGallery:
                 return scores, best
         return self._scored(None, k, vector, exclusion)
 
-    def _scored(self, rows: Rows | None, k: int, vector: Vectors, exclusion: Exclusion) -> tuple[Vectors, Rows]:
+    def _scored(
+        self, rows: Rows | None, k: int, vector: Vectors, exclusion: Exclusion
+    ) -> tuple[Vectors, Rows]:
         """Score the clips of some rows, ascending, or all, and return the best k."""
         scores = scores_of(self.clips(exclusion, rows), vector, exclusion)
         rows = np.arange(len(scores)) if rows is None else rows
         best = best_rows(scores, rows, min(k, len(rows)))
         return scores[best], rows[best]
 
-    def clips(self, exclusion: Exclusion | None = None, rows: Sequence[int] | Rows | None = None) -> Vectors:
+    def clips(
+        self, exclusion: Exclusion | None = None, rows: Sequence[int] | Rows | None = None
+    ) -> Vectors:
         """Return the clips of some rows, or all, as a query sees them: (n, D), pooled anew if it weighs frames."""
         if exclusion is None or exclusion.focus is None:
             return self.embeddings if rows is None else self.embeddings[rows]
         places = self.places if rows is None else self.places[rows]
-        chunks = (self.all_frames[places[start : start + CHUNK]] for start in range(0, len(places), CHUNK))
+        chunks = (
+            self.all_frames[places[start : start + CHUNK]] for start in range(0, len(places), CHUNK)
+        )
         pooled = [focused(frames, exclusion.focus) for frames in chunks]
         return np.concatenate(pooled) if pooled else self.embeddings[:0]
 
@@ -90,7 +108,9 @@ class EmbeddedGallery:
             return scores, ids
         contents, rows = self._rows_by_content
         first, last = np.searchsorted(contents, ids), np.searchsorted(contents, ids, "right")
-        found = np.concatenate([np.empty(0, np.int64), *(rows[a:b] for a, b in zip(first, last, strict=True))])
+        found = np.concatenate(
+            [np.empty(0, np.int64), *(rows[a:b] for a, b in zip(first, last, strict=True))]
+        )
         scores = np.repeat(scores, last - first)
         best = np.lexsort((found, -scores))[:k]
         return scores[best], found[best]

@@ -23,7 +23,9 @@ from nt2vr.search.strategies import System
 
 logger = logging.getLogger(__name__)
 MAX_QUERIES = 256  # whose rankings are kept: about 30 KB each, of 15 epochs with eight clips
-MAX_WAITING = 4  # queries whose epochs are being searched, one after another; others are asked again later
+MAX_WAITING = (
+    4  # queries whose epochs are being searched, one after another; others are asked again later
+)
 OF_RUN = re.compile(r" · (?:epoch (\d+)|best)$")
 Entries = Mapping[str, CatalogEntry]
 Key = tuple[str, str]  # a run, and the query with its strategy
@@ -51,7 +53,9 @@ class RunEpochs:
     def system(self, epoch: int, like: System) -> System:
         """Return the system of an epoch with the strategy of another; the newest epoch is the run, which goes on."""
         if epoch not in self.epochs:
-            raise ConfigError(f"{quoted(self.run)} has no such epoch. Choose one from {self.epochs[0]} on.")
+            raise ConfigError(
+                f"{quoted(self.run)} has no such epoch. Choose one from {self.epochs[0]} on."
+            )
         model = self.run if epoch == self.epochs[-1] else f"{self.run} · epoch {epoch}"
         return System(model, like.strategy, like.strength)
 
@@ -60,15 +64,21 @@ class RunEpochs:
         entries = models.entries()
         key = models.card(self.run, entries).visual_key
         names = {0: base} | {epoch: f"{self.run} · epoch {epoch}" for epoch in self.epochs}
-        absent = ((epoch, name) for epoch, name in names.items() if epoch not in kept and name in entries)
+        absent = (
+            (epoch, name) for epoch, name in names.items() if epoch not in kept and name in entries
+        )
         return [epoch for epoch, name in absent if models.card(name, entries).visual_key == key]
 
-    def rank(self, searcher: Searcher, query: Query, panel: Panel, epoch: int, base: str, like: System) -> Ranking:
+    def rank(
+        self, searcher: Searcher, query: Query, panel: Panel, epoch: int, base: str, like: System
+    ) -> Ranking:
         """Rank with an epoch that is not loaded, or the base for 0, as `panel` asks `like`; no hits if that fails."""
         system = replace(like, model=f"{self.run} · epoch {epoch}" if epoch else base)
         try:
             models = searcher.models
-            encoder = models.read(models.folder(system.model)) if epoch else searcher.live.encoder(base)
+            encoder = (
+                models.read(models.folder(system.model)) if epoch else searcher.live.encoder(base)
+            )
             panel = replace(panel, systems=(system,), loaded={system.model: LoadedModel(encoder)})
             return searcher.answer(query, panel).rankings[0]
         except Nt2vrError as error:
@@ -81,8 +91,9 @@ def judged_by_parts(
 ) -> dict[int, Ranking]:
     """Judge hits by what a run's base finds for each part of a query alone, where nobody knows what clips show.
 
-    A clip shows a part if its similarity is a standard deviation above the gallery's mean. That tells of 76 % of 922
-    first clips of the built-in world whether they violate, and of 72 to 87 % where a tenth to half of 60 clips do.
+    A clip shows a part if its similarity is a standard deviation above the gallery's mean. That
+    tells of 76 % of 922 first clips of the built-in world whether they violate, and of 72 to 87 %
+    where a tenth to half of 60 clips do.
     """
     model = searcher.live.get(base)
     (parts,) = searcher.parts(query, replace(panel, systems=(System(base),), loaded={base: model}))
@@ -118,7 +129,10 @@ class KeptRankings:
 
     def add(self, key: Key, rankings: Mapping[int, Ranking]) -> dict[int, Ranking]:
         """Add rankings by epoch, and return all of the run and query; without what only a clip's details need."""
-        slim = {epoch: replace(each, ranks={}, vector=None, gallery=None) for epoch, each in rankings.items()}
+        slim = {
+            epoch: replace(each, ranks={}, vector=None, gallery=None)
+            for epoch, each in rankings.items()
+        }
         with self._changing:
             known = self._kept[key] = {**self._kept.pop(key, {}), **slim}
             while len(self._kept) > MAX_QUERIES:
@@ -167,16 +181,25 @@ class Recording:
         if not path.is_file():
             return None
         recording = cls(**parse_json(path.read_text(encoding="utf-8")))
-        if {clip for epochs in recording.queries.values() for found in epochs for clip, _ in found} <= set(videos):
+        if {
+            clip for epochs in recording.queries.values() for found in epochs for clip, _ in found
+        } <= set(videos):
             return recording
-        logger.warning("%s is of another gallery. Make it again: python -m benchmarks.recording.", path)
+        logger.warning(
+            "%s is of another gallery. Make it again: python -m benchmarks.recording.", path
+        )
         return None
 
-    def rankings(self, query: Query, judge: Judge, video_of: Callable[[str], Video]) -> dict[int, Ranking]:
+    def rankings(
+        self, query: Query, judge: Judge, video_of: Callable[[str], Video]
+    ) -> dict[int, Ranking]:
         """Return what each epoch found, judged; nothing for a sentence that was not recorded."""
         rankings = {}
         for epoch, found in enumerate(self.queries.get(query.text, ())):
             ranked = enumerate(found, 1)
-            hits = (Hit(clip, rank, score, judge(query, video_of(clip))) for rank, (clip, score) in ranked)
+            hits = (
+                Hit(clip, rank, score, judge(query, video_of(clip)))
+                for rank, (clip, score) in ranked
+            )
             rankings[epoch] = Ranking(System(self.base), tuple(hits))
         return rankings

@@ -22,8 +22,11 @@ class Exclusion:
 
     unwanted: Vectors  # (U, D), unit vectors; without any, nothing is lowered
     weight: float  # at least 0
-    tau: Vectors | float | None = None  # (U,), or one for all; None until `within` takes it from a gallery
-    # (D,), the text that weighs each clip's frames, see `focused`; None leaves clips pooled as they are
+    tau: Vectors | float | None = (
+        None  # (U,), or one for all; None until `within` takes it from a gallery
+    )
+    # (D,), the text that weighs each clip's frames, see `focused`; None leaves clips pooled as they
+    # are
     focus: Vectors | None = None
 
     def within(self, clips: Vectors) -> Self:
@@ -52,7 +55,9 @@ def above_mean(clips: Vectors, texts: Vectors, deviations: float) -> Vectors:
 
 def unit(vectors: NDArray[np.floating]) -> Vectors:
     """L2-normalise (..., D); zeros stay zeros."""
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12), np.float32)
+    return np.asarray(
+        vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12), np.float32
+    )
 
 
 def focused(frames: Vectors, focus: Vectors) -> Vectors:
@@ -62,8 +67,8 @@ def focused(frames: Vectors, focus: Vectors) -> Vectors:
 
     Zeros as q give the mean.
 
-    Source: Ventura et al., "CoVR: Learning Composed Video Retrieval from Web Video Captions", AAAI 2024, after Bain et
-    al., "A CLIP-Hitchhiker's Guide to Long Video Retrieval", 2022.
+    Source: Ventura et al., "CoVR: Learning Composed Video Retrieval from Web Video Captions", AAAI
+    2024, after Bain et al., "A CLIP-Hitchhiker's Guide to Long Video Retrieval", 2022.
     """
     similarities = frames @ focus / FOCUS
     weights = np.exp(similarities - similarities.max(axis=-1, keepdims=True))
@@ -79,5 +84,7 @@ def scores_of(embeddings: Vectors, vector: Vectors, exclusion: Exclusion | None)
     """Score embeddings (..., D) by a query vector (D,), less what an exclusion takes."""
     if exclusion is None:
         return np.asarray(embeddings @ vector)
-    similarities = embeddings @ np.vstack([vector, exclusion.unwanted]).T  # in one pass over the embeddings
+    similarities = (
+        embeddings @ np.vstack([vector, exclusion.unwanted]).T
+    )  # in one pass over the embeddings
     return np.asarray(similarities[..., 0] - exclusion.loss(similarities[..., 1:]))

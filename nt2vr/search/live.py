@@ -1,8 +1,8 @@
 """Loaded models with gallery embeddings, swapped atomically for newer checkpoints.
 
-A newer checkpoint is loaded and its galleries embedded in the background, then one reference is replaced; a search
-finishes with the LoadedModel it started with, and the last search to do so frees it. A model is in memory once,
-however many galleries are searched with it.
+A newer checkpoint is loaded and its galleries embedded in the background, then one reference is
+replaced; a search finishes with the LoadedModel it started with, and the last search to do so frees
+it. A model is in memory once, however many galleries are searched with it.
 """
 
 import logging
@@ -26,7 +26,9 @@ logger = logging.getLogger(__name__)
 Stamp = tuple[object, ...]
 POLL_S = 0.1  # interval between looks for newer checkpoints: a few stats per loaded model
 FAILED_POLL_S = 10.0  # interval after an unexpected error, so that the log stays readable
-MAX_LOADED = 8  # models, as many as one search can compare; the least recently used is unloaded first
+MAX_LOADED = (
+    8  # models, as many as one search can compare; the least recently used is unloaded first
+)
 
 
 class Viewer(Protocol):
@@ -42,11 +44,17 @@ class LoadedModel:
 
     encoder: Encoder
     stamp: Stamp = ()  # state of its checkpoint folder
-    epoch: int | None = None  # the epoch served, if the name denotes a run's newest or best; None otherwise
-    refused: Mapping[Stamp, str] = field(default_factory=dict)  # why newer checkpoints are not served, by their stamps
-    # By viewer, and weakly: a search that began before a library changed goes on with what it saw, nobody else finds
-    # that, and it goes with the library's former searcher.
-    _views: WeakKeyDictionary[Viewer, EmbeddedGallery] = field(default_factory=WeakKeyDictionary, repr=False)
+    epoch: int | None = (
+        None  # the epoch served, if the name denotes a run's newest or best; None otherwise
+    )
+    refused: Mapping[Stamp, str] = field(
+        default_factory=dict
+    )  # why newer checkpoints are not served, by their stamps
+    # By viewer, and weakly: a search that began before a library changed goes on with what it saw,
+    # nobody else finds that, and it goes with the library's former searcher.
+    _views: WeakKeyDictionary[Viewer, EmbeddedGallery] = field(
+        default_factory=WeakKeyDictionary, repr=False
+    )
 
     @property
     def views(self) -> dict[Viewer, EmbeddedGallery]:
@@ -63,7 +71,11 @@ class LoadedModel:
     @property
     def notice(self) -> str:
         """Sentence about the newer checkpoint that cannot be used; empty if there is none."""
-        return f"A newer checkpoint was refused: {next(iter(self.refused.values()))}" if self.refused else ""
+        return (
+            f"A newer checkpoint was refused: {next(iter(self.refused.values()))}"
+            if self.refused
+            else ""
+        )
 
 
 class LiveModels:
@@ -73,7 +85,9 @@ class LiveModels:
         self._models = models
         self._loaded: dict[str, LoadedModel] = {}  # least recently used first
         self._changing = Lock()  # held only for moments
-        self._loading: defaultdict[str, Lock] = defaultdict(Lock)  # held during the first load of a name
+        self._loading: defaultdict[str, Lock] = defaultdict(
+            Lock
+        )  # held during the first load of a name
 
     def get(self, name: str, *viewers: Viewer) -> LoadedModel:
         """Return a model; only the first call blocks: it loads the newest checkpoint that these viewers can use."""
@@ -143,11 +157,17 @@ class LiveModels:
                 logger.exception("Newer checkpoints could not be looked for.")
                 rest_s = FAILED_POLL_S
 
-    def _newest(self, entry: CatalogEntry, served: LoadedModel | None, viewers: Iterable[Viewer]) -> LoadedModel:
+    def _newest(
+        self, entry: CatalogEntry, served: LoadedModel | None, viewers: Iterable[Viewer]
+    ) -> LoadedModel:
         """Return the newest usable checkpoint with its views; the served one if none is newer."""
         if entry.make is not None:
             encoder = entry.make()
-            return served if served and served.encoder is encoder else _seen(LoadedModel(encoder), viewers)
+            return (
+                served
+                if served and served.encoder is encoder
+                else _seen(LoadedModel(encoder), viewers)
+            )
         known: Mapping[Stamp, str] = served.refused if served else {}
         refused: dict[Stamp, str] = {}
         for folder in entry.folders:
@@ -162,12 +182,18 @@ class LiveModels:
                 probe = [] if encoder.capabilities.given_queries_only else ["a dog"]
                 # The embeddings of galleries are checked as they are made.
                 if not np.isfinite(encoder.encode_text(probe)).all():
-                    raise CheckpointError(f"The embeddings of {folder} are not finite. Choose an earlier checkpoint.")
+                    raise CheckpointError(
+                        f"The embeddings of {folder} are not finite. Choose an earlier checkpoint."
+                    )
                 epoch = EPOCH.fullmatch(folder.name) if entry.kind == "run" else None
-                return _seen(LoadedModel(encoder, now, int(epoch[1]) if epoch else None, refused), viewers)
+                return _seen(
+                    LoadedModel(encoder, now, int(epoch[1]) if epoch else None, refused), viewers
+                )
             except CheckpointError as error:
                 logger.warning("%s", error)
-                refused[now] = str(error).replace(f"{folder.parent}/", "")  # the epoch's folder name suffices
+                refused[now] = str(error).replace(
+                    f"{folder.parent}/", ""
+                )  # the epoch's folder name suffices
         if served is None:
             raise CheckpointError(next(iter(refused.values())))
         return served if refused == known else replace(served, refused=refused)

@@ -37,7 +37,9 @@ class Reference:
 def check_number(count: int) -> None:
     """Refuse more than MAX_REFERENCES references."""
     if count > MAX_REFERENCES:
-        raise ConfigError(f"A query can have {MAX_REFERENCES} references, not {count:,}. Remove some.")
+        raise ConfigError(
+            f"A query can have {MAX_REFERENCES} references, not {count:,}. Remove some."
+        )
 
 
 def merge_references(
@@ -48,17 +50,26 @@ def merge_references(
         picture = sum of w_i * r_i over the wanted references, normalised
         away    = 0.4 * sum of w_i * r_i over the unwanted references
 
-    Only the ratios of the weights matter for the picture; references that all have weight 0 count alike. Vectors are
-    unit vectors (D,), as is the picture; without references of that kind, a result is None.
+    Only the ratios of the weights matter for the picture; references that all have weight 0 count
+    alike. Vectors are unit vectors (D,), as is the picture; without references of that kind, a
+    result is None.
     """
 
     def total(wanted: bool) -> Vectors | None:
-        chosen = [(r.weight, v) for v, r in zip(vectors, references, strict=True) if r.wanted is wanted]
+        chosen = [
+            (r.weight, v) for v, r in zip(vectors, references, strict=True) if r.wanted is wanted
+        ]
         even = wanted and not any(weight for weight, _ in chosen)
-        return np.sum([(1 if even else weight) * v for weight, v in chosen], axis=0) if chosen else None
+        return (
+            np.sum([(1 if even else weight) * v for weight, v in chosen], axis=0)
+            if chosen
+            else None
+        )
 
     picture, away = total(True), total(False)
-    return None if picture is None else unit(picture), None if away is None else np.asarray(AWAY * away, np.float32)
+    return None if picture is None else unit(picture), None if away is None else np.asarray(
+        AWAY * away, np.float32
+    )
 
 
 def take_away(vector: Vectors | None, away: Vectors) -> Vectors | None:
@@ -90,7 +101,9 @@ class CovrVectors:
     sentence: Vectors
     wanted: Vectors
     unwanted: Vectors  # the sum of its unwanted parts
-    tokens: Vectors | None = None  # (..., T, D) of the sentence, for a fusion with cross-attention; zeros pad
+    tokens: Vectors | None = (
+        None  # (..., T, D) of the sentence, for a fusion with cross-attention; zeros pad
+    )
     frames: Vectors | None = None  # (..., F, D) of the references, likewise
 
 

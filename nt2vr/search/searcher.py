@@ -34,13 +34,28 @@ from nt2vr.search.answers import (
 )
 from nt2vr.search.caption_judge import judge_by_captions
 from nt2vr.search.embed_clips import embed_gallery, open_indexed
-from nt2vr.search.embed_query import embed_query, embed_reference, substitutes, texts_of, unseen_words, with_words
+from nt2vr.search.embed_query import (
+    embed_query,
+    embed_reference,
+    substitutes,
+    texts_of,
+    unseen_words,
+    with_words,
+)
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.exclusion import scores_of
 from nt2vr.search.index import INDEXES, Milvus
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.references import Reference, check_number
-from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, System, Vector, check_strategy, searched
+from nt2vr.search.strategies import (
+    STRATEGIES,
+    STRENGTHS,
+    Parts,
+    System,
+    Vector,
+    check_strategy,
+    searched,
+)
 
 DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
 DEFAULT_K = 8
@@ -71,10 +86,15 @@ class Panel:
     def encoders(self) -> dict[str, Encoder]:
         return {name: model.encoder for name, model in self.loaded.items()}
 
-    def asked(self, query: Query, synonyms: Mapping[str, str]) -> dict[str, tuple[Query, dict[str, str]]]:
+    def asked(
+        self, query: Query, synonyms: Mapping[str, str]
+    ) -> dict[str, tuple[Query, dict[str, str]]]:
         """Return by model the query as it is asked, and the words that this replaces."""
         read_as = substitutes(query, self.encoders, synonyms, self.literal)
-        return {name: (with_words(query, words) if words else query, words) for name, words in read_as.items()}
+        return {
+            name: (with_words(query, words) if words else query, words)
+            for name, words in read_as.items()
+        }
 
 
 class Searcher:
@@ -84,7 +104,8 @@ class Searcher:
 
     Args:
         live: loaded models, which the searchers of several galleries may share.
-        index: name in `INDEXES`, or Milvus for libraries; default: exact, and approximate for a large gallery.
+        index: name in `INDEXES`, or Milvus for libraries; default: exact, and approximate for a
+            large gallery.
     """
 
     def __init__(
@@ -104,7 +125,9 @@ class Searcher:
         self.models, self.gallery, self.judge = models, gallery, judge
         self._decoder, self._cache, self._synonyms = decoder, cache, synonyms
         self._videos = {video.video_id: video for video in gallery.videos}
-        self._embedded: WeakValueDictionary[str, EmbeddedGallery] = WeakValueDictionary()  # owned by the models
+        self._embedded: WeakValueDictionary[str, EmbeddedGallery] = (
+            WeakValueDictionary()
+        )  # owned by the models
         self._embedding = threading.Lock()
         self.key, self.is_library = library_id, bool(library_id)
         self.live = live or LiveModels(models)
@@ -113,13 +136,15 @@ class Searcher:
     def system_names(self, also: Sequence[str] = (), folds: bool = False) -> list[str]:
         """List every model with every strategy, but single epochs of a run only plain, to keep the list short.
 
-        Names from a link or a report, such as "CLIP anchored λ 1.9", are appended if they are of known models. If the
-        list `folds`, a run is one name, unless `also` has one of its.
+        Names from a link or a report, such as "CLIP anchored λ 1.9", are appended if they are of
+        known models. If the list `folds`, a run is one name, unless `also` has one of its.
         """
         offered = list[str]()
         for model, entry in self.models.entries().items():
             run = model.partition(" · ")[0] if entry.kind in ("run", "epoch") else ""
-            is_folded = folds and run and not any(name.startswith(run) for name in also[:MAX_SYSTEMS])
+            is_folded = (
+                folds and run and not any(name.startswith(run) for name in also[:MAX_SYSTEMS])
+            )
             if is_folded and entry.kind == "epoch":
                 continue
             offered.append(model)
@@ -155,7 +180,9 @@ class Searcher:
                 if self.is_library:
                     embedded = open_indexed(self.gallery, encoder, self._cache, self._milvus)
                 else:
-                    embedded = embed_gallery(self.gallery, encoder, self._decoder, self._cache, self._report)
+                    embedded = embed_gallery(
+                        self.gallery, encoder, self._decoder, self._cache, self._report
+                    )
                 if self._index is not None:
                     index = self._index(encoder.embed_dim)
                     index.add(np.arange(len(embedded.embeddings)), embedded.embeddings)
@@ -171,7 +198,9 @@ class Searcher:
     def watching(self) -> Iterator[None]:
         """Swap in newer checkpoints from a background thread."""
         stop = threading.Event()
-        thread = threading.Thread(target=self.live.watch, args=(stop,), name="checkpoints", daemon=True)
+        thread = threading.Thread(
+            target=self.live.watch, args=(stop,), name="checkpoints", daemon=True
+        )
         thread.start()
         try:
             yield
@@ -204,27 +233,41 @@ class Searcher:
 
         Args:
             query: a sentence, or its parts as corrected by a person.
-            references: up to 4 pictures, videos and clips, wanted or not. They join the query as a weighted mean of
-                unit vectors, or as the strategies parts and fusion compose them; their clips are not ranked.
+            references: up to 4 pictures, videos and clips, wanted or not. They join the query as a
+                weighted mean of unit vectors, or as the strategies parts and fusion compose them;
+                their clips are not ranked.
             strengths: strength per strategy, for systems that fix none; default: the model's.
         """
-        return self.answer(self.checked(query, references), self.panel(systems, k, references, strengths, literal))
+        return self.answer(
+            self.checked(query, references), self.panel(systems, k, references, strengths, literal)
+        )
 
-    def score_all(self, queries: Queries, panel: Panel) -> tuple[dict[str, Vector], list[Nt2vrError | None]]:
+    def score_all(
+        self, queries: Queries, panel: Panel
+    ) -> tuple[dict[str, Vector], list[Nt2vrError | None]]:
         """Return the scores of all clips by system, (Q, V) in the order of the gallery, and the errors of queries."""
-        # NaN is the score of a clip that a model has not indexed, and of all for an error, or nothing to search for.
+        # NaN is the score of a clip that a model has not indexed, and of all for an error, or
+        # nothing to search for.
         row_of = {video.video_id: row for row, video in enumerate(self.gallery.videos)}
         views = {name: model.view(self) for name, model in panel.loaded.items()}
-        rows = {name: [row_of[video.video_id] for video in view.gallery.videos] for name, view in views.items()}
+        rows = {
+            name: [row_of[video.video_id] for video in view.gallery.videos]
+            for name, view in views.items()
+        }
 
-        scores = {each.name: np.full((len(queries), len(row_of)), np.nan, np.float32) for each in panel.systems}
+        scores = {
+            each.name: np.full((len(queries), len(row_of)), np.nan, np.float32)
+            for each in panel.systems
+        }
 
         def scored(query: Asked) -> dict[str, Vector]:
             found = {}
             for system, parts in zip(panel.systems, self.parts(query, panel), strict=True):
                 vector, exclusion = searched(system.strategy, parts, views[system.model].embeddings)
                 if vector is not None:
-                    found[system.name] = scores_of(views[system.model].clips(exclusion), vector, exclusion)
+                    found[system.name] = scores_of(
+                        views[system.model].clips(exclusion), vector, exclusion
+                    )
             return found
 
         results = self.each(queries, panel, scored)
@@ -244,11 +287,16 @@ class Searcher:
     ) -> Match:
         """Score 2 to 8 lines for a clip of the gallery, or for a picture, as `search` for each would score it."""
         if not MIN_LINES <= len(lines) <= MAX_LINES:
-            raise ConfigError(f"Give {MIN_LINES} to {MAX_LINES} captions to choose among, not {len(lines):,}.")
+            raise ConfigError(
+                f"Give {MIN_LINES} to {MAX_LINES} captions to choose among, not {len(lines):,}."
+            )
         video = self.video(shown.video_id) if shown.video_id else None
         panel = self.panel(systems, strengths=strengths, literal=literal)
         views = {name: model.view(self) for name, model in panel.loaded.items()}
-        clips = {name: embed_reference(encoder, shown, views[name]) for name, encoder in panel.encoders.items()}
+        clips = {
+            name: embed_reference(encoder, shown, views[name])
+            for name, encoder in panel.encoders.items()
+        }
 
         def scored(query: Asked) -> tuple[Query, list[float | None]]:
             assert isinstance(query, Query), "lines are texts"
@@ -258,7 +306,9 @@ class Searcher:
                 vector, exclusion = searched(system.strategy, parts, gallery.embeddings)
                 if exclusion and exclusion.focus is not None and video:
                     clip = gallery.clips(exclusion, [gallery.row_of[video.video_id]])[0]
-                scores.append(None if vector is None else round(float(scores_of(clip, vector, exclusion)), 4))
+                scores.append(
+                    None if vector is None else round(float(scores_of(clip, vector, exclusion)), 4)
+                )
             return query, scores
 
         found = []
@@ -268,11 +318,20 @@ class Searcher:
             found.append(each)
         queries = tuple(query for query, _ in found)
         verdicts = tuple(self.judge(query, video) if video else None for query in queries)
-        by_system = zip(panel.systems, zip(*(scores for _, scores in found), strict=True), strict=True)
+        by_system = zip(
+            panel.systems, zip(*(scores for _, scores in found), strict=True), strict=True
+        )
         judged_by = "captions" if any(verdicts) and self.judge is judge_by_captions else ""
-        return Match(queries, verdicts, tuple(Scored(system, scores) for system, scores in by_system), judged_by)
+        return Match(
+            queries,
+            verdicts,
+            tuple(Scored(system, scores) for system, scores in by_system),
+            judged_by,
+        )
 
-    def each(self, queries: Queries, panel: Panel, work: Callable[[Asked], T]) -> list[T | Nt2vrError]:
+    def each(
+        self, queries: Queries, panel: Panel, work: Callable[[Asked], T]
+    ) -> list[T | Nt2vrError]:
         """Do some work on each query, after encoding the texts of many together; a bad query is its error."""
 
         def attempt(act: Callable[..., Any], asked: Any) -> Any:
@@ -285,7 +344,9 @@ class Searcher:
         for start in range(0, len(queries), BLOCK):
             check = partial(self.checked, references=panel.references)
             block = [attempt(check, query) for query in queries[start : start + BLOCK]]
-            asked = [panel.asked(query, self._synonyms) for query in block if isinstance(query, Query)]
+            asked = [
+                panel.asked(query, self._synonyms) for query in block if isinstance(query, Query)
+            ]
             for name, encoder in panel.encoders.items():
                 texts = [text for each in asked for text in texts_of(each[name][0])]
                 if texts:
@@ -301,7 +362,9 @@ class Searcher:
         check_query(query)
         check_number(len(references))
         if not query.text.strip() and not references:
-            raise QueryError("Type what the clip should show, and what it should not, or give a reference picture.")
+            raise QueryError(
+                "Type what the clip should show, and what it should not, or give a reference picture."
+            )
         return query
 
     def panel(
@@ -335,15 +398,24 @@ class Searcher:
                     with_model = f"search with {system.model}, not with {system.name}."
                     raise ConfigError(f"A query vector has no parts: {with_model}")
                 if len(query) != dim:
-                    raise QueryError(f"The vector has {len(query):,} numbers, but {system.model} has {dim:,}.")
-            return [Parts(query, None, np.zeros((0, len(query)), np.float32), 0.0)] * len(panel.systems)
+                    raise QueryError(
+                        f"The vector has {len(query):,} numbers, but {system.model} has {dim:,}."
+                    )
+            return [Parts(query, None, np.zeros((0, len(query)), np.float32), 0.0)] * len(
+                panel.systems
+            )
         parts = {}
-        for name, (asked, read_as) in panel.asked(query, self._synonyms).items():  # once for all systems of a model
+        for name, (asked, read_as) in panel.asked(
+            query, self._synonyms
+        ).items():  # once for all systems of a model
             model = panel.loaded[name]
             embedded = embed_query(model.encoder, asked, panel.references, model.view(self))
             parts[name] = replace(embedded, query=asked, read_as=read_as)
         return [
-            replace(parts[each.model], strength=each.strength_for(panel.encoders[each.model].card, panel.strengths))
+            replace(
+                parts[each.model],
+                strength=each.strength_for(panel.encoders[each.model].card, panel.strengths),
+            )
             for each in panel.systems
         ]
 
@@ -352,12 +424,16 @@ class Searcher:
         all_parts = self.parts(query, panel)
         unseen: dict[str, tuple[str, ...]] = {}
         if isinstance(query, Query):
-            unseen = {name: unseen_words(query, encoder) for name, encoder in panel.encoders.items()}
+            unseen = {
+                name: unseen_words(query, encoder) for name, encoder in panel.encoders.items()
+            }
         rankings = []
         for system, parts in zip(panel.systems, all_parts, strict=True):
             rankings.append(self._rank(query, system, panel, parts, unseen.get(system.model, ())))
         judged_by = "captions" if self.judge is judge_by_captions else ""
-        return Answer(query if isinstance(query, Query) else Query(""), tuple(rankings), judged_by, self.key)
+        return Answer(
+            query if isinstance(query, Query) else Query(""), tuple(rankings), judged_by, self.key
+        )
 
     def _load(self, models: Iterable[str]) -> dict[str, LoadedModel]:
         """Return models with their views of the gallery; a single error names all that it is not indexed by."""
@@ -374,7 +450,9 @@ class Searcher:
             raise NotIndexedError(" ".join(map(str, refused.values())), *names)
         return loaded
 
-    def _rank(self, typed: Asked, system: System, panel: Panel, parts: Parts, unseen: Collection[str]) -> Ranking:
+    def _rank(
+        self, typed: Asked, system: System, panel: Panel, parts: Parts, unseen: Collection[str]
+    ) -> Ranking:
         """Rank the clips with one system; `unseen` are the words of the query that its model has never seen."""
         model = panel.loaded[system.model]
         gallery = model.view(self)
@@ -398,7 +476,9 @@ class Searcher:
         k = len(gallery.gallery.videos) if panel.k is None else panel.k
         scores, rows = gallery.search(vector, max(k + len(left_out), RANKED), exclusion)
         videos = gallery.gallery.videos
-        ranked = [(videos[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+        ranked = [
+            (videos[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
+        ]
         if left_out:
             ranked = [(video, score) for video, score in ranked if video.video_id not in left_out]
         groups = merge_windows(ranked, k)
@@ -415,7 +495,9 @@ class Searcher:
             ranks=ranks_of(groups, ranked),
         )
 
-    def _judge_of(self, typed: Asked, panel: Panel, parts: Parts) -> Callable[[Video], Verdict | None]:
+    def _judge_of(
+        self, typed: Asked, panel: Panel, parts: Parts
+    ) -> Callable[[Video], Verdict | None]:
         """Return what gives clips their verdicts, for a query by text."""
         # by the query as typed, since captions and the world may have words that the model lacks
         query = typed if isinstance(typed, Query) else parts.query
@@ -436,4 +518,6 @@ def _low_score(system: System, encoder: Encoder, parts: Parts) -> float:
     query = parts.query
     if query is None or query.unwanted or parts.combined is not None or parts.away is not None:
         return -1.0
-    return encoder.card.metrics.get(LOW_SCORE, -1.0) if STRATEGIES[system.strategy].is_cosine else -1.0
+    return (
+        encoder.card.metrics.get(LOW_SCORE, -1.0) if STRATEGIES[system.strategy].is_cosine else -1.0
+    )

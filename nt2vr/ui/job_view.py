@@ -11,7 +11,8 @@ OWN_DATA = "data of the owner"  # where a visitor may not learn which
 def job_view(job: Job[Any] | None, word: str, tell: Callable[[str], str] = str) -> dict[str, Any]:
     """Show a job as plain data for a template; nothing of one that finished.
 
-    `word` says what a running one does; `tell` is how the job is told to this visitor, who may not learn every path.
+    `word` says what a running one does; `tell` is how the job is told to this visitor, who may not
+    learn every path.
     """
     if job is None or job.state == "finished":
         return {}
@@ -19,7 +20,9 @@ def job_view(job: Job[Any] | None, word: str, tell: Callable[[str], str] = str) 
     left = f"about {duration_text(job.remaining_s)} left" if job.remaining_s is not None else ""
     return {
         "number": job.number,
-        "state": "preparing" if job.state in ("waiting", "running") and not job.total else job.state,
+        "state": "preparing"
+        if job.state in ("waiting", "running") and not job.total
+        else job.state,
         "word": state_text(job, word),
         "subject": job.subject if tell(job.subject) == job.subject else OWN_DATA,
         "models": ", ".join(job.models),

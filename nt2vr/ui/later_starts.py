@@ -39,7 +39,9 @@ class LaterStarts:
 
     def may_stop(self, run: Run, visitor: Visitor) -> bool:
         """Whether a visitor may ask a run to stop, and it has not been asked yet."""
-        may_stop = self.permissions.may("train", visitor) and self.permissions.may_cancel(run.session, visitor)
+        may_stop = self.permissions.may("train", visitor) and self.permissions.may_cancel(
+            run.session, visitor
+        )
         return may_stop and run.is_under_way and run.status.state != "stopping"
 
     def start(self, name: str, start: Callable[[], str], stops: bool, request: gr.Request) -> None:
@@ -89,17 +91,25 @@ class LaterStarts:
         text = f"“{waiting.name}” starts now."
         if run_id:
             text = f"“{waiting.name}” starts after {short_name(run_id)}, if this app is still running then."
-        return {"text": text, "is_refused": False, "button": "do not start" if may_take_back else ""}
+        return {
+            "text": text,
+            "is_refused": False,
+            "button": "do not start" if may_take_back else "",
+        }
 
 
 class StartChoice:
     """The row that offers to stop the run in the way, or to start after it; hidden until there is one."""
 
     def __init__(self, elem_id: str) -> None:
-        with gr.Row(visible=False, elem_id=elem_id, elem_classes="nt-next", equal_height=True) as self.row:
+        with gr.Row(
+            visible=False, elem_id=elem_id, elem_classes="nt-next", equal_height=True
+        ) as self.row:
             self.question = gr.Markdown()
             self.stop = gr.Button(STOP_AND_START, size="sm", elem_id=f"{elem_id}-stop")
-            self.afterwards = gr.Button(START_AFTERWARDS, size="sm", elem_id=f"{elem_id}-afterwards")
+            self.afterwards = gr.Button(
+                START_AFTERWARDS, size="sm", elem_id=f"{elem_id}-afterwards"
+            )
 
     def offered(self, run: Run, may_stop: bool) -> Updates:
         """Return updates that offer what a visitor may do about the run in the way."""

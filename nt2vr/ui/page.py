@@ -66,7 +66,9 @@ logger = logging.getLogger(__name__)
 
 MAX_CONNECTIONS = 400  # open at a time; a page holds up to six
 SESSIONS = 200  # most recent visitors whose state is stored, about 0.35 MB each
-QUEUE_PAUSE_S = 0.02  # between two looks at an empty queue; at Gradio's .001 an idle app took 6 % of a core
+QUEUE_PAUSE_S = (
+    0.02  # between two looks at an empty queue; at Gradio's .001 an idle app took 6 % of a core
+)
 
 
 class ImmutableFiles(StaticFiles):
@@ -83,7 +85,9 @@ class ReportFiles(StaticFiles):
 
     def __init__(self, folder: Path, permissions: Permissions) -> None:
         super().__init__(directory=folder, check_dir=False)
-        self.config_checked = True  # the first report creates the folder; until then all is "not found"
+        self.config_checked = (
+            True  # the first report creates the folder; until then all is "not found"
+        )
         self._permissions = permissions
 
     async def get_response(self, path: str, scope: Scope) -> Response:
@@ -91,32 +95,51 @@ class ReportFiles(StaticFiles):
         is_theirs = self._permissions.may("paths", HTTPConnection(scope))
         if is_theirs or not isinstance(response, FileResponse) or Path(path).suffix == ".npz":
             return response
-        text = await to_thread.run_sync(partial(Path(response.path).read_text, "utf-8", errors="replace"))
-        return PlainTextResponse(WITHHELD, 403) if await to_thread.run_sync(names_path, text) else response
+        text = await to_thread.run_sync(
+            partial(Path(response.path).read_text, "utf-8", errors="replace")
+        )
+        return (
+            PlainTextResponse(WITHHELD, 403)
+            if await to_thread.run_sync(names_path, text)
+            else response
+        )
 
 
 def build_page(
-    services: Services, media: Media, clips: OwnClips, permissions: Permissions, requests: Requests, mcp: bool
+    services: Services,
+    media: Media,
+    clips: OwnClips,
+    permissions: Permissions,
+    requests: Requests,
+    mcp: bool,
 ) -> gr.Blocks:
     """Build the head, the tabs and the API; with `mcp`, agents are offered tools."""
     page: gr.Blocks
     galleries, settings, indexing = services.galleries, services.settings, Indexing(services)
     runs = RunManager(settings.data_dir / "runs", settings.device)
-    with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, STAY_S)) as page:
+    with gr.Blocks(
+        title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, STAY_S)
+    ) as page:
         with gr.Row(elem_id="top"):
             head = gr.HTML(status_line(galleries), elem_id="head")
             gr.HTML(Documentation(code_address(settings)).links(), elem_id="links")
         if permissions.space_owner:
-            gr.LoginButton(size="sm", elem_id="login")  # only on a Space: elsewhere Gradio asks the Hub for a token
+            gr.LoginButton(
+                size="sm", elem_id="login"
+            )  # only on a Space: elsewhere Gradio asks the Hub for a token
         evaluate = EvaluateTab(services, requests, media, clips, permissions)
-        tab = SearchTab(galleries, media, indexing, services.pictures, permissions, head, evaluate.marked, runs)
+        tab = SearchTab(
+            galleries, media, indexing, services.pictures, permissions, head, evaluate.marked, runs
+        )
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search") as opened:
                 opens_queries = tab.build(page, all_tabs)
             others = [opened]
             with gr.Tab("Library", id="library") as opened:
                 teaching = Teaching(services.models, permissions, runs)
-                LibraryTab(media, indexing, permissions, settings.allow_roots, teaching).build(opened, opens_queries)
+                LibraryTab(media, indexing, permissions, settings.allow_roots, teaching).build(
+                    opened, opens_queries
+                )
             others.append(opened)
             with gr.Tab("Evaluate", id="evaluate") as opened:
                 evaluate.build(opened, opens_queries, page, all_tabs, tab.results.understood.report)
@@ -133,7 +156,9 @@ def build_page(
         timer = gr.Timer(0.7)
 
         def on_tick(gallery: str, request: gr.Request) -> tuple[str, gr.Timer]:
-            return status_line(galleries, gallery, request), gr.Timer(active=not galleries.built_in.is_ready)
+            return status_line(galleries, gallery, request), gr.Timer(
+                active=not galleries.built_in.is_ready
+            )
 
         timer.tick(on_tick, tab.controls.gallery, [head, timer], queue=False, **QUIET)
     check_inputs(page)
@@ -166,9 +191,13 @@ def serve(settings: Settings, mcp: bool = False) -> None:
         page = build_page(services, media, clips, permissions, requests, mcp)
         metrics = Metrics(galleries, permissions, page._queue.__len__)
         max_upload_bytes = round(settings.max_upload_gb * 1e9)
-        checks = Middleware(RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes)
+        checks = Middleware(
+            RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes
+        )
         page._queue.sleep_when_free = QUEUE_PAUSE_S
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host  # IPv6, as it stands in addresses
+        host = (
+            f"[{settings.host}]" if ":" in settings.host else settings.host
+        )  # IPv6, as it stands in addresses
         # Gradio asks its own page for an answer, and no proxy may stand between them.
         launch = without_proxies()(page.launch)
         launch(
@@ -190,7 +219,9 @@ def serve(settings: Settings, mcp: bool = False) -> None:
                 "middleware": [Middleware(metrics.measured), checks],
                 "routes": [
                     Mount("/clips", ImmutableFiles(directory=ASSETS / "gallery" / "clips")),
-                    Mount("/reports", ReportFiles(services.evaluations.archive.folder, permissions)),
+                    Mount(
+                        "/reports", ReportFiles(services.evaluations.archive.folder, permissions)
+                    ),
                     media.route(),
                     clips.route(),
                     Route("/metrics", metrics.answer),
@@ -200,7 +231,9 @@ def serve(settings: Settings, mcp: bool = False) -> None:
             },
             prevent_thread_lock=True,
         )
-        page.server.config.limit_concurrency = MAX_CONNECTIONS  # uvicorn answers further ones with 503
+        page.server.config.limit_concurrency = (
+            MAX_CONNECTIONS  # uvicorn answers further ones with 503
+        )
         gc.freeze()  # the page stays: searches for garbage need not look at it
         gc.enable()
         if not permissions.space_owner and (page.root_path or not is_loopback(settings.host)):
@@ -222,7 +255,8 @@ def serve(settings: Settings, mcp: bool = False) -> None:
 def give_back_freed_memory(interval_s: float = 60.0) -> None:
     """Trim the heap at intervals for as long as the process lives; return at once where the C library is not glibc.
 
-    glibc holds on to freed memory: in three minutes of mixed use, trimming returned 22 to 82 MB. It takes about 20 ms.
+    glibc holds on to freed memory: in three minutes of mixed use, trimming returned 22 to 82 MB. It
+    takes about 20 ms.
     """
     try:
         trim = ctypes.CDLL("libc.so.6").malloc_trim

@@ -11,7 +11,9 @@ from nt2vr.settings import ASSETS
 TEMPLATES = ASSETS / "ui"
 # scripts that the page loads once, in this order; report-link makes `nt2vr`, the others add to it
 HEAD = ("report-link", "storage", "search", "evaluate", "library", "uploads", "boxes", "guess")
-PRIVATE: dict[str, Any] = {"api_visibility": "private"}  # options of events that show their progress
+PRIVATE: dict[str, Any] = {
+    "api_visibility": "private"
+}  # options of events that show their progress
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 
 SURFACES = {  # colours of style.css, which follow the theme
@@ -58,7 +60,10 @@ def build_theme() -> gr.themes.Base:
 
 def head_scripts() -> str:
     """Return the scripts of the page's head, with the functions that events call."""
-    return "".join(f"<script>{(TEMPLATES / f'{name}.js').read_text(encoding='utf-8')}</script>" for name in HEAD)
+    return "".join(
+        f"<script>{(TEMPLATES / f'{name}.js').read_text(encoding='utf-8')}</script>"
+        for name in HEAD
+    )
 
 
 def script(name: str, *constants: Any) -> str:
@@ -69,10 +74,14 @@ def script(name: str, *constants: Any) -> str:
 def template(name: str, value: dict[str, Any], *shared: str, elem_id: str = "") -> gr.HTML:
     """Build an HTML component from `name`.html, the `shared` scripts and `name`.js, if any; `name` is its default id.
 
-    Templates insert values as {{value}}, which escapes them, never as ${value}; see `gradio_fixes.template_script`.
+    Templates insert values as {{value}}, which escapes them, never as ${value}; see
+    `gradio_fixes.template_script`.
     """
     own = TEMPLATES / f"{name}.js"
-    scripts = [*(TEMPLATES / f"{script}.js" for script in shared), *([own] if own.is_file() else [])]
+    scripts = [
+        *(TEMPLATES / f"{script}.js" for script in shared),
+        *([own] if own.is_file() else []),
+    ]
     return gr.HTML(
         value,
         html_template=(TEMPLATES / f"{name}.html").read_text(encoding="utf-8"),
@@ -89,8 +98,8 @@ def lead(title: str, text: str) -> gr.HTML:
 def fold(label: str, elem_id: str) -> gr.Accordion:
     """Build a closed accordion whose content is mounted from the start.
 
-    With `open=False` Gradio mounts it on the first opening, and later writes the earlier values again: text typed in
-    between is lost. It tests for exactly `false`, so 0 is closed and mounted.
+    With `open=False` Gradio mounts it on the first opening, and later writes the earlier values
+    again: text typed in between is lost. It tests for exactly `false`, so 0 is closed and mounted.
     """
     return gr.Accordion(label, open=0, elem_id=elem_id)  # type: ignore[arg-type]
 
@@ -104,15 +113,20 @@ class Confirmation:
 
     def __init__(self, prefix: str, action: str, question: str, answer: str) -> None:
         self._id = f"{prefix}-confirm"
-        with gr.Row(visible=False, elem_id=self._id, elem_classes="nt-confirm", equal_height=True) as self.row:
+        with gr.Row(
+            visible=False, elem_id=self._id, elem_classes="nt-confirm", equal_height=True
+        ) as self.row:
             self.question = gr.Markdown(question)
-            self.yes = gr.Button(answer, variant="stop", size="sm", elem_id=f"{prefix}-{action}-now")
+            self.yes = gr.Button(
+                answer, variant="stop", size="sm", elem_id=f"{prefix}-{action}-now"
+            )
             self.no = gr.Button("Keep it", size="sm", elem_id=f"{prefix}-keep")
 
     def asked_by(self, button: gr.Button, about: Any, left_by: Sequence[Any]) -> None:
         """Show the row on a click of the button; hide it on an answer, an event of `left_by`, or when `about` changes.
 
-        `about` names what is open. The row stays while a tab is refreshed, so no late answer of the server removes it.
+        `about` names what is open. The row stays while a tab is refreshed, so no late answer of the
+        server removes it.
         """
         button.click(None, about, self.row, js=script("askAbout", self._id))
         about.change(None, about, self.row, js=script("dropUnlessAbout", self._id))

@@ -17,7 +17,8 @@ from nt2vr.world.wording import meanings
 def altered(scene: Scene, change: str, rng: Random) -> Iterator[Scene]:
     """Yield the scenes that differ in one thing which the scene does not show, in random order.
 
-    A change of "motion" is to a verb that single frames do not tell from the other; "verbs swapped" is of two actors.
+    A change of "motion" is to a verb that single frames do not tell from the other; "verbs swapped"
+    is of two actors.
     """
     found = list(_CHANGES[change](scene))
     rng.shuffle(found)
@@ -35,10 +36,18 @@ def _verbs(scene: Scene) -> Iterator[Scene]:
 def _motions(scene: Scene) -> Iterator[Scene]:
     for figure in scene.figures:
         for old in _only(figure):
-            verbs = (verb for verb in other_motions(old, figure.thing, scene.place) if verb not in scene.verbs)
-            yield from (scene.swapped(figure, figure.redone(old, replace(old, verb=verb))) for verb in verbs)
+            verbs = (
+                verb
+                for verb in other_motions(old, figure.thing, scene.place)
+                if verb not in scene.verbs
+            )
+            yield from (
+                scene.swapped(figure, figure.redone(old, replace(old, verb=verb))) for verb in verbs
+            )
         if (figure.enters > 0) != (figure.leaves < 1):
-            turned = tuple(replace(deed, start=1 - deed.end, end=1 - deed.start) for deed in figure.deeds)
+            turned = tuple(
+                replace(deed, start=1 - deed.end, end=1 - deed.start) for deed in figure.deeds
+            )
             new = replace(figure, enters=1 - figure.leaves, leaves=1 - figure.enters, deeds=turned)
             yield scene.swapped(figure, new)
 
@@ -74,8 +83,13 @@ def _verbs_swapped(scene: Scene) -> Iterator[Scene]:
     for one, other in combinations(scene.figures, 2):
         if one.count == other.count and _alike(one.thing, other.thing):
             for first, second in zip(_only(one), _only(other), strict=False):
-                if first.verb != second.verb and (first.start, first.end) == (second.start, second.end):
-                    yield scene.swapped(one, one.redone(first, second)).swapped(other, other.redone(second, first))
+                if first.verb != second.verb and (first.start, first.end) == (
+                    second.start,
+                    second.end,
+                ):
+                    yield scene.swapped(one, one.redone(first, second)).swapped(
+                        other, other.redone(second, first)
+                    )
 
 
 _CHANGES: Mapping[str, Callable[[Scene], Iterator[Scene]]] = {
@@ -92,7 +106,11 @@ _CHANGES: Mapping[str, Callable[[Scene], Iterator[Scene]]] = {
 def _further(scene: Scene) -> list[str]:
     """Return things that may be at the place and are not seen."""
     seen = shown_in(scene)
-    return [name for name in places()[scene.place].found if name not in seen and things()[name].role not in ACTING]
+    return [
+        name
+        for name in places()[scene.place].found
+        if name not in seen and things()[name].role not in ACTING
+    ]
 
 
 def other_motions(deed: Deed, thing: str, place: str) -> Iterator[str]:
@@ -100,7 +118,9 @@ def other_motions(deed: Deed, thing: str, place: str) -> Iterator[str]:
     looks, motion = attrgetter("posture", "hand", "sign", "shows"), deed.kind.motion
     for kind in deeds_at(place, thing) if motion in MOTIONS else ():
         is_fit = deed.object in kind.objects if deed.object else not kind.objects
-        is_other = kind.motion != motion and MOTIONS.get(kind.motion, ("", ""))[0] == MOTIONS[motion][0]
+        is_other = (
+            kind.motion != motion and MOTIONS.get(kind.motion, ("", ""))[0] == MOTIONS[motion][0]
+        )
         if is_fit and is_other and looks(kind) == looks(deed.kind):
             yield kind.verb
 
@@ -108,7 +128,11 @@ def other_motions(deed: Deed, thing: str, place: str) -> Iterator[str]:
 def _only(figure: Figure) -> list[Deed]:
     """Return what a figure does if it is one thing, and not to another figure."""
     main = main_deeds(figure)
-    return main if len(main) == 1 and main[0] in figure.deeds and not isinstance(main[0].object, int) else []
+    return (
+        main
+        if len(main) == 1 and main[0] in figure.deeds and not isinstance(main[0].object, int)
+        else []
+    )
 
 
 def _alike(one: str, other: str) -> bool:
@@ -120,19 +144,31 @@ def shown_classes() -> Mapping[str, Sequence[tuple[str, str, Claim]]]:
     """Return who, which deeds and places scenes may show: as a sentence, its denial, and the sentence's claim."""
     return {
         "subject": [
-            (f"there is {noun.with_article()}", f"there is no {noun.word}", Claim((Who(meanings()[noun.word]),)))
+            (
+                f"there is {noun.with_article()}",
+                f"there is no {noun.word}",
+                Claim((Who(meanings()[noun.word]),)),
+            )
             for thing in things().values()
             for noun in thing.nouns[:1]
             if thing.role in ACTING and noun.number == "one"
         ],
         "deed": [
-            (f"somebody is {doing}", f"nobody is {doing}", Claim((Who(acts=(Act(frozenset((kind.verb,))),)),)))
+            (
+                f"somebody is {doing}",
+                f"nobody is {doing}",
+                Claim((Who(acts=(Act(frozenset((kind.verb,))),)),)),
+            )
             for kind in deeds().values()
             for doing in (inflect_phrase(kind.phrases[0], "VBG"),)
             if kind.layer == "main" and not kind.objects
         ],
         "place": [
-            (f"it is {place.phrases[0]}", f"it is not {place.phrases[0]}", Claim(places=frozenset((place.name,))))
+            (
+                f"it is {place.phrases[0]}",
+                f"it is not {place.phrases[0]}",
+                Claim(places=frozenset((place.name,))),
+            )
             for place in places().values()
         ],
     }

@@ -28,7 +28,9 @@ FULL_DETAIL = 0.9  # of looks that captions of the complete scene mention
 DOER_SHARE, WITH_SHARE, PART_SHARE, ADJECTIVE_SHARE = 0.1, 0.1, 0.35, 0.6
 TOGETHER_SHARE, TWO_PEOPLE_SHARE, THERE_SHARE, FIRST_SHARE = 0.6, 0.4, 0.3, 0.15
 BEHIND = "with {} in the background"
-SECOND = {"is {ing}": "{ing}"}  # form of a second verb, if not that of the first: "is eating and then | singing"
+SECOND = {
+    "is {ing}": "{ing}"
+}  # form of a second verb, if not that of the first: "is eating and then | singing"
 JOINTS = (" and ", ", and ", ", ")
 AT_ONCE = (" while ", " as ")
 IN_TURN = (", then ", ", and then ", " before ")
@@ -46,8 +48,12 @@ class SceneCaption:
     pieces: tuple[str, ...] = ()
     # those that can be denied, each with its piece, and `Who` and act of the claim
     verbs: tuple[tuple[int, Verb, tuple[int, int]], ...] = ()
-    with_things: tuple[tuple[int, str, tuple[int, int]], ...] = ()  # likewise the words for what is worn or held
-    behind: tuple[tuple[int, Phrase, int], ...] = ()  # what is in the background, with its piece and `Who`
+    with_things: tuple[
+        tuple[int, str, tuple[int, int]], ...
+    ] = ()  # likewise the words for what is worn or held
+    behind: tuple[
+        tuple[int, Phrase, int], ...
+    ] = ()  # what is in the background, with its piece and `Who`
 
 
 def joined(pieces: Sequence[str]) -> str:
@@ -63,7 +69,9 @@ class _Writer:
         self.pieces: list[str] = []
         self.whos: list[Who] = []
         self.orders: list[Order] = []
-        self.mains: list[tuple[Deed, tuple[int, int]]] = []  # the first deed of each clause, and its act
+        self.mains: list[
+            tuple[Deed, tuple[int, int]]
+        ] = []  # the first deed of each clause, and its act
         self.verbs: list[tuple[int, Verb, tuple[int, int]]] = []  # piece, verb and act
         self.with_things: list[tuple[int, str, tuple[int, int]]] = []  # piece, words and act
         self.behind: list[tuple[int, Phrase, int]] = []  # piece, phrase and number of its claim
@@ -86,7 +94,11 @@ class _Writer:
             others.remove(twin)
             self.together(figure, twin)
         else:
-            targets = (self.scene.figures[deed.object] for deed in figure.deeds if isinstance(deed.object, int))
+            targets = (
+                self.scene.figures[deed.object]
+                for deed in figure.deeds
+                if isinstance(deed.object, int)
+            )
             self.clause(figure, any(target in self.written for target in targets))
         if self.written:
             self.relate(gap, earlier)
@@ -97,7 +109,9 @@ class _Writer:
         if len(main) > 1 and not self.says(0.5):
             main = [self.rng.choice(main)]
         layers = {deed.kind.layer: deed for deed in figure.deeds}
-        mood, worn = (layers[each] if each in layers and self.says() else None for each in ("mood", "worn"))
+        mood, worn = (
+            layers[each] if each in layers and self.says() else None for each in ("mood", "worn")
+        )
         phrase, main, mood = self.subject(figure, main, mood)
         self.with_thing(who, worn, main)
         if mood and not main:
@@ -109,10 +123,14 @@ class _Writer:
             self.claim_act(who, act)
             self.pieces += ["and", conjugate(words, SECOND.get(form, form), phrase.plural)]
 
-    def subject(self, figure: Figure, main: list[Deed], mood: Deed | None) -> tuple[Phrase, list[Deed], Deed | None]:
+    def subject(
+        self, figure: Figure, main: list[Deed], mood: Deed | None
+    ) -> tuple[Phrase, list[Deed], Deed | None]:
         """Name a figure, and return the phrase and those of the deeds that it does not say."""
         rng = self.rng
-        adjective = rng.choice(mood.kind.doers)[0] if mood and rng.random() < ADJECTIVE_SHARE else ""
+        adjective = (
+            rng.choice(mood.kind.doers)[0] if mood and rng.random() < ADJECTIVE_SHARE else ""
+        )
         phrase = draw_phrase(figure, rng, FULL_DETAIL if self.full else DETAIL, adjective)
         doers = main[0].doers if len(main) == 1 and figure.kind.role == "person" else ()
         if doers and rng.random() < DOER_SHARE:
@@ -127,14 +145,21 @@ class _Writer:
     def with_thing(self, who: int, worn: Deed | None, main: list[Deed]) -> None:
         """Write what is worn, or perhaps "with" what a single deed is done to, which is taken off the list then."""
         deed = worn
-        if not worn and len(main) == 1 and isinstance(main[0].object, str) and self.rng.random() < WITH_SHARE:
+        if (
+            not worn
+            and len(main) == 1
+            and isinstance(main[0].object, str)
+            and self.rng.random() < WITH_SHARE
+        ):
             deed = main.pop()
         if deed:
             words, act = draw_object(deed, self.rng)
             self.with_things.append((len(self.pieces), words, self.claim_act(who, act)))
             self.pieces.append((self.rng.choice(WORN) if worn else "with {}").format(words))
 
-    def predicate(self, who: int, deeds: Sequence[Deed], form: str, plural: bool, named: bool) -> None:
+    def predicate(
+        self, who: int, deeds: Sequence[Deed], form: str, plural: bool, named: bool
+    ) -> None:
         worded = [draw_deed(deed, self.scene.figures, self.rng, named) for deed in deeds]
         acts = [self.claim_act(who, act) for _, act in worded]
         verbs = [Verb(words, form, plural) for words, _ in worded]
@@ -145,10 +170,14 @@ class _Writer:
         self.mains += [*zip(deeds, acts, strict=True)][:1]
 
     def single(self, verb: Verb, deed: Deed, act: tuple[int, int]) -> None:
-        part: Literal["", "start", "end"] = "start" if deed.end <= 0.5 else "end" if deed.start >= 0.5 else ""
+        part: Literal["", "start", "end"] = (
+            "start" if deed.end <= 0.5 else "end" if deed.start >= 0.5 else ""
+        )
         if part and self.rng.random() < PART_SHARE:
             who = self.whos[act[0]]
-            acts = (replace(each, part=part) if i == act[1] else each for i, each in enumerate(who.acts))
+            acts = (
+                replace(each, part=part) if i == act[1] else each for i, each in enumerate(who.acts)
+            )
             self.whos[act[0]] = replace(who, acts=tuple(acts))
             self.pieces += [verb.text, self.rng.choice(PARTS[part])]
         else:
@@ -163,7 +192,10 @@ class _Writer:
             case "after":
                 self.pieces += [second.text, "after", conjugate(first.phrase, "{ing}")]
             case joint:
-                second, start = replace(second, form=SECOND.get(second.form, second.form)), len(self.pieces)
+                second, start = (
+                    replace(second, form=SECOND.get(second.form, second.form)),
+                    len(self.pieces),
+                )
                 self.verbs += [(start, first, acts[0]), (start + 2, second, acts[1])]
                 self.pieces += [first.text, joint, second.text]
 
@@ -193,7 +225,9 @@ class _Writer:
                 choices = (*JOINTS, *AT_ONCE)
         self.pieces[joint] = self.rng.choice(choices)
         if self.pieces[joint] in AT_ONCE + IN_TURN:
-            self.orders.append(Order(last_act, act, "while" if self.pieces[joint] in AT_ONCE else "before"))
+            self.orders.append(
+                Order(last_act, act, "while" if self.pieces[joint] in AT_ONCE else "before")
+            )
 
     def further(self, figure: Figure) -> None:
         """Write that there is something that does nothing."""
@@ -228,7 +262,9 @@ class _Writer:
 
 def _alike(one: Figure, other: Figure) -> bool:
     done = main_deeds(one)
-    is_pair = len(done) == one.count == other.count == 1 and {one.kind.role, other.kind.role} == {"person"}
+    is_pair = len(done) == one.count == other.count == 1 and {one.kind.role, other.kind.role} == {
+        "person"
+    }
     return is_pair and done == main_deeds(other) and not isinstance(done[0].object, int)
 
 

@@ -23,7 +23,9 @@ class Act:
     objects: Names = frozenset()  # things held, worn or ridden
     colour: str = ""  # of these
     targets: Names = frozenset()  # names of the other figure
-    part: Literal["", "start", "end"] = ""  # "start" in the first half of the clip and not beyond, "end" in the second
+    part: Literal["", "start", "end"] = (
+        ""  # "start" in the first half of the clip and not beyond, "end" in the second
+    )
     looks: Names = frozenset()  # objects that are always of this colour
 
     def fits(self, deed: Deed, figures: Sequence[Figure]) -> bool:
@@ -104,7 +106,10 @@ class Claim:
 
     def holds(self, scene: Scene) -> bool:
         """Return whether the scene shows all of it, and possibly more."""
-        if (self.places and scene.place not in self.places) or self.night not in (None, scene.night):
+        if (self.places and scene.place not in self.places) or self.night not in (
+            None,
+            scene.night,
+        ):
             return False
         seen, choices = seen_in(scene), []
         for who in self.whos:
@@ -112,10 +117,13 @@ class Claim:
             if not choices[-1]:
                 return False
         return any(
-            all(self._in_order(order, chosen, seen, scene) for order in self.orders) for chosen in _distinct(choices)
+            all(self._in_order(order, chosen, seen, scene) for order in self.orders)
+            for chosen in _distinct(choices)
         )
 
-    def _in_order(self, order: Order, chosen: Sequence[frozenset[int]], seen: Sequence[Figure], scene: Scene) -> bool:
+    def _in_order(
+        self, order: Order, chosen: Sequence[frozenset[int]], seen: Sequence[Figure], scene: Scene
+    ) -> bool:
         """Return whether two acts of the chosen figures have this order."""
         first, second = (
             [
@@ -203,7 +211,11 @@ class SceneTable:
         """Mask of the scenes for which the claim holds: (N,), read-only."""
         needed = [(self._places, claim.places), *((self._things, who.names) for who in claim.whos)]
         for act in (act for who in claim.whos for act in who.acts):
-            needed += [(self._deeds, act.verbs), (self._things, act.objects), (self._things, act.targets)]
+            needed += [
+                (self._deeds, act.verbs),
+                (self._things, act.objects),
+                (self._things, act.targets),
+            ]
         holds = np.ones(len(self._scenes), bool)
         for shown, names in needed:
             if names:
@@ -219,4 +231,7 @@ def _is_plain(claim: Claim) -> bool:
     """Return whether the index alone decides: at most a place, and one thing or one verb."""
     if claim.night is not None or len(claim.whos) > 1:
         return False
-    return all(who in (Who(who.names), *(Who(acts=(Act(act.verbs),)) for act in who.acts[:1])) for who in claim.whos)
+    return all(
+        who in (Who(who.names), *(Who(acts=(Act(act.verbs),)) for act in who.acts[:1]))
+        for who in claim.whos
+    )

@@ -18,30 +18,51 @@ from nt2vr.world.verdicts import read_query, scene_of
 
 logger = logging.getLogger(__name__)
 SHIPPED = ASSETS / "gallery" / "boxes.npz"  # by nt2vr.world.drawn.boxes
-Boxes = list[list[int]]  # for each step of the clip left, top, width and height in percent; empty while out of sight
+Boxes = list[
+    list[int]
+]  # for each step of the clip left, top, width and height in percent; empty while out of sight
 
 
 def evidence(query: Query, video: Video) -> list[Boxes]:
     """Return the boxes of each individual that is unwanted; none in other galleries."""
     scene, shipped, found = scene_of(video), _shipped(SHIPPED), list[Boxes]()
     for number, thing, start, end in dict.fromkeys(_unwanted_in(query, scene)) if scene else ():
-        keys = (f"{video.video_id} {number} {name}" for name in (thing, ""))  # a crown may be in a picture
+        keys = (
+            f"{video.video_id} {number} {name}" for name in (thing, "")
+        )  # a crown may be in a picture
         for table in next(filter(None, map(shipped.get, keys)), []):
             first, last = round(start * len(table)), round(end * len(table))
-            found.append([row.tolist() if first <= i < last and row[0] >= 0 else [] for i, row in enumerate(table)])
+            found.append(
+                [
+                    row.tolist() if first <= i < last and row[0] >= 0 else []
+                    for i, row in enumerate(table)
+                ]
+            )
     return [each for each in found if any(each)]
 
 
 def _unwanted_in(query: Query, scene: Scene) -> Iterator[tuple[int, str, float, float]]:
     """Yield what a scene shows of the unwanted parts: a figure, by its number, or a thing that it has; and when."""
-    claims = [part.claim for part in read_query(query).unwanted if part.claim and part.shown_in(scene)]
-    for (number, figure), who in product(enumerate(scene.figures), (who for claim in claims for who in claim.whos)):
+    claims = [
+        part.claim for part in read_query(query).unwanted if part.claim and part.shown_in(scene)
+    ]
+    for (number, figure), who in product(
+        enumerate(scene.figures), (who for claim in claims for who in claim.whos)
+    ):
         if who.fits(figure, scene.figures):
-            acts = [deed for deed in figure.doings if any(act.fits(deed, scene.figures) for act in who.acts)]
+            acts = [
+                deed
+                for deed in figure.doings
+                if any(act.fits(deed, scene.figures) for act in who.acts)
+            ]
             yield from ((number, "", deed.start, deed.end) for deed in acts or [Deed("")])
         for deed in figure.deeds:
             had = (Figure(str(deed.object or ""), deed.colour), Figure(deed.kind.shows))
-            fitting = (each.thing for each in had if each.thing in things() and who.fits(each, scene.figures))
+            fitting = (
+                each.thing
+                for each in had
+                if each.thing in things() and who.fits(each, scene.figures)
+            )
             yield from ((number, thing, deed.start, deed.end) for thing in fitting)
 
 

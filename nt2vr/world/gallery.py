@@ -1,7 +1,8 @@
 """Builds the built-in gallery, small VP9 WebM clips with a manifest: python -m nt2vr.world.gallery [FOLDER].
 
-They are test clips of every thing and every story: half of a story's show both its wanted and its unwanted part, the
-other half only the wanted one, which makes exclusion visible. The Search tab offers the stories as examples.
+They are test clips of every thing and every story: half of a story's show both its wanted and its
+unwanted part, the other half only the wanted one, which makes exclusion visible. The Search tab
+offers the stories as examples.
 """
 
 import argparse
@@ -47,7 +48,10 @@ def choose_scenes() -> list[Scene]:
         """Add some new scenes, each the one of CANDIDATES that shows most of what is rare so far."""
         for _ in range(count):
             new = islice((scene for scene in found if scene.content not in chosen), CANDIDATES)
-            best = max(new, key=lambda scene: sum(shown[name] < CLIPS_PER_THING for name in shown_in(scene)))
+            best = max(
+                new,
+                key=lambda scene: sum(shown[name] < CLIPS_PER_THING for name in shown_in(scene)),
+            )
             chosen[best.content] = best
             shown.update(shown_in(best))
 
@@ -56,7 +60,10 @@ def choose_scenes() -> list[Scene]:
         if asked is None or denied is None:
             raise ValueError(f"The story {wanted!r}, {unwanted!r} cannot be read.")
         add(stream_staged([asked, denied], "test", f"{SEED} {unwanted}"), CLIPS_PER_STORY // 2)
-        add(filterfalse(denied.holds, stream_staged([asked], "test", f"{SEED} {wanted}")), CLIPS_PER_STORY // 2)
+        add(
+            filterfalse(denied.holds, stream_staged([asked], "test", f"{SEED} {wanted}")),
+            CLIPS_PER_STORY // 2,
+        )
     for name in things():
         add(stream_staged([showing(name)], "test", f"{SEED} {name}"), CLIPS_PER_THING - shown[name])
     return [*chosen.values()]
@@ -76,7 +83,11 @@ def build(folder: Path) -> Iterator[Path]:
         # the page shows the first frame until the clip plays
         first = Image.fromarray(frames[0]).resize((POSTER, POSTER), Image.Resampling.LANCZOS)
         first.save(path.with_suffix(".webp"), quality=40, method=6)
-        clip = {"video_id": video_id, "path": f"clips/{path.name}", "captions": captions(scene, CAPTIONS_PER_CLIP)}
+        clip = {
+            "video_id": video_id,
+            "path": f"clips/{path.name}",
+            "captions": captions(scene, CAPTIONS_PER_CLIP),
+        }
         lines.append(json.dumps({**clip, "scene": scene.to_dict()}) + "\n")
         yield path
     (folder / "gallery.jsonl").write_text("".join(lines), encoding="utf-8")

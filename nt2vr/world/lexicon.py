@@ -1,7 +1,8 @@
 """Words of typed phrases and what they mean: those of captions in all inflections, and others that people use.
 
-The others are in `assets/world`: `unseen_words.tsv` (in no caption), `typed_words.tsv` ("traffic", which names several
-things) and `near_words.tsv`: sorts of what is drawn ("poodle"), and what the world lacks ("quokka").
+The others are in `assets/world`: `unseen_words.tsv` (in no caption), `typed_words.tsv` ("traffic",
+which names several things) and `near_words.tsv`: sorts of what is drawn ("poodle"), and what the
+world lacks ("quokka").
 """
 
 import re
@@ -16,7 +17,18 @@ from typing import Any, Literal, NamedTuple
 from nt2vr.negation.parse.inflect import Form, inflect, inflect_phrase
 from nt2vr.negation.parse.tokens import EMOJI, NO_EMOJI
 from nt2vr.world.claims import MANY, Act
-from nt2vr.world.things import COLOURS, Names, all_nouns, deeds, kinds, places, plural_of, read_table, things, those
+from nt2vr.world.things import (
+    COLOURS,
+    Names,
+    all_nouns,
+    deeds,
+    kinds,
+    places,
+    plural_of,
+    read_table,
+    things,
+    those,
+)
 from nt2vr.world.wording import NUMBERS, SIZES, meanings, persons
 
 NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
@@ -44,10 +56,16 @@ _FILLERS = frozenset(
     "yet already still ever again anymore really very".split()
 )
 _IDIOMS = ("in sight", "in view", "in frame", "in shot", "kind of", "sort of", "type of")
-_PICTURES = [f"{name}{end} of" for name in ("photo", "picture", "image", "video", "clip") for end in ("", "s")]
+_PICTURES = [
+    f"{name}{end} of"
+    for name in ("photo", "picture", "image", "video", "clip")
+    for end in ("", "s")
+]
 
 
-Said = Literal["noun", "pronoun", "or", "verb", "passive", "adjective", "place", "night", "time", "shirt"]
+Said = Literal[
+    "noun", "pronoun", "or", "verb", "passive", "adjective", "place", "night", "time", "shirt"
+]
 
 
 class Meaning(NamedTuple):
@@ -55,14 +73,20 @@ class Meaning(NamedTuple):
 
     kind: Said | Literal["vague", "lacking", "filler"]
     names: Names = frozenset()
-    value: str = ""  # "night" or "day"; of a time, "start" or "end" of the clip, or how it relates two deeds
+    value: str = (
+        ""  # "night" or "day"; of a time, "start" or "end" of the clip, or how it relates two deeds
+    )
     plural: bool = False
     takes_object: bool = False  # of a verb: an object follows,
     alone: bool = False  # or need not
     act: Act | None = None  # what a noun says that somebody does: "drummer"
-    adjective: Mapping[str, Any] = MappingProxyType({})  # what it says of a `Who`: its colour, size, number or mood
+    adjective: Mapping[str, Any] = MappingProxyType(
+        {}
+    )  # what it says of a `Who`: its colour, size, number or mood
     least: int = 1  # how many a noun names at least: "couple"
-    near: tuple[str, ...] = ()  # words of the world for what it lacks, or for sorts of what it shows
+    near: tuple[
+        str, ...
+    ] = ()  # words of the world for what it lacks, or for sorts of what it shows
 
 
 def _adjective(**said: object) -> Meaning:
@@ -90,7 +114,10 @@ def _plain() -> Iterator[tuple[str, Meaning]]:
         (("shirt", "top"), Meaning("shirt")),
         *((words, _adjective(size=size)) for size, words in SIZES.items()),
         *(((colour,), _adjective(colour=colour)) for colour in COLOURS),
-        *(((name, str(number)), _adjective(least=number, most=number)) for number, name in NUMBERS.items()),
+        *(
+            ((name, str(number)), _adjective(least=number, most=number))
+            for number, name in NUMBERS.items()
+        ),
         *_totals(),
         (("couple of",), _adjective(least=2, most=2)),
         (("pair of", "group of", "team of", "bunch of"), _adjective(least=2, most=TOGETHER)),
@@ -168,8 +195,12 @@ def _doers() -> Iterator[tuple[str, Meaning]]:
 def _nouns() -> Iterator[tuple[str, Meaning]]:
     nouns = [noun for noun in all_nouns() if noun.word in meanings()]
     for noun in nouns:
-        plurals = {noun.plural, f"{noun.word}s"} if noun.word.endswith("o") else {noun.plural}  # volcanoes, volcanos
-        yield from ((plural, Meaning("noun", meanings()[noun.word], plural=True)) for plural in plurals)
+        plurals = (
+            {noun.plural, f"{noun.word}s"} if noun.word.endswith("o") else {noun.plural}
+        )  # volcanoes, volcanos
+        yield from (
+            (plural, Meaning("noun", meanings()[noun.word], plural=True)) for plural in plurals
+        )
     yield from ((noun.word, Meaning("noun", meanings()[noun.word])) for noun in nouns)
 
 
@@ -181,14 +212,18 @@ def _others() -> Iterator[tuple[str, Meaning]]:
     yield from _passives()
     yield from _listed("unseen_words")
     for _, words, takes in _phrases():
-        past: tuple[Form, ...] = ("VBD",) if takes else ("VBD", "VBN")  # without an object, no passive
+        past: tuple[Form, ...] = (
+            ("VBD",) if takes else ("VBD", "VBN")
+        )  # without an object, no passive
         yield from ((inflect_phrase(words, tag), verbs()[tokens_of(words)]) for tag in past)
     yield from ((emoji, Meaning("noun", meanings()[word])) for emoji, word in emojis().items())
 
 
 def _places() -> Iterator[tuple[str, Meaning]]:
     for place in places().values():
-        yield from ((phrase, Meaning("place", frozenset((place.name,)))) for phrase in place.phrases)
+        yield from (
+            (phrase, Meaning("place", frozenset((place.name,)))) for phrase in place.phrases
+        )
 
 
 @cache
@@ -210,13 +245,22 @@ def _listed(table: str) -> Iterator[tuple[str, Meaning]]:
         word, names = row["word"], row["name"].split(",")
         match row["kind"]:
             case "place":
-                yield word, Meaning("place", frozenset(name for name in places() if _is_there(name, names)))
+                yield (
+                    word,
+                    Meaning(
+                        "place", frozenset(name for name in places() if _is_there(name, names))
+                    ),
+                )
             case "deed" if "er" in word[-3:] or word.endswith("ist") or row["object"]:
                 yield from _doer(word, names[0], row["object"])
             case "deed":
-                yield from ((form, Meaning("verb", frozenset(names), alone=True)) for form in _forms(word))
+                yield from (
+                    (form, Meaning("verb", frozenset(names), alone=True)) for form in _forms(word)
+                )
             case "group":
-                yield from _numbered(word, Meaning("noun", _named(names), plural=True, least=int(row["object"])))
+                yield from _numbered(
+                    word, Meaning("noun", _named(names), plural=True, least=int(row["object"]))
+                )
             case "thing" | "kind":
                 yield from _numbered(word, Meaning("noun", _named(names)))
 
@@ -269,7 +313,9 @@ def lexicon() -> dict[tuple[str, ...], Meaning]:
     found |= {tokens_of(word): meaning for word, meaning in (*_places(), *_nouns())}
     for word, meaning in (*_doers(), *_others()):
         found.setdefault(tokens_of(word), meaning)
-    found |= {tokens_of(word): meaning for word, meaning in (*_near_words(), *_listed("typed_words"))}
+    found |= {
+        tokens_of(word): meaning for word, meaning in (*_near_words(), *_listed("typed_words"))
+    }
     found.pop((), None)
     return found
 

@@ -30,9 +30,20 @@ _ARTICLE = re.compile(r"^(an?|the|any) ", re.IGNORECASE)
 def offered_words() -> list[str]:
     """Return the words of the captions for people to choose from, verbs in their -ing form, in alphabetical order."""
     nouns = [noun.word for noun in all_nouns()]
-    doing = [inflect_phrase(phrase, "VBG").replace("{o}", "") for deed in deeds().values() for phrase in deed.phrases]
+    doing = [
+        inflect_phrase(phrase, "VBG").replace("{o}", "")
+        for deed in deeds().values()
+        for phrase in deed.phrases
+    ]
     where = [phrase for place in places().values() for phrase in place.phrases]
-    return sorted({word for phrase in (*nouns, *doing, *where) for word in phrase.split() if len(word) > _SHORT})
+    return sorted(
+        {
+            word
+            for phrase in (*nouns, *doing, *where)
+            for word in phrase.split()
+            if len(word) > _SHORT
+        }
+    )
 
 
 @cache
@@ -45,7 +56,13 @@ def story_queries() -> list[str]:
     queries = []
     for wanted, unwanted in stories():
         first = unwanted.split()[0]
-        joint = " and not " if first.endswith("ing") else ", not " if first in ("at", "in", "on") else ", no "
+        joint = (
+            " and not "
+            if first.endswith("ing")
+            else ", not "
+            if first in ("at", "in", "on")
+            else ", no "
+        )
         queries.append(wanted + joint + re.sub(r"^an? ", "", unwanted))
     return queries
 
@@ -56,7 +73,8 @@ class Offers:
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._scenes = scenes
         self._table = SceneTable(scenes)
-        # Figures by what they are and by what they do: the rows of their scenes, and their numbers there.
+        # Figures by what they are and by what they do: the rows of their scenes, and their numbers
+        # there.
         self._figures_of: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         for row, scene in enumerate(scenes):
             for number, figure in enumerate(scene.figures):
@@ -67,7 +85,11 @@ class Offers:
     def fitting(self, query: Query) -> int | None:
         """Count the scenes that are `judge`d right; None where words of the query are unknown."""
         asked = read_query(query)
-        claims = [part.claim for part in (*asked.wanted, *asked.unwanted) if part.claim and not part.claim.vague]
+        claims = [
+            part.claim
+            for part in (*asked.wanted, *asked.unwanted)
+            if part.claim and not part.claim.vague
+        ]
         num_wanted = len(asked.wanted)
         if not claims or len(claims) < num_wanted + len(asked.unwanted):
             return None
@@ -79,7 +101,8 @@ class Offers:
     def near(self, query: Query) -> list[str]:
         """Return other queries that more scenes fit: near ones, with the same exclusions as far as these are known.
 
-        Subject or deed change, or the place is left out; nothing is offered for a query that names neither of the two.
+        Subject or deed change, or the place is left out; nothing is offered for a query that names
+        neither of the two.
         """
         words = tokens_of(" ".join(query.wanted))
         subjects, verbs, where = (_named(words, kind) for kind in ("noun", "verb", "place"))
@@ -91,14 +114,21 @@ class Offers:
         allowed = ~self._table.holding_any(denied.values())
 
         def fits(wanted: str) -> bool:
-            return int((self._table.holding_any(filter(None, [read_asked(wanted)])) & allowed).sum()) > FEW
+            return (
+                int((self._table.holding_any(filter(None, [read_asked(wanted)])) & allowed).sum())
+                > FEW
+            )
 
         near = self._alike(allowed, subjects, verbs, where)
         return [_query_of(wanted, [*denied]) for wanted in islice(filter(fits, near), MOST)]
 
-    def _alike(self, allowed: NDArray[np.bool_], subjects: Names, verbs: Names, where: Names) -> list[str]:
+    def _alike(
+        self, allowed: NDArray[np.bool_], subjects: Names, verbs: Names, where: Names
+    ) -> list[str]:
         """Return what can be said of allowed scenes with such a subject or deed, that which is most alike first."""
-        candidates = {place for name in (*subjects, *verbs) for place in self._figures_of.get(name, ())}
+        candidates = {
+            place for name in (*subjects, *verbs) for place in self._figures_of.get(name, ())
+        }
         counts: Counter[tuple[int, str]] = Counter()
         for row, number in sorted(candidates):
             if not allowed[row]:
@@ -122,9 +152,15 @@ class Offers:
 
 def _named(words: Sequence[str], kind: str) -> Names:
     """Return what runs of words mean as a kind of thing."""
-    runs = (words[i:j] for i in range(len(words)) for j in range(i + 1, min(i + longest(), len(words)) + 1))
+    runs = (
+        words[i:j]
+        for i in range(len(words))
+        for j in range(i + 1, min(i + longest(), len(words)) + 1)
+    )
     meant = (lexicon().get(tuple(run)) for run in runs)
-    return frozenset[str]().union(*(meaning.names for meaning in meant if meaning and meaning.kind == kind))
+    return frozenset[str]().union(
+        *(meaning.names for meaning in meant if meaning and meaning.kind == kind)
+    )
 
 
 def _excludes(claim: Claim, verbs: Names) -> bool:
@@ -147,7 +183,9 @@ def _said(figure: Figure) -> list[str]:
 def _query_of(wanted: str, unwanted: Sequence[str]) -> str:
     """Write "WANTED but no UNWANTED and not DOING", the sentence that models trained for negation know best."""
     denied = " and ".join(_denied(part) for part in unwanted if part.strip())
-    return (" but " if denied.startswith("no ") else " and ").join(filter(str.strip, (wanted, denied)))
+    return (" but " if denied.startswith("no ") else " and ").join(
+        filter(str.strip, (wanted, denied))
+    )
 
 
 def _denied(part: str) -> str:

@@ -10,26 +10,41 @@ from typing import Literal, NamedTuple
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.world.claims import MANY, Act, Claim, Order, Who
-from nt2vr.world.lexicon import PARTS, TOGETHER, Meaning, emojis, gaps_in, lexicon, longest, tokens_of, verbs
+from nt2vr.world.lexicon import (
+    PARTS,
+    TOGETHER,
+    Meaning,
+    emojis,
+    gaps_in,
+    lexicon,
+    longest,
+    tokens_of,
+    verbs,
+)
 from nt2vr.world.things import ACTING, DeedKind, Names, Noun, all_nouns, deeds, places, things
 from nt2vr.world.wording import meanings, persons
 
 _JOINTS = frozenset("in on with at near by beside next under who that which".split())
 _GAMES = frozenset({"throw", "catch", "bounce", "kick", "play ball", "game"})
-# What is drawn of somebody "on" or "in" something; of anything else, the world cannot tell where it is.
+# What is drawn of somebody "on" or "in" something; of anything else, the world cannot tell where it
+# is.
 _PLACED = {"on": ("ride", "sled", "sit on"), "in": ("drive", "row", "sit on"), "under": ("hold",)}
 _UNTOLD = frozenset("on in inside under of across through from".split())
 _MEDIA = frozenset("movie movies video videos clip clips footage scene scenes".split())
 _ANYWHERE = frozenset("indoors outdoors inside outside underwater".split())
 _BEFORE_PLACES = frozenset("in on at by under near".split())
-_SUBJECTS = frozenset("man men woman women boy boys girl girls person people lady ladies guy guys".split())
+_SUBJECTS = frozenset(
+    "man men woman women boy boys girl girls person people lady ladies guy guys".split()
+)
 
 
 def _may_be(names: Names, adjectives: Who) -> bool:
     """Return whether one of some things can be as adjectives say; the colour of a skin or of many cannot be told."""
     able = names.intersection(*(deeds()[verb].who for act in adjectives.acts for verb in act.verbs))
     some = [things()[name] for name in names] if adjectives.colour else []
-    return bool(able) and all((thing.tint or thing.look) and thing.role != "person" for thing in some)
+    return bool(able) and all(
+        (thing.tint or thing.look) and thing.role != "person" for thing in some
+    )
 
 
 def _looks(names: Names, colour: str) -> Names:
@@ -49,7 +64,9 @@ def may_do(names: Names, act: Act) -> bool:
 
 def _is_stopping(who: Who) -> bool:
     """Return whether a person starts or stops: what does "a woman stops" stop?"""
-    return bool(who.names & persons()) and any(act.verbs and act.verbs <= {"start", "stop"} for act in who.acts)
+    return bool(who.names & persons()) and any(
+        act.verbs and act.verbs <= {"start", "stop"} for act in who.acts
+    )
 
 
 class _Reader:
@@ -99,9 +116,15 @@ class _Reader:
         meaning, words, kind = word.meaning, word.text, word.meaning.kind
         if re.search(r"\band\b|[,;.]", word.gap):
             self._place = ""  # "with a hat on and | a dog"
-        if words == ("background",) and any(things()[name].role in ACTING for name in self._who.names):
+        if words == ("background",) and any(
+            things()[name].role in ACTING for name in self._who.names
+        ):
             self.vague = True  # nobody is drawn as being "in the background"
-        is_next = kind in ("verb", "place", "night")  # nothing more can be said of what was read before
+        is_next = kind in (
+            "verb",
+            "place",
+            "night",
+        )  # nothing more can be said of what was read before
         if self._next.colour and is_next and not self._read_shirt():
             return False
         if kind in ("place", "night", "time") or words[0] in _JOINTS:
@@ -110,7 +133,9 @@ class _Reader:
             self._object = ""  # "a man is eating | at the beach"
         makes_sense: bool = getattr(self, f"_read_{kind}")(meaning)
         if kind in ("verb", "place", "night", "filler", "adjective"):
-            self._moody = kind == "verb" and all(deeds()[verb].layer == "mood" for verb in meaning.names)
+            self._moody = kind == "verb" and all(
+                deeds()[verb].layer == "mood" for verb in meaning.names
+            )
             self._after = self._after if kind == "adjective" else words[0]
         if kind != "adjective":
             self._place = words[-1] if kind == "filler" and len(words) == 1 else ""
@@ -122,7 +147,10 @@ class _Reader:
 
     def _read_place(self, meaning: Meaning) -> bool:
         if self._either:
-            self._either, self._places = False, self._places | meaning.names if self._places else self._places
+            self._either, self._places = (
+                False,
+                self._places | meaning.names if self._places else self._places,
+            )
         else:
             self._places = self._places & meaning.names if self._places else meaning.names
         return bool(self._places)  # not "in the park on the beach"
@@ -132,7 +160,9 @@ class _Reader:
         return True
 
     def _read_filler(self, meaning: Meaning) -> bool:
-        return self._read_shirt() if self._worn and self._next.colour else True  # "in green | with a couch"
+        return (
+            self._read_shirt() if self._worn and self._next.colour else True
+        )  # "in green | with a couch"
 
     def _read_or(self, _meaning: Meaning) -> bool:
         self._either = True
@@ -150,7 +180,9 @@ class _Reader:
         new = len(self._whos) - 1, len(self._who.acts) - 1
         if self._last and self._joint:
             first, second = (new, self._last) if self._joint == "after" else (self._last, new)
-            self._orders.append(Order(first, second, "while" if self._joint == "while" else "before"))
+            self._orders.append(
+                Order(first, second, "while" if self._joint == "while" else "before")
+            )
         self._last, self._joint = new, ""
 
     def _read_time(self, meaning: Meaning) -> bool:
@@ -163,7 +195,9 @@ class _Reader:
             return True
         who, place = self._whos[self._last[0]], self._last[1]
         act = replace(who.acts[place], part=meaning.value)  # type: ignore[arg-type]  # checked
-        self._whos[self._last[0]] = replace(who, acts=(*who.acts[:place], act, *who.acts[place + 1 :]))
+        self._whos[self._last[0]] = replace(
+            who, acts=(*who.acts[:place], act, *who.acts[place + 1 :])
+        )
         return True
 
     def _read_noun(self, meaning: Meaning) -> bool:
@@ -178,7 +212,9 @@ class _Reader:
         if self._is_object(meaning.names):
             return self._done_to(meaning, adjectives)
         roles = {things()[name].role for name in meaning.names}
-        if self._place in _UNTOLD and roles != {"sky"} and (self._place, roles) != ("on", {"hand"}):  # on the phone
+        if (
+            self._place in _UNTOLD and roles != {"sky"} and (self._place, roles) != ("on", {"hand"})
+        ):  # on the phone
             return self._placed(meaning, adjectives)
         return self._named(meaning, adjectives, is_agent)
 
@@ -191,13 +227,17 @@ class _Reader:
 
     def _named(self, meaning: Meaning, adjectives: Who, is_agent: bool) -> bool:
         """Add somebody, or name the one whose deed was read: "a smiling | girl", "a ball thrown by a | girl"."""
-        self._aside = self._after == "with" and bool(self._whos)  # "with a girl | dancing" is about her
+        self._aside = self._after == "with" and bool(
+            self._whos
+        )  # "with a girl | dancing" is about her
         acts = (*adjectives.acts, meaning.act) if meaning.act else adjectives.acts
         if self._whos and not self._who.names and (is_agent or not (self._orders or self._joint)):
             acts = (*self._whos.pop().acts, *acts)
             if not all(may_do(meaning.names, act) for act in acts):
                 return False  # "a sleeping | bag"
-        least = max(adjectives.least, meaning.least, 2 if meaning.plural and not adjectives.total else 1)
+        least = max(
+            adjectives.least, meaning.least, 2 if meaning.plural and not adjectives.total else 1
+        )
         who = replace(adjectives, names=meaning.names, least=least, acts=acts)
         self._whos.append(replace(who, most=TOGETHER) if meaning.least > 1 else who)
         return True
@@ -214,7 +254,11 @@ class _Reader:
         is_free = is_plain and not self._orders and all(act.verbs <= {"wear"} for act in acts)
         able = [verb for verb in _PLACED.get(place, ()) if deeds()[verb].objects & meaning.names]
         able = [verb for verb in able if not who.names or who.names & deeds()[verb].who]
-        if not able or not is_free or (place == "under" and meaning.names != meanings()["umbrella"]):
+        if (
+            not able
+            or not is_free
+            or (place == "under" and meaning.names != meanings()["umbrella"])
+        ):
             self.vague = True
             return self._named(meaning, adjectives, False)
         objects = meaning.names & frozenset[str]().union(*(deeds()[verb].objects for verb in able))
@@ -224,11 +268,18 @@ class _Reader:
         return True
 
     def _done_to(self, meaning: Meaning, adjectives: Who) -> bool:
-        if meaning.act or adjectives.acts or max(adjectives.least, meaning.least) > 1 or adjectives.total:
+        if (
+            meaning.act
+            or adjectives.acts
+            or max(adjectives.least, meaning.least) > 1
+            or adjectives.total
+        ):
             return False  # "eating a drummer", "photographing a singer", "holding two balls"
         *others, act = self._who.acts
         on = frozenset(verb for verb in _PLACED["on"] if meaning.names & deeds()[verb].objects)
-        act = replace(act, verbs=on) if on and act.verbs == {"sit on"} else act  # sitting on a horse
+        act = (
+            replace(act, verbs=on) if on and act.verbs == {"sit on"} else act
+        )  # sitting on a horse
         verbs = _verbs_with(meaning.names, act.verbs)
         targets = {deeds()[verb].targets for verb in verbs if meaning.names & deeds()[verb].objects}
         if act.verbs and not verbs:  # "playing a pizza", "looking at a book"
@@ -254,14 +305,22 @@ class _Reader:
         act = (Act(), *who.acts)[-1]
         if not act.objects or act != Act(act.verbs, act.objects):
             return False
-        self._whos[-1] = replace(who, acts=(*who.acts[:-1], replace(act, objects=act.objects | meaning.names)))
+        self._whos[-1] = replace(
+            who, acts=(*who.acts[:-1], replace(act, objects=act.objects | meaning.names))
+        )
         return True
 
     def _predicate(self) -> None:
         """Take adjectives that no noun follows for those of the last one: "the girl is happy"."""
         quality, who = self._next, self._who
         is_counted = (quality.least, quality.most, quality.total) != (1, MANY, False)
-        if quality == Who() or self._object or is_counted or not who.names or not _may_be(who.names, quality):
+        if (
+            quality == Who()
+            or self._object
+            or is_counted
+            or not who.names
+            or not _may_be(who.names, quality)
+        ):
             return
         if quality.colour:
             who = replace(who, colour=quality.colour, looks=_looks(who.names, quality.colour))
@@ -283,7 +342,12 @@ class _Reader:
         who = self._who
         able = frozenset(verb for verb in meaning.names if who.names & deeds()[verb].objects)
         targets = {deeds()[verb].targets for verb in able}
-        if len(targets) != 1 or self._object or self._aside or who != Who(who.names, colour=who.colour):
+        if (
+            len(targets) != 1
+            or self._object
+            or self._aside
+            or who != Who(who.names, colour=who.colour)
+        ):
             return False
         is_target = targets == {True}
         act = Act(able, colour=who.colour, **{"targets" if is_target else "objects": who.names})  # type: ignore[arg-type]
@@ -299,7 +363,9 @@ class _Reader:
             self._read_verb(Meaning("verb", takes_object=True))
         elif self._object == "may":
             kinds = map(deeds().__getitem__, who.acts[-1].verbs)
-            if not any(names & kind.objects and (not who.names or who.names & kind.who) for kind in kinds):
+            if not any(
+                names & kind.objects and (not who.names or who.names & kind.who) for kind in kinds
+            ):
                 self._object = ""  # "a bird is flying near | a kite"
         return bool(self._object)
 
@@ -312,12 +378,17 @@ class _Reader:
             act = len(self._whos) - 1, len(who.acts) - 1
             if any(act in order for order in self._orders) or not who.acts[-1].verbs <= {"wear"}:
                 return False  # "dances, then wears a red | shirt": clothes are worn all the time
-            who, self._last = replace(who, acts=who.acts[:-1]), None  # no deed to be "before" or "while"
+            who, self._last = (
+                replace(who, acts=who.acts[:-1]),
+                None,
+            )  # no deed to be "before" or "while"
         self._whos[-1], self._next, self._object = replace(who, colour=colour), Who(), ""
         return True
 
 
-_FIRST = re.compile(r"\b(at )?first\b(?=.*\bthen\b)", re.IGNORECASE)  # it says no more than the "then" after it
+_FIRST = re.compile(
+    r"\b(at )?first\b(?=.*\bthen\b)", re.IGNORECASE
+)  # it says no more than the "then" after it
 _NOBODY = frozenset({"anyone", "anybody", "anything"})
 MAX_READ = 4096  # phrases remembered: a search judges many clips by the same ones
 NOTHING = Claim((Who(least=MANY, total=True),))  # holds for no scene
@@ -359,7 +430,9 @@ def read_asked(phrase: str) -> Claim | None:
     claim = read_phrase(phrase)
     if claim is None or claim == NOTHING:
         return claim
-    some = (replace(who, least=1) if who.most == MANY and not who.total else who for who in claim.whos)
+    some = (
+        replace(who, least=1) if who.most == MANY and not who.total else who for who in claim.whos
+    )
     return replace(claim, whos=tuple(some))
 
 
@@ -398,7 +471,9 @@ def words_in(phrase: str) -> Iterator[Word]:
             meaning = Meaning("adjective", adjective={"colour": "orange"})
         if before.kind == "noun" and words[-1] in _ambiguous():
             third_person = words[-1].endswith("s") and not before.plural
-            meaning = verbs().get(words, UNKNOWN) if third_person else UNKNOWN  # "a chef cooks"; not: "boys fish"
+            meaning = (
+                verbs().get(words, UNKNOWN) if third_person else UNKNOWN
+            )  # "a chef cooks"; not: "boys fish"
         yield Word(meaning, words, gaps[start])
         before, start = meaning, end
 
@@ -413,21 +488,28 @@ def _ambiguous() -> Names:
 
 def _lacks(words: Sequence[Word]) -> bool:
     """Return whether some are for what the world lacks, and do not describe what follows."""
-    described = (word.is_glued and word.meaning.kind in ("noun", "vague", "lacking") for word in words[1:])
-    return any(word.meaning.kind == "lacking" and not each for word, each in zip_longest(words, described))
+    described = (
+        word.is_glued and word.meaning.kind in ("noun", "vague", "lacking") for word in words[1:]
+    )
+    return any(
+        word.meaning.kind == "lacking" and not each for word, each in zip_longest(words, described)
+    )
 
 
 def _known(words: Sequence[Word]) -> tuple[list[Word], bool]:
     """Return the words that have a meaning, compounds as one, and whether anything was left out.
 
-    Of unknown words, those that may be adjectives are left out: "a fluffy dog" is a dog. Nothing is read after others,
-    nor what they may belong to: a "horse trailer" is no horse, and who "runs errands" need not run.
+    Of unknown words, those that may be adjectives are left out: "a fluffy dog" is a dog. Nothing is
+    read after others, nor what they may belong to: a "horse trailer" is no horse, and who "runs
+    errands" need not run.
     """
     found: list[Word] = []
     is_vague = False
     for word, following in zip(words, [*words[1:], None], strict=False):
         if word.meaning.kind not in ("vague", "lacking"):
-            pair, is_compound = _compound(found.pop(), word) if word.is_glued and found else ([word], False)
+            pair, is_compound = (
+                _compound(found.pop(), word) if word.is_glued and found else ([word], False)
+            )
             found += pair
             is_vague |= is_compound
             continue
@@ -436,7 +518,12 @@ def _known(words: Sequence[Word]) -> tuple[list[Word], bool]:
         is_vague = True
         if word.meaning == UNKNOWN and following and _describes(word.text[0], following):
             continue
-        if word.is_glued and found and found[-1].meaning.kind == "noun" and _may_be_head(word.text[0], found[-1]):
+        if (
+            word.is_glued
+            and found
+            and found[-1].meaning.kind == "noun"
+            and _may_be_head(word.text[0], found[-1])
+        ):
             found.pop()
         while found and found[-1].meaning.kind in ("verb", "adjective", "filler"):
             found.pop()
@@ -455,13 +542,16 @@ def _describes(word: str, following: Word) -> bool:
 def _may_be_head(word: str, before: Word) -> bool:
     """Return whether an unknown word may be what a noun describes: "horse | racing", unlike "a dog | fetching"."""
     does = before.meaning.names <= persons() or before.gap.split()[-1:] in (["a"], ["the"])
-    return not (word.endswith("ing") and does) and word not in listed("function_words", "stop_words")
+    return not (word.endswith("ing") and does) and word not in listed(
+        "function_words", "stop_words"
+    )
 
 
 def _compound(first: Word, second: Word) -> tuple[list[Word], bool]:
     """Join two words in a row if they are one; return them, and whether one was left out.
 
-    "A woman dancer" is both, and so is "an elephant herd"; "a baseball bat" is no more than a bat, if it is one.
+    "A woman dancer" is both, and so is "an elephant herd"; "a baseball bat" is no more than a bat,
+    if it is one.
     """
     one, other, is_subject = first.meaning, second.meaning, first.text[-1] in _SUBJECTS
     if one.kind == other.kind == "noun":
@@ -473,10 +563,16 @@ def _compound(first: Word, second: Word) -> tuple[list[Word], bool]:
             return ([Word(both, second.text, first.gap)], False) if is_one else ([], True)
         return ([first, second], False) if is_subject else ([second], True)
     places = {each.text[0] for each in (first, second) if each.meaning.kind == "place"}
-    if {one.kind, other.kind} == {"noun", "place"} and places.isdisjoint(_BEFORE_PLACES | _ANYWHERE):
-        return ([first, second], False) if is_subject else ([second], True)  # a dog park, street food
+    if {one.kind, other.kind} == {"noun", "place"} and places.isdisjoint(
+        _BEFORE_PLACES | _ANYWHERE
+    ):
+        return (
+            ([first, second], False) if is_subject else ([second], True)
+        )  # a dog park, street food
     if one.kind == other.kind == "place" and places.isdisjoint(_BEFORE_PLACES | _ANYWHERE):
-        return [Word(other._replace(names=one.names | other.names), second.text, first.gap)], True  # a city street
+        return [
+            Word(other._replace(names=one.names | other.names), second.text, first.gap)
+        ], True  # a city street
     if first.text[-1] in _MEDIA and other.kind == "noun":
         return [], True  # a movie star
     return [first, second], False
@@ -484,8 +580,12 @@ def _compound(first: Word, second: Word) -> tuple[list[Word], bool]:
 
 def _is_colour(tokens: tuple[str, ...], after: int) -> bool:
     """Return whether the "orange" before a token is a colour: "in orange", "an orange cat"."""
-    following = (lexicon().get(tokens[after : after + length], UNKNOWN).kind for length in range(1, 4))
-    return tokens[after - 2 : after - 1] == ("in",) or not {"noun", "filler", "shirt"}.isdisjoint(following)
+    following = (
+        lexicon().get(tokens[after : after + length], UNKNOWN).kind for length in range(1, 4)
+    )
+    return tokens[after - 2 : after - 1] == ("in",) or not {"noun", "filler", "shirt"}.isdisjoint(
+        following
+    )
 
 
 class Label(NamedTuple):
@@ -499,12 +599,17 @@ class Label(NamedTuple):
 def labels() -> tuple[Label, ...]:
     """Return all labels; no two begin with the same text."""
     nouns = [noun for noun in all_nouns() if noun.word in meanings()]
-    found = [Label((noun.word, noun.with_article()), Claim((Who(meanings()[noun.word]),))) for noun in nouns]
+    found = [
+        Label((noun.word, noun.with_article()), Claim((Who(meanings()[noun.word]),)))
+        for noun in nouns
+    ]
     for text, longer in chain.from_iterable(map(_deed_texts, deeds().values())):
         if claim := read_claim(text):  # understood alone
             found.append(Label((text, longer.format(text)), claim))
     for place in places().values():
-        found += [Label((phrase,), Claim(places=frozenset((place.name,)))) for phrase in place.phrases]
+        found += [
+            Label((phrase,), Claim(places=frozenset((place.name,)))) for phrase in place.phrases
+        ]
     return tuple({label.texts[0]: label for label in found}.values())
 
 
@@ -514,4 +619,8 @@ def _deed_texts(deed: DeedKind) -> Iterator[tuple[str, str]]:
     yield from ((each.replace(" {o}", ""), "somebody {}") for each in doing)
     for name in sorted(deed.objects) if not deed.targets else ():
         yield doing[0].format(o=things()[name].nouns[0].with_article()), "somebody {}"
-    yield from ((doer, Noun(doer, f"{doer}s").with_article()) for doer, _ in deed.doers if deed.layer == "main")
+    yield from (
+        (doer, Noun(doer, f"{doer}s").with_article())
+        for doer, _ in deed.doers
+        if deed.layer == "main"
+    )

@@ -8,7 +8,17 @@ from random import Random
 
 from nt2vr.errors import ConfigError
 from nt2vr.world.claims import Act, Claim, Who
-from nt2vr.world.scenes import BY_DAY, BY_NIGHT, MOST_FIGURES, MOST_IN_ALL, Deed, Figure, Scene, SceneSplit, is_valid
+from nt2vr.world.scenes import (
+    BY_DAY,
+    BY_NIGHT,
+    MOST_FIGURES,
+    MOST_IN_ALL,
+    Deed,
+    Figure,
+    Scene,
+    SceneSplit,
+    is_valid,
+)
 from nt2vr.world.things import (
     ACTING,
     AT_SEA,
@@ -35,7 +45,9 @@ PLAIN_SHARE = 0.5  # of persons: a man, a woman, a boy or a girl
 IN_SPACE = ("man astronaut", "woman astronaut", "alien", "robot")
 PLAIN = ("man", "woman", "boy", "girl")
 MOOD_SHARE, WEAR_SHARE, GROUP_SHARE, SIZED_SHARE, NIGHT_SHARE = 0.2, 0.25, 0.1, 0.15, 0.2
-ANYWHERE_SHARE = 0.3  # of scenes with further things: one of them is something small that is found anywhere
+ANYWHERE_SHARE = (
+    0.3  # of scenes with further things: one of them is something small that is found anywhere
+)
 COURSES = ("whole", "then", "quarter", "enter", "leave")  # how the deeds of a figure lie in time
 COURSE_WEIGHTS = (0.6, 0.2, 0.06, 0.07, 0.07)
 TOGETHER_SHARE = 0.15  # of scenes with several actors: the second does what the first does
@@ -46,7 +58,9 @@ TRIES = 8
 def cast_at(name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return who may act at a place: persons, animals and others."""
     place = places()[name]
-    persons = PLAIN if AT_SEA & place.tags else those(IN_SPACE if "space" in place.tags else ("person",))
+    persons = (
+        PLAIN if AT_SEA & place.tags else those(IN_SPACE if "space" in place.tags else ("person",))
+    )
     found = [things()[thing] for thing in place.found]
     able = [thing for thing in found if deeds_at(name, thing.name)]
     animals = tuple(thing.name for thing in able if thing.role == "animal")
@@ -76,7 +90,9 @@ def anywhere() -> tuple[str, ...]:
 
 
 @cache
-def _choices(place: str, thing: str, layer: Layer) -> tuple[tuple[DeedKind, ...], tuple[float, ...]]:
+def _choices(
+    place: str, thing: str, layer: Layer
+) -> tuple[tuple[DeedKind, ...], tuple[float, ...]]:
     """Return the deeds of a layer that a thing may do at a place, with cumulated shares."""
     some = tuple(deed for deed in deeds_at(place, thing) if deed.layer == layer)
     return some, tuple(accumulate(deed.share for deed in some))
@@ -87,7 +103,9 @@ def draw_colour(name: str, rng: Random) -> str:
     return rng.choice(FUR if "mammal" in thing.kinds else COLOURS) if thing.tint else ""
 
 
-def sample_deed(layer: Layer, number: int, cast: Sequence[str], place: str, rng: Random, but: str = "") -> Deed | None:
+def sample_deed(
+    layer: Layer, number: int, cast: Sequence[str], place: str, rng: Random, but: str = ""
+) -> Deed | None:
     """Draw what a figure does; None if it can do nothing."""
     some, shares = _choices(place, cast[number], layer)
     for _ in range(TRIES if some else 0):
@@ -99,7 +117,9 @@ def sample_deed(layer: Layer, number: int, cast: Sequence[str], place: str, rng:
     return None
 
 
-def _with_object(kind: DeedKind, others: Sequence[int], objects: Names, rng: Random, colour: str = "") -> Deed | None:
+def _with_object(
+    kind: DeedKind, others: Sequence[int], objects: Names, rng: Random, colour: str = ""
+) -> Deed | None:
     """Draw whom or what a deed is done to; None if it needs something that is not there."""
     if not kind.objects:
         return Deed(kind.verb)
@@ -150,7 +170,9 @@ def sample_scene(rng: Random, place: Place | None = None) -> Scene:
     figures = [draw_actor(number, cast, place.name, rng) for number in range(len(cast))]
     if len(cast) > 1 and rng.random() < TOGETHER_SHARE:
         figures[1] = _like(figures[0], figures[1], place)
-    figures += [Figure(name, draw_colour(name, rng)) for name in _draw_props(place.name, night, cast, rng)]
+    figures += [
+        Figure(name, draw_colour(name, rng)) for name in _draw_props(place.name, night, cast, rng)
+    ]
     return Scene(place.name, night, tuple(_varied(figures, rng)), rng.getrandbits(32))
 
 
@@ -162,14 +184,21 @@ def _draw_cast(place: str, rng: Random) -> list[str]:
         if draw < PERSON_SHARE or not (animals or others):
             name = rng.choice(PLAIN if "man" in persons and rng.random() < PLAIN_SHARE else persons)
         else:
-            name = _choose(animals if animals and (draw < PERSON_SHARE + ANIMAL_SHARE or not others) else others, rng)
+            name = _choose(
+                animals
+                if animals and (draw < PERSON_SHARE + ANIMAL_SHARE or not others)
+                else others,
+                rng,
+            )
         cast.setdefault(name)
     return [*cast]
 
 
 def _draw_props(place: str, night: bool, cast: Sequence[str], rng: Random) -> list[str]:
     found = props_at(place, night)
-    num_props = min(MOST_FIGURES - len(cast), rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)[0], len(found))
+    num_props = min(
+        MOST_FIGURES - len(cast), rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)[0], len(found)
+    )
     props = [_choose(found, rng) for _ in range(num_props)]
     if props and rng.random() < ANYWHERE_SHARE:
         props[0] = rng.choice(anywhere())
@@ -183,7 +212,11 @@ def _like(model: Figure, figure: Figure, place: Place) -> Figure:
     able = all(deed.kind.may(figure.kind, place) and not deed.kind.targets for deed in done)
     if not done or not able or not deeds()[ENTER].may(figure.kind, place):
         return figure
-    worn = (replace(deed, start=model.enters, end=model.leaves) for deed in figure.deeds if deed.kind.layer != "main")
+    worn = (
+        replace(deed, start=model.enters, end=model.leaves)
+        for deed in figure.deeds
+        if deed.kind.layer != "main"
+    )
     return replace(figure, deeds=(*done, *worn), enters=model.enters, leaves=model.leaves)
 
 
@@ -191,7 +224,12 @@ def _varied(figures: Sequence[Figure], rng: Random) -> Iterator[Figure]:
     room = MOST_IN_ALL - len(figures)
     for figure in figures:
         role = figure.kind.role
-        is_group = rng.random() < GROUP_SHARE and role != "sky" and room > 1 and figure.kind.nouns[0].number == "one"
+        is_group = (
+            rng.random() < GROUP_SHARE
+            and role != "sky"
+            and room > 1
+            and figure.kind.nouns[0].number == "one"
+        )
         count = rng.choice((2, 3)) if is_group else 1
         room -= count - 1
         is_sized = role not in ("person", "sky", "building") and rng.random() < SIZED_SHARE
@@ -199,7 +237,10 @@ def _varied(figures: Sequence[Figure], rng: Random) -> Iterator[Figure]:
 
 
 ABOUT_SHARE = 0.85  # of scenes: about something that was drawn first
-THING_SHARE, USED_SHARE = 0.65, 0.5  # of those: about a thing; of things with a use: somebody uses it
+THING_SHARE, USED_SHARE = (
+    0.65,
+    0.5,
+)  # of those: about a thing; of things with a use: somebody uses it
 STAGED_TRIES = 15  # until a scene about something succeeds
 
 
@@ -257,7 +298,9 @@ def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
     place = _place(claims, rng)
     scene = sample_scene(rng, place)
     figures = list(scene.figures)
-    whos = [(who, _in_turn(claim, number)) for claim in claims for number, who in enumerate(claim.whos)]
+    whos = [
+        (who, _in_turn(claim, number)) for claim in claims for number, who in enumerate(claim.whos)
+    ]
     for at, (who, acts) in enumerate(whos):
         figures[at:] = figures[at:] or [Figure("")]
         figure = _figure(who, acts, at, figures, place, rng)
@@ -284,13 +327,19 @@ def _place(claims: Sequence[Claim], rng: Random) -> Place:
 def _found_at(names: Names) -> Names:
     """Return the places where one of some things is found; none if some may be anywhere, as persons may."""
     somewhere = frozenset[str]().union(*(place.found for place in places().values()))
-    return frozenset(p.name for p in places().values() if names <= somewhere and not names.isdisjoint(p.found))
+    return frozenset(
+        p.name for p in places().values() if names <= somewhere and not names.isdisjoint(p.found)
+    )
 
 
 @cache
 def _done_at(verbs: Names) -> Names:
     tags = [deeds()[verb].where for verb in verbs]
-    return frozenset(place.name for place in places().values() if any(not some or some & place.tags for some in tags))
+    return frozenset(
+        place.name
+        for place in places().values()
+        if any(not some or some & place.tags for some in tags)
+    )
 
 
 def _night(claims: Sequence[Claim], drawn: bool) -> bool:
@@ -307,15 +356,23 @@ def _in_turn(claim: Claim, number: int) -> list[Act]:
     """Return the acts of a claim's figure, those that are done first before the others."""
     later = {order.second[1] for order in claim.orders if order.second[0] == number}
     acts = claim.whos[number].acts
-    return [act for at, act in enumerate(acts) if at not in later] + [acts[at] for at in sorted(later)]
+    return [act for at, act in enumerate(acts) if at not in later] + [
+        acts[at] for at in sorted(later)
+    ]
 
 
-def _figure(who: Who, acts: list[Act], number: int, figures: list[Figure], place: Place, rng: Random) -> Figure | None:
+def _figure(
+    who: Who, acts: list[Act], number: int, figures: list[Figure], place: Place, rng: Random
+) -> Figure | None:
     """Draw a figure as a claim describes it; None if it cannot do that here."""
     able = (deeds()[verb].who for act in acts for verb in act.verbs)
     name = rng.choice(sorted(who.names or frozenset[str]().union(*able)))
-    figure = draw_actor(0, (name,), place.name, rng) if things()[name].role in ACTING else Figure(name)
-    figure = replace(figure, colour=who.colour or draw_colour(name, rng), size=who.size, count=who.least)
+    figure = (
+        draw_actor(0, (name,), place.name, rng) if things()[name].role in ACTING else Figure(name)
+    )
+    figure = replace(
+        figure, colour=who.colour or draw_colour(name, rng), size=who.size, count=who.least
+    )
     done = [_deed(act, name, number, figures, place, rng) for act in acts]
     if not done:
         return figure
@@ -326,16 +383,23 @@ def _in_turns(figure: Figure, done: Sequence[Deed]) -> Figure:
     """Let a figure do some deeds one after the other, in place of its own of these layers."""
     moves = {deed.verb for deed in done} & {ENTER, LEAVE}
     figure = replace(figure, enters=0.25 * (ENTER in moves), leaves=1 - 0.25 * (LEAVE in moves))
-    new = sorted((deed for deed in done if deed.verb not in moves), key=lambda deed: deed.kind.layer != "main")
+    new = sorted(
+        (deed for deed in done if deed.verb not in moves),
+        key=lambda deed: deed.kind.layer != "main",
+    )
     layers = [deed.kind.layer for deed in new]
     kept = [deed for deed in figure.deeds if new and deed.kind.layer not in layers]
     deeds = [replace(deed, start=figure.enters, end=figure.leaves) for deed in (*new, *kept)]
     if (turns := layers.count("main")) > 1:
-        deeds[:turns] = [replace(new[at], start=at / turns, end=(at + 1) / turns) for at in range(turns)]
+        deeds[:turns] = [
+            replace(new[at], start=at / turns, end=(at + 1) / turns) for at in range(turns)
+        ]
     return replace(figure, deeds=tuple(deeds))
 
 
-def _deed(act: Act, name: str, number: int, figures: Sequence[Figure], place: Place, rng: Random) -> Deed | None:
+def _deed(
+    act: Act, name: str, number: int, figures: Sequence[Figure], place: Place, rng: Random
+) -> Deed | None:
     able = [kind for kind in _meant(act) if kind.may(things()[name], place)]
     if not able:
         return None

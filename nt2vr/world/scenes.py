@@ -20,7 +20,9 @@ class Deed:
     """What a figure does."""
 
     verb: str
-    object: int | str | None = None  # name of a thing held, worn or ridden; number of another figure; or None
+    object: int | str | None = (
+        None  # name of a thing held, worn or ridden; number of another figure; or None
+    )
     start: float = 0.0  # fraction of the clip, in quarters, as the end
     end: float = 1.0
     colour: str = ""  # of the thing, if it can be tinted
@@ -88,14 +90,24 @@ class Scene:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Scene":
-        read = ({**figure, "deeds": tuple(Deed(**deed) for deed in figure["deeds"])} for figure in data["figures"])
-        return cls(data["place"], data["night"], tuple(Figure(**figure) for figure in read), data["seed"])
+        read = (
+            {**figure, "deeds": tuple(Deed(**deed) for deed in figure["deeds"])}
+            for figure in data["figures"]
+        )
+        return cls(
+            data["place"], data["night"], tuple(Figure(**figure) for figure in read), data["seed"]
+        )
 
     @cached_property
     def content(self) -> str:
         """The scene without its seed, independent of the order of the figures."""
         figures = [asdict(figure) for figure in self.figures]
-        for deed in (deed for figure in figures for deed in figure["deeds"] if isinstance(deed["object"], int)):
+        for deed in (
+            deed
+            for figure in figures
+            for deed in figure["deeds"]
+            if isinstance(deed["object"], int)
+        ):
             deed["object"] = [self.figures[deed["object"]].thing]
         return json.dumps([self.place, self.night, sorted(map(json.dumps, figures))])
 
@@ -113,7 +125,10 @@ class Scene:
 
     def swapped(self, old: Figure, new: Figure) -> "Scene":
         """The scene with one figure in place of another; no thing is twice in a scene."""
-        return replace(self, figures=tuple(new if figure.thing == old.thing else figure for figure in self.figures))
+        return replace(
+            self,
+            figures=tuple(new if figure.thing == old.thing else figure for figure in self.figures),
+        )
 
     @property
     def dressed(self) -> "Scene":
@@ -124,7 +139,11 @@ class Scene:
     def gist(self) -> Hashable:
         """What an edit keeps unless its text says otherwise: the place by day or night, and who does what in turn."""
         cast = (
-            (figure.thing, figure.count, *((deed.verb, self.object_of(deed)) for deed in main_deeds(figure)))
+            (
+                figure.thing,
+                figure.count,
+                *((deed.verb, self.object_of(deed)) for deed in main_deeds(figure)),
+            )
             for figure in self.actors
         )
         return self.place, self.night, frozenset(cast)
@@ -138,12 +157,17 @@ class Scene:
 
 def main_deeds(figure: Figure) -> list[Deed]:
     """Return what a figure does one after the other, moods and clothes aside."""
-    return sorted((deed for deed in figure.doings if deed.kind.layer == "main"), key=lambda deed: deed.start)
+    return sorted(
+        (deed for deed in figure.doings if deed.kind.layer == "main"), key=lambda deed: deed.start
+    )
 
 
 def is_valid(scene: Scene) -> bool:
     """Return whether a clip can show a scene: all of its figures, each with deeds that it may do there."""
-    names, counts = {figure.thing for figure in scene.figures}, [figure.count for figure in scene.figures]
+    names, counts = (
+        {figure.thing for figure in scene.figures},
+        [figure.count for figure in scene.figures],
+    )
     is_cast = 1 <= len(counts) == len(names) <= MOST_FIGURES and len(scene.actors) <= MOST_ACTORS
     is_cast &= sum(counts) <= MOST_IN_ALL and {1, 2, 3}.issuperset(counts)
     is_time = names.isdisjoint(BY_DAY if scene.night else BY_NIGHT)
@@ -172,4 +196,6 @@ def _suits(deed: Deed, figure: Figure, figures: Sequence[Figure]) -> bool:
         return not kind.objects
     if isinstance(name, int):
         return kind.targets and figures[name] is not figure and figures[name].thing in kind.objects
-    return not kind.targets and name in kind.objects and bool(deed.colour) == bool(things()[name].tint)
+    return (
+        not kind.targets and name in kind.objects and bool(deed.colour) == bool(things()[name].tint)
+    )

@@ -1,9 +1,10 @@
 """Negated sentences about scenes, with the exact truth of their parts.
 
-Eight kinds: "negated", a caption with a verb or a "with" denied; "composed", A and not B; "without", A without a thing
-N; "list", A without two; "not", B alone denied; "except", a kind without one of it; "place", A but not there or not at
-night; "typed", "composed" or "without" as people type them. A denial applies to everybody in the clip: "a man sings
-and does not dance" requires that nobody dances. "idiom" denies nothing. The forms are in `assets/world/denials.tsv`.
+Eight kinds: "negated", a caption with a verb or a "with" denied; "composed", A and not B;
+"without", A without a thing N; "list", A without two; "not", B alone denied; "except", a kind
+without one of it; "place", A but not there or not at night; "typed", "composed" or "without" as
+people type them. A denial applies to everybody in the clip: "a man sings and does not dance"
+requires that nobody dances. "idiom" denies nothing. The forms are in `assets/world/denials.tsv`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,9 +29,19 @@ from nt2vr.world.lexicon import DAY, NIGHT
 from nt2vr.world.sampling import sample_scene
 from nt2vr.world.scenes import Scene, main_deeds
 from nt2vr.world.things import Noun, places, read_table, things, words_of_kind
-from nt2vr.world.wording import FORMS, Phrase, conjugate, draw_deed, draw_noun, draw_phrase, meanings
+from nt2vr.world.wording import (
+    FORMS,
+    Phrase,
+    conjugate,
+    draw_deed,
+    draw_noun,
+    draw_phrase,
+    meanings,
+)
 
-SceneDenialKind = Literal["negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"]
+SceneDenialKind = Literal[
+    "negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"
+]
 TEMPLATE_SHARE = 0.5  # of "A and not B": by nT2VR's twelve templates, otherwise in free forms
 
 
@@ -56,7 +67,9 @@ class Done:
 
 
 def claim_of(denied: Noun | Done) -> Claim:
-    return Claim((Who(acts=(denied.act,)) if isinstance(denied, Done) else Who(meanings()[denied.word]),))
+    return Claim(
+        (Who(acts=(denied.act,)) if isinstance(denied, Done) else Who(meanings()[denied.word]),)
+    )
 
 
 @cache
@@ -64,21 +77,33 @@ def forms(slot: str) -> tuple[str, ...]:
     return tuple(row["form"] for row in read_table("denials") if row["slot"] == slot)
 
 
-def deny(kind: SceneDenialKind, slot: str, said: SceneCaption, denied: list[Noun | Done], rng: Random) -> SceneDenial:
+def deny(
+    kind: SceneDenialKind, slot: str, said: SceneCaption, denied: list[Noun | Done], rng: Random
+) -> SceneDenial:
     """Fill a form of a slot: A without things or deeds, or one of them alone if A is empty."""
     form, fields = rng.choice(forms(slot)), {"A": said.text}
     if isinstance(denied[0], Noun) and denied[0].number == "many":
         form = form.replace("there is", "there are").replace("{N} is", "{N} are")
     # {N} or {F} is the first thing or deed, {M} or {G} the second
-    for each, (full, bare, plural, quoted, doing) in zip(denied, (("N", "n", "ns", "o", "F"), "MmxpG"), strict=False):
+    for each, (full, bare, plural, quoted, doing) in zip(
+        denied, (("N", "n", "ns", "o", "F"), "MmxpG"), strict=False
+    ):
         if isinstance(each, Done):
             fields |= {doing: each.doing, "S": inflect_phrase(each.phrase, "VBZ")}
         else:
             word = each.word.removeprefix("the ")
             term = f'"{word}"' if " " in word else word  # for a search engine
             single = word if each.number == "one" else f"bit of {word}"
-            fields |= {full: each.with_article(), bare: word, plural: each.plural, quoted: term, "c": single}
-    unwanted = " or ".join(each.doing if isinstance(each, Done) else each.with_article() for each in denied)
+            fields |= {
+                full: each.with_article(),
+                bare: word,
+                plural: each.plural,
+                quoted: term,
+                "c": single,
+            }
+    unwanted = " or ".join(
+        each.doing if isinstance(each, Done) else each.with_article() for each in denied
+    )
     claims = tuple(map(claim_of, denied))
     return SceneDenial(kind, form.format(**fields), said.text, unwanted, said.claim, claims)
 
@@ -87,9 +112,13 @@ def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: Random) -> Scene
     """Build "A and not B", by one of nT2VR's twelve templates (the six with a pronoun are for people) or freely."""
     claim = Claim((Who(subject.who.names, (wanted.act,), subject.who.colour, subject.who.size),))
     if rng.random() >= TEMPLATE_SHARE:
-        said = SceneCaption(f"{subject.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}", claim)
+        said = SceneCaption(
+            f"{subject.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}", claim
+        )
         return deny("composed", "deed", said, [unwanted], rng)
-    template = rng.choice(WITH_PRONOUN + WITHOUT_PRONOUN if subject.pronoun in ("he", "she") else WITHOUT_PRONOUN)
+    template = rng.choice(
+        WITH_PRONOUN + WITHOUT_PRONOUN if subject.pronoun in ("he", "she") else WITHOUT_PRONOUN
+    )
     fields = {
         "S": subject.text,
         "P": subject.pronoun,
@@ -118,7 +147,13 @@ def negate(caption: SceneCaption) -> list[SceneDenial]:
 
     for piece, verb, (who, number) in caption.verbs:
         denied = Claim((Who(acts=(claim.whos[who].acts[number],)),))
-        add(piece, verb.denied, conjugate(verb.phrase, "{ing}"), _without_act(claim, who, number), denied)
+        add(
+            piece,
+            verb.denied,
+            conjugate(verb.phrase, "{ing}"),
+            _without_act(claim, who, number),
+            denied,
+        )
     for piece, words, (who, number) in caption.with_things:
         act = claim.whos[who].acts[number]
         denied = Claim((Who(act.objects, colour=act.colour),))
@@ -138,13 +173,20 @@ def _without_act(claim: Claim, number: int, left_out: int) -> Claim:
     def moved(place: tuple[int, int]) -> tuple[int, int]:
         return (number, place[1] - 1) if place[0] == number and place[1] > left_out else place
 
-    left = (order for order in claim.orders if (number, left_out) not in (order.first, order.second))
+    left = (
+        order for order in claim.orders if (number, left_out) not in (order.first, order.second)
+    )
     orders = tuple(Order(moved(first), moved(second), kind) for first, second, kind in left)
-    return replace(claim, whos=(*claim.whos[:number], who, *claim.whos[number + 1 :]), orders=orders)
+    return replace(
+        claim, whos=(*claim.whos[:number], who, *claim.whos[number + 1 :]), orders=orders
+    )
 
 
 DEED_SHARE = 0.6  # of "not B": B is a deed, otherwise a thing
-BARE_SHARE, CAPTION_SHARE = 0.3, 0.3  # of A: a figure alone, a whole caption; otherwise a figure with its deed
+BARE_SHARE, CAPTION_SHARE = (
+    0.3,
+    0.3,
+)  # of A: a figure alone, a whole caption; otherwise a figure with its deed
 TWO_DEEDS_SHARE = 0.3  # of lists
 TIME_SHARE = 0.4  # of places outdoors: a time of day is denied
 NEAR_TRIES, TRIES = 12, 60  # scenes drawn to find a B that occurs together with A, and then any B
@@ -192,7 +234,9 @@ class SceneDenials:
 
     def _not(self, row: int, rng: Random) -> SceneDenial:
         sort, slot = (Done, "no deed") if rng.random() < DEED_SHARE else (Noun, "no thing")
-        return deny("not", slot, SceneCaption("", Claim()), self._absent(row, Claim(), rng, sort, 1), rng)
+        return deny(
+            "not", slot, SceneCaption("", Claim()), self._absent(row, Claim(), rng, sort, 1), rng
+        )
 
     def _typed(self, row: int, rng: Random) -> SceneDenial:
         """Word a sentence as people type it; a list excludes the unwanted part of a second one of its kind, too."""
@@ -200,10 +244,14 @@ class SceneDenials:
         first, second = draw(row, rng), draw(row, rng)
         is_other = second.kind == first.kind and second.unwanted_claims != first.unwanted_claims
         further = second.unwanted if is_other else ""
-        text, with_other = word(first.wanted, first.unwanted, further, first.kind == "composed", rng)
+        text, with_other = word(
+            first.wanted, first.unwanted, further, first.kind == "composed", rng
+        )
         if with_other:
             both = first.unwanted_claims + second.unwanted_claims
-            first = replace(first, unwanted=f"{first.unwanted} and {second.unwanted}", unwanted_claims=both)
+            first = replace(
+                first, unwanted=f"{first.unwanted} and {second.unwanted}", unwanted_claims=both
+            )
         return replace(first, kind="typed", text=text)
 
     def _idiom(self, row: int, rng: Random) -> SceneDenial:
@@ -215,7 +263,9 @@ class SceneDenials:
         caption, phrase = describe(scene, rng), draw_phrase(actor, rng)
         words, act = draw_deed(deed, scene.figures, rng)
         doing = Who(phrase.who.names, (act,), least=phrase.who.least, most=phrase.who.most)
-        subject = Subject(phrase.text, "", is_plural=phrase.plural, is_human=actor.kind.role == "person")
+        subject = Subject(
+            phrase.text, "", is_plural=phrase.plural, is_human=actor.kind.role == "person"
+        )
         named = NamedThing(phrase.text, phrase.text, phrase.plural, "", frozenset(), frozenset())
         choices = (
             (caption.text, (), (), caption.claim),
@@ -260,7 +310,12 @@ class SceneDenials:
         """Draw "any K but N" for a kind that the scene shows and a member that it does not."""
         scene = self._scenes[row]
         shown = shown_in(scene)
-        of = [kind for name in sorted(shown) for kind in sorted(things()[name].kinds) if words_of_kind(kind)]
+        of = [
+            kind
+            for name in sorted(shown)
+            for kind in sorted(things()[name].kinds)
+            if words_of_kind(kind)
+        ]
         rng.shuffle(of)
         for kind in of:
             members = sorted(name for name, thing in things().items() if kind in thing.kinds)
@@ -270,8 +325,12 @@ class SceneDenials:
                 if not meanings()[noun.word] & shown:
                     some = words_of_kind(kind)[0]
                     wanted, unwanted = some.with_article(), noun.with_article()
-                    text = rng.choice(forms("except")).format(k=some.word, K=wanted, N=unwanted, ns=noun.plural)
-                    return SceneDenial("except", text, wanted, unwanted, claim_of(some), (claim_of(noun),))
+                    text = rng.choice(forms("except")).format(
+                        k=some.word, K=wanted, N=unwanted, ns=noun.plural
+                    )
+                    return SceneDenial(
+                        "except", text, wanted, unwanted, claim_of(some), (claim_of(noun),)
+                    )
         return self._without(row, rng)
 
     def _place(self, row: int, rng: Random) -> SceneDenial:
@@ -280,20 +339,38 @@ class SceneDenials:
         phrase = draw_phrase(rng.choice(scene.actors), rng)
         said, where = SceneCaption(phrase.text, Claim((phrase.who,))), places()[scene.place]
         if not where.indoors and rng.random() < TIME_SHARE:
-            the_place = SceneCaption(where.phrases[0].partition(" ")[2], Claim(places=frozenset((where.name,))))
+            the_place = SceneCaption(
+                where.phrases[0].partition(" ")[2], Claim(places=frozenset((where.name,)))
+            )
             said = rng.choice((said, the_place, SceneCaption("", Claim())))
             slot, denied = "time" if said.text else "no time", Claim(night=not scene.night)
             phrases: Sequence[str] = NIGHT if denied.night else DAY
         else:
-            near = [other.place for other in self._others(row, said.claim, rng) if other.place != scene.place]
-            place = near[0] if near else rng.choice([name for name in places() if name != scene.place])
-            slot, denied, phrases = "place", Claim(places=frozenset((place,))), places()[place].phrases
+            near = [
+                other.place
+                for other in self._others(row, said.claim, rng)
+                if other.place != scene.place
+            ]
+            place = (
+                near[0] if near else rng.choice([name for name in places() if name != scene.place])
+            )
+            slot, denied, phrases = (
+                "place",
+                Claim(places=frozenset((place,))),
+                places()[place].phrases,
+            )
         unwanted = rng.choice(phrases)
         text = rng.choice(forms(slot)).format(A=said.text, P=unwanted)
         return SceneDenial("place", text, said.text, unwanted, said.claim, (denied,))
 
     def _absent(
-        self, row: int, wanted: Claim, rng: Random, sort: type[Noun] | type[Done], count: int, role: str = ""
+        self,
+        row: int,
+        wanted: Claim,
+        rng: Random,
+        sort: type[Noun] | type[Done],
+        count: int,
+        role: str = "",
     ) -> list[Noun | Done]:
         """Draw things or deeds that a scene does not show, if possible from scenes that show the wanted part."""
         scene, found = self._scenes[row], list[Noun | Done]()
@@ -303,10 +380,16 @@ class SceneDenials:
             attempt += 1
             other = next(near, None) or sample_scene(rng)
             role = role if attempt < TRIES else ""  # a barrel does nothing but roll
-            some: list[Noun | Done] = [*_named(other, rng)] if sort is Noun else [*_done(other, rng, role)]
+            some: list[Noun | Done] = (
+                [*_named(other, rng)] if sort is Noun else [*_done(other, rng, role)]
+            )
             rng.shuffle(some)
             known = [claim_of(each) for each in found]
-            new = (each for each in some if claim_of(each) not in known and not claim_of(each).holds(scene))
+            new = (
+                each
+                for each in some
+                if claim_of(each) not in known and not claim_of(each).holds(scene)
+            )
             found += islice(new, 1)
         return found
 
@@ -326,4 +409,8 @@ def _named(scene: Scene, rng: Random) -> Iterator[Noun]:
 def _done(scene: Scene, rng: Random, role: str = "") -> Iterator[Done]:
     for figure in scene.figures:
         if not role or figure.kind.role == role:
-            yield from (Done(*draw_deed(deed, scene.figures, rng)) for deed in figure.doings if deed.verb != "wear")
+            yield from (
+                Done(*draw_deed(deed, scene.figures, rng))
+                for deed in figure.doings
+                if deed.verb != "wear"
+            )

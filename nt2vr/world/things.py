@@ -1,6 +1,7 @@
 """Things of the world, their names and kinds (people, animals, food, …), deeds and places, read from `assets/world`.
 
-A name is written "~coffee" in these tables if it takes no article, and "=scissors" if it is a plural.
+A name is written "~coffee" in these tables if it takes no article, and "=scissors" if it is a
+plural.
 """
 
 import csv
@@ -64,7 +65,9 @@ class Thing:
 
     @property
     def pronoun(self) -> Literal["he", "she", "it"]:
-        return "he" if self.is_a & {"man", "boy"} else "she" if self.is_a & {"woman", "girl"} else "it"
+        return (
+            "he" if self.is_a & {"man", "boy"} else "she" if self.is_a & {"woman", "girl"} else "it"
+        )
 
 
 def read_table(name: str) -> list[dict[str, str]]:
@@ -96,7 +99,9 @@ def _nouns(words: str, plural: str) -> tuple[Noun, ...]:
     for word in filter(None, words.split("|")):
         name, number = word.lstrip("~="), _NUMBERS.get(word[0], "one")
         irregular = "" if nouns else plural
-        nouns.append(Noun(name, irregular or (plural_of(name) if number == "one" else name), number))
+        nouns.append(
+            Noun(name, irregular or (plural_of(name) if number == "one" else name), number)
+        )
     return tuple(nouns)
 
 
@@ -132,7 +137,9 @@ def all_nouns() -> tuple[Noun, ...]:
 def those(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the things that are, or are of a kind or role, in `names`; "=bird" is a bird of no other sort."""
     wanted = frozenset(names)
-    return tuple(name for name, thing in things().items() if wanted & (thing.is_a | {thing.role, f"={name}"}))
+    return tuple(
+        name for name, thing in things().items() if wanted & (thing.is_a | {thing.role, f"={name}"})
+    )
 
 
 @dataclass(frozen=True)
@@ -141,7 +148,9 @@ class Place:
     phrases: tuple[str, ...]  # each with its preposition, the usual one first
     indoors: bool
     tags: Names  # what may be done there; see `DeedKind.where`
-    shows: tuple[tuple[str, int], ...]  # things of the backdrop and how many of each, seen in every clip of the place
+    shows: tuple[
+        tuple[str, int], ...
+    ]  # things of the backdrop and how many of each, seen in every clip of the place
     found: tuple[str, ...]  # names of further things that may be there
 
 
@@ -163,7 +172,9 @@ def places() -> dict[str, Place]:
 
 Layer = Literal["main", "mood", "worn"]  # a figure does one thing of each layer at a time
 WEAR, ENTER, LEAVE = "wear", "enter", "leave"
-IN_WATER: Names = frozenset({"swim", "surf", "row", "fly", "chase", "look at", "sail", "fly past", "eat"})
+IN_WATER: Names = frozenset(
+    {"swim", "surf", "row", "fly", "chase", "look at", "sail", "fly past", "eat"}
+)
 AT_SEA: Names = frozenset({"sea", "deep"})  # tags of places without ground
 
 
@@ -173,7 +184,9 @@ class DeedKind:
 
     verb: str
     phrases: tuple[str, ...]  # wordings with the verb first, as a lemma; at least three
-    doers: tuple[tuple[str, str], ...]  # words for who does it, and the object they need or "": "drummer" and "drum"
+    doers: tuple[
+        tuple[str, str], ...
+    ]  # words for who does it, and the object they need or "": "drummer" and "drum"
     who: Names
     objects: Names
     targets: bool  # whether the object is another figure
@@ -206,16 +219,29 @@ def _listed(text: str) -> Names:
 def deeds() -> dict[str, DeedKind]:
     found = {}
     for row in read_table("deeds"):
-        read: dict[str, Any] = {**row, "phrases": tuple(row["phrases"].split("|")), "share": float(row["share"])}
+        read: dict[str, Any] = {
+            **row,
+            "phrases": tuple(row["phrases"].split("|")),
+            "share": float(row["share"]),
+        }
         done_to = read.pop("object")
         read |= {"who": _listed(row["who"]), "objects": _listed(done_to.removeprefix("@"))}
-        read |= {"targets": done_to.startswith("@"), "where": frozenset(filter(None, row["where"].split(",")))}
+        read |= {
+            "targets": done_to.startswith("@"),
+            "where": frozenset(filter(None, row["where"].split(","))),
+        }
         doers = (doer.partition(":") for doer in row["doers"].split("|") if doer)
-        found[row["verb"]] = DeedKind(**{**read, "doers": tuple((word, needed) for word, _, needed in doers)})
+        found[row["verb"]] = DeedKind(
+            **{**read, "doers": tuple((word, needed) for word, _, needed in doers)}
+        )
     return found
 
 
 @cache
 def deeds_at(place: str, thing: str) -> tuple[DeedKind, ...]:
     """What a thing may do at a place, entering and leaving excepted; both by name."""
-    return tuple(deed for deed in deeds().values() if deed.share and deed.may(things()[thing], places()[place]))
+    return tuple(
+        deed
+        for deed in deeds().values()
+        if deed.share and deed.may(things()[thing], places()[place])
+    )

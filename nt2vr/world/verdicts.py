@@ -22,13 +22,20 @@ from nt2vr.world.wording import meanings, persons
 MAX_QUERIES = 64
 # cues that deny a deed of the subject, unlike "no dancing" and "nobody dances"
 _OF_SUBJECT = re.compile(
-    r"\b(?:not|never|neither|nor|without|rather|instead|yet to|refus\w+|fail\w*)\b|n['\u2019]?t\b", re.IGNORECASE
+    r"\b(?:not|never|neither|nor|without|rather|instead|yet to|refus\w+|fail\w*)\b|n['\u2019]?t\b",
+    re.IGNORECASE,
 )
 # with a coat but no | hat
-_WORN = re.compile(r"(?:\bwithout|\b(?:with|wearing|have|has)\b[^,.;]{1,40}\bno|\bwith not|\bw/?o)$", re.IGNORECASE)
-_ON_IT = re.compile(r"(?: (?:is|are|sitting))? (?:in|on|inside|under) (?:it|them)\b", re.IGNORECASE)  # nobody | on it
+_WORN = re.compile(
+    r"(?:\bwithout|\b(?:with|wearing|have|has)\b[^,.;]{1,40}\bno|\bwith not|\bw/?o)$", re.IGNORECASE
+)
+_ON_IT = re.compile(
+    r"(?: (?:is|are|sitting))? (?:in|on|inside|under) (?:it|them)\b", re.IGNORECASE
+)  # nobody | on it
 _NOBODY = re.compile(r"\b(?:nobody|no one|noone|anyone|anybody)\b", re.IGNORECASE)
-_WHERE_TO = re.compile(r" (?:away|around|up and down|along the ground|a kick)$")  # rolling a ball away
+_WHERE_TO = re.compile(
+    r" (?:away|around|up and down|along the ground|a kick)$"
+)  # rolling a ball away
 _EVERYBODY = re.compile(r"\b(?:no|nobody|none|noone|anyone|anybody)\b", re.IGNORECASE)
 
 
@@ -51,13 +58,16 @@ class Denied(NamedTuple):
         found = {_does(subject, self.act, scene.figures) for subject in self.subjects} or {True}
         if (True in found) if self.by_any else (found == {True}):
             return True
-        return False if self.act.verbs and found == {False} else None  # a hat may be somebody else's
+        return (
+            False if self.act.verbs and found == {False} else None
+        )  # a hat may be somebody else's
 
 
 def _does(subject: Who, act: Act, figures: Sequence[Figure]) -> bool | None:
     """Return whether a subject does something; None if one does and another one does not.
 
-    Where nobody does all that the subject does, somebody of its kind counts: a man who sings, of "a man reading".
+    Where nobody does all that the subject does, somebody of its kind counts: a man who sings, of "a
+    man reading".
     """
     fitting = [figure for figure in figures if subject.fits(figure, figures)]
     if not fitting and not subject.names >= meanings()["person"]:
@@ -91,7 +101,8 @@ class Asked(NamedTuple):
 def read_query(query: Query) -> Asked:
     """Parse the parts of a query; a mere quality is one of a wanted thing: "a car that is not | red".
 
-    What else there may not be is unwanted, too: all "animals" but dogs in "a dog and no other animals".
+    What else there may not be is unwanted, too: all "animals" but dogs in "a dog and no other
+    animals".
     """
     wanted = [_read(part) for part in query.wanted]
     unwanted = [_denied(query, number, wanted) for number in range(len(query.unwanted))]
@@ -104,13 +115,18 @@ def _read(part: str) -> Claim | None:
     claim, tokens = read_asked(part), tokens_of(part)
     if claim is None or claim.vague:
         claim = read_asked(_WHERE_TO.sub("", part)) or claim
-    runs = {tokens[start:end] for start in range(len(tokens)) for end in range(start + 1, start + 5)}
+    runs = {
+        tokens[start:end] for start in range(len(tokens)) for end in range(start + 1, start + 5)
+    }
     if claim is None or runs & unsure_words():
         return None
     is_still = bool(_STILL.search(part))
     whos = []
     for who in claim.whos:
-        names, acts = _PEOPLE.get(who.names, ""), tuple(_as_meant(act, is_still) for act in who.acts)
+        names, acts = (
+            _PEOPLE.get(who.names, ""),
+            tuple(_as_meant(act, is_still) for act in who.acts),
+        )
         whos.append(replace(who, names=meanings().get(names, who.names), acts=acts))
     able = all(may_do(who.names, act) for who in whos for act in who.acts if who.names)
     return replace(claim, whos=tuple(whos)) if able else None
@@ -118,7 +134,8 @@ def _read(part: str) -> Claim | None:
 
 # "Lady", which captions say of one picture, means all women, and so on.
 _PEOPLE = {frozenset((name,)): name for name in ("man", "woman", "boy", "girl")}
-# Deeds that people mean as well: who reads on a chair is sitting, who eats stands, and a car that drives past drives
+# Deeds that people mean as well: who reads on a chair is sitting, who eats stands, and a car that
+# drives past drives
 _MEANT = {
     "sit": "read write use fish sit_on game ride sled drive row bathe yoga",
     "walk": "carry push pull follow walk_pet",
@@ -130,17 +147,27 @@ _MEANT = {
     "drive": "drive_past",
 }
 # motions of who stays in place, and so stands while doing something else
-_IN_PLACE = frozenset({"none", "shake", "sway", "throw", "dribble", "kick", "catch", "float", "wave", "face"})
+_IN_PLACE = frozenset(
+    {"none", "shake", "sway", "throw", "dribble", "kick", "catch", "float", "wave", "face"}
+)
 _STILL = re.compile(r"\b(?:still|in place)\b")  # standing still
 
 
 def _as_meant(act: Act, is_still: bool) -> Act:
     if act.verbs == {"hold"} and act.objects:  # who plays a guitar holds it
-        held = (verb for verb, deed in deeds().items() if act.objects & deed.objects and deed.layer == "main")
+        held = (
+            verb
+            for verb, deed in deeds().items()
+            if act.objects & deed.objects and deed.layer == "main"
+        )
         return replace(act, verbs=frozenset(held))
     also = {name.replace("_", " ") for verb in act.verbs for name in _MEANT.get(verb, "").split()}
     if "stand" in act.verbs and not is_still:
-        also |= {verb for verb, deed in deeds().items() if deed.posture == "stand" and deed.motion in _IN_PLACE}
+        also |= {
+            verb
+            for verb, deed in deeds().items()
+            if deed.posture == "stand" and deed.motion in _IN_PLACE
+        }
     return replace(act, verbs=act.verbs | also)
 
 
@@ -170,9 +197,13 @@ def _denied_of_subject(who: Who, said: str, cue: str, part: str) -> Act | None:
     """Return what a part denies of its subject, to do or to wear; None if nobody is to do it."""
     if _is_deed(who):
         return who.acts[0] if _OF_SUBJECT.search(cue) and not _EVERYBODY.search(cue) else None
-    is_thing = who == Who(who.names, colour=who.colour, looks=who.looks) and who.names <= {*those(("worn",))}
+    is_thing = who == Who(who.names, colour=who.colour, looks=who.looks) and who.names <= {
+        *those(("worn",))
+    }
     is_had = _WORN.search(said) or part.startswith("hav")
-    return Act(objects=who.names, colour=who.colour, looks=who.looks) if is_thing and is_had else None
+    return (
+        Act(objects=who.names, colour=who.colour, looks=who.looks) if is_thing and is_had else None
+    )
 
 
 def _tied(claim: Claim, act: Act, cue: str, wanted: Sequence[Claim | None]) -> Denied:
@@ -181,10 +212,16 @@ def _tied(claim: Claim, act: Act, cue: str, wanted: Sequence[Claim | None]) -> D
     if len(known) < len(wanted):
         return Denied(replace(claim, vague=True))
     actors = {*those(tuple(ACTING))}
-    acting = [who for who in chain.from_iterable(each.whos for each in known) if (who.names or actors) & actors]
+    acting = [
+        who
+        for who in chain.from_iterable(each.whos for each in known)
+        if (who.names or actors) & actors
+    ]
     if not act.verbs:
         subjects = [who for who in acting if who.names <= persons()]
-        claim = replace(claim, vague=len(subjects) < min(1, len(acting)))  # it may be somebody else's hat than a dog's
+        claim = replace(
+            claim, vague=len(subjects) < min(1, len(acting))
+        )  # it may be somebody else's hat than a dog's
     else:
         subjects = [who for who in acting if may_do(who.names or persons(), act)]
         claim = NOTHING if len(subjects) < min(1, len(acting)) else claim  # babies never cry
@@ -195,8 +232,13 @@ def _cannot_be_told(query: Query, number: int, claim: Claim) -> bool:
     """Return whether "no guests" are some of those who are wanted, or nobody is "on it"."""
     if any(_ON_IT.match(query.text, scope.end) for scope in query.scopes[number : number + 1]):
         return True
-    somebody = any(word.meaning.names & persons() for part in query.wanted for word in words_in(part))
-    groups = any(who.names >= meanings()["adult"] and who.least == 2 and who.most == TOGETHER for who in claim.whos)
+    somebody = any(
+        word.meaning.names & persons() for part in query.wanted for word in words_in(part)
+    )
+    groups = any(
+        who.names >= meanings()["adult"] and who.least == 2 and who.most == TOGETHER
+        for who in claim.whos
+    )
     return somebody and groups
 
 
@@ -220,7 +262,9 @@ def _others(kind: str, query: Query, wanted: Sequence[Claim | None]) -> list[Cla
     left, taken = names.difference(*named), frozenset[str]().union(*named)
     said = chain.from_iterable(map(words_in, query.wanted))
     is_many = any(word.meaning.plural and word.meaning.names & names for word in said)
-    second = [] if is_many or not taken else [Who(taken, least=sum(map(bool, named)) + 1, total=True)]
+    second = (
+        [] if is_many or not taken else [Who(taken, least=sum(map(bool, named)) + 1, total=True)]
+    )
     return [replace(claim, whos=(who,)) for who in (Who(left), *second)] if left else [None]
 
 
@@ -228,7 +272,9 @@ def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
     """Read "red" as "red car"; None if it fits none, or several, of the wanted things."""
     if all(word.meaning.kind == "filler" for word in words_in(quality)):
         return None  # a clown that isn't | funny
-    found = (word for word in chain.from_iterable(map(words_in, wanted)) if word.meaning.kind == "noun")
+    found = (
+        word for word in chain.from_iterable(map(words_in, wanted)) if word.meaning.kind == "noun"
+    )
     claims = []
     for noun in dict.fromkeys(" ".join(word.text) for word in found):
         read = map(_read, (f"{quality} {noun}", f"{noun} {quality}"))
@@ -241,7 +287,12 @@ def missing(query: Query, video: Video) -> list[str]:
     scene = scene_of(video)
     if scene is None:
         return []
-    shown = {"lacking": frozenset[str](), "noun": shown_in(scene), "verb": scene.verbs, "place": {scene.place}}
+    shown = {
+        "lacking": frozenset[str](),
+        "noun": shown_in(scene),
+        "verb": scene.verbs,
+        "place": {scene.place},
+    }
     found = []
     for word in chain.from_iterable(map(words_in, query.wanted)):
         (kind, names, *_), (first, *rest) = word.meaning, word.text
@@ -271,7 +322,9 @@ def unknown_words(query: Query) -> list[Unknown]:
         near, first = word.meaning.near, word.text[0]
         is_word = first.isalpha() and first not in listed("function_words", "stop_words")
         if near or (word.meaning == UNKNOWN and is_word):
-            found[" ".join(word.text)] = tuple(map(plural_of, near)) if word.meaning.plural else near
+            found[" ".join(word.text)] = (
+                tuple(map(plural_of, near)) if word.meaning.plural else near
+            )
     return [Unknown(*each) for each in found.items()]
 
 
@@ -294,30 +347,40 @@ def judge_video(query: Query, video: Video, reference: Video | None = None) -> V
 def judge_edit(query: Query, before: Scene, scene: Scene) -> Verdict | None:
     """Judge a clip next to a reference: by the text, and "miss" if it lacks actors that the text does not change.
 
-    Those must do the same as in the reference; its place, looks and things are free, and so are further actors.
-    A change leaves the other properties of an actor: "reading instead of dancing" asks for the same dancer.
+    Those must do the same as in the reference; its place, looks and things are free, and so are
+    further actors. A change leaves the other properties of an actor: "reading instead of dancing"
+    asks for the same dancer.
     """
     verdict = judge(query, scene)
     if verdict == "violation" or (verdict is None and (query.wanted or query.unwanted)):
         return verdict
     gone = _whos(query.unwanted)
-    taken = [actor for actor in before.actors if any(who.fits(actor, before.figures) for who in gone)]
+    taken = [
+        actor for actor in before.actors if any(who.fits(actor, before.figures) for who in gone)
+    ]
     lost = frozenset(actor.thing for actor in taken)
     left = [actor for actor in before.actors if actor.thing not in lost]
     # the wanted ones, each as the actor that it changes, and the unchanged ones
-    required = [(who, _changed(who, left, taken)) for who in _whos(query.wanted)] + [(Who(), actor) for actor in left]
-    is_right = Claim(tuple(_completed(who, old, before, lost) for who, old in required)).holds(scene)
+    required = [(who, _changed(who, left, taken)) for who in _whos(query.wanted)] + [
+        (Who(), actor) for actor in left
+    ]
+    is_right = Claim(tuple(_completed(who, old, before, lost) for who, old in required)).holds(
+        scene
+    )
     return (verdict or "right") if is_right else "miss"
 
 
 def _whos(parts: Sequence[str]) -> list[Who]:
-    return [who for part in parts if (claim := _read(part)) and not claim.vague for who in claim.whos]
+    return [
+        who for part in parts if (claim := _read(part)) and not claim.vague for who in claim.whos
+    ]
 
 
 def _changed(who: Who, left: list[Figure], taken: list[Figure]) -> Figure | None:
     """Take the actor that a description changes off its list.
 
-    It is one of those left, or one of those taken away, first of its kind: a student replaces a boy, not a train.
+    It is one of those left, or one of those taken away, first of its kind: a student replaces a
+    boy, not a train.
     """
     for actor in left:
         if actor.thing in who.names:
@@ -341,6 +404,9 @@ def _completed(who: Who, changed: Figure | None, before: Scene, lost: Names) -> 
     names, acts = who.names or frozenset((changed.thing,)), [*who.acts]
     for deed in main_deeds(changed) if all(act.verbs <= {"wear"} for act in who.acts) else ():
         objects = frozenset((deed.object,) if isinstance(deed.object, str) else ())
-        targets = frozenset((before.figures[deed.object].thing,) if isinstance(deed.object, int) else ()) - lost
+        targets = (
+            frozenset((before.figures[deed.object].thing,) if isinstance(deed.object, int) else ())
+            - lost
+        )
         acts.append(Act(frozenset((deed.verb,)), objects, targets=targets))
     return replace(who, names=names, acts=tuple(acts))

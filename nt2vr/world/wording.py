@@ -11,7 +11,10 @@ from nt2vr.world.claims import Act, Who
 from nt2vr.world.scenes import Deed, Figure
 from nt2vr.world.things import Names, Noun, Thing, things, those, words_of_kind
 
-USUAL_SHARE, OTHER_SHARE = 0.6, 0.26  # of mentions: by the usual name, by another name; the rest by a kind
+USUAL_SHARE, OTHER_SHARE = (
+    0.6,
+    0.26,
+)  # of mentions: by the usual name, by another name; the rest by a kind
 BARE_PLURAL_SHARE = 0.25  # of mentions of several: "dogs" instead of "two dogs"
 NUMBERS = {2: "two", 3: "three"}
 SIZES = {"big": ("big", "large", "huge"), "small": ("small", "little", "tiny")}
@@ -42,11 +45,15 @@ def meanings() -> dict[str, Names]:
 
 
 @cache
-def _words(thing: Thing, countable: bool) -> tuple[tuple[Noun, ...], tuple[Noun, ...], tuple[Noun, ...]]:
+def _words(
+    thing: Thing, countable: bool
+) -> tuple[tuple[Noun, ...], tuple[Noun, ...], tuple[Noun, ...]]:
     """Return the usual name, the others and those of kinds; `countable` leaves out "coffee" and "scissors"."""
     of_kinds = (noun for kind in sorted(thing.kinds) for noun in words_of_kind(kind))
     some = (thing.nouns[:1], thing.nouns[1:], of_kinds)
-    usual, others, general = (tuple(noun for noun in group if noun.number == "one" or not countable) for group in some)
+    usual, others, general = (
+        tuple(noun for noun in group if noun.number == "one" or not countable) for group in some
+    )
     return usual, others, general
 
 
@@ -55,7 +62,9 @@ def draw_noun(thing: Thing, rng: Random, countable: bool = False) -> Noun:
     draw = rng.random()
     if draw < USUAL_SHARE or not (others or general):
         return usual[0] if usual else (others or general)[0]
-    return rng.choice(others if others and (draw < USUAL_SHARE + OTHER_SHARE or not general) else general)
+    return rng.choice(
+        others if others and (draw < USUAL_SHARE + OTHER_SHARE or not general) else general
+    )
 
 
 def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = "") -> Phrase:
@@ -70,7 +79,9 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
     if figure.colour and rng.random() < detail:
         who = replace(who, colour=figure.colour)
         if thing.role == "person":
-            wearing = " " + rng.choice(SHIRTS).format(figure.colour).replace(" a orange", " an orange")
+            wearing = " " + rng.choice(SHIRTS).format(figure.colour).replace(
+                " a orange", " an orange"
+            )
         else:
             adjectives.append(figure.colour)
     if several:
@@ -108,7 +119,9 @@ class Verb:
         if self.form == "{ing}":
             return (f"not {self.text}",)
         does, is_ = ("do", "are") if self.plural else ("does", "is")
-        verb, rest = (does, self.phrase) if self.form == "{s}" else (is_, inflect_phrase(self.phrase, "VBG"))
+        verb, rest = (
+            (does, self.phrase) if self.form == "{s}" else (is_, inflect_phrase(self.phrase, "VBG"))
+        )
         return f"{verb} not {rest}", f"{verb}n't {rest}"
 
 
@@ -137,7 +150,9 @@ def draw_object(deed: Deed, rng: Random) -> tuple[str, Act]:
     return words, Act(objects=meanings()[noun.word], colour=colour)
 
 
-def draw_deed(deed: Deed, figures: Sequence[Figure], rng: Random, named: bool = False) -> tuple[str, Act]:
+def draw_deed(
+    deed: Deed, figures: Sequence[Figure], rng: Random, named: bool = False
+) -> tuple[str, Act]:
     """Word a deed, with the verb as a lemma, and claim it; `named` targets were mentioned before: "the dog"."""
     phrase, verbs = rng.choice(deed.kind.phrases), frozenset((deed.verb,))
     if deed.object is None:

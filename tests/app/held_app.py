@@ -48,7 +48,9 @@ class HeldJobs:
         (progress,) = (value for value in args if callable(value))
         return self.hold("indexing", progress)
 
-    def add(self, models: Any, source: Any, options: Any, progress: Progress = silent, *more: Any) -> Any:
+    def add(
+        self, models: Any, source: Any, options: Any, progress: Progress = silent, *more: Any
+    ) -> Any:
         return self.hold("download", progress)
 
     def launch(self, run: Any, *args: Any, **options: Any) -> None:

@@ -52,10 +52,16 @@ class RawClient:
     @cached_property
     def dependencies(self) -> list[dict[str, Any]]:
         """Every event and endpoint that runs code of the server, whether a component triggers it or not."""
-        return [dependency for dependency in self.config["dependencies"] if dependency["backend_fn"]]
+        return [
+            dependency for dependency in self.config["dependencies"] if dependency["backend_fn"]
+        ]
 
     def send(
-        self, event: Event, values: Sequence[Any] | None = None, data: Any = None, session: str | None = None
+        self,
+        event: Event,
+        values: Sequence[Any] | None = None,
+        data: Any = None,
+        session: str | None = None,
     ) -> dict[str, Any]:
         """Send an event, with its inputs' values from the page unless given; return the message that ends it."""
         return self.send_to(self.events[event], values, data, session)
@@ -70,27 +76,39 @@ class RawClient:
         """Send an event as `send` does, of those in `dependencies`; the session is a new one unless given."""
         session = uuid.uuid4().hex if session is None else session
         self.join(dependency, values, data, session)
-        with self.client.stream("GET", "gradio_api/queue/data", params={"session_hash": session}) as lines:
+        with self.client.stream(
+            "GET", "gradio_api/queue/data", params={"session_hash": session}
+        ) as lines:
             for line in lines.iter_lines():
-                message = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
+                message = (
+                    json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
+                )
                 if message.get("msg") in ("process_completed", "unexpected_error"):
                     return dict(message)
         raise AssertionError("the app sent no answer")
 
     def join(
-        self, dependency: Mapping[str, Any], values: Sequence[Any] | None, data: Any = None, session: str = ""
+        self,
+        dependency: Mapping[str, Any],
+        values: Sequence[Any] | None,
+        data: Any = None,
+        session: str = "",
     ) -> None:
         """Send an event and do not wait for its end."""
         inputs = {c["id"]: c["props"].get("value") for c in self.config["components"]}
         payload = {
-            "data": list(values) if values is not None else [inputs[number] for number in dependency["inputs"]],
+            "data": list(values)
+            if values is not None
+            else [inputs[number] for number in dependency["inputs"]],
             "fn_index": dependency["id"],
             "session_hash": session,
             "event_data": data,
         }
         content = json.dumps(payload)  # httpx refuses NaN and surrogates
         headers = {"content-type": "application/json"}
-        self.client.post("gradio_api/queue/join", content=content, headers=headers).raise_for_status()
+        self.client.post(
+            "gradio_api/queue/join", content=content, headers=headers
+        ).raise_for_status()
 
     def error(self, event: Event, values: Sequence[Any] | None = None, data: Any = None) -> str:
         """Send an event; return what it was refused with, or "" if it was not."""

@@ -26,34 +26,54 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubServer]:
 
 
 @pytest.fixture(scope="module")
-def app(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory, hub: HubServer) -> Iterator[RunningApp]:
+def app(
+    gallery_data: Path, tmp_path_factory: pytest.TempPathFactory, hub: HubServer
+) -> Iterator[RunningApp]:
     """An app on which everyone may import and download, and its owner alone may name paths."""
-    everyone: dict[str, Any] = dict.fromkeys(("NT2VR_ALLOW_IMPORT", "NT2VR_ALLOW_DOWNLOAD"), "everyone")
+    everyone: dict[str, Any] = dict.fromkeys(
+        ("NT2VR_ALLOW_IMPORT", "NT2VR_ALLOW_DOWNLOAD"), "everyone"
+    )
     folder = tmp_path_factory.mktemp("shared")
     with run_app(folder, gallery_data / "cache", HF_ENDPOINT=hub.endpoint, **everyone) as running:
         yield running
 
 
 def values_of(client: RawClient, source: str, name: str = "") -> list[Any]:
-    defaults = {component["id"]: component["props"].get("value") for component in client.config["components"]}
+    defaults = {
+        component["id"]: component["props"].get("value")
+        for component in client.config["components"]
+    }
     values = [defaults[number] for number in client.events[ADD]["inputs"]]
     return [source, name, *values[2:]]
 
 
 @pytest.mark.slow
-def test_the_box_adds_a_model_of_the_hub_a_folder_and_embeddings(app: RunningApp, tmp_path: Path) -> None:
+def test_the_box_adds_a_model_of_the_hub_a_folder_and_embeddings(
+    app: RunningApp, tmp_path: Path
+) -> None:
     write_tiny(tmp_path / "folder", "Its own", seed=3)
-    arrays: dict[str, Any] = {"video_ids": ["a"], "videos": np.eye(1), "queries": ["a dog"], "texts": np.eye(1)}
+    arrays: dict[str, Any] = {
+        "video_ids": ["a"],
+        "videos": np.eye(1),
+        "queries": ["a dog"],
+        "texts": np.eye(1),
+    }
     np.savez(tmp_path / "vectors.npz", **arrays)
     owner = RawClient(app.url, {})
-    sources = {"hf:tester/mine": "Pushed", str(tmp_path / "folder"): "Mine", str(tmp_path / "vectors.npz"): "vectors"}
+    sources = {
+        "hf:tester/mine": "Pushed",
+        str(tmp_path / "folder"): "Mine",
+        str(tmp_path / "vectors.npz"): "vectors",
+    }
     for source, name in sources.items():
         answer = owner.send(ADD, values_of(owner, source, "Mine" if name == "Mine" else ""))
         assert refusal(answer) == ""
         assert any(str(value).startswith(f"Added {name}. ") for value in answer["output"]["data"])
     models = app.data / "models"
     assert {read_card(folder).name for folder in models.iterdir()} == {"Pushed", "Mine", "vectors"}
-    assert refusal(owner.send(ADD, values_of(owner, "hf:tester/mine"))).startswith("There is already a model 'Pushed'")
+    assert refusal(owner.send(ADD, values_of(owner, "hf:tester/mine"))).startswith(
+        "There is already a model 'Pushed'"
+    )
 
 
 def test_a_visitor_who_may_import_names_no_path_and_does_not_learn_whether_it_exists(
@@ -62,7 +82,16 @@ def test_a_visitor_who_may_import_names_no_path_and_does_not_learn_whether_it_ex
     (tmp_path / "there.pt").touch()
     visitor = RawClient(app.url, STRANGER)
     hub.requests.clear()
-    for path in (tmp_path / "there.pt", tmp_path / "none.pt", Path("docs"), Path("ViT-B-32/a/../../docs")):
-        assert visitor.error(ADD, values_of(visitor, str(path))).startswith("Only the owner may name files")
-    assert visitor.error(ADD, values_of(visitor, "ViT-B-32/none")).startswith("open_clip has no pre-trained model")
+    for path in (
+        tmp_path / "there.pt",
+        tmp_path / "none.pt",
+        Path("docs"),
+        Path("ViT-B-32/a/../../docs"),
+    ):
+        assert visitor.error(ADD, values_of(visitor, str(path))).startswith(
+            "Only the owner may name files"
+        )
+    assert visitor.error(ADD, values_of(visitor, "ViT-B-32/none")).startswith(
+        "open_clip has no pre-trained model"
+    )
     assert hub.requests == []

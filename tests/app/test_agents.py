@@ -23,23 +23,32 @@ from nt2vr.models.card import WEIGHTS
 TOOLS = {"search", "understand", "list_systems", "list_galleries"}
 
 
-def ask(app: RunningApp, *calls: tuple[str, Mapping[str, Any]], token: str = "") -> tuple[set[str], list[Any]]:
+def ask(
+    app: RunningApp, *calls: tuple[str, Mapping[str, Any]], token: str = ""
+) -> tuple[set[str], list[Any]]:
     """Connect, list the tools, and call some; a result is its JSON, or the text of its error."""
 
     async def session() -> tuple[set[str], list[Any]]:
         headers = {**STRANGER, **({"Authorization": f"Bearer {token}"} if token else {})}
         async with (
             httpx.AsyncClient(headers=headers, timeout=300) as client,
-            streamable_http_client(f"{app.url}gradio_api/mcp/", http_client=client) as (read, write, _),
+            streamable_http_client(f"{app.url}gradio_api/mcp/", http_client=client) as (
+                read,
+                write,
+                _,
+            ),
             ClientSession(read, write) as connected,
         ):
             started = await connected.initialize()
             assert started.capabilities.resources is None and started.capabilities.prompts is None
             tools = (await connected.list_tools()).tools
             assert all(tool.description for tool in tools)
-            found: list[Any] = [await connected.call_tool(name, dict(arguments)) for name, arguments in calls]
+            found: list[Any] = [
+                await connected.call_tool(name, dict(arguments)) for name, arguments in calls
+            ]
             return {tool.name for tool in tools}, [
-                each.content[0].text if each.isError else json.loads(each.content[0].text) for each in found
+                each.content[0].text if each.isError else json.loads(each.content[0].text)
+                for each in found
             ]
 
     return asyncio.run(session())
@@ -59,7 +68,9 @@ def test_a_stranger_searches_as_over_http(running_app: RunningApp) -> None:
     assert galleries == [{"name": "built-in", "id": "built-in", "num_clips": 549}]
 
 
-def test_the_owner_is_offered_no_more_and_nobody_is_told_where_a_file_lies(running_app: RunningApp) -> None:
+def test_the_owner_is_offered_no_more_and_nobody_is_told_where_a_file_lies(
+    running_app: RunningApp,
+) -> None:
     folder = running_app.data / "models" / "damaged"
     write_tiny(folder, "damaged")
     (folder / WEIGHTS).write_bytes(b"no weights")
@@ -82,25 +93,39 @@ HOSTILE: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"query": "a dog", "systems": ["CLIP"] * 50_000}, "at most 100 items"),
     ("search", {"query": "a dog", "gallery": "../../etc"}, "There is no library '../../etc'"),
     ("search", {"query": "a dog", "image": "/etc/passwd"}, "`image` is not a valid"),
-    ("search", {"query": {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}}, "is not of type 'string'"),
+    (
+        "search",
+        {"query": {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}},
+        "is not of type 'string'",
+    ),
     ("understand", {"query": "a" * 5000}, "The query has 5,000 characters"),
 ]
 
 
 def test_hostile_arguments_are_refused_in_a_sentence(running_app: RunningApp) -> None:
     for token in ("", token_of(running_app)):
-        _, errors = ask(running_app, *((tool, arguments) for tool, arguments, _ in HOSTILE), token=token)
+        _, errors = ask(
+            running_app, *((tool, arguments) for tool, arguments, _ in HOSTILE), token=token
+        )
         for (tool, _, sentence), error in zip(HOSTILE, errors, strict=True):
             assert sentence in error, tool
 
 
 def test_malformed_messages_are_refused_and_none_fills_the_log(running_app: RunningApp) -> None:
-    url, accept = f"{running_app.url}gradio_api/mcp/", {"accept": "application/json, text/event-stream"}
+    url, accept = (
+        f"{running_app.url}gradio_api/mcp/",
+        {"accept": "application/json, text/event-stream"},
+    )
     message = '{"jsonrpc": "2.0", "id": 1, "method": "%s", "params": %s}'
     bodies = ["", "nope", "[" * 50_000, "[1]", message % ("nope", "{}")]
-    bodies += [message % (method, '{"name": "list_galleries", "uri": "file:///etc/passwd"}') for method in FOREIGN]
+    bodies += [
+        message % (method, '{"name": "list_galleries", "uri": "file:///etc/passwd"}')
+        for method in FOREIGN
+    ]
     for body in bodies:
-        answer = httpx.post(url, content=body, headers={**accept, "content-type": "application/json"}, timeout=60)
+        answer = httpx.post(
+            url, content=body, headers={**accept, "content-type": "application/json"}, timeout=60
+        )
         assert '"error"' in answer.text and '"result"' not in answer.text, body[:80]
     assert httpx.get(url).status_code == 405
     assert ask(running_app)[0] == TOOLS

@@ -33,14 +33,22 @@ def reports(running_app: RunningApp) -> Iterator[Path]:
 
 
 def search(
-    client: Client, query: str = QUERY, systems: list[str] | None = None, k: int = 8, image: object = None
+    client: Client,
+    query: str = QUERY,
+    systems: list[str] | None = None,
+    k: int = 8,
+    image: object = None,
 ) -> dict[str, Any]:
     return client.predict(query, systems or ["CLIP"], k, image, api_name="/search")  # type: ignore[no-any-return]
 
 
 def test_the_answer_has_the_promised_form(client: Client) -> None:
     answer = search(client, systems=["clip", "CLIP boolean α 1"], k=5)
-    assert answer["query"] == {"text": QUERY, "wanted": ["a man is singing"], "unwanted": ["playing the guitar"]}
+    assert answer["query"] == {
+        "text": QUERY,
+        "wanted": ["a man is singing"],
+        "unwanted": ["playing the guitar"],
+    }
     assert [system["name"] for system in answer["systems"]] == ["CLIP", "CLIP boolean α 1"]
     for system in answer["systems"]:
         assert [hit["rank"] for hit in system["hits"]] == [1, 2, 3, 4, 5]
@@ -58,7 +66,9 @@ def test_every_listed_system_answers(client: Client) -> None:
     assert all(len(system["hits"]) == 8 for system in answer["systems"])
 
 
-def test_unknown_words_are_read_as_known_ones_unless_left_as_typed(client: Client, running_app: RunningApp) -> None:
+def test_unknown_words_are_read_as_known_ones_unless_left_as_typed(
+    client: Client, running_app: RunningApp
+) -> None:
     """Read over Gradio's API, and left as typed over the plain route, as JSON and as a form alike."""
     url = f"{running_app.url}api/search"
     with unknowing(running_app.data / "models") as name:
@@ -67,17 +77,23 @@ def test_unknown_words_are_read_as_known_ones_unless_left_as_typed(client: Clien
         assert search(client, str(asked["query"]), [name])["query"]["read_as"] == read_as
         for answer in (
             httpx.post(url, json=asked | {"literal": ["ocean"]}),
-            httpx.post(url, data=asked | {"literal": ["ocean", "lake"]}, files={"literal": (None, "sea")}),
+            httpx.post(
+                url, data=asked | {"literal": ["ocean", "lake"]}, files={"literal": (None, "sea")}
+            ),
         ):
             assert answer.json()["query"]["read_as"] == {"dogs": "dog"}
 
 
-@pytest.mark.parametrize("query", ["🐶 🚫🎸", "ein Mann singt nicht", "一个男人在唱歌", "!!!", "not", "a\0b"])
+@pytest.mark.parametrize(
+    "query", ["🐶 🚫🎸", "ein Mann singt nicht", "一个男人在唱歌", "!!!", "not", "a\0b"]
+)
 def test_odd_queries_still_get_an_answer(client: Client, query: str) -> None:
     assert len(search(client, query, ["CLIP", "CLIP boolean"])["systems"][0]["hits"]) == 8
 
 
-def test_a_reference_picture_alone_finds_its_own_clip(client: Client, running_app: RunningApp, tmp_path: Path) -> None:
+def test_a_reference_picture_alone_finds_its_own_clip(
+    client: Client, running_app: RunningApp, tmp_path: Path
+) -> None:
     hit = search(client, "a woman is riding a horse")["systems"][0]["hits"][0]["video_id"]
     clip = tmp_path / "clip.webm"
     clip.write_bytes(httpx.get(f"{running_app.url}clips/{hit}.webm").content)
@@ -98,10 +114,19 @@ def test_an_evaluation_adds_the_controls_and_answers_with_the_report(
     client: Client, running_app: RunningApp, reports: Path
 ) -> None:
     report = client.predict("gallery", ["CLIP boolean"], api_name="/evaluate")
-    assert [system["system"] for system in report["systems"]] == ["CLIP", "CLIP drop", "CLIP boolean"]
+    assert [system["system"] for system in report["systems"]] == [
+        "CLIP",
+        "CLIP drop",
+        "CLIP boolean",
+    ]
     clip, drop, boolean = (system["metrics"] for system in report["systems"])
-    assert clip["composed/hard_pairs"] < drop["composed/hard_pairs"] < boolean["composed/hard_pairs"]
-    assert report["videos"] == 549 and report["references"]["oracle"]["original/MIR"] > clip["original/MIR"]
+    assert (
+        clip["composed/hard_pairs"] < drop["composed/hard_pairs"] < boolean["composed/hard_pairs"]
+    )
+    assert (
+        report["videos"] == 549
+        and report["references"]["oracle"]["original/MIR"] > clip["original/MIR"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -127,7 +152,9 @@ def test_strangers_evaluate_built_in_data_only(running_app: RunningApp, tmp_path
             stranger.predict(data, ["CLIP"], api_name="/evaluate")
 
 
-def test_strangers_add_no_report_to_a_full_archive(client: Client, running_app: RunningApp, reports: Path) -> None:
+def test_strangers_add_no_report_to_a_full_archive(
+    client: Client, running_app: RunningApp, reports: Path
+) -> None:
     client.predict("gallery", ["CLIP"], api_name="/evaluate")
     (report,) = reports.iterdir()
     for number in range(1, 500):
@@ -136,4 +163,6 @@ def test_strangers_add_no_report_to_a_full_archive(client: Client, running_app: 
     stranger = Client(running_app.url, verbose=False, headers={"X-Forwarded-For": "203.0.113.7"})
     with pytest.raises(AppError, match=r"There are 500 reports .* Ask the owner to delete some"):
         stranger.predict("gallery", ["CLIP"], api_name="/evaluate")
-    assert client.predict("gallery", ["CLIP"], api_name="/evaluate")["videos"] == 549  # whoever may delete
+    assert (
+        client.predict("gallery", ["CLIP"], api_name="/evaluate")["videos"] == 549
+    )  # whoever may delete

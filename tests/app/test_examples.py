@@ -27,7 +27,10 @@ def test_clip_returns_what_was_excluded_and_clip_neg_returns_what_was_meant(
 
 
 def test_readmes_first_query_has_the_violations_that_readme_counts(running_app: RunningApp) -> None:
-    assert "Each of CLIP's first eight clips shows a dog, boxed in red, and none of CLIP-neg's does" in README
+    assert (
+        "Each of CLIP's first eight clips shows a dog, boxed in red, and none of CLIP-neg's does"
+        in README
+    )
     assert [each.count("violation") for each in verdicts(running_app, FIRST_QUERY)] == [8, 0]
 
 
@@ -36,12 +39,16 @@ def test_next_to_a_picture_the_fusion_returns_more_that_is_right_and_less_that_w
     running_app: RunningApp, clip: str, text: str
 ) -> None:
     mean, fusion, *_ = verdicts(running_app, text, PICTURE_SYSTEMS, references=[{"clip": clip}])
-    assert fusion.count("right") > mean.count("right") and fusion.count("violation") <= min(1, mean.count("violation"))
+    assert fusion.count("right") > mean.count("right") and fusion.count("violation") <= min(
+        1, mean.count("violation")
+    )
 
 
 def verdicts(
     app: RunningApp, query: str, systems: Sequence[str] = ("CLIP", "CLIP-neg"), **others: Any
 ) -> list[list[str]]:
     asked = {"query": query, "systems": systems, "k": K, **others}
-    answer = httpx.post(app.url + "api/search", json=asked, timeout=60)  # the first loads the models
+    answer = httpx.post(
+        app.url + "api/search", json=asked, timeout=60
+    )  # the first loads the models
     return [[hit["verdict"] for hit in system["hits"]] for system in answer.json()["systems"]]

@@ -28,11 +28,15 @@ def node_modules() -> Path:
     """The folder of npm's packages that NT2VR_NODE_MODULES names."""
     folder = Path(os.environ.get("NT2VR_NODE_MODULES", "node_modules"))
     if shutil.which("node") is None or not (folder / PACKAGE).is_dir():
-        pytest.skip(f"needs Node, and {PACKAGE} in NT2VR_NODE_MODULES: npm install --prefix DIR {PACKAGE}")
+        pytest.skip(
+            f"needs Node, and {PACKAGE} in NT2VR_NODE_MODULES: npm install --prefix DIR {PACKAGE}"
+        )
     return folder
 
 
-def test_gradio_s_client_for_javascript_searches(running_app: RunningApp, node_modules: Path, tmp_path: Path) -> None:
+def test_gradio_s_client_for_javascript_searches(
+    running_app: RunningApp, node_modules: Path, tmp_path: Path
+) -> None:
     (tmp_path / "node_modules").symlink_to(node_modules.absolute())
     (tmp_path / "search.mjs").write_text(SCRIPT)
     command = ["node", str(tmp_path / "search.mjs"), running_app.url]

@@ -38,47 +38,73 @@ def library(running_app: RunningApp, tmp_path_factory: pytest.TempPathFactory) -
 
 def status_of(app: RunningApp, path: str) -> int:
     """Ask for a path as it is; other clients tidy it up first."""
-    with closing(http.client.HTTPConnection(httpx.URL(app.url).netloc.decode(), timeout=20)) as connection:
+    with closing(
+        http.client.HTTPConnection(httpx.URL(app.url).netloc.decode(), timeout=20)
+    ) as connection:
         connection.request("GET", path)
         return connection.getresponse().status
 
 
-def test_every_clip_has_a_poster_and_a_preview_that_browsers_keep(running_app: RunningApp, library: str) -> None:
+def test_every_clip_has_a_poster_and_a_preview_that_browsers_keep(
+    running_app: RunningApp, library: str
+) -> None:
     videos = Libraries(running_app.data / "libraries").gallery(library).videos
     assert [video.film for video in videos].count("world.mp4") == 3
     for video in videos:
         place = f"{running_app.url}media/{library}/{content_key(video)}"
         poster, preview = (httpx.get(f"{place}/{kind}") for kind in ("poster.jpg", "preview.webm"))
-        assert poster.headers["content-type"] == "image/jpeg" and poster.content.startswith(b"\xff\xd8")
-        assert preview.headers["content-type"] == "video/webm" and preview.content.startswith(b"\x1aE\xdf\xa3")
+        assert poster.headers["content-type"] == "image/jpeg" and poster.content.startswith(
+            b"\xff\xd8"
+        )
+        assert preview.headers["content-type"] == "video/webm" and preview.content.startswith(
+            b"\x1aE\xdf\xa3"
+        )
         assert all("immutable" in answer.headers["cache-control"] for answer in (poster, preview))
     part = httpx.get(f"{place}/preview.webm", headers={"Range": "bytes=0-99"})
     assert (part.status_code, len(part.content)) == (206, 100)
 
 
-def test_programs_find_a_library_and_are_told_if_it_is_not_indexed(running_app: RunningApp, library: str) -> None:
+def test_programs_find_a_library_and_are_told_if_it_is_not_indexed(
+    running_app: RunningApp, library: str
+) -> None:
     galleries = httpx.get(f"{running_app.url}api/galleries").json()
     assert [each["name"] for each in galleries] == ["built-in", "Media"]
     assert galleries[1] == {"name": "Media", "id": library, "num_clips": 4}
-    for name, sentence in ((library, "Media is not indexed by CLIP-neg yet"), ("none", "There is no library")):
-        answer = httpx.post(f"{running_app.url}api/search", json={"query": "a lion", "gallery": name}, timeout=60)
+    for name, sentence in (
+        (library, "Media is not indexed by CLIP-neg yet"),
+        ("none", "There is no library"),
+    ):
+        answer = httpx.post(
+            f"{running_app.url}api/search", json={"query": "a lion", "gallery": name}, timeout=60
+        )
         assert answer.status_code == 400 and sentence in answer.json()["error"]
 
 
-def test_a_missing_preview_is_made_when_it_is_asked_for(running_app: RunningApp, library: str) -> None:
+def test_a_missing_preview_is_made_when_it_is_asked_for(
+    running_app: RunningApp, library: str
+) -> None:
     video = Libraries(running_app.data / "libraries").gallery(library).videos[0]
     previews = running_app.data / "libraries" / library / "previews"
     shutil.rmtree(previews)
-    answer = httpx.get(f"{running_app.url}media/{library}/{content_key(video)}/poster.jpg", timeout=30)
+    answer = httpx.get(
+        f"{running_app.url}media/{library}/{content_key(video)}/poster.jpg", timeout=30
+    )
     assert answer.status_code == 200 and previews.is_dir()
 
 
-def test_frames_of_clips_longer_than_their_preview_are_pictures(running_app: RunningApp, library: str) -> None:
+def test_frames_of_clips_longer_than_their_preview_are_pictures(
+    running_app: RunningApp, library: str
+) -> None:
     videos = Libraries(running_app.data / "libraries").gallery(library).videos
     (last,) = (video for video in videos if video.start == 20)
     for number in (0, 7):
-        frame = httpx.get(f"{running_app.url}media/{library}/{content_key(last)}/frame-{number}-of-8.jpg", timeout=30)
-        assert frame.content.startswith(b"\xff\xd8") and "immutable" in frame.headers["cache-control"]
+        frame = httpx.get(
+            f"{running_app.url}media/{library}/{content_key(last)}/frame-{number}-of-8.jpg",
+            timeout=30,
+        )
+        assert (
+            frame.content.startswith(b"\xff\xd8") and "immutable" in frame.headers["cache-control"]
+        )
 
 
 def test_the_owner_saves_a_moment_as_it_is_and_nobody_else(
@@ -97,15 +123,30 @@ def test_the_owner_saves_a_moment_as_it_is_and_nobody_else(
     assert not list((running_app.data / "libraries" / library / "previews").glob(".*.mp4"))
 
 
-def test_nothing_but_posters_and_previews_can_be_asked_for(running_app: RunningApp, library: str) -> None:
+def test_nothing_but_posters_and_previews_can_be_asked_for(
+    running_app: RunningApp, library: str
+) -> None:
     video = Libraries(running_app.data / "libraries").gallery(library).videos[0]
     key = content_key(video)
-    up = ("..", "%2e%2e", "..%2f..", "%2e%2e%2f%2e%2e", "..%5c..", "....", "%00", "\u00e9".encode().hex(), "%ff")
+    up = (
+        "..",
+        "%2e%2e",
+        "..%2f..",
+        "%2e%2e%2f%2e%2e",
+        "..%5c..",
+        "....",
+        "%00",
+        "\u00e9".encode().hex(),
+        "%ff",
+    )
     paths = [
         f"/media/{library}/{key}/library.json",
         f"/media/{library}/{key}/poster.jpg/../../library.json",
         f"/media/{library}/{key}/",
-        *(f"/media/{library}/{key}/frame-{each}.jpg" for each in ("9-of-9", "0-of-0", "1-of-999", "-1-of-4")),
+        *(
+            f"/media/{library}/{key}/frame-{each}.jpg"
+            for each in ("9-of-9", "0-of-0", "1-of-999", "-1-of-4")
+        ),
         f"/media/{library}/library.json",
         f"/media/{library}/{video.content}/poster.jpg",
         "/media/built-in/x/poster.jpg",

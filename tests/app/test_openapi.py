@@ -13,15 +13,29 @@ from tests.conftest import RunningApp
 pytest.importorskip("openapi_python_client", reason="needs openapi-python-client")
 
 
-def test_a_generated_client_searches(running_app: RunningApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_generated_client_searches(
+    running_app: RunningApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     document, package = tmp_path / "openapi.json", tmp_path / "generated_client"
     document.write_bytes(httpx.get(f"{running_app.url}api/openapi.json").content)
-    generate = ["-m", "openapi_python_client", "generate", "--path", str(document), "--output-path", str(package)]
-    made = subprocess.run([sys.executable, *generate, "--meta", "none"], capture_output=True, text=True)
+    generate = [
+        "-m",
+        "openapi_python_client",
+        "generate",
+        "--path",
+        str(document),
+        "--output-path",
+        str(package),
+    ]
+    made = subprocess.run(
+        [sys.executable, *generate, "--meta", "none"], capture_output=True, text=True
+    )
     assert made.returncode == 0 and "WARNING parsing" not in made.stdout + made.stderr, made.stdout
 
     monkeypatch.syspath_prepend(tmp_path)
-    client = importlib.import_module("generated_client").Client(f"{running_app.url}api", timeout=300)
+    client = importlib.import_module("generated_client").Client(
+        f"{running_app.url}api", timeout=300
+    )
     models = importlib.import_module("generated_client.models")
     search = importlib.import_module("generated_client.api.default.search_search_post").sync
     asked = {"query": "a dog and not a cat", "systems": ["CLIP-neg"], "k": 3}

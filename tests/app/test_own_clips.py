@@ -57,11 +57,17 @@ def test_clips_are_made_from_the_files_that_were_evaluated(
     assert probe(tmp_path / "preview.webm").seconds == pytest.approx(2.0, abs=0.3)
 
 
-def test_a_visitor_reads_no_file_by_way_of_a_report(running_app: RunningApp, report: OwnReport) -> None:
+def test_a_visitor_reads_no_file_by_way_of_a_report(
+    running_app: RunningApp, report: OwnReport
+) -> None:
     for row in range(4):
         for kind in ("poster.jpg", "preview.webm"):
-            assert httpx.get(report.url(running_app, row, kind), headers=STRANGER).status_code == 403
-    listed = httpx.get(f"{running_app.url}reports/{report.report_id}/videos.jsonl", headers=STRANGER)
+            assert (
+                httpx.get(report.url(running_app, row, kind), headers=STRANGER).status_code == 403
+            )
+    listed = httpx.get(
+        f"{running_app.url}reports/{report.report_id}/videos.jsonl", headers=STRANGER
+    )
     assert listed.status_code == 403 and str(report.folder) not in listed.text
 
 
@@ -77,7 +83,9 @@ def test_a_visitor_reads_no_file_by_way_of_a_report(running_app: RunningApp, rep
         ("..", "poster.jpg"),
     ],
 )
-def test_nothing_else_is_served(running_app: RunningApp, report: OwnReport, row: object, kind: str) -> None:
+def test_nothing_else_is_served(
+    running_app: RunningApp, report: OwnReport, row: object, kind: str
+) -> None:
     answer = httpx.get(report.url(running_app, row, kind), timeout=60)
     assert answer.status_code == 404 and "hush" not in answer.text
 

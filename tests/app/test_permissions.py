@@ -27,7 +27,9 @@ TRAINING: tuple[Event, ...] = (  # events that would train, if the owner sent th
     ("watch", "start"),
 )
 META = {"_type": "gradio.FileData"}
-GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission for, and a value for its first input
+GUARDED: dict[
+    Event, tuple[str, Any]
+] = {  # event -> what it needs permission for, and a value for its first input
     ("model-add", "click"): ("import models and videos", "/etc/hostname"),
     ("model-source", "submit"): ("download models", "ViT-B-32 / none"),
     ("offer", "click"): ("download models", None),
@@ -73,10 +75,27 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
     ("train-empty-trash", "click"): ("delete runs, reports and libraries", "none"),
 }
 OPEN_TARGETS = (
-    *("request", "systems", "columns", "detail", "understood", "watch", "reference", "gallery", "recommended"),
+    *(
+        "request",
+        "systems",
+        "columns",
+        "detail",
+        "understood",
+        "watch",
+        "reference",
+        "gallery",
+        "recommended",
+    ),
     *("model-source", "library-first-model", "library-model", "open-drawings"),
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
-    *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
+    *(
+        "evaluate-cancel",
+        "evaluate-new",
+        "evaluate-reports",
+        "evaluate-delete",
+        "evaluate-keep",
+        "evaluate-queries",
+    ),
     *("evaluate-report", "evaluate-measure", "review"),
     *(
         "train-preset",
@@ -91,7 +110,17 @@ OPEN_TARGETS = (
     ),
 )
 OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API
-    *("on_load", "on_visit", "on_search", "on_open", "on_opened", "on_poll", "on_indexing", "on_tick", "lambda"),
+    *(
+        "on_load",
+        "on_visit",
+        "on_search",
+        "on_open",
+        "on_opened",
+        "on_poll",
+        "on_indexing",
+        "on_tick",
+        "lambda",
+    ),
     *("on_select", "on_address", "on_offer", "on_model", "_show"),
     *("search", "system_names", "systems", "evaluate"),
 )
@@ -104,7 +133,9 @@ def stranger(running_app: RunningApp) -> RawClient:
 
 @pytest.fixture(scope="module")
 def owner(running_app: RunningApp) -> RawClient:
-    return RawClient(running_app.url, {**STRANGER, "Authorization": f"Bearer {token_of(running_app)}"})
+    return RawClient(
+        running_app.url, {**STRANGER, "Authorization": f"Bearer {token_of(running_app)}"}
+    )
 
 
 def values_for(client: RawClient, event: Event) -> list[Any]:
@@ -127,7 +158,9 @@ def test_a_stranger_is_refused_with_the_reason_and_the_owner_is_not(
 def test_a_stranger_names_no_folder_of_pictures_plus_texts(stranger: RawClient) -> None:
     event = ("evaluate-start", "click")
     values = ["covr:/etc", *values_for(stranger, event)[1:]]
-    assert stranger.error(event, values).startswith("Only the owner may name files of this machine here")
+    assert stranger.error(event, values).startswith(
+        "Only the owner may name files of this machine here"
+    )
 
 
 def test_every_event_is_known_to_be_guarded_or_open(stranger: RawClient) -> None:
@@ -141,11 +174,19 @@ def test_every_event_is_known_to_be_guarded_or_open(stranger: RawClient) -> None
     assert set(GUARDED) <= set(stranger.events)
 
 
-def test_a_picture_is_opened_only_if_it_was_uploaded(running_app: RunningApp, tmp_path: Path) -> None:
+def test_a_picture_is_opened_only_if_it_was_uploaded(
+    running_app: RunningApp, tmp_path: Path
+) -> None:
     Image.new("RGB", (32, 32)).save(tmp_path / "secret.png")
     (tmp_path / "text.png").write_text("no picture")
     sentences = set()
-    for path in (tmp_path / "secret.png", tmp_path / "text.png", tmp_path / "none.png", Path("/dev/zero"), tmp_path):
+    for path in (
+        tmp_path / "secret.png",
+        tmp_path / "text.png",
+        tmp_path / "none.png",
+        Path("/dev/zero"),
+        tmp_path,
+    ):
         sentences.add(call_search(running_app, {"path": str(path)}))
         said = call_search(running_app, {"path": str(path), "meta": META})  # Gradio's own check
         assert f"The request was refused: Cannot move {path}"[:100] in said
@@ -176,7 +217,9 @@ def test_no_address_is_fetched_for_anyone(running_app: RunningApp) -> None:
     assert asked == []
 
 
-def test_an_uploaded_picture_is_opened_but_nothing_beside_it(running_app: RunningApp, tmp_path: Path) -> None:
+def test_an_uploaded_picture_is_opened_but_nothing_beside_it(
+    running_app: RunningApp, tmp_path: Path
+) -> None:
     Image.new("RGB", (32, 32)).save(tmp_path / "mine.png")
     with (tmp_path / "mine.png").open("rb") as file:
         answer = httpx.post(f"{running_app.url}gradio_api/upload", files={"files": file})
@@ -184,7 +227,11 @@ def test_an_uploaded_picture_is_opened_but_nothing_beside_it(running_app: Runnin
     assert '"systems"' in call_search(running_app, {"path": path, "meta": META})
     assert running_app.data in Path(path).parents
     (Path(path).parent / "link.png").symlink_to(tmp_path / "mine.png")
-    for other in (f"{path}/../link.png", str(Path(path).parent / "link.png"), f"{path}/../../../../etc/hostname"):
+    for other in (
+        f"{path}/../link.png",
+        str(Path(path).parent / "link.png"),
+        f"{path}/../../../../etc/hostname",
+    ):
         said = call_search(running_app, {"path": other, "meta": META})
         assert "The request was refused: Cannot move" in said or "There is no such picture" in said
 
@@ -200,15 +247,21 @@ def call_search(app: RunningApp, picture: dict[str, Any]) -> str:
 
 def test_pages_of_other_sites_and_other_names_get_nothing(running_app: RunningApp) -> None:
     evil = httpx.post(
-        f"{running_app.url}api/search", json={"query": "a dog"}, headers={"Origin": "http://evil.example"}
+        f"{running_app.url}api/search",
+        json={"query": "a dog"},
+        headers={"Origin": "http://evil.example"},
     )
     assert evil.status_code == 403
     assert httpx.get(running_app.url, headers={"Host": "evil.example"}).status_code == 421
 
 
 def test_the_owner_s_link_opens_the_page_as_the_owner(running_app: RunningApp) -> None:
-    with httpx.Client(headers={**STRANGER, "accept": "text/html"}, follow_redirects=True) as browser:
-        assert "token" not in str(browser.get(f"{running_app.url}?token={token_of(running_app)}").url)
+    with httpx.Client(
+        headers={**STRANGER, "accept": "text/html"}, follow_redirects=True
+    ) as browser:
+        assert "token" not in str(
+            browser.get(f"{running_app.url}?token={token_of(running_app)}").url
+        )
         cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
     known = RawClient(running_app.url, {**STRANGER, "Cookie": cookies})
     assert "Only the owner" not in known.error(("train-empty-trash", "click"), ["none"])
@@ -230,24 +283,39 @@ SPACE = {
 def hub() -> Iterator[HubServer]:
     """A Hub that has the weights of the model that Spaces offer, or says so."""
     with serve_hub() as server:
-        server.put("timm/vit_base_patch32_clip_224.openai", {"open_clip_model.safetensors": b"no weights"})
+        server.put(
+            "timm/vit_base_patch32_clip_224.openai", {"open_clip_model.safetensors": b"no weights"}
+        )
         yield server
 
 
 @pytest.fixture(scope="module")
-def space(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory, hub: HubServer) -> Iterator[RunningApp]:
+def space(
+    gallery_data: Path, tmp_path_factory: pytest.TempPathFactory, hub: HubServer
+) -> Iterator[RunningApp]:
     """The app as on a Space with login; nothing is asked of the Hub before somebody signs in."""
     with run_app(
-        tmp_path_factory.mktemp("space"), gallery_data / "cache", 0, **SPACE, HF_ENDPOINT=hub.endpoint
+        tmp_path_factory.mktemp("space"),
+        gallery_data / "cache",
+        0,
+        **SPACE,
+        HF_ENDPOINT=hub.endpoint,
     ) as app:
         yield app
 
 
 def session_of(user: str, secret: str) -> dict[str, str]:
     """The cookie that Gradio sets once somebody has signed in with Hugging Face."""
-    info = {"userinfo": {"preferred_username": user}, "access_token": "x", "scope": "openid", "expires_at": 4e9}
+    info = {
+        "userinfo": {"preferred_username": user},
+        "access_token": "x",
+        "scope": "openid",
+        "expires_at": 4e9,
+    }
     key = hashlib.sha256(f"{secret}-v4".encode()).hexdigest()
-    signed = TimestampSigner(key).sign(b64encode(json.dumps({"oauth_info": info}).encode())).decode()
+    signed = (
+        TimestampSigner(key).sign(b64encode(json.dumps({"oauth_info": info}).encode())).decode()
+    )
     return {"Cookie": f"session={signed}"}
 
 
@@ -262,7 +330,9 @@ def test_on_a_space_its_owner_signs_in_and_nobody_else_is_the_owner(space: Runni
 
 
 @pytest.mark.slow
-def test_a_space_offers_its_owner_a_real_clip_where_it_reaches_the_hub(space: RunningApp, hub: HubServer) -> None:
+def test_a_space_offers_its_owner_a_real_clip_where_it_reaches_the_hub(
+    space: RunningApp, hub: HubServer
+) -> None:
     event = ("on_offer", "load")
 
     def offered(user: str) -> bool:
@@ -272,7 +342,11 @@ def test_a_space_offers_its_owner_a_real_clip_where_it_reaches_the_hub(space: Ru
     hub.requests.clear()
     assert not offered("bob") and hub.requests == []
     assert offered("ada") and len(hub.requests) == 1
-    button = next(c for c in RawClient(space.url, {}).config["components"] if c["props"].get("elem_id") == "offer")
+    button = next(
+        c
+        for c in RawClient(space.url, {}).config["components"]
+        if c["props"].get("elem_id") == "offer"
+    )
     assert button["props"]["value"] == "Add a real CLIP: ViT-B-32/openai, 577 MB"
     hub.status = 404
     assert not offered("ada")

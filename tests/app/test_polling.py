@@ -9,8 +9,11 @@ from tests.conftest import STRANGER, RunningApp
 
 
 @pytest.mark.parametrize("button", ["evaluate-start", "library-update"])
-def test_a_tick_turns_the_timer_off_even_if_the_session_has_seen_the_end(running_app: RunningApp, button: str) -> None:
-    # The answer of an earlier tick can arrive last: it shows a job as under way, and turns the timer on again.
+def test_a_tick_turns_the_timer_off_even_if_the_session_has_seen_the_end(
+    running_app: RunningApp, button: str
+) -> None:
+    # The answer of an earlier tick can arrive last: it shows a job as under way, and turns the
+    # timer on again.
     client = RawClient(running_app.url, STRANGER)
     components = client.config["components"]
     button_id = next(c["id"] for c in components if c["props"].get("elem_id") == button)
@@ -20,5 +23,9 @@ def test_a_tick_turns_the_timer_off_even_if_the_session_has_seen_the_end(running
     session = uuid.uuid4().hex
     for _ in range(2):
         answers = client.send_to(tick, session=session)["output"]["data"]
-        (timer,) = (answer for number, answer in zip(tick["outputs"], answers, strict=True) if number in timers)
+        (timer,) = (
+            answer
+            for number, answer in zip(tick["outputs"], answers, strict=True)
+            if number in timers
+        )
         assert timer["active"] is False

@@ -25,13 +25,21 @@ def png(width: int, height: int) -> str:
 
 
 def ask(app: RunningApp, references: Any, **others: Any) -> httpx.Response:
-    body = json.dumps({"query": "", "systems": ["CLIP", "CLIP parts"], "references": references, **others})
+    body = json.dumps(
+        {"query": "", "systems": ["CLIP", "CLIP parts"], "references": references, **others}
+    )
     headers = {"content-type": "application/json"}  # httpx itself refuses to send NaN
     return httpx.post(f"{app.url}api/search", content=body, headers=headers, timeout=60)
 
 
-def test_clips_and_pictures_are_references_and_the_clips_are_not_returned(running_app: RunningApp) -> None:
-    given = [{"clip": CLIPS[0]}, {"clip": CLIPS[1], "wanted": False, "weight": 0.8}, {"image": png(40, 30)}]
+def test_clips_and_pictures_are_references_and_the_clips_are_not_returned(
+    running_app: RunningApp,
+) -> None:
+    given = [
+        {"clip": CLIPS[0]},
+        {"clip": CLIPS[1], "wanted": False, "weight": 0.8},
+        {"image": png(40, 30)},
+    ]
     answer = ask(running_app, given, query="without the dog").json()
     assert answer["query"]["unwanted"] == ["the dog"]  # as next to a reference
     for system in answer["systems"]:
@@ -48,12 +56,30 @@ def test_one_picture_is_the_same_as_image_or_as_a_reference(running_app: Running
 @pytest.mark.parametrize(
     "references",
     [
-        *("a", [1], [None], [{}], [{"clip": 7}], [{"clip": "no-such-clip"}], [{"clip": "../../etc/passwd"}]),
-        *([{"clip": CLIPS[0], **more}] for more in ({"image": png(4, 4)}, {"path": "/etc/passwd"}, {"weight": True})),
-        *([{"clip": CLIPS[0], "weight": weight}] for weight in (float("nan"), float("inf"), -1, 1e300, "1")),
+        *(
+            "a",
+            [1],
+            [None],
+            [{}],
+            [{"clip": 7}],
+            [{"clip": "no-such-clip"}],
+            [{"clip": "../../etc/passwd"}],
+        ),
+        *(
+            [{"clip": CLIPS[0], **more}]
+            for more in ({"image": png(4, 4)}, {"path": "/etc/passwd"}, {"weight": True})
+        ),
+        *(
+            [{"clip": CLIPS[0], "weight": weight}]
+            for weight in (float("nan"), float("inf"), -1, 1e300, "1")
+        ),
         *(
             [{"image": image}]
-            for image in ("data:image/png;base64,AAAA", "http://127.0.0.1/x.png", png(10_000, 6_000))
+            for image in (
+                "data:image/png;base64,AAAA",
+                "http://127.0.0.1/x.png",
+                png(10_000, 6_000),
+            )
         ),
         *([{"clip": CLIPS[0]}] * count for count in (5, 1000)),
     ],
@@ -62,7 +88,12 @@ def test_one_picture_is_the_same_as_image_or_as_a_reference(running_app: Running
 def test_anything_else_is_refused_in_a_sentence(running_app: RunningApp, references: Any) -> None:
     answer = ask(running_app, references)
     error = answer.json()["error"]
-    assert answer.status_code == 400 and "\n" not in error and len(error) < 300 and "went wrong" not in error
+    assert (
+        answer.status_code == 400
+        and "\n" not in error
+        and len(error) < 300
+        and "went wrong" not in error
+    )
 
 
 def test_the_pages_events_refuse_them_too(running_app: RunningApp, tmp_path: Path) -> None:
@@ -82,7 +113,9 @@ def test_the_pages_events_refuse_them_too(running_app: RunningApp, tmp_path: Pat
         ([{"path": "\0"}], "no such picture or video among the uploaded files"),
         ([{"path": text}], "text.mp4 is not a readable video"),
     ):
-        sent = json.dumps({"number": 1, "link": {"q": "a dog", "systems": "CLIP"}, "references": chips})
+        sent = json.dumps(
+            {"number": 1, "link": {"q": "a dog", "systems": "CLIP"}, "references": chips}
+        )
         assert sentence in client.error(("request", "change"), [sent, None]), chips
     for paths in ("", "/etc/passwd", "\0", text, "\n" * 1000, f"{text}\n/etc/passwd"):
         message = client.send(("reference", "added"), data={"paths": paths})

@@ -43,8 +43,16 @@ def test_no_link_to_a_report_leaves_the_archive_or_a_traceback(
     client = RawClient(running_app.url, STRANGER)
     for link in links(report[1]):
         for event in (*PLACES, ADDRESS):
-            error = client.error(event, [link]) if event == ADDRESS else client.error(event, data={"link": link})
-            assert "\n" not in error and len(error) < 400 and "Something went wrong" not in error, (event, link, error)
+            error = (
+                client.error(event, [link])
+                if event == ADDRESS
+                else client.error(event, data={"link": link})
+            )
+            assert "\n" not in error and len(error) < 400 and "Something went wrong" not in error, (
+                event,
+                link,
+                error,
+            )
 
 
 def test_notes_are_checked_saved_and_read_by_everyone_but_written_only_by_those_who_may(
@@ -52,9 +60,15 @@ def test_notes_are_checked_saved_and_read_by_everyone_but_written_only_by_those_
 ) -> None:
     archive, report_id = report
     person, stranger = RawClient(running_app.url, {}), RawClient(running_app.url, STRANGER)
-    note: dict[str, Any] = {"link": f"?report={report_id}&query=3", "tag": "misread", "note": "who sings?"}
+    note: dict[str, Any] = {
+        "link": f"?report={report_id}&query=3",
+        "tag": "misread",
+        "note": "who sings?",
+    }
     event = ("review", "note")
-    assert stranger.error(event, data=note).startswith("Only the owner may write notes on reports here")
+    assert stranger.error(event, data=note).startswith(
+        "Only the owner may write notes on reports here"
+    )
     assert person.error(event, data=note) == ""
     for wrong in (
         {"note": "x" * (MAX_NOTE + 1)},
@@ -70,4 +84,6 @@ def test_notes_are_checked_saved_and_read_by_everyone_but_written_only_by_those_
         assert error and "\n" not in error and "Something went wrong" not in error, wrong
     assert archive.remarks(report_id) == {3: Remark("misread", "who sings?")}
     shown = stranger.send(ADDRESS, [note["link"]])["output"]["data"][2]
-    assert (shown["tag"], shown["note"]) == ("misread", "who sings?") and "Only the owner" in shown["refusal"]
+    assert (shown["tag"], shown["note"]) == ("misread", "who sings?") and "Only the owner" in shown[
+        "refusal"
+    ]

@@ -11,7 +11,9 @@ from tests.paths import ROOT
 pytestmark = pytest.mark.slow  # an app of its own
 
 
-def test_page_and_clips_are_found_below_the_prefix_that_the_proxy_passes_on(server: RunningApp) -> None:
+def test_page_and_clips_are_found_below_the_prefix_that_the_proxy_passes_on(
+    server: RunningApp,
+) -> None:
     clip = next((ROOT / "assets" / "gallery" / "clips").glob("*.webm"))
     with httpx.Client(base_url=server.url, timeout=60) as client:
         assert client.get("").status_code == 200
@@ -23,7 +25,15 @@ def test_page_and_clips_are_found_below_the_prefix_that_the_proxy_passes_on(serv
 def test_monitors_may_ask_with_head(server: RunningApp) -> None:
     clip = next((ROOT / "assets" / "gallery" / "clips").glob("*.webm"))
     with httpx.Client(base_url=server.url, timeout=60) as client:
-        for path in ("", "api/health", "api/systems", "api/galleries", "docs/", "metrics", f"clips/{clip.name}"):
+        for path in (
+            "",
+            "api/health",
+            "api/systems",
+            "api/galleries",
+            "docs/",
+            "metrics",
+            f"clips/{clip.name}",
+        ):
             by_get, by_head = client.get(path), client.head(path)
             assert by_head.status_code == by_get.status_code, path
             assert by_head.headers["content-type"] == by_get.headers["content-type"], path
@@ -35,22 +45,36 @@ def test_whoever_asks_is_a_stranger(server: RunningApp) -> None:
     assert refusal.startswith("Only the owner may delete runs, reports and libraries here")
 
 
-def test_a_stranger_trains_on_no_path_of_the_server_where_everyone_may_train(server: RunningApp) -> None:
+def test_a_stranger_trains_on_no_path_of_the_server_where_everyone_may_train(
+    server: RunningApp,
+) -> None:
     client = RawClient(server.url, {})
     event = ("train-start", "click")
     by_id = {c["id"]: c["props"] for c in client.config["components"]}
     inputs = [by_id[number] for number in client.events[event]["inputs"]]
     chosen = next(iter(presets().values()))
     losses = {"value": losses_view(chosen["losses"])}  # the page has them once its tab was opened
-    inputs = [{**props, **(losses if props.get("elem_id") == "train-losses" else {})} for props in inputs]
-    named = ("train-data", "/etc"), ("train-base", "/root/models/mine"), ("train-verb_changes", "/etc/passwd")
+    inputs = [
+        {**props, **(losses if props.get("elem_id") == "train-losses" else {})} for props in inputs
+    ]
+    named = (
+        ("train-data", "/etc"),
+        ("train-base", "/root/models/mine"),
+        ("train-verb_changes", "/etc/passwd"),
+    )
     for field, path in named:
         values = [path if props.get("elem_id") == field else props.get("value") for props in inputs]
-        assert client.error(event, values).startswith("Only the owner may name files of this machine")
-    values = [0 if props.get("elem_id") == "train-epochs" else props.get("value") for props in inputs]
+        assert client.error(event, values).startswith(
+            "Only the owner may name files of this machine"
+        )
+    values = [
+        0 if props.get("elem_id") == "train-epochs" else props.get("value") for props in inputs
+    ]
     assert "epochs" in client.error(event, values)  # what it may do is checked next
 
 
 def test_agents_are_answered_only_where_that_is_switched_on(server: RunningApp) -> None:
-    answer = httpx.post(f"{server.url}gradio_api/mcp/", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
+    answer = httpx.post(
+        f"{server.url}gradio_api/mcp/", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    )
     assert answer.status_code in (404, 405)

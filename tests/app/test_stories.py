@@ -17,7 +17,10 @@ CLAIMS = {  # query -> per system, of 8 clips: right, violations, misses; as far
     "a fish but not a shark": ({"right": 4}, {"miss": 8}),
     "neither a man nor a dog": ({"violation": 3}, {"right": 8}),
     "an animal goes away": ({"right": 2}, {"right": 8}),
-    "a man is playing the guitar and not singing": ({"miss": 7, "violation": 0}, {"miss": 7, "violation": 0}),
+    "a man is playing the guitar and not singing": (
+        {"miss": 7, "violation": 0},
+        {"miss": 7, "violation": 0},
+    ),
     "not dancing": ({}, {"right": 8}),
     "any vehicle except a car": ({"violation": 7}, {"right": 8}),
 }
@@ -34,11 +37,17 @@ def test_there_are_seventeen_stories_each_with_two_systems_and_a_note() -> None:
     assert len(STORIES) == 17
     assert {story["query"] for story in STORIES if "match" not in story} == set(CLAIMS)
     assert {story["query"] for story in STORIES if "match" in story} == set(TAKEN)
-    assert all(len(story["systems"]) == 2 and story["k"] == 8 and story["note"] for story in STORIES)
+    assert all(
+        len(story["systems"]) == 2 and story["k"] == 8 and story["note"] for story in STORIES
+    )
 
 
-@pytest.mark.parametrize("story", [each for each in STORIES if "match" in each], ids=lambda story: story["query"])
-def test_systems_take_the_captions_that_a_note_says(story: dict[str, str], running_app: RunningApp) -> None:
+@pytest.mark.parametrize(
+    "story", [each for each in STORIES if "match" in each], ids=lambda story: story["query"]
+)
+def test_systems_take_the_captions_that_a_note_says(
+    story: dict[str, str], running_app: RunningApp
+) -> None:
     clip, *lines = story["match"].split("\n")
     asked = {"clip": clip, "lines": lines, "systems": story["systems"]}
     answer = httpx.post(running_app.url + "api/match", json=asked, timeout=60).json()
@@ -47,8 +56,12 @@ def test_systems_take_the_captions_that_a_note_says(story: dict[str, str], runni
     assert [line["verdict"] for line in answer["lines"]] == truth
 
 
-@pytest.mark.parametrize("story", [each for each in STORIES if "match" not in each], ids=lambda story: story["query"])
-def test_a_story_shows_what_its_note_claims(story: dict[str, object], running_app: RunningApp) -> None:
+@pytest.mark.parametrize(
+    "story", [each for each in STORIES if "match" not in each], ids=lambda story: story["query"]
+)
+def test_a_story_shows_what_its_note_claims(
+    story: dict[str, object], running_app: RunningApp
+) -> None:
     asked = {name: story[name] for name in ("query", "systems", "k")}
     answer = httpx.post(running_app.url + "api/search", json=asked, timeout=60).json()
     verdicts = [[hit["verdict"] for hit in system["hits"]] for system in answer["systems"]]

@@ -17,12 +17,33 @@ from tests.conftest import STRANGER, RunningApp
 from tests.paths import ROOT
 
 OWN_ROUTES = [  # mounted beside Gradio's
-    *(("GET", path) for path in ("/clips/{x}", "/reports/{x}", "/media/{x}/{x}/{x}", "/media/{x}/{x}/poster.jpg")),
+    *(
+        ("GET", path)
+        for path in (
+            "/clips/{x}",
+            "/reports/{x}",
+            "/media/{x}/{x}/{x}",
+            "/media/{x}/{x}/poster.jpg",
+        )
+    ),
     *(("GET", path) for path in ("/media/{x}/{x}/frame-1-of-8.jpg", "/media/{x}/{x}/moment")),
-    *(("GET", f"/api/{name}") for name in ("galleries", "systems", "docs", "openapi.json", "search", "{x}")),
+    *(
+        ("GET", f"/api/{name}")
+        for name in ("galleries", "systems", "docs", "openapi.json", "search", "{x}")
+    ),
     *(("POST", f"/api/{name}") for name in ("search", "galleries", "{x}")),
 ]
-NAMES = ("nope", "search", "..%2f..%2f..%2fetc%2fpasswd", "%2fetc%2fpasswd", "%00", "%ff%fe", "a" * 300, "-1", "1e999")
+NAMES = (
+    "nope",
+    "search",
+    "..%2f..%2f..%2fetc%2fpasswd",
+    "%2fetc%2fpasswd",
+    "%00",
+    "%ff%fe",
+    "a" * 300,
+    "-1",
+    "1e999",
+)
 QUERY = "session_hash=x&upload_id=x&deep_link=..%2f..%2fx&page=2&component_id=-1&fn_index=a&event_id=%00&ext=x"
 FILE = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
 JSON_BODIES = [
@@ -35,7 +56,12 @@ JSON_BODIES = [
             {"data": [], "fn_index": 10**9, "session_hash": "x"},
             {"data": [], "fn_index": -1, "session_hash": "x"},
             {"data": [[[["a"]]]], "fn_index": True, "session_hash": {"a": 1}},
-            {"data": ["\ud800"], "event_data": "\ud800", "session_hash": "\ud800", "trigger_id": -1},
+            {
+                "data": ["\ud800"],
+                "event_data": "\ud800",
+                "session_hash": "\ud800",
+                "trigger_id": -1,
+            },
             {"data": [FILE], "fn_name": "__init__", "component_id": 1, "session_hash": "x"},
             {"event_id": "x", "session_hash": "x", "fn_index": 0},
             {"query": "a dog", "systems": [None], "image": "data:image/png;base64,AAAA"},
@@ -54,10 +80,17 @@ PARTS = [  # of forms
 ]
 BODIES = [("application/json", body) for body in JSON_BODIES]
 BODIES += [
-    ("multipart/form-data; boundary=B", b"--B\r\nContent-Disposition: " + part + b"\r\n\r\nabc\r\n--B--\r\n")
+    (
+        "multipart/form-data; boundary=B",
+        b"--B\r\nContent-Disposition: " + part + b"\r\n\r\nabc\r\n--B--\r\n",
+    )
     for part in PARTS
 ]
-BODIES += [("multipart/form-data", b"--B"), ("multipart/form-data; boundary=B", b"--B"), ("", b"\x80")]
+BODIES += [
+    ("multipart/form-data", b"--B"),
+    ("multipart/form-data; boundary=B", b"--B"),
+    ("", b"\x80"),
+]
 
 
 @pytest.fixture
@@ -83,11 +116,15 @@ def all_routes() -> list[tuple[str, str]]:
     return sorted({*routes_of(App.create_app(page)), *OWN_ROUTES})
 
 
-def asked(client: httpx.Client, method: str, path: str, kind: str = "", body: bytes | None = None) -> tuple[int, str]:
+def asked(
+    client: httpx.Client, method: str, path: str, kind: str = "", body: bytes | None = None
+) -> tuple[int, str]:
     """Send one request; return the status and the start of the answer, of a stream nothing."""
     headers = {"content-type": kind} if kind else {}
     with client.stream(method, path.lstrip("/"), content=body, headers=headers) as answer:
-        if "event-stream" in answer.headers.get("content-type", "") or path.startswith("/gradio_api/heartbeat"):
+        if "event-stream" in answer.headers.get("content-type", "") or path.startswith(
+            "/gradio_api/heartbeat"
+        ):
             return answer.status_code, ""
         return answer.status_code, answer.read().decode(errors="replace")
 
@@ -100,7 +137,11 @@ def files_in(app: RunningApp) -> set[Path]:
 def leaks(text: str, app: RunningApp) -> list[str]:
     """List the folders of the machine that a text names; that of uploads is told to whoever uploads."""
     text = text.replace(f"{app.data}/uploads", "")
-    return [folder for folder in (str(app.data.parent), str(ROOT), sys.prefix, str(Path.home())) if folder in text]
+    return [
+        folder
+        for folder in (str(app.data.parent), str(ROOT), sys.prefix, str(Path.home()))
+        if folder in text
+    ]
 
 
 def requests(routes: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str, bytes | None]]:
@@ -108,13 +149,17 @@ def requests(routes: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str,
         names = NAMES if "{" in path else NAMES[:1]
         filled = [re.sub(r"\{[^}]*\}", lambda _, name=name: name, path) for name in names]  # type: ignore[misc]
         if method in ("POST", "PUT", "PATCH", "DELETE"):
-            yield from ((method, filled[number % len(names)], *body) for number, body in enumerate(BODIES))
+            yield from (
+                (method, filled[number % len(names)], *body) for number, body in enumerate(BODIES)
+            )
         else:
             yield from ((method, place, "", None) for place in filled)
             yield method, f"{filled[0]}?{QUERY}", "", None
 
 
-def test_no_route_fails_tells_a_path_or_leaves_a_file(running_app: RunningApp, stranger: httpx.Client) -> None:
+def test_no_route_fails_tells_a_path_or_leaves_a_file(
+    running_app: RunningApp, stranger: httpx.Client
+) -> None:
     routes = all_routes()
     assert len(routes) > 60 and ("POST", "/gradio_api/queue/join") in routes
     before, count, resets, faults = files_in(running_app), 0, 0, []
@@ -125,7 +170,9 @@ def test_no_route_fails_tells_a_path_or_leaves_a_file(running_app: RunningApp, s
             resets += 1
             continue
         if status >= 500 or leaks(text, running_app) or "Traceback" in text or "root:x:" in text:
-            faults.append(f"{method} {path[:99]} {kind} {(body or b'')[:80]!r}: {status} {text[:300]}")
+            faults.append(
+                f"{method} {path[:99]} {kind} {(body or b'')[:80]!r}: {status} {text[:300]}"
+            )
         count += 1
     assert faults == [] and count > 900 and resets < 10
     assert files_in(running_app) <= before
@@ -134,9 +181,13 @@ def test_no_route_fails_tells_a_path_or_leaves_a_file(running_app: RunningApp, s
 def test_a_component_that_a_stranger_names_as_the_trigger_stays_where_it_is_for_all(
     running_app: RunningApp, stranger: httpx.Client
 ) -> None:
-    before = stranger.get("config").json()  # Gradio takes the named component's parent away, in all sessions' page
+    before = stranger.get(
+        "config"
+    ).json()  # Gradio takes the named component's parent away, in all sessions' page
     for component in before["components"][::4]:
         body = {"data": [], "trigger_id": component["id"], "session_hash": "x"}
         assert stranger.post("gradio_api/run/systems", json=body).status_code == 200
     after = stranger.get("config").json()
-    assert [name for name in ("components", "layout", "dependencies") if after[name] != before[name]] == []
+    assert [
+        name for name in ("components", "layout", "dependencies") if after[name] != before[name]
+    ] == []

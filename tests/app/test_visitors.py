@@ -28,14 +28,33 @@ CHANGES_FOR_ALL = {  # events that may change something, and are everyone's: the
 }
 CHANGING_ROUTES = {  # routes that take more than a GET: events, uploads of pictures, searches, and what Gradio has
     *("/api/match", "/api/search", "/login", "/login/"),
-    *(f"/gradio_api/{name}/{{api_name}}{end}" for name in ("api", "call", "call/v2", "run") for end in ("", "/")),
+    *(
+        f"/gradio_api/{name}/{{api_name}}{end}"
+        for name in ("api", "call", "call/v2", "run")
+        for end in ("", "/")
+    ),
     *(f"/gradio_api/{name}" for name in ("cancel", "process_recording", "queue/join", "upload")),
     *(f"/gradio_api/{name}{end}" for name in ("component_server", "reset") for end in ("", "/")),
-    *(f"/gradio_api/{name}{end}" for name in ("undo-vibe-edit", "vibe-code", "vibe-edit") for end in ("", "/")),
+    *(
+        f"/gradio_api/{name}{end}"
+        for name in ("undo-vibe-edit", "vibe-code", "vibe-edit")
+        for end in ("", "/")
+    ),
     *("/gradio_api/stream/{event_id}", "/gradio_api/stream/{event_id}/close"),
     *("/gradio_api/vibe-starter-queries", "/gradio_api/vibe-starter-queries/"),
 }
-ANY_TYPE: list[Any] = [None, "", "\0", "../../etc/passwd", -1, True, [], {}, [[["a"]]], {"path": "/etc/passwd"}]
+ANY_TYPE: list[Any] = [
+    None,
+    "",
+    "\0",
+    "../../etc/passwd",
+    -1,
+    True,
+    [],
+    {},
+    [[["a"]]],
+    {"path": "/etc/passwd"},
+]
 HOSTILE: dict[str, list[Any]] = {  # by type of component
     "textbox": [*ANY_TYPE, "a" * 100_000, ["a"], {"a": 1}],
     "number": [*ANY_TYPE, math.nan, math.inf, 1e308, "1"],
@@ -49,7 +68,19 @@ HOSTILE: dict[str, list[Any]] = {  # by type of component
     "json": [*ANY_TYPE, ["CLIP"] * 200, {"a": [1]}],
 }
 ROUNDS = 5  # calls of each event with hostile values
-EVENT_FIELDS = ("name", "id", "link", "like", "what", "models", "run", "tag", "note", "query", "wanted")
+EVENT_FIELDS = (
+    "name",
+    "id",
+    "link",
+    "like",
+    "what",
+    "models",
+    "run",
+    "tag",
+    "note",
+    "query",
+    "wanted",
+)
 
 
 class Place(NamedTuple):
@@ -106,13 +137,18 @@ def add_library(client: RawClient, app: RunningApp, folder: Path, session: str =
 
 
 def galleries(client: RawClient) -> list[dict[str, Any]]:
-    answer: list[dict[str, Any]] = httpx.get(f"{client.url}api/galleries", headers=client.headers).json()
+    answer: list[dict[str, Any]] = httpx.get(
+        f"{client.url}api/galleries", headers=client.headers
+    ).json()
     return answer
 
 
 def defaults_of(client: RawClient, event: Event) -> list[Any]:
     """Return the values that an event's inputs have on the page."""
-    components = {component["id"]: component["props"].get("value") for component in client.config["components"]}
+    components = {
+        component["id"]: component["props"].get("value")
+        for component in client.config["components"]
+    }
     return [components[number] for number in client.events[event]["inputs"]]
 
 
@@ -168,10 +204,16 @@ def test_no_event_of_a_visitor_changes_anything(place: Place) -> None:
     faults = []
     for dependency in place.visitor.dependencies:
         for values, data in values_of(place, dependency):
-            message = place.visitor.send_to(dependency, values, data, session=f"visitor-{dependency['id']}")
+            message = place.visitor.send_to(
+                dependency, values, data, session=f"visitor-{dependency['id']}"
+            )
             now = files_in(place.app)
             if now != before:
-                changed = [str(path) for path in now.keys() | before.keys() if now.get(path) != before.get(path)]
+                changed = [
+                    str(path)
+                    for path in now.keys() | before.keys()
+                    if now.get(path) != before.get(path)
+                ]
                 faults.append(f"{dependency['api_name']} {str(values)[:200]} {data}: {changed}")
                 before = now
             if "log has the details" in refusal(message):
@@ -185,9 +227,13 @@ def test_no_tool_of_agents_changes_anything(place: Place) -> None:
     def ask(method: str, params: dict[str, Any]) -> dict[str, Any]:
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         headers = {**STRANGER, "Accept": "application/json, text/event-stream"}
-        answer = httpx.post(f"{place.app.url}gradio_api/mcp/", json=body, headers=headers, timeout=WAIT_S)
+        answer = httpx.post(
+            f"{place.app.url}gradio_api/mcp/", json=body, headers=headers, timeout=WAIT_S
+        )
         lines = [line for line in answer.text.splitlines() if line.startswith("data: ")]
-        content: dict[str, Any] = json.loads(lines[-1].removeprefix("data: ") if lines else answer.text)
+        content: dict[str, Any] = json.loads(
+            lines[-1].removeprefix("data: ") if lines else answer.text
+        )
         return content
 
     tools = ask("tools/list", {})["result"]["tools"]
@@ -220,7 +266,9 @@ def test_no_get_of_a_visitor_changes_anything(place: Place) -> None:
             if method not in ("GET", "HEAD"):
                 continue
             for name in (place.library, place.report, "x"):
-                parts = [name if part.startswith("{") else part for part in path.strip("/").split("/")]
+                parts = [
+                    name if part.startswith("{") else part for part in path.strip("/").split("/")
+                ]
                 with client.stream(method, "/".join(parts)):
                     pass
     assert files_in(place.app) == before
@@ -242,10 +290,14 @@ def start_evaluation(client: RawClient, app: RunningApp, folder: Path, session: 
     return [""]
 
 
-def start_pictures_plus_texts(client: RawClient, app: RunningApp, folder: Path, session: str) -> list[Any]:
+def start_pictures_plus_texts(
+    client: RawClient, app: RunningApp, folder: Path, session: str
+) -> list[Any]:
     values = defaults_of(client, ("evaluate-start", "click"))
     values[0] = "covr:world"
-    wait_for(lambda: refusal(client.send(("evaluate-start", "click"), values, session=session)) == "")
+    wait_for(
+        lambda: refusal(client.send(("evaluate-start", "click"), values, session=session)) == ""
+    )
     return [""]
 
 
@@ -275,7 +327,12 @@ def start_run(client: RawClient, app: RunningApp, folder: Path, session: str) ->
 )
 @pytest.mark.parametrize("who", ["the page", "the owner"])
 def test_a_job_is_cancelled_by_the_page_that_started_it_or_by_the_owner(
-    shared: RunningApp, tmp_path: Path, start: Callable[..., list[Any]], cancel: Event, kind: str, who: str
+    shared: RunningApp,
+    tmp_path: Path,
+    start: Callable[..., list[Any]],
+    cancel: Event,
+    kind: str,
+    who: str,
 ) -> None:
     begun, cancelled = shared.data / f"{BEGUN}{kind}", shared.data / f"{CANCELLED}{kind}"
     begun.unlink(missing_ok=True)
@@ -292,13 +349,17 @@ def test_a_job_is_cancelled_by_the_page_that_started_it_or_by_the_owner(
     assert not cancelled.exists()
 
     if who == "the page":
-        visitor.join(visitor.events[cancel], values, session=session)  # its stream may be open for the job itself
+        visitor.join(
+            visitor.events[cancel], values, session=session
+        )  # its stream may be open for the job itself
     else:
         assert refusal(owner.send(cancel, values, session="another")) == ""
     wait_for(cancelled.exists)
 
 
-def test_a_training_that_is_watched_is_stopped_by_its_page_or_by_the_owner(shared: RunningApp) -> None:
+def test_a_training_that_is_watched_is_stopped_by_its_page_or_by_the_owner(
+    shared: RunningApp,
+) -> None:
     stopped = shared.data / f"{CANCELLED}training"
     stopped.unlink(missing_ok=True)
     visitor, owner = RawClient(shared.url, STRANGER), RawClient(shared.url, {})

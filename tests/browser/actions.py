@@ -65,7 +65,8 @@ def step(page: Page, link: str) -> None:
 def follow(page: Page, link: str = FIRST) -> None:
     """Open the link of a search within the loaded page, and wait for its answer.
 
-    It waits in vain where the answer's address lacks a value of the link, or has another one: load such a link.
+    It waits in vain where the answer's address lacks a value of the link, or has another one: load
+    such a link.
     """
     step(page, link)
     page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
@@ -117,7 +118,9 @@ def serious(page: Page, *rules: str) -> list[str]:
     page.evaluate(DRAWN)  # a fade begins a frame after the change that it follows
     page.wait_for_function(SETTLED)  # colours of what fades in or out are not its own
     chosen = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
-    found = Axe().run(page, options={"resultTypes": ["violations"], **chosen}).response["violations"]
+    found = (
+        Axe().run(page, options={"resultTypes": ["violations"], **chosen}).response["violations"]
+    )
     return [
         f"{rule['id']}: {node['html'][:200]}"
         for rule in found

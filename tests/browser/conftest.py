@@ -12,7 +12,12 @@ from playwright.sync_api import Browser, Error, Page, ViewportSize, expect, sync
 from tests.browser.actions import open_search
 from tests.conftest import RunningApp
 
-BROWSERS = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"  # the first does the least work
+BROWSERS = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+)  # the first does the least work
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
@@ -58,14 +63,20 @@ def fresh_page(
     Args:
         chromium: the browser.
         url: of the app.
-        plays: whether clips play; decoding 24 of them takes most of a journey's time, so others prefer reduced motion.
+        plays: whether clips play; decoding 24 of them takes most of a journey's time, so others
+            prefer reduced motion.
         headers: of every request.
     """
     motion: Literal["no-preference", "reduce"] = "no-preference" if plays else "reduce"
-    page = chromium.new_context(viewport=WINDOW, reduced_motion=motion, extra_http_headers=headers).new_page()
+    page = chromium.new_context(
+        viewport=WINDOW, reduced_motion=motion, extra_http_headers=headers
+    ).new_page()
     strays: list[str] = []
     own = url, "data:", "blob:"
-    page.on("request", lambda request: None if request.url.startswith(own) else strays.append(request.url))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith(own) else strays.append(request.url),
+    )
 
     def failed(error: Error) -> None:
         """Keep a script's error, but not Gradio's own when it measures an element that has just gone (6.31)."""

@@ -21,7 +21,10 @@ from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
-OF_COLOURS = "color-contrast", "link-in-text-block"  # axe-core's rules; the themes differ in nothing else
+OF_COLOURS = (
+    "color-contrast",
+    "link-in-text-block",
+)  # axe-core's rules; the themes differ in nothing else
 
 
 def check(page: Page) -> None:
@@ -31,7 +34,9 @@ def check(page: Page) -> None:
     page.evaluate("document.body.classList.remove('dark')")
 
 
-def test_axe_finds_nothing_serious_in_either_theme_and_nothing_shifts(own_page: Page, running_app: RunningApp) -> None:
+def test_axe_finds_nothing_serious_in_either_theme_and_nothing_shifts(
+    own_page: Page, running_app: RunningApp
+) -> None:
     page = own_page
     page.add_init_script(SHIFTS)
     open_search(page, f"{running_app.url}?__theme=light")
@@ -55,8 +60,13 @@ def test_axe_finds_nothing_serious_in_the_other_tabs(page: Page) -> None:
 def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page) -> None:
     follow(page, "?q=a+girl,+no+bike&systems=CLIP|CLIP-neg|CLIP-bnl")
     keys, dialog = page.keyboard, page.get_by_role("dialog")
-    first, second = columns(page).nth(0).locator(".nt-clip"), columns(page).nth(1).locator(".nt-clip")
-    expect(first.first).to_have_accessible_name(page_name := first.first.get_attribute("aria-label") or "")
+    first, second = (
+        columns(page).nth(0).locator(".nt-clip"),
+        columns(page).nth(1).locator(".nt-clip"),
+    )
+    expect(first.first).to_have_accessible_name(
+        page_name := first.first.get_attribute("aria-label") or ""
+    )
     assert page_name.startswith(("Rank 1, right: ", "Rank 1, violates: ", "Rank 1, misses: "))
 
     first.first.focus()
@@ -70,10 +80,16 @@ def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page) -> Non
     expect(dialog).to_be_visible()
     for _ in range(12):  # more than it has buttons
         keys.press("Tab")
-        assert page.evaluate("document.activeElement === document.body || !!document.activeElement.closest('dialog')")
-    assert all(page.evaluate("[...document.querySelectorAll('dialog video')].map((video) => video.paused)"))
+        assert page.evaluate(
+            "document.activeElement === document.body || !!document.activeElement.closest('dialog')"
+        )
+    assert all(
+        page.evaluate("[...document.querySelectorAll('dialog video')].map((video) => video.paused)")
+    )
     shown = dialog.get_attribute("aria-label")
-    dialog.get_by_role("button", name="Close").focus()  # Tab may have gone on to the browser's own buttons
+    dialog.get_by_role(
+        "button", name="Close"
+    ).focus()  # Tab may have gone on to the browser's own buttons
     keys.press("n")
     expect(dialog).not_to_have_attribute("aria-label", shown or "")
     keys.press("p")
@@ -114,7 +130,9 @@ def test_words_move_by_a_click_and_link_and_back_keep_the_correction(page: Page)
     expect(bad).to_have_text("cat")
     page.go_back()
     expect(good).to_have_text("a boy is and playing the drum")
-    expect(page.locator("#query textarea")).to_have_value("a boy is dancing and not playing the drum")
+    expect(page.locator("#query textarea")).to_have_value(
+        "a boy is dancing and not playing the drum"
+    )
     assert page.url == corrected
     page.go_forward()
     expect(bad).to_have_text("cat")
@@ -125,7 +143,9 @@ def test_words_move_by_a_click_and_link_and_back_keep_the_correction(page: Page)
 
 
 @pytest.mark.slow
-def test_the_last_settings_are_remembered_but_a_link_goes_first(own_page: Page, running_app: RunningApp) -> None:
+def test_the_last_settings_are_remembered_but_a_link_goes_first(
+    own_page: Page, running_app: RunningApp
+) -> None:
     page = own_page
     page.goto(running_app.url + "?q=a+dog&systems=CLIP-neg&k=4")
     expect(columns(page)).to_have_count(1, timeout=MODELS_MS)

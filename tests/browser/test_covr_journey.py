@@ -8,7 +8,17 @@ from playwright.sync_api import Page, expect
 
 from nt2vr.evaluation.archive import Archive
 from nt2vr.ui.search.examples import PICTURE_SYSTEMS
-from tests.browser.actions import ANSWERS, MODELS_MS, SHOWN, choose, columns, follow, follow_report, held, serious
+from tests.browser.actions import (
+    ANSWERS,
+    MODELS_MS,
+    SHOWN,
+    choose,
+    columns,
+    follow,
+    follow_report,
+    held,
+    serious,
+)
 from tests.conftest import RunningApp
 from tests.papers.covr.old_report import write_covr_file
 
@@ -19,13 +29,19 @@ pytestmark = pytest.mark.browser
 def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_until_the_report_is_deleted(
     page: Page, running_app: RunningApp
 ) -> None:
-    other = write_covr_file(running_app.data / "evaluation" / "composed", "other", created="2026-11-21T10:00:00+00:00")
+    other = write_covr_file(
+        running_app.data / "evaluation" / "composed", "other", created="2026-11-21T10:00:00+00:00"
+    )
     archive = Archive(running_app.data / "evaluation" / "reports")
-    mine = archive.add(replace(archive.load(other.stem), name="mine", created="2036-11-22T10:00:00+00:00"))
+    mine = archive.add(
+        replace(archive.load(other.stem), name="mine", created="2036-11-22T10:00:00+00:00")
+    )
     chips = page.locator(".nt-reference")
     try:
         follow(page)
-        page.get_by_role("list", name="Examples with a reference").get_by_text("without the bird").click()
+        page.get_by_role("list", name="Examples with a reference").get_by_text(
+            "without the bird"
+        ).click()
         expect(columns(page)).to_have_count(len(PICTURE_SYSTEMS))
         expect(chips).to_have_count(1)
         expect(page).to_have_url(re.compile("q=without\\+the\\+bird.*like=7a5f6ffed9"))
@@ -61,7 +77,9 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_un
         page.locator("#evaluate-delete").click()
         page.locator(".nt-run", has_text="other, picture plus text").click()
         expect(table).to_be_hidden()
-        expect(page.locator("#evaluate-confirm")).to_be_hidden()  # the question was about the other report
+        expect(
+            page.locator("#evaluate-confirm")
+        ).to_be_hidden()  # the question was about the other report
         page.locator("#evaluate-delete").click()
         page.locator("#evaluate-delete-now").click()
         expect(page.locator("#evaluate-form")).to_be_visible()

@@ -17,7 +17,10 @@ from tests.conftest import RunningApp
 pytestmark = pytest.mark.browser
 
 WAIT_MS = 240_000  # the models must be loaded, and the gallery embedded
-LEFT_OUT = "CLIP-con", "CLIP boolean"  # of the systems offered; the others' models are loaded for the search already
+LEFT_OUT = (
+    "CLIP-con",
+    "CLIP boolean",
+)  # of the systems offered; the others' models are loaded for the search already
 
 
 def open_tab(page: Page) -> None:
@@ -63,7 +66,9 @@ def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again
     page.locator("#evaluate-new").click()
     leave_systems_out(page)
     page.locator("#evaluate-start").click()
-    page.locator(".nt-run").first.click()  # this evaluation or its report: all values are stored, so it may be done
+    page.locator(
+        ".nt-run"
+    ).first.click()  # this evaluation or its report: all values are stored, so it may be done
     expect(table.first).to_be_visible(timeout=WAIT_MS)
     expect(page.locator(".nt-run")).to_have_count(1)  # the same evaluation replaces its report
     page.locator("#evaluate-delete").click()
@@ -72,7 +77,9 @@ def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again
     page.locator("#evaluate-new").click()
     page.locator(".nt-run").click()
     expect(table.first).to_be_visible()
-    expect(page.locator("#evaluate-confirm")).to_be_hidden()  # what was asked about another view is not asked here
+    expect(
+        page.locator("#evaluate-confirm")
+    ).to_be_hidden()  # what was asked about another view is not asked here
     page.locator("#evaluate-delete").click()
     page.locator("#evaluate-delete-now").click()
     expect(page.locator("#evaluate-form")).to_be_visible()
@@ -109,14 +116,18 @@ def check_the_report(page: Page, app: RunningApp) -> None:
     lines = table.first.locator("tbody th")
     systems = ["CLIP", "CLIP drop", "CLIP-bnl", "CLIP-neg"]
     expect(lines).to_contain_text(["oracle", *systems])
-    expect(table.nth(1).locator("tr", has_text="CLIP-neg").locator("td").first).to_have_class("nt-best")
+    expect(table.nth(1).locator("tr", has_text="CLIP-neg").locator("td").first).to_have_class(
+        "nt-best"
+    )
     expect(page.locator("#evaluate-chart canvas, #evaluate-chart svg").first).to_be_visible()
     expect(page.locator(".nt-report .nt-meanings").last).to_contain_text(
         "CLIP-bnl: The paper finds"
     )  # its card's notes
     href = page.get_by_role("link", name="queries.csv").get_attribute("href")
     answer = httpx.get(f"{app.url}{href}")
-    assert answer.status_code == 200 and answer.text.startswith("kind,text,cue,wanted,unwanted,num_relevant,CLIP,")
+    assert answer.status_code == 200 and answer.text.startswith(
+        "kind,text,cue,wanted,unwanted,num_relevant,CLIP,"
+    )
 
 
 def filter_the_queries(page: Page) -> tuple[str, list[str]]:
@@ -144,9 +155,14 @@ def filter_the_queries(page: Page) -> tuple[str, list[str]]:
 
 def check_the_marks(page: Page, ids: list[str], systems: list[str]) -> None:
     """Search shows the systems that were compared, and marks the relevant clips of the query that was opened alone."""
-    expect(page.locator(".nt-legend")).to_contain_text("relevant in the evaluation", timeout=WAIT_MS)
+    expect(page.locator(".nt-legend")).to_contain_text(
+        "relevant in the evaluation", timeout=WAIT_MS
+    )
     expect(page.locator("[data-column]")).to_have_count(2)
-    assert page.locator("[data-column]").evaluate_all("all => all.map((each) => each.dataset.column)") == systems
+    assert (
+        page.locator("[data-column]").evaluate_all("all => all.map((each) => each.dataset.column)")
+        == systems
+    )
     marked = page.locator(".nt-clip", has=page.locator(".nt-judged"))
     assert {clip.get_attribute("data-id") for clip in marked.all()} & set(ids)
     legend = page.locator(".nt-legend")

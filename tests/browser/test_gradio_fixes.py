@@ -10,7 +10,9 @@ from tests.conftest import free_port
 
 pytestmark = pytest.mark.browser
 
-ALONE = pytest.param(False, id="Gradio alone", marks=pytest.mark.slow)  # fails where Gradio has changed
+ALONE = pytest.param(
+    False, id="Gradio alone", marks=pytest.mark.slow
+)  # fails where Gradio has changed
 COUNT_COPIES = """() => {
   window.copies = 0;
   const copy = structuredClone;
@@ -26,11 +28,15 @@ def test_a_value_in_a_template_is_run_by_gradio_alone_and_is_text_with_the_scrip
     with gr.Blocks(analytics_enabled=False) as blocks:
         gr.HTML({"typed": TYPED}, html_template='<p id="typed">{{value.typed}}</p>')
     head = template_script() if fixed else None
-    _, url, _ = blocks.launch(server_port=free_port(), head=head, ssr_mode=False, prevent_thread_lock=True, quiet=True)
+    _, url, _ = blocks.launch(
+        server_port=free_port(), head=head, ssr_mode=False, prevent_thread_lock=True, quiet=True
+    )
     try:
         with fresh_page(chromium, url) as page:
             page.goto(url)
-            expect(page.locator("#typed")).to_have_text(TYPED if fixed else "42 A ` <b>")  # else remove the script
+            expect(page.locator("#typed")).to_have_text(
+                TYPED if fixed else "42 A ` <b>"
+            )  # else remove the script
     finally:
         blocks.close()
 
@@ -48,7 +54,9 @@ def test_an_event_that_can_select_a_tab_copies_nothing_of_what_lies_in_the_tabs(
         asked.click(lambda: (gr.skip(), "done"), None, [tabs, done], show_progress="hidden")
     if fixed:
         show_progress_where_seen(blocks)
-    _, url, _ = blocks.launch(server_port=free_port(), ssr_mode=False, prevent_thread_lock=True, quiet=True)
+    _, url, _ = blocks.launch(
+        server_port=free_port(), ssr_mode=False, prevent_thread_lock=True, quiet=True
+    )
     try:
         with fresh_page(chromium, url) as page:
             page.goto(url)

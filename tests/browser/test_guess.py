@@ -15,12 +15,31 @@ RIGHT, VIOLATION, MISS = "right", "violation", "miss"
 
 def column(name: str, *verdicts: str) -> dict[str, Any]:
     """A column that tells its verdicts wherever one can."""
-    told = {"told": {"text": "leaves it out."}, "line": {"text": "1 of 2 right"}, "badge": {"text": "1 of 2 right"}}
+    told = {
+        "told": {"text": "leaves it out."},
+        "line": {"text": "1 of 2 right"},
+        "badge": {"text": "1 of 2 right"},
+    }
     hits = [
-        {"id": f"{name}{i}", "src": "a.webm", "rank": i + 1, "verdict": each, "mark": each, "boxes": "[[]]"}
+        {
+            "id": f"{name}{i}",
+            "src": "a.webm",
+            "rank": i + 1,
+            "verdict": each,
+            "mark": each,
+            "boxes": "[[]]",
+        }
         for i, each in enumerate(verdicts)
     ]
-    return {"name": name, "system": name, "how": "", "about": name, "said": name, **told, "hits": hits}
+    return {
+        "name": name,
+        "system": name,
+        "how": "",
+        "about": name,
+        "said": name,
+        **told,
+        "hits": hits,
+    }
 
 
 def after_guesses(page: Page, *rounds: tuple[list[dict[str, Any]], int | None]) -> dict[str, Any]:
@@ -49,13 +68,20 @@ def test_before_the_guess_nothing_tells_the_columns_apart_but_their_clips(blank:
     shown = blank.evaluate("(value) => nt2vr.covered(value)", value)
     clips = [hit.pop("id") for each in shown["columns"] for hit in each["hits"]]
     assert clips == ["Alpha0", "Beta0"]
-    assert not any(word in str(shown) for word in ("Alpha", "Beta", "right", "violat", "[[", "leaves"))
-    assert blank.evaluate("(value) => nt2vr.covered(value)", {"columns": [column("Alpha", RIGHT)]}) is None
+    assert not any(
+        word in str(shown) for word in ("Alpha", "Beta", "right", "violat", "[[", "leaves")
+    )
+    assert (
+        blank.evaluate("(value) => nt2vr.covered(value)", {"columns": [column("Alpha", RIGHT)]})
+        is None
+    )
     unjudged = {"columns": [column("Alpha", ""), column("Beta", "")]}
     assert blank.evaluate("(value) => nt2vr.covered(value)", unjudged) is None
 
 
-def test_the_column_with_more_right_clips_understood_then_the_one_that_violates_less(blank: Page) -> None:
+def test_the_column_with_more_right_clips_understood_then_the_one_that_violates_less(
+    blank: Page,
+) -> None:
     loses = [column("Alpha", RIGHT, MISS), column("Beta", RIGHT, RIGHT)]
     assert after_guesses(blank, (loses, 0))["guess"]["text"] == "No, it was Beta."
     lapses = [column("Alpha", RIGHT, MISS), column("Beta", RIGHT, VIOLATION)]
@@ -66,9 +92,16 @@ def test_the_column_with_more_right_clips_understood_then_the_one_that_violates_
 
 
 def test_draws_and_stories_that_nobody_guessed_do_not_count(blank: Page) -> None:
-    won, drawn = [column("Alpha", RIGHT), column("Beta", MISS)], [column("Alpha", MISS), column("Beta", MISS)]
+    won, drawn = (
+        [column("Alpha", RIGHT), column("Beta", MISS)],
+        [column("Alpha", MISS), column("Beta", MISS)],
+    )
     found = after_guesses(blank, (won, 0), (drawn, 0), (won, None))["guess"]
-    assert (found["text"], found["score"], found["marks"]) == ("It was Alpha.", "You: 1 of 1", ["right"])
+    assert (found["text"], found["score"], found["marks"]) == (
+        "It was Alpha.",
+        "You: 1 of 1",
+        ["right"],
+    )
     hands = blank.evaluate("(value) => nt2vr.uncovered(value, 1, [3, 1])", {"columns": won})
     assert [each["picked"] for each in hands["columns"]] == ["3 hands", "1 hand"]
     assert hands["guess"]["score"] == "The room: 1 of 2"
@@ -84,10 +117,14 @@ def test_a_room_guesses_two_stories_and_leaves(page: Page) -> None:
     page.keyboard.press(place)
     expect(page.locator(".nt-guess")).to_contain_text("Yes: CLIP-neg.")
     expect(columns(page).nth(int(place) - 1).locator(".nt-picked")).to_have_text("your guess")
-    page.wait_for_function("document.querySelector('.nt-clip').clientWidth > 100")  # not once sizes were lost
+    page.wait_for_function(
+        "document.querySelector('.nt-clip').clientWidth > 100"
+    )  # not once sizes were lost
     page.keyboard.press("ArrowRight")
     expect(page.locator(".nt-sentence")).to_have_text("a dog but no cat")
-    columns(page).first.locator(".nt-clip").first.press("Enter")  # a guess: it would tell the verdict enlarged
+    columns(page).first.locator(".nt-clip").first.press(
+        "Enter"
+    )  # a guess: it would tell the verdict enlarged
     expect(page.locator(".nt-guess")).to_contain_text(" of 2")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("Escape")

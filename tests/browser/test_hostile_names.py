@@ -34,14 +34,27 @@ PAYLOADS = (
 @pytest.fixture
 def hostile(running_app: RunningApp) -> Iterator[Path]:
     """A manifest in the app's home, a report and an unreadable one, that name everything so; removed afterwards."""
-    folder, libraries = running_app.data.parent / "hostile", Libraries(running_app.data / "libraries")
+    folder, libraries = (
+        running_app.data.parent / "hostile",
+        Libraries(running_app.data / "libraries"),
+    )
     folder.mkdir()
     lines = []
     for number, payload in enumerate(PAYLOADS):
         shutil.copy(LION, folder / f"{number} {payload}.jpg")
-        lines.append({"video_id": payload, "path": f"{number} {payload}.jpg", "captions": [f"a lion {payload}"]})
-        (folder / f"{number} {payload}.mp4").write_bytes(b"no film")  # is skipped, with its name in the reason
-        lines.append({"video_id": f"no {payload}", "path": f"{number} {payload}.mp4", "captions": [payload]})
+        lines.append(
+            {
+                "video_id": payload,
+                "path": f"{number} {payload}.jpg",
+                "captions": [f"a lion {payload}"],
+            }
+        )
+        (folder / f"{number} {payload}.mp4").write_bytes(
+            b"no film"
+        )  # is skipped, with its name in the reason
+        lines.append(
+            {"video_id": f"no {payload}", "path": f"{number} {payload}.mp4", "captions": [payload]}
+        )
     (folder / "all.jsonl").write_text("\n".join(map(json.dumps, lines)))
     archive = Archive(running_app.data / "evaluation" / "reports")
     named = report_of(System("words"), System("words", "drop"), name=" ".join(PAYLOADS))
@@ -88,16 +101,23 @@ def test_a_name_that_would_be_a_script_is_shown_and_never_run(
     (info,) = Libraries(running_app.data / "libraries").infos()
     follow(page, f"?q=a+lion&gallery={info.id}")
     shown = columns(page).first
-    expect(shown.locator("[src*='media/'], [poster*='media/']").first).to_be_visible(timeout=MODELS_MS)
+    expect(shown.locator("[src*='media/'], [poster*='media/']").first).to_be_visible(
+        timeout=MODELS_MS
+    )
     assert "window.hacked" in shown.inner_html()
     shown.get_by_role("button").first.click()
     assert not was_run(page)
 
 
 @pytest.mark.slow
-def test_a_story_that_would_be_a_script_is_shown_and_never_run(own_page: Page, running_app: RunningApp) -> None:
+def test_a_story_that_would_be_a_script_is_shown_and_never_run(
+    own_page: Page, running_app: RunningApp
+) -> None:
     page = own_page
-    stories = [{"query": f"a lion {each}", "systems": ["CLIP", each], "k": each, "note": each} for each in PAYLOADS]
+    stories = [
+        {"query": f"a lion {each}", "systems": ["CLIP", each], "k": each, "note": each}
+        for each in PAYLOADS
+    ]
     link = urlsafe_b64encode(json.dumps(stories).encode()).decode()
     page.goto(f"{running_app.url}?stage=1&stories={link}")
     expect(columns(page).first).to_be_visible(timeout=MODELS_MS)

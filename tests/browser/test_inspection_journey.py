@@ -21,7 +21,9 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.slow
-def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(page: Page, running_app: RunningApp) -> None:
+def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(
+    page: Page, running_app: RunningApp
+) -> None:
     query = "a street but not cars"
     follow(page, f"?q={query.replace(' ', '+')}&systems=CLIP|CLIP+boolean|CLIP-neg&k=4")
     columns(page).first.locator(".nt-clip").first.press("Enter")
@@ -29,14 +31,24 @@ def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(page: Page, running_
     expect(dialog.locator(".nt-why")).to_have_count(0)  # only on demand
     why = dialog.get_by_role("button", name="Why?")
     why.press("Enter")
-    plain, split = (dialog.get_by_role("article", name=name, exact=True) for name in ("CLIP", "CLIP boolean"))
-    expect(plain.locator(".nt-shares span")).to_have_text([re.compile(f"^{word}") for word in query.split()])
+    plain, split = (
+        dialog.get_by_role("article", name=name, exact=True) for name in ("CLIP", "CLIP boolean")
+    )
+    expect(plain.locator(".nt-shares span")).to_have_text(
+        [re.compile(f"^{word}") for word in query.split()]
+    )
     expect(why).to_be_focused()  # a second Enter does not close the clip
-    briefs = dialog.locator(".nt-brief")  # of the systems that differ most: CLIP ranks it first, CLIP-neg far behind
-    expect(briefs).to_have_text([re.compile(r"^“but not” added -0\.022"), re.compile(r"^“but not” added -0\.072")])
+    briefs = dialog.locator(
+        ".nt-brief"
+    )  # of the systems that differ most: CLIP ranks it first, CLIP-neg far behind
+    expect(briefs).to_have_text(
+        [re.compile(r"^“but not” added -0\.022"), re.compile(r"^“but not” added -0\.072")]
+    )
     dialog.get_by_role("button", name="CLIP boolean").click()  # takes the place of the first
     expect(split.locator(".nt-scored li")).to_have_count(4)
-    contributions = split.locator("tr", has_not_text="alone").locator("td:last-child").all_inner_texts()
+    contributions = (
+        split.locator("tr", has_not_text="alone").locator("td:last-child").all_inner_texts()
+    )
     total = sum(float(text) for text in contributions)
     assert total == pytest.approx(float(split.locator("h3 b").inner_text()), abs=0.002)
     expect(split).to_contain_text("adds up to the score")
@@ -52,7 +64,9 @@ def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(page: Page, running_
     lines.press("n")  # is typed, and does not go on to the next clip
     dialog.get_by_role("button", name="swap who").click()
     expect(dialog.locator(".nt-match article").first.locator("tr")).to_have_count(3)
-    expect(lines).to_have_value(re.compile("^a woman is riding a horse\na hippon\n.+ is riding a horse$"))
+    expect(lines).to_have_value(
+        re.compile("^a woman is riding a horse\na hippon\n.+ is riding a horse$")
+    )
     lines.evaluate("box => box.blur()")
     page.keyboard.press("n")  # the next clip has its own reasons
     expect(dialog.locator(".nt-why")).to_have_count(0)
@@ -68,15 +82,30 @@ def report(running_app: RunningApp) -> Iterator[str]:
     folder = running_app.data / "evaluation" / "reports"
     shutil.rmtree(folder, ignore_errors=True)
     queries = [
-        JudgedQuery("composed", f"a girl, {cue} {thing}", row_array([n]), cue=cue, unwanted=(thing,), wanted="a girl")
+        JudgedQuery(
+            "composed",
+            f"a girl, {cue} {thing}",
+            row_array([n]),
+            cue=cue,
+            unwanted=(thing,),
+            wanted="a girl",
+        )
         for n, (cue, thing) in enumerate([("not", "a dog"), ("without", "a cat")] * 12)
     ]
     ranks, none = np.ones(24, np.int32), np.full(24, np.nan, np.float32)
     benchmark = TextBenchmark(
-        "pets", tuple(map(str, range(24))), tuple(queries), lambda *_: EmbeddedVideos(np.ones((1, 1), "f4")), {}
+        "pets",
+        tuple(map(str, range(24))),
+        tuple(queries),
+        lambda *_: EmbeddedVideos(np.ones((1, 1), "f4")),
+        {},
     )
     results = [
-        Result(name, {"model": name, "strategy": "plain"}, Measured(ranks, np.array(orders, np.float32), none, none))
+        Result(
+            name,
+            {"model": name, "strategy": "plain"},
+            Measured(ranks, np.array(orders, np.float32), none, none),
+        )
         for name, orders in (("A", [0.0, 0.5] * 12), ("B", [1.0, 0.25, 0.9, 0.75] * 6))
     ]
     yield Archive(folder).add(benchmark.report(results))
@@ -91,7 +120,9 @@ def test_a_report_shows_how_sure_its_figures_are_and_where_systems_differ(
     expect(page.locator(".nt-table td small").first).to_have_text(re.compile(r"^±\d"))
     page.get_by_text("Breakdown:").click()
     rows = page.locator("#evaluate-groups").get_by_role("row")
-    expect(rows.filter(has_text="A and not B hard pairs").first).to_contain_text("better")  # all measures at first
+    expect(rows.filter(has_text="A and not B hard pairs").first).to_contain_text(
+        "better"
+    )  # all measures at first
     choose(page, "evaluate-measure", "A and not B: hard pairs")
     expect(rows.filter(has_text="not").first).to_contain_text("95.0")
     expect(rows.filter(has_text="not").first).to_contain_text("better")

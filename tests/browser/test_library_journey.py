@@ -48,7 +48,8 @@ def films(running_app: RunningApp) -> Iterator[Path]:
     for file in captions:
         shutil.copy(file, folder)
     lines = [
-        json.dumps({"video_id": file.stem, "path": file.name, "captions": said}) for file, said in captions.items()
+        json.dumps({"video_id": file.stem, "path": file.name, "captions": said})
+        for file, said in captions.items()
     ]
     (folder / "films.jsonl").write_text("\n".join(lines))
     yield folder
@@ -67,7 +68,9 @@ def wait_until_ready(page: Page, name: str) -> None:
 
 def add_films(page: Page, films: Path) -> None:
     open_library_tab(page)
-    expect(page.locator("#library-first-model input")).to_have_value("tiny")  # the tab lists models as it opens
+    expect(page.locator("#library-first-model input")).to_have_value(
+        "tiny"
+    )  # the tab lists models as it opens
     page.get_by_label("Manifest with captions").check()
     page.locator("#library-path").get_by_role("textbox").fill(str(films / "films.jsonl"))
     page.locator("#library-name").get_by_role("textbox").fill("Films")
@@ -82,16 +85,26 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     open_library_tab(page)
     page.get_by_label("Upload files").check()
     page.get_by_role("button", name="Add and index").click()
-    expect(page.locator("#library-problem")).to_contain_text("No file is uploaded yet")  # and no field turns red
-    page.locator("#library-files input[type=file]").set_input_files([LION, EARTH, tmp_path / "broken.mp4"])
-    expect(page.locator("#library-files").get_by_role("button", name="Remove this file")).to_have_count(3)
+    expect(page.locator("#library-problem")).to_contain_text(
+        "No file is uploaded yet"
+    )  # and no field turns red
+    page.locator("#library-files input[type=file]").set_input_files(
+        [LION, EARTH, tmp_path / "broken.mp4"]
+    )
+    expect(
+        page.locator("#library-files").get_by_role("button", name="Remove this file")
+    ).to_have_count(3)
     expect(page.locator("#library-problem")).to_be_hidden()
     expect(page.locator("#form-drawings")).to_contain_text("CLIP knows only drawings")
-    expect(page.get_by_role("button", name="Get ViT-B-32 / openai and index with it")).to_be_visible()
+    expect(
+        page.get_by_role("button", name="Get ViT-B-32 / openai and index with it")
+    ).to_be_visible()
     page.locator("#library-name").get_by_role("textbox").fill("Mine")
     page.get_by_role("button", name="Add and index").click()
     wait_until_ready(page, "Mine")
-    expect(page.get_by_role("list", name="Some of its clips").locator("img")).to_have_count(2)  # a film is one
+    expect(page.get_by_role("list", name="Some of its clips").locator("img")).to_have_count(
+        2
+    )  # a film is one
     page.locator(".nt-skipped summary", has_text="1 skipped").click()
     expect(page.locator(".nt-skipped")).to_contain_text("broken.mp4 is not a readable video")
 
@@ -111,7 +124,9 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     expect(moments).to_have_count(3)
     moments.last.click()
     expect(page.locator(".nt-film b")).to_have_text("0:20–0:30")
-    expect(page.locator(".nt-file")).to_contain_text(re.compile(r"/uploads/world\.mp4 0:20–0:30 of 0:30"))
+    expect(page.locator(".nt-file")).to_contain_text(
+        re.compile(r"/uploads/world\.mp4 0:20–0:30 of 0:30")
+    )
     page.keyboard.press("Escape")
     reopen(page)
     expect(page.locator("#gallery input")).to_have_value("Mine")
@@ -119,7 +134,9 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     choose(page, "gallery", "Built-in world")  # each gallery has a query of its own
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
     expect(page.locator("#head")).to_contain_text("built-in world")
-    expect(page.locator(".nt-said")).to_contain_text("a dog")  # not as the library's query was understood
+    expect(page.locator(".nt-said")).to_contain_text(
+        "a dog"
+    )  # not as the library's query was understood
     expect(columns(page).first.locator(".nt-badge")).to_contain_text("0 of 8 right")
     choose(page, "gallery", "Mine")
     expect(page.locator("#query textarea")).to_have_value("the earth")
@@ -131,10 +148,14 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     expect(page.get_by_role("group", name="Libraries")).to_contain_text("Ours")
     page.locator("#library-remove").click()
     page.locator("#library-new").click()
-    expect(page.locator("#library-remove")).to_be_hidden()  # else its answer may come after the next click
+    expect(
+        page.locator("#library-remove")
+    ).to_be_hidden()  # else its answer may come after the next click
     page.get_by_role("group", name="Libraries").get_by_role("button").click()
     expect(page.locator("#library-remove")).to_be_visible()
-    expect(page.locator("#library-confirm")).to_be_hidden()  # what was asked about another view is not asked here
+    expect(
+        page.locator("#library-confirm")
+    ).to_be_hidden()  # what was asked about another view is not asked here
     page.locator("#library-remove").click()
     page.locator("#library-remove-now").click()
     expect(page.get_by_role("group", name="Libraries").get_by_role("button")).to_have_count(0)
@@ -152,12 +173,16 @@ def test_a_model_without_an_index_asks_first_and_an_evaluated_query_opens_in_its
         add_films(page, films)
         page.get_by_role("link", name="Search this library").click()
         expect(page.locator("#gallery input")).to_have_value("Films", timeout=MODELS_MS)
-        expect(columns(page)).to_have_count(2, timeout=MODELS_MS)  # of the one model that knows more than drawings
+        expect(columns(page)).to_have_count(
+            2, timeout=MODELS_MS
+        )  # of the one model that knows more than drawings
         expect(page.locator("#query textarea")).to_have_value("a cheetah is running")
         expect(page.locator("#search-index")).to_be_hidden()
         choose(page, "systems", "CLIP")
         page.keyboard.press("Escape")
-        expect(page.get_by_text("Films is not indexed by CLIP yet: 3 clips")).to_be_visible(timeout=MODELS_MS)
+        expect(page.get_by_text("Films is not indexed by CLIP yet: 3 clips")).to_be_visible(
+            timeout=MODELS_MS
+        )
         expect(columns(page)).to_have_count(0)
         page.get_by_role("button", name="Index now").click()
         expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
@@ -182,7 +207,9 @@ def find_moved_films(page: Page, films: Path) -> None:
         expect(page.locator("#open-problem")).to_contain_text("has no films.jsonl")
         place.fill(str(moved))
         page.get_by_role("button", name="Find its files").click()
-        expect(page.locator(".nt-library .nt-remark")).to_contain_text(re.compile("2 of 3 files.*Missing: lion"))
+        expect(page.locator(".nt-library .nt-remark")).to_contain_text(
+            re.compile("2 of 3 files.*Missing: lion")
+        )
         expect(place).to_be_hidden()
         expect(page.get_by_role("button", name="Move…")).to_be_visible()
         wait_until_ready(page, "Films")

@@ -44,7 +44,9 @@ def publish(run: Path, epoch: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_runs_checkpoints_appear_while_the_page_is_open_and_are_swapped_in(page: Page, run: Path) -> None:
+def test_a_runs_checkpoints_appear_while_the_page_is_open_and_are_swapped_in(
+    page: Page, run: Path
+) -> None:
     publish(run, 1)
     choose(page, "systems", "night")
     page.keyboard.press("Escape")
@@ -63,9 +65,14 @@ def test_a_runs_checkpoints_appear_while_the_page_is_open_and_are_swapped_in(pag
 
 
 @pytest.mark.slow
-def test_a_checkpoint_of_other_code_is_imported_and_searched(page: Page, models: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_of_other_code_is_imported_and_searched(
+    page: Page, models: Path, tmp_path: Path
+) -> None:
     weights = safetensors.torch.load_file(CLIP / WEIGHTS)
-    torch.save({"model": {f"clip.{name}": tensor for name, tensor in weights.items()}}, tmp_path / "mine.pt")
+    torch.save(
+        {"model": {f"clip.{name}": tensor for name, tensor in weights.items()}},
+        tmp_path / "mine.pt",
+    )
     open_menu(page, "More models")
     source = page.locator("#model-source").get_by_role("textbox")
     source.fill(str(tmp_path / "other.pt"))
@@ -76,14 +83,18 @@ def test_a_checkpoint_of_other_code_is_imported_and_searched(page: Page, models:
     source.press("Enter")
     expect(problem).to_contain_text("'anything' is no source of a model. Name a file (~/mine.pt)")
 
-    page.locator("#model-upload").locator("xpath=..").locator("input[type=file]").set_input_files(tmp_path / "mine.pt")
+    page.locator("#model-upload").locator("xpath=..").locator("input[type=file]").set_input_files(
+        tmp_path / "mine.pt"
+    )
     expect(source).to_have_value(re.compile(r"mine\.pt$"))
     page.get_by_role("button", name="Name and settings").click()
     page.locator("#model-name").get_by_role("textbox").fill("Mine")
     page.locator("#model-architecture").get_by_role("textbox").fill("CLIP")
     page.get_by_label("Frames").fill("4")
     page.locator("#model-add").click()
-    expect(page.locator("#more-models-note")).to_contain_text("Added Mine. Read as CLIP", timeout=MODELS_MS)
+    expect(page.locator("#more-models-note")).to_contain_text(
+        "Added Mine. Read as CLIP", timeout=MODELS_MS
+    )
     expect(columns(page).nth(3).locator("h3")).to_contain_text("Mine", timeout=MODELS_MS)
     expect(problem).to_be_hidden()
     expect(source).to_have_value("")
@@ -91,12 +102,18 @@ def test_a_checkpoint_of_other_code_is_imported_and_searched(page: Page, models:
 
 
 @pytest.mark.slow
-def test_a_model_that_is_being_added_can_be_cancelled(page: Page, running_app: RunningApp, tmp_path: Path) -> None:
+def test_a_model_that_is_being_added_can_be_cancelled(
+    page: Page, running_app: RunningApp, tmp_path: Path
+) -> None:
     torch.save(safetensors.torch.load_file(CLIP / WEIGHTS), tmp_path / "cancelled.pt")
     open_menu(page, "More models")
     page.locator("#model-source").get_by_role("textbox").fill(str(tmp_path / "cancelled.pt"))
     page.locator("#model-add").click()
-    expect(page.locator("#more-models-note")).to_contain_text("starting")  # its child imports torch for seconds
+    expect(page.locator("#more-models-note")).to_contain_text(
+        "starting"
+    )  # its child imports torch for seconds
     page.locator("#model-cancel").click()
-    expect(page.locator("#model-problem")).to_have_text("It was cancelled. Nothing of the model was saved.")
+    expect(page.locator("#model-problem")).to_have_text(
+        "It was cancelled. Nothing of the model was saved."
+    )
     assert not list((running_app.data / "models").glob("*"))

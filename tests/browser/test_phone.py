@@ -21,7 +21,9 @@ def is_in_view(page: Page, locator: Locator) -> bool:
     place, view = box(locator), page.viewport_size
     assert view is not None
     right, bottom = place["x"] + place["width"], place["y"] + place["height"]
-    return place["x"] >= 0 and place["y"] >= 0 and right <= view["width"] and bottom <= view["height"]
+    return (
+        place["x"] >= 0 and place["y"] >= 0 and right <= view["width"] and bottom <= view["height"]
+    )
 
 
 def resize(page: Page, size: tuple[int, int]) -> None:
@@ -40,7 +42,9 @@ def test_on_a_phone_nothing_shifts_and_the_first_and_the_last_system_are_side_by
     first, second, third = columns(page).all()
     assert box(first)["x"] == MARGIN and box(third)["x"] + box(third)["width"] == PHONE[0] - MARGIN
     assert box(first)["y"] == box(third)["y"] < PHONE[1] * 0.6
-    expect(page.locator(".nt-told").first).to_be_hidden()  # each column has its own, wherever one has swiped to
+    expect(
+        page.locator(".nt-told").first
+    ).to_be_hidden()  # each column has its own, wherever one has swiped to
     shows = "shows it anyway, in 8 of 8."
     expect(page.locator(".nt-told-here:visible")).to_have_text([shows, shows, "leaves it out."])
     expect(page.get_by_text("a dog but no cat")).to_be_visible()
@@ -62,14 +66,18 @@ def test_on_a_phone_nothing_shifts_and_the_first_and_the_last_system_are_side_by
     assert all(is_in_view(page, score) for score in scores.all())
     assert not is_in_view(page, second.locator("header"))
     scores.nth(1).press("Enter")
-    page.wait_for_function("column => column.getBoundingClientRect().right <= innerWidth", arg=second.element_handle())
+    page.wait_for_function(
+        "column => column.getBoundingClientRect().right <= innerWidth", arg=second.element_handle()
+    )
 
     for name in ("Evaluate", "Train", "Search"):
         page.get_by_role("tab", name=name).click()
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
 
     resize(page, TABLET)
-    boxes = columns(page).evaluate_all("all => all.map((each) => each.getBoundingClientRect().toJSON())")  # at once
+    boxes = columns(page).evaluate_all(
+        "all => all.map((each) => each.getBoundingClientRect().toJSON())"
+    )  # at once
     assert len({each["y"] for each in boxes}) == 1
     assert boxes[0]["x"] == MARGIN and boxes[-1]["x"] + boxes[-1]["width"] == TABLET[0] - MARGIN
     expect(systems).to_be_visible()

@@ -27,7 +27,9 @@ SYSTEMS = {"CLIP": 1, "CLIP-neg": 2, "CLIP-bnl": 3}  # and the seeds of their re
 def results_of(name: str) -> Result:
     rng = np.random.default_rng(SYSTEMS[name])
     ordered, tied, violations = rng.random((3, NUM_QUERIES), np.float32)
-    first = np.stack([rng.permutation(400)[:FIRST_PAGE] for _ in range(NUM_QUERIES)]).astype(np.int32)
+    first = np.stack([rng.permutation(400)[:FIRST_PAGE] for _ in range(NUM_QUERIES)]).astype(
+        np.int32
+    )
     ranks = rng.integers(1, 400, NUM_QUERIES).astype(np.int32)
     return Result(
         name,
@@ -37,7 +39,9 @@ def results_of(name: str) -> Result:
 
 
 def report_of(*names: str) -> Report:
-    ids = tuple(video.video_id for video in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos)
+    ids = tuple(
+        video.video_id for video in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos
+    )
     queries = [
         JudgedQuery(
             "composed",
@@ -118,7 +122,9 @@ def test_step_through_filtered_queries_write_a_note_and_come_back_to_the_same_pl
     expect(review.get_by_label("Note")).to_have_value("who dances?")
     expect(review.get_by_label("Tag")).to_have_value("ambiguous")
     page.get_by_role("link", name="Open in Search").click()
-    expect(page.locator(".nt-legend")).to_contain_text("relevant in the evaluation", timeout=MODELS_MS)
+    expect(page.locator(".nt-legend")).to_contain_text(
+        "relevant in the evaluation", timeout=MODELS_MS
+    )
     page.locator("#query textarea").focus()
     expect(page.locator("#query textarea")).to_be_focused()  # the review is closed
     page.go_back()
@@ -140,7 +146,9 @@ def test_find_queries_review_one_and_return_from_another_tab(page: Page, report_
     click_twice_quickly(page)
     page.locator("#evaluate-find textarea").press_sequentially("book 7")
     expect(page.locator(".nt-list")).to_contain_text("19 of 100 queries")
-    expect(page.get_by_role("dialog", name="Review")).not_to_be_visible()  # by an answer to an older click
+    expect(
+        page.get_by_role("dialog", name="Review")
+    ).not_to_be_visible()  # by an answer to an older click
     expect(page).not_to_have_url(re.compile("query="))
     choose(page, "evaluate-second", "CLIP")
     expect(page.locator(".nt-heads")).to_have_text(re.compile("CLIP$"))

@@ -44,7 +44,9 @@ def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(
 
     video = first.locator("video").first
     before = video.evaluate("video => video.currentTime")
-    page.wait_for_function("([video, before]) => video.currentTime !== before", arg=[video.element_handle(), before])
+    page.wait_for_function(
+        "([video, before]) => video.currentTime !== before", arg=[video.element_handle(), before]
+    )
 
     first.locator(".nt-clip").first.click()
     dialog = page.get_by_role("dialog")
@@ -58,7 +60,10 @@ def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(
 
 @pytest.mark.slow
 def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page) -> None:
-    chips, status = page.get_by_role("group", name=re.compile("(More|Less) like: ")), page.get_by_role("status")
+    chips, status = (
+        page.get_by_role("group", name=re.compile("(More|Less) like: ")),
+        page.get_by_role("status"),
+    )
     ids = columns(page).first.locator(".nt-clip")
     follow(page, "?q=not+dancing&systems=CLIP|CLIP+drop|CLIP+boolean")
     picked = ids.first.get_attribute("data-id")  # CLIP returns dancers
@@ -97,7 +102,9 @@ def test_a_picture_is_pasted_and_a_video_dropped_and_what_is_neither_is_refused(
 ) -> None:
     chips = page.locator(".nt-reference")
     follow(page)
-    page.evaluate("() => { window.answers = 0; document.addEventListener('nt-answered', () => { answers += 1; }); }")
+    page.evaluate(
+        "() => { window.answers = 0; document.addEventListener('nt-answered', () => { answers += 1; }); }"
+    )
     video = base64.b64encode(write_video("film.webm", [0, 60, 120]).read_bytes()).decode()
     give = """([kind, name, type, content]) => {
       const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
@@ -171,7 +178,10 @@ def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(page
 def test_text_from_a_link_is_never_run(own_page: Page, running_app: RunningApp) -> None:
     page = own_page
     run = "document.title='run'"
-    runs, breaks = f"<img src=x onerror={run}> ${{{run}}} `+({run})+` ${{1+1}}", "\\u ${"  # the latter breaks a script
+    runs, breaks = (
+        f"<img src=x onerror={run}> ${{{run}}} `+({run})+` ${{1+1}}",
+        "\\u ${",
+    )  # the latter breaks a script
     for text in (runs, breaks):
         link = f"?systems=CLIP&k=4&q={quote(text)}+not+a+dog"
         if text == runs:
@@ -183,7 +193,9 @@ def test_text_from_a_link_is_never_run(own_page: Page, running_app: RunningApp) 
         expect(page).to_have_title("nT2VR")
 
 
-def test_a_click_on_the_negation_takes_it_away_a_key_puts_it_back_and_the_link_keeps_it(page: Page) -> None:
+def test_a_click_on_the_negation_takes_it_away_a_key_puts_it_back_and_the_link_keeps_it(
+    page: Page,
+) -> None:
     cue, stayed, badges = (
         page.locator(".nt-said [data-flip]"),
         page.locator(".nt-stayed"),
@@ -192,7 +204,9 @@ def test_a_click_on_the_negation_takes_it_away_a_key_puts_it_back_and_the_link_k
     expect(cue).to_have_attribute("aria-pressed", "false")
     expect(stayed).to_have_count(0)
     cue.click()
-    expect(stayed).to_have_text(["8 of 8 clips stayed", "8 of 8 clips stayed", "0 of 8 clips stayed"])
+    expect(stayed).to_have_text(
+        ["8 of 8 clips stayed", "8 of 8 clips stayed", "0 of 8 clips stayed"]
+    )
     said = "CLIP-bnl: 8 clips stayed, 0 are new. CLIP-neg: 0 clips stayed, 8 are new."
     expect(page.get_by_role("status").filter(has_text=said)).to_have_count(1)
     expect(badges).to_have_text(["8 of 8 right", "8 of 8 right", "8 of 8 right"])

@@ -14,7 +14,9 @@ from tests.browser.actions import MODELS_MS, columns, follow
 pytestmark = pytest.mark.browser
 
 OPENING, STORIES = built_in_stories()[0], len(built_in_stories())
-ON_STAGE = "?" + urlencode({"q": OPENING["query"], "systems": "|".join(OPENING["systems"]), "k": 8, "stage": 1})
+ON_STAGE = "?" + urlencode(
+    {"q": OPENING["query"], "systems": "|".join(OPENING["systems"]), "k": 8, "stage": 1}
+)
 
 CLIP_BOTTOM = "Math.max(...[...document.querySelectorAll('.nt-clip')].map((c) => c.getBoundingClientRect().bottom))"
 
@@ -25,11 +27,15 @@ def test_a_talk_by_keyboard(page: Page) -> None:
     page.locator("#query textarea").blur()
     keys.press("f")
     expect(page.locator("#query")).to_be_hidden()
-    expect(columns(page).nth(1)).to_be_hidden()  # three systems, of which the first and the last are shown
+    expect(
+        columns(page).nth(1)
+    ).to_be_hidden()  # three systems, of which the first and the last are shown
     keys.press("2")
     expect(page.locator(".nt-column:visible")).to_have_count(3)
     keys.press("ArrowRight")
-    expect(page.locator(".nt-sum")).to_have_text(["0 of 8 right, 8 show it", "8 of 8 right, 0 show it"])
+    expect(page.locator(".nt-sum")).to_have_text(
+        ["0 of 8 right, 8 show it", "8 of 8 right, 0 show it"]
+    )
     assert sentence.evaluate("each => parseFloat(getComputedStyle(each).fontSize)") >= 48
     expect(page.locator(".nt-scope")).to_have_css("text-decoration-line", "line-through")
     page.wait_for_function(f"{CLIP_BOTTOM} <= innerHeight && {CLIP_BOTTOM} > innerHeight - 80")
@@ -46,7 +52,9 @@ def test_a_talk_by_keyboard(page: Page) -> None:
     expect(notes.locator("body")).to_contain_text("each of its first 8 clips shows a dog")
     expect(notes.locator("h3")).to_have_text("a dog but no cat")
     expect(notes.locator("time")).to_contain_text(f"1 of {STORIES} · 00:00:")
-    expect(page.get_by_text("each of its first 8 clips shows a dog")).to_have_count(0)  # not on the public screen
+    expect(page.get_by_text("each of its first 8 clips shows a dog")).to_have_count(
+        0
+    )  # not on the public screen
     for number in range(2, 5):
         shown = sentence.inner_text()
         keys.press("ArrowRight")
@@ -86,7 +94,9 @@ def test_which_caption_fits_is_asked_on_the_stage_kept_in_the_link_and_makes_way
 
 
 @pytest.mark.slow
-def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(page: Page, tmp_path: Path) -> None:
+def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(
+    page: Page, tmp_path: Path
+) -> None:
     own = tmp_path / "own.json"
     stories = [{"query": "a dog, no cat", "systems": ["CLIP"], "k": 4}]
     own.write_text(json.dumps([*stories, {"query": "x", "systems": []}]))
@@ -102,7 +112,9 @@ def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(page: Pag
         dialog.get_by_text("Save as a file").click()
     assert json.loads(saved.value.path().read_text()) == [stories[0] | {"note": "<b>mine</b>"}]
     dialog.get_by_text("Copy link").click()
-    expect(dialog.get_by_text("stage=1&stories=").or_(dialog.get_by_text("The link is copied."))).to_be_visible()
+    expect(
+        dialog.get_by_text("stage=1&stories=").or_(dialog.get_by_text("The link is copied."))
+    ).to_be_visible()
     dialog.get_by_label("Show story 1").click()
     expect(page.locator(".nt-sum")).to_have_text(["0 of 4 right, 4 show it"])
 

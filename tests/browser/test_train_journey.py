@@ -71,14 +71,18 @@ def start_a_run(page: Page, runs: Path) -> None:
     page.locator("#train-preset input").click()
     page.get_by_role("option", name="CLIP", exact=True).click()
     expect(page.locator("#train-name").get_by_label("Name")).to_have_value("CLIP")
-    expect(page.locator("[data-loss=distill] [data-on]")).not_to_be_checked()  # the last of the form to be filled
+    expect(
+        page.locator("[data-loss=distill] [data-on]")
+    ).not_to_be_checked()  # the last of the form to be filled
     page.get_by_text("All other settings").click()
     fill(page, MORE)
     fill(page, SETTINGS)
 
     loss.get_by_label("weight").fill("much")
     page.locator("#train-start").click()
-    expect(page.get_by_text("weight of the loss contrastive must be a number").first).to_be_visible()
+    expect(
+        page.get_by_text("weight of the loss contrastive must be a number").first
+    ).to_be_visible()
     assert list(runs.glob("[!.]*")) == []
     loss.get_by_label("weight").fill("0.5")
     page.locator("#train-start").click()
@@ -89,10 +93,14 @@ def delete_the_run(page: Page) -> None:
     page.locator("#train-keep").click()
     page.locator("#train-delete").click()
     page.locator("#train-new").click()
-    expect(page.locator("#train-form")).to_be_visible()  # or its answer may come after that to the next click
+    expect(
+        page.locator("#train-form")
+    ).to_be_visible()  # or its answer may come after that to the next click
     page.locator(".nt-runs .nt-run").click()
     expect(page.locator(".nt-watch")).to_be_visible()
-    expect(page.locator("#train-confirm")).to_be_hidden()  # what was asked about another view is not asked here
+    expect(
+        page.locator("#train-confirm")
+    ).to_be_hidden()  # what was asked about another view is not asked here
     page.locator("#train-delete").click()
     page.locator("#train-delete-now").click()
     expect(page.locator("#train-form")).to_be_visible()
@@ -104,11 +112,16 @@ def train_stop_and_resume(page: Page, url: str, runs: Path) -> None:
     state = watch.get_by_role("status")
     open_tab(page, url)
     expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
-    expect(page.locator("#head")).to_contain_text("built-in world · 549 clips")  # it was loading when asked
+    expect(page.locator("#head")).to_contain_text(
+        "built-in world · 549 clips"
+    )  # it was loading when asked
     start_a_run(page, runs)
     expect(watch.locator("h3")).to_contain_text("<b>Tiny</b>", timeout=WAIT_MS)
     (config,) = runs.glob("*/config.json")
-    assert json.loads(config.read_text())["losses"] == {"contrastive": {"weight": 0.5}, "labels": {"weight": 1.0}}
+    assert json.loads(config.read_text())["losses"] == {
+        "contrastive": {"weight": 0.5},
+        "labels": {"weight": 1.0},
+    }
     expect(state).to_have_text("training", timeout=WAIT_MS)
     expect(page.locator("#train-curves")).to_contain_text("contrastive: ", timeout=WAIT_MS)
     expect(page.locator("#train-resume")).to_be_disabled()
@@ -156,15 +169,21 @@ def test_a_run_is_started_stopped_and_resumed_and_outlives_the_app(
 
 
 @pytest.mark.slow
-def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(page: Page, running_app: RunningApp) -> None:
+def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(
+    page: Page, running_app: RunningApp
+) -> None:
     run = RunFolder(running_app.data / "runs" / "done-20261123-120000")
     run.path.mkdir(parents=True)
     try:
         save_config(TrainConfig(name=HOSTILE, epochs=2), run.config)
-        rows: list[dict[str, float]] = [{"epoch": 0, "step": 0, "base/original/MIR": 0.8, "base/composed/MIR": 0.4}]
+        rows: list[dict[str, float]] = [
+            {"epoch": 0, "step": 0, "base/original/MIR": 0.8, "base/composed/MIR": 0.4}
+        ]
         for epoch in (1, 2):
             rows.append({"epoch": epoch, "step": epoch, "contrastive": 1 / epoch})
-            rows.append({"epoch": epoch, "step": epoch, "original/MIR": 0.8, "composed/MIR": 0.3 * epoch})
+            rows.append(
+                {"epoch": epoch, "step": epoch, "original/MIR": 0.8, "composed/MIR": 0.3 * epoch}
+            )
         run.metrics.write_text("".join(json.dumps(row) + "\n" for row in rows))
         run.write_status(RunStatus("finished", 1, 2, 2))
         page.get_by_role("tab", name="Train").click()
@@ -178,22 +197,29 @@ def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(page: P
             expect(page.locator("#train-confirm").get_by_role("button")).to_have_count(2)
             expect(page.locator("#train-curves canvas, #train-curves svg.marks")).to_have_count(3)
             inner = page.locator("#train-curves > *:visible, #train-confirm > *").all()
-            assert [each.evaluate("node => node.outerHTML") for each in inner if each.evaluate(OUTSIDE)] == []
+            assert [
+                each.evaluate("node => node.outerHTML") for each in inner if each.evaluate(OUTSIDE)
+            ] == []
             page.locator("#train-keep").click()
     finally:
         shutil.rmtree(run.path)
 
 
 @pytest.mark.slow
-def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(chromium: Browser, running_app: RunningApp) -> None:
+def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(
+    chromium: Browser, running_app: RunningApp
+) -> None:
     with fresh_page(chromium, running_app.url, headers=STRANGER) as page:
         open_tab(page, running_app.url)
         expect(page.locator("#train-note")).to_contain_text(
-            "Only the owner may train models or delete runs, reports and libraries here", timeout=WAIT_MS
+            "Only the owner may train models or delete runs, reports and libraries here",
+            timeout=WAIT_MS,
         )
         expect(page.locator("#train-start")).to_be_disabled()
         page.get_by_role("tab", name="Evaluate").click()
-        expect(page.locator("#evaluate-note")).to_contain_text("Only the owner may name files", timeout=WAIT_MS)
+        expect(page.locator("#evaluate-note")).to_contain_text(
+            "Only the owner may name files", timeout=WAIT_MS
+        )
         expect(page.locator("#evaluate-split")).to_be_hidden()
         page.get_by_role("tab", name="Search").click()
         open_menu(page, "More models")
@@ -225,7 +251,13 @@ def test_a_run_whose_loss_became_non_finite_is_resumed_at_the_lower_rate_that_is
     runs = tmp_path / "data" / "runs"
     run = RunFolder(runs / "steep")
     run.path.mkdir(parents=True)
-    sizes: dict[str, int] = {"num_clips": 16, "num_frames": 1, "validation_clips": 8, "batch_size": 4, "epochs": 1}
+    sizes: dict[str, int] = {
+        "num_clips": 16,
+        "num_frames": 1,
+        "validation_clips": 8,
+        "batch_size": 4,
+        "epochs": 1,
+    }
     config = TrainConfig(name="Steep", model=TINY, learning_rate=1e-3, warmup_steps=2, **sizes)
     save_config(config, run.config)
     error = "The loss became non-finite at step 2 of epoch 1. Try a lower learning_rate."

@@ -77,17 +77,23 @@ def go_back(page: Page) -> None:
     expect(page.locator("[data-run] h3")).to_contain_text("epoch 1")
     slider.press("ArrowRight")
     expect(page.locator("[data-run] h3")).to_contain_text("epoch 2")
-    expect(page.locator("#systems")).not_to_contain_text("epoch", timeout=MODELS_MS)  # the newest is the run itself
+    expect(page.locator("#systems")).not_to_contain_text(
+        "epoch", timeout=MODELS_MS
+    )  # the newest is the run itself
 
 
-def test_watch_a_run_learn_and_go_back_through_its_epochs(own_page: Page, running_app: RunningApp) -> None:
+def test_watch_a_run_learn_and_go_back_through_its_epochs(
+    own_page: Page, running_app: RunningApp
+) -> None:
     page = own_page
     run = RunFolder(running_app.data / "runs" / "learns-20261122-120000")
     run.path.mkdir(parents=True)
     save_config(load_config(PRESET), run.config)
     try:
         with run.training():
-            run.write_status(RunStatus("preparing", os.getpid(), doing="drawing sentences", done=12, total=40))
+            run.write_status(
+                RunStatus("preparing", os.getpid(), doing="drawing sentences", done=12, total=40)
+            )
             page.goto(running_app.url + SEARCH)
             follow_two_checkpoints(page, run)
             go_back(page)
@@ -99,7 +105,9 @@ def test_watch_a_run_learn_and_go_back_through_its_epochs(own_page: Page, runnin
 
 
 @pytest.mark.slow
-def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_is_recorded(page: Page) -> None:
+def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_is_recorded(
+    page: Page,
+) -> None:
     follow(page, "?systems=CLIP-bnl&k=4&q=a+dog")
     page.get_by_role("button", name="replay “a person without a dog”").click()
     column = page.locator("[data-run]")

@@ -19,7 +19,17 @@ def data_dir(tmp_path: Path) -> Path:
 
 
 def evaluate(data_dir: Path, out: Path, systems: str, *more: str) -> int:
-    arguments = ["--systems", systems, "--out", str(out), "--data-dir", str(data_dir), "--clips", "30", *more]
+    arguments = [
+        "--systems",
+        systems,
+        "--out",
+        str(out),
+        "--data-dir",
+        str(data_dir),
+        "--clips",
+        "30",
+        *more,
+    ]
     return main(["evaluate", *arguments, "--data", "world"])
 
 
@@ -32,8 +42,15 @@ def test_the_command_writes_a_report_and_its_tables_and_shows_the_table(
     assert len(report.video_ids) == 30 and report.source["seed"] == 7
     table = (tmp_path / "out" / "table.md").read_text()
     assert capsys.readouterr().out == aligned(table)
-    assert "| tiny boolean α 0.25 (zero-shot) | – |" in table and "| oracle (reads the scenes) |" in table
-    assert {path.name for path in (tmp_path / "out").iterdir()} >= {"table.csv", "table.tex", "report.json"}
+    assert (
+        "| tiny boolean α 0.25 (zero-shot) | – |" in table
+        and "| oracle (reads the scenes) |" in table
+    )
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {
+        "table.csv",
+        "table.tex",
+        "report.json",
+    }
 
     frames = {path: path.stat().st_ino for path in (data_dir / "evaluation").rglob("*.np*")}
     assert evaluate(data_dir, tmp_path / "again", "tiny drop") == 0
@@ -42,13 +59,17 @@ def test_the_command_writes_a_report_and_its_tables_and_shows_the_table(
 
 
 def test_a_task_is_evaluated_on_its_files(
-    data_dir: Path, tmp_path: Path, write_video: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+    data_dir: Path,
+    tmp_path: Path,
+    write_video: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     write_video("dark.avi", [0, 0])
     write_video("light.avi", [255, 255])
     (tmp_path / "damaged.avi").write_bytes(b"no video")
     (tmp_path / "task.csv").write_text(
-        "path,captions\ndark.avi,['no light']\nlight.avi,['light']\ndamaged.avi,['lost']\n", encoding="utf-8"
+        "path,captions\ndark.avi,['no light']\nlight.avi,['light']\ndamaged.avi,['lost']\n",
+        encoding="utf-8",
     )
     data = ["--data", str(tmp_path / "task.csv"), "--data-dir", str(data_dir)]
     assert main(["evaluate", *data, "--systems", "tiny", "--out", str(tmp_path / "out")]) == 0
@@ -58,7 +79,9 @@ def test_a_task_is_evaluated_on_its_files(
     shown = capsys.readouterr()
     assert shown.err.startswith("1 of 3 videos cannot be read: damaged.avi (")
     assert "They are left out, and 1 of 3 queries with them.\n" in shown.err
-    assert "NegBench retrieval R@1 |" in shown.out.splitlines()[0] and shown.out.endswith("\n2 queries, 2 videos.\n")
+    assert "NegBench retrieval R@1 |" in shown.out.splitlines()[0] and shown.out.endswith(
+        "\n2 queries, 2 videos.\n"
+    )
 
 
 def test_an_output_folder_that_cannot_be_made_is_refused_before_anything_is_measured(
@@ -66,10 +89,15 @@ def test_an_output_folder_that_cannot_be_made_is_refused_before_anything_is_meas
 ) -> None:
     (tmp_path / "file").touch()
     assert evaluate(data_dir, tmp_path / "file" / "out", "tiny") == 1
-    assert capsys.readouterr().err == f"{tmp_path}/file/out cannot be written to. Name another folder.\n"
+    assert (
+        capsys.readouterr().err
+        == f"{tmp_path}/file/out cannot be written to. Name another folder.\n"
+    )
     assert not (data_dir / "evaluation").exists()
 
 
-def test_the_measures_are_printed_as_json(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_measures_are_printed_as_json(
+    data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert evaluate(data_dir, tmp_path / "out", "tiny", "--json") == 0
     assert json.loads(capsys.readouterr().out) == load_report(tmp_path / "out").metrics

@@ -18,13 +18,31 @@ def test_a_checkpoint_is_imported_into_the_data_folder_under_a_name_that_is_free
     monkeypatch.setattr(untrusted, "run_limited", here)
     write_tiny(tmp_path / "data" / "models" / "there", "there")
     torch.save(tiny_model(7).state_dict(), tmp_path / "mine.pt")
-    flags = ["--name", "mine", "--model", "there", "--frames", "2", "--pooling", "raw_mean", "--positions", "ends"]
+    flags = [
+        "--name",
+        "mine",
+        "--model",
+        "there",
+        "--frames",
+        "2",
+        "--pooling",
+        "raw_mean",
+        "--positions",
+        "ends",
+    ]
     flags += ["--data-dir", str(tmp_path / "data")]
     assert main(["import", str(tmp_path / "mine.pt"), *flags]) == 0
     assert capsys.readouterr().out.startswith(f"mine is in {tmp_path}/data/models. ")
     card = read_checkpoint(tmp_path / "data" / "models" / "mine", verify=True).card
-    assert (card.framing.frames, card.pooling.name, card.framing.positions) == (2, "raw_mean", "ends")
-    assert card.text.fingerprint == write_tiny(tmp_path / "in_float32", seed=7, fp16=False).text.fingerprint
+    assert (card.framing.frames, card.pooling.name, card.framing.positions) == (
+        2,
+        "raw_mean",
+        "ends",
+    )
+    assert (
+        card.text.fingerprint
+        == write_tiny(tmp_path / "in_float32", seed=7, fp16=False).text.fingerprint
+    )
 
     assert main(["import", str(tmp_path / "mine.pt"), *flags]) == 1
     assert capsys.readouterr().err.splitlines() == [

@@ -28,18 +28,33 @@ def test_a_folder_is_added_checked_updated_and_removed(
         return err if status else out
 
     assert say("list") == "No libraries yet.\n"
-    said = say("add", str(tmp_path / "films"), "--name", "My films")  # not by the run, which nobody has named
-    assert "2 new (1 skipped): a.avi, text.mp4\n1 of 1 clips are indexed by Mine.\n1 file is skipped" in said
+    said = say(
+        "add", str(tmp_path / "films"), "--name", "My films"
+    )  # not by the run, which nobody has named
+    assert (
+        "2 new (1 skipped): a.avi, text.mp4\n1 of 1 clips are indexed by Mine.\n1 file is skipped"
+        in said
+    )
     assert say("check", "my films") == "Nothing changed.\n"
     shutil.move(tmp_path / "films" / "a.avi", tmp_path / "films" / "b.avi")
     assert say("check", "My films") == "1 renamed: a.avi → b.avi\n"
     said = say("update", "My films", "--retry")  # by the model here that knows more than drawings
-    assert "1 renamed: a.avi → b.avi\n1 of 1 clips are indexed by Mine." in said and "drawings" not in said
+    assert (
+        "1 renamed: a.avi → b.avi\n1 of 1 clips are indexed by Mine." in said
+        and "drawings" not in said
+    )
     said = say("update", "My films", "--model", "clip")
-    assert said.startswith("CLIP knows only drawings. For real videos: nt2vr models add ViT-B-32/openai, then ")
+    assert said.startswith(
+        "CLIP knows only drawings. For real videos: nt2vr models add ViT-B-32/openai, then "
+    )
     assert say("skipped", "My films").startswith("text.mp4\ttext.mp4 is not a readable video")
     (info,) = json.loads(say("list", "--json"))
-    assert (info["name"], info["num_clips"], info["num_skipped"], info["window_s"]) == ("My films", 1, 1, 10.0)
+    assert (info["name"], info["num_clips"], info["num_skipped"], info["window_s"]) == (
+        "My films",
+        1,
+        1,
+        10.0,
+    )
     assert "My films" in say("list")
     assert "There is a library 'My films' already" in say(
         "add", "x", "--name", "My films", "--model", "Mine", status=1
@@ -66,7 +81,9 @@ def test_a_library_is_told_where_its_files_are_now(
     new, nothing = tmp_path / "drive", tmp_path / "data" / "models"
     shutil.move(tmp_path / "films", new)
     assert "nt2vr library move 'My films' FOLDER" in run("list")
-    assert "nt2vr library move 'My films' FOLDER" in run("update", "My films", "--model", "Mine", status=1)
+    assert "nt2vr library move 'My films' FOLDER" in run(
+        "update", "My films", "--model", "Mine", status=1
+    )
     assert "None of the 3 files of My films" in run("move", "My films", str(nothing), status=1)
     (new / "a.avi").unlink()
     (new / "b.avi").rename(new / "e.avi")
@@ -77,13 +94,18 @@ def test_a_library_is_told_where_its_files_are_now(
         "nt2vr library update 'My films' reads what is new or changed, and removes what is missing.\n"
     )
     assert run("check", "My films") == "1 removed: a.avi\n"
-    assert "2 of 2 clips are indexed by Mine." in run("update", "My films", "--model", "Mine", "--no-previews")
+    assert "2 of 2 clips are indexed by Mine." in run(
+        "update", "My films", "--model", "Mine", "--no-previews"
+    )
     assert "library move" not in run("list")
 
 
 @pytest.mark.parametrize(
     ("flags", "sentence"),
-    [(["--model", "none"], "Unknown model 'none'"), (["--model", "Mine", "--ray", "nowhere"], "is no Ray cluster")],
+    [
+        (["--model", "none"], "Unknown model 'none'"),
+        (["--model", "Mine", "--ray", "nowhere"], "is no Ray cluster"),
+    ],
 )
 def test_a_model_or_cluster_that_is_not_there_is_noticed_before_a_library_is_made(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], sentence: str

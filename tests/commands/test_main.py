@@ -107,7 +107,9 @@ def test_a_reader_that_closes_its_pipe_ends_the_command_silently() -> None:
 
 
 def test_input_that_is_no_text_is_read_all_the_same() -> None:
-    result = subprocess.run([*PYTHON, "queries", "split"], cwd=ROOT, input=b"a d\xffg\n", capture_output=True)
+    result = subprocess.run(
+        [*PYTHON, "queries", "split"], cwd=ROOT, input=b"a d\xffg\n", capture_output=True
+    )
     assert (result.returncode, result.stderr) == (0, b"")
 
 

@@ -14,7 +14,15 @@ def test_a_table_per_system_marks_its_choice_and_the_truth(
 ) -> None:
     with nt2vr.open_searcher(gallery_data) as searcher:
         clip = searcher.video_ids[0]
-    with_json = ["match", clip, "an elephant sleeps", "a dog", "--data-dir", str(gallery_data), "--json"]
+    with_json = [
+        "match",
+        clip,
+        "an elephant sleeps",
+        "a dog",
+        "--data-dir",
+        str(gallery_data),
+        "--json",
+    ]
     assert main(with_json) == 0
     found = json.loads(capsys.readouterr().out)
     assert main(with_json[:-1]) == 0
@@ -23,6 +31,10 @@ def test_a_table_per_system_marks_its_choice_and_the_truth(
     for table, system in zip(tables, found["systems"], strict=True):
         name, *rows = table.strip("\n").split("\n")
         assert name == system["name"]
-        assert [row.startswith("→") for row in rows] == [place == system["best"] for place in (0, 1)]
-        assert [f"{score:.4f}" in row for row, score in zip(rows, system["scores"], strict=True)] == [True, True]
+        assert [row.startswith("→") for row in rows] == [
+            place == system["best"] for place in (0, 1)
+        ]
+        assert [
+            f"{score:.4f}" in row for row, score in zip(rows, system["scores"], strict=True)
+        ] == [True, True]
         assert "false  an elephant sleeps" in rows[0]

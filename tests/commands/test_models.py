@@ -23,7 +23,10 @@ def test_models_are_listed_and_removed(tmp_path: Path, capsys: pytest.CaptureFix
     kinds = {model["name"]: model["kind"] for model in listed["here"]}
     assert kinds["Mine"] == "added" and kinds["CLIP"] == "shipped"
     offered = {model["name"]: model for model in listed["to_download"]}
-    assert (offered["ViT-B-32/openai"]["size_mb"], offered["ViT-B-32/openai"]["speed"]) == (577, "fast")
+    assert (offered["ViT-B-32/openai"]["size_mb"], offered["ViT-B-32/openai"]["speed"]) == (
+        577,
+        "fast",
+    )
     assert main(["models", "remove", "Mine", *flags]) == 0
     assert capsys.readouterr().out == "Mine is removed.\n"
     assert main(["models", "rm", "Mine", *flags]) == 1
@@ -31,6 +34,8 @@ def test_models_are_listed_and_removed(tmp_path: Path, capsys: pytest.CaptureFix
     assert not list((tmp_path / "models").iterdir())
 
 
-def test_a_model_that_open_clip_does_not_have_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_that_open_clip_does_not_have_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["models", "get", "ViT-B-32/opnai", "--data-dir", str(tmp_path)]) == 1
     assert "no pre-trained model 'ViT-B-32/opnai'. Try ViT-B-32/openai" in capsys.readouterr().err

@@ -12,7 +12,9 @@ from nt2vr.cli import main
 from tests.paths import ROOT
 
 
-def test_query_sets_are_written_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_query_sets_are_written_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "captions.txt").write_text("v#enc#0 a man plays the guitar\nw#enc#0 a dog runs\n")
     flags = ["--captions", str(tmp_path / "captions.txt"), "--out", str(tmp_path / "new" / "sets")]
     assert main(["queries", "build", *flags]) == 0
@@ -48,14 +50,30 @@ def test_query_sets_are_written_by_a_user_without_a_home_folder(tmp_path: Path) 
     [
         ("none.txt", "out", "none.txt"),
         ("captions.txt", "captions.txt", "captions.txt cannot be written to. Name another folder."),
-        ("captions.txt", "captions.txt/out", "captions.txt/out cannot be written to. Name another folder."),
+        (
+            "captions.txt",
+            "captions.txt/out",
+            "captions.txt/out cannot be written to. Name another folder.",
+        ),
     ],
 )
 def test_a_path_that_cannot_be_used_gets_one_sentence(
     tmp_path: Path, captions: str, out: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "captions.txt").write_text("v#enc#0 a dog\n")
-    assert main(["queries", "build", "--captions", str(tmp_path / captions), "--out", str(tmp_path / out)]) == 1
+    assert (
+        main(
+            [
+                "queries",
+                "build",
+                "--captions",
+                str(tmp_path / captions),
+                "--out",
+                str(tmp_path / out),
+            ]
+        )
+        == 1
+    )
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
 
@@ -69,7 +87,9 @@ def test_a_sentence_is_split(capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_each_line_of_stdin_is_split(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_line_of_stdin_is_split(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("a beach, no people\na dog\n"))
     assert main(["queries", "split"]) == 0
     answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -15,9 +15,17 @@ from tests.conftest import run_app
 
 
 @pytest.mark.parametrize(
-    "flags", [["--port", "99999"], ["--port", "-1"], ["--host", "not an address"], ["--host", "203.0.113.1"]]
+    "flags",
+    [
+        ["--port", "99999"],
+        ["--port", "-1"],
+        ["--host", "not an address"],
+        ["--host", "203.0.113.1"],
+    ],
 )
-def test_an_address_that_cannot_be_used_is_one_sentence(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_address_that_cannot_be_used_is_one_sentence(
+    flags: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["serve", *flags]) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"Cannot listen on {flags[1]} (") and error.count("\n") == 1
@@ -33,8 +41,13 @@ def test_a_port_that_is_taken_is_one_sentence(capsys: pytest.CaptureFixture[str]
 def test_agents_need_a_package_and_the_command_says_which(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))  # this and these two are restored after the page was built
-    for module, name in ((processing_utils, "async_ssrf_protected_download"), (route_utils, "GradioMultiPartParser")):
+    monkeypatch.setenv(
+        "GRADIO_TEMP_DIR", str(tmp_path)
+    )  # this and these two are restored after the page was built
+    for module, name in (
+        (processing_utils, "async_ssrf_protected_download"),
+        (route_utils, "GradioMultiPartParser"),
+    ):
         monkeypatch.setattr(module, name, getattr(module, name))
     monkeypatch.delattr(GradioMCPServer, "StreamableHTTPSessionManager", raising=False)
     assert main(["serve", "--mcp", "--data-dir", str(tmp_path)]) == 1
@@ -45,7 +58,10 @@ def test_agents_need_a_package_and_the_command_says_which(
 def test_a_variable_that_cannot_be_used_is_one_sentence(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for module, kept in ((processing_utils, "async_ssrf_protected_download"), (route_utils, "GradioMultiPartParser")):
+    for module, kept in (
+        (processing_utils, "async_ssrf_protected_download"),
+        (route_utils, "GradioMultiPartParser"),
+    ):
         monkeypatch.setattr(module, kept, getattr(module, kept))
     (tmp_path / "file").touch()
     monkeypatch.setenv(name, str(tmp_path / "file" / "folder"))

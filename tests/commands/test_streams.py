@@ -24,11 +24,28 @@ COMMANDS = [
 pytestmark = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
 
 
-def run(arguments: list[str], redirected: str, data: Path, buffered: bool = True) -> subprocess.CompletedProcess[str]:
+def run(
+    arguments: list[str], redirected: str, data: Path, buffered: bool = True
+) -> subprocess.CompletedProcess[str]:
     """Run a command whose standard streams are redirected by the shell."""
-    environment = {**os.environ, "NT2VR_DATA": str(data), "PYTHONUNBUFFERED": "" if buffered else "1"}
-    command = ["sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-m", "nt2vr", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    environment = {
+        **os.environ,
+        "NT2VR_DATA": str(data),
+        "PYTHONUNBUFFERED": "" if buffered else "1",
+    }
+    command = [
+        "sh",
+        "-c",
+        f'exec "$@" {redirected}',
+        "sh",
+        sys.executable,
+        "-m",
+        "nt2vr",
+        *arguments,
+    ]
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+    )
 
 
 @pytest.mark.parametrize("buffered", [True, False])
@@ -44,7 +61,9 @@ def test_output_that_cannot_be_written_is_one_sentence(
 
 
 @pytest.mark.parametrize("redirected", BAD_ERRORS)
-def test_errors_that_cannot_be_written_change_no_exit_status(redirected: str, tmp_path: Path) -> None:
+def test_errors_that_cannot_be_written_change_no_exit_status(
+    redirected: str, tmp_path: Path
+) -> None:
     done = run(["queries", "split", "a dog"], redirected, tmp_path)
     assert done.returncode == 0
     assert json.loads(done.stdout)["wanted"] == ["a dog"]
@@ -61,7 +80,9 @@ def test_work_is_done_whatever_becomes_of_the_output(redirected: str, tmp_path: 
     (tmp_path / "captions.txt").write_text("v#enc#0 a man plays the guitar\nw#enc#0 a dog runs\n")
     sets = tmp_path / "sets"
     result = run(
-        ["queries", "build", "--captions", str(tmp_path / "captions.txt"), "--out", str(sets)], redirected, tmp_path
+        ["queries", "build", "--captions", str(tmp_path / "captions.txt"), "--out", str(sets)],
+        redirected,
+        tmp_path,
     )
     assert result.returncode == int(redirected not in BAD_ERRORS)
     assert len((sets / "negated.txt").read_text().splitlines()) == 2
@@ -75,5 +96,14 @@ prepare_streams()
 with open(sys.argv[1], "w") as file:
     os._exit(file.fileno() > 2)
 """
-    command = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", sys.executable, "-c", code, str(tmp_path / "file")]
+    command = [
+        "sh",
+        "-c",
+        'exec "$@" <&- >&- 2>&-',
+        "sh",
+        sys.executable,
+        "-c",
+        code,
+        str(tmp_path / "file"),
+    ]
     assert subprocess.run(command, cwd=ROOT, timeout=60).returncode == 1

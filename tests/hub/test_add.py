@@ -43,7 +43,11 @@ EMBEDDINGS: dict[str, Any] = {
     "texts": np.array([[1.0, 0.1]]),
 }
 MODULES = [{"type": "sentence_transformers.models.Transformer", "path": "", "idx": 0, "name": "0"}]
-OF_TRANSFORMERS = {"config.json": b"{}", "video_preprocessor_config.json": b"{}", "model.safetensors": b"weights"}
+OF_TRANSFORMERS = {
+    "config.json": b"{}",
+    "video_preprocessor_config.json": b"{}",
+    "model.safetensors": b"weights",
+}
 OF_ST = {"modules.json": json.dumps(MODULES).encode(), "model.safetensors": b"weights"}
 
 
@@ -118,8 +122,12 @@ KINDS = {
     ),
     "of open_clip": Kind("tiny/test", "tiny / test", is_found_again=True),
     "in open_clip's format": Kind("hf:tester/mine", "Pushed", objective=""),
-    "of transformers": Kind("hf:tester/videos", "hf:tester/videos", "whole clips", is_found_again=True),
-    "of sentence-transformers": Kind("st:tester/pictures", "st:tester/pictures", "whole clips", is_found_again=True),
+    "of transformers": Kind(
+        "hf:tester/videos", "hf:tester/videos", "whole clips", is_found_again=True
+    ),
+    "of sentence-transformers": Kind(
+        "st:tester/pictures", "st:tester/pictures", "whole clips", is_found_again=True
+    ),
     "embeddings": Kind(write_embeddings, "vectors", "embeddings from a file"),
 }
 
@@ -129,7 +137,9 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
     """A Hub with a model of each kind; models are tried out in this process, which has imported torch already."""
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "tiny", TINY)
-    monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny", {"test": {"hf_hub": "test/tiny/"}})
+    monkeypatch.setitem(
+        open_clip.pretrained._PRETRAINED, "tiny", {"test": {"hf_hub": "test/tiny/"}}
+    )
     monkeypatch.setattr(untrusted, "run_limited", here)
     monkeypatch.setattr(clip_encoder, "SentenceTransformers", Backend)
     monkeypatch.setattr(clip_encoder, "Transformers", Backend)
@@ -138,7 +148,9 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
         use_hub(monkeypatch, server.endpoint, token=None)
         server.put("test/tiny", {WEIGHTS: save(tiny_model(3).state_dict())})
         pushed = {path.name: path.read_bytes() for path in (tmp_path / "pushed").iterdir()}
-        server.put("tester/mine", pushed | OF_TRANSFORMERS)  # as many repositories of open_clip's have both
+        server.put(
+            "tester/mine", pushed | OF_TRANSFORMERS
+        )  # as many repositories of open_clip's have both
         server.put("tester/videos", OF_TRANSFORMERS)
         server.put("tester/pictures", OF_ST)
         yield server
@@ -170,17 +182,23 @@ WAYS = {"the catalog": add_by_catalog, "the command": add_by_command, "Python": 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_source_becomes_a_model_that_loads(models: Catalog, tmp_path: Path, kind: str, way: str) -> None:
+def test_every_kind_of_source_becomes_a_model_that_loads(
+    models: Catalog, tmp_path: Path, kind: str, way: str
+) -> None:
     expected, add = KINDS[kind], WAYS[way]
     source = expected.source_in(tmp_path)
     add(models, source, model=expected.model)
-    assert models.names() == sorted(["base", expected.name], key=lambda name: models.folder(name).name)
+    assert models.names() == sorted(
+        ["base", expected.name], key=lambda name: models.folder(name).name
+    )
     assert models.card(expected.name).training.objective == expected.objective
     assert models.load(expected.name).name == expected.name
 
     add(models, source, name="Another", model=expected.model)
     assert {"base", expected.name, "Another"} == set(models.names())
-    assert models.card("Another").visual.fingerprint == models.card(expected.name).visual.fingerprint
+    assert (
+        models.card("Another").visual.fingerprint == models.card(expected.name).visual.fingerprint
+    )
     assert not list(models.home.glob(".*"))
 
 
@@ -196,17 +214,25 @@ def test_a_name_that_exists_is_refused_unless_it_is_the_same_download(
         assert models.add(source) == Added(expected.name, "It was here already.", was_here=True)
         assert hub.requests == []
     else:
-        with pytest.raises(ConfigError, match=f"There is already a model '{expected.name}'. Choose another name."):
+        with pytest.raises(
+            ConfigError, match=f"There is already a model '{expected.name}'. Choose another name."
+        ):
             models.add(source, AddOptions(model=expected.model))
     with pytest.raises(ConfigError, match="There is already a model 'BASE'"):
         models.add(source, AddOptions("BASE", model=expected.model))
-    assert not any(request.startswith("GET /cdn/") for request in hub.requests)  # no weights were asked for
+    assert not any(
+        request.startswith("GET /cdn/") for request in hub.requests
+    )  # no weights were asked for
     assert len(models.names()) == 2
 
 
 @pytest.mark.parametrize("stage", ["downloading", "trying it out"])
-@pytest.mark.parametrize("kind", ["of open_clip", "in open_clip's format", "of sentence-transformers"])
-def test_what_is_cancelled_or_interrupted_leaves_nothing(models: Catalog, kind: str, stage: str) -> None:
+@pytest.mark.parametrize(
+    "kind", ["of open_clip", "in open_clip's format", "of sentence-transformers"]
+)
+def test_what_is_cancelled_or_interrupted_leaves_nothing(
+    models: Catalog, kind: str, stage: str
+) -> None:
     def cancel(done: int, total: int, doing: str) -> None:
         if doing.startswith(stage):
             raise InterruptedError
@@ -217,14 +243,31 @@ def test_what_is_cancelled_or_interrupted_leaves_nothing(models: Catalog, kind: 
 
 
 @pytest.mark.parametrize(
-    "source", ["", " ", "mine", "ViT-B-33/openai", "OWNER/NAME", "a/b/c", "https://huggingface.co/a/b", "x" * 5000]
+    "source",
+    [
+        "",
+        " ",
+        "mine",
+        "ViT-B-33/openai",
+        "OWNER/NAME",
+        "a/b/c",
+        "https://huggingface.co/a/b",
+        "x" * 5000,
+    ],
 )
 def test_what_is_no_source_gets_one_sentence_with_an_example_of_each_form(
     models: Catalog, hub: HubServer, source: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
         models.add(source)
-    for example in ("~/mine.pt", "~/models/mine", "ViT-B-32/openai", "hf:OWNER/NAME", "st:OWNER/NAME", "~/mine.npz"):
+    for example in (
+        "~/mine.pt",
+        "~/models/mine",
+        "ViT-B-32/openai",
+        "hf:OWNER/NAME",
+        "st:OWNER/NAME",
+        "~/mine.npz",
+    ):
         assert f"({example})" in str(caught.value)
     assert hub.requests == []
 
@@ -238,12 +281,32 @@ def test_what_is_no_source_gets_one_sentence_with_an_example_of_each_form(
         ("ViT-B-32/opnai", {}, "Try ViT-B-32/openai"),
         ("hf:none", {}, "'none' is not a repository on the Hub"),
         ("st:../x", {}, "'../x' is not a repository on the Hub"),
-        ("tiny/test", {"activation": "GELU"}, "The option activation does not apply to tiny / test"),
+        (
+            "tiny/test",
+            {"activation": "GELU"},
+            "The option activation does not apply to tiny / test",
+        ),
         ("hf:tester/mine", {"fps": 2.0}, "The option fps does not apply to tester/mine"),
-        ("st:tester/pictures", {"key": "ema"}, "The option key does not apply to st:tester/pictures"),
-        ("hf:tester/videos", {"dimensions": 2}, "instruction and dimensions do not apply to hf:tester/videos"),
-        ("mine.pt", {"activation": "gelu"}, "activation cannot be 'gelu': choose one of QuickGELU, GELU"),
-        ("mine.pt", {"positions": "middle"}, "positions cannot be 'middle': choose one of centres, ends"),
+        (
+            "st:tester/pictures",
+            {"key": "ema"},
+            "The option key does not apply to st:tester/pictures",
+        ),
+        (
+            "hf:tester/videos",
+            {"dimensions": 2},
+            "instruction and dimensions do not apply to hf:tester/videos",
+        ),
+        (
+            "mine.pt",
+            {"activation": "gelu"},
+            "activation cannot be 'gelu': choose one of QuickGELU, GELU",
+        ),
+        (
+            "mine.pt",
+            {"positions": "middle"},
+            "positions cannot be 'middle': choose one of centres, ends",
+        ),
         ("mine.pt", {"fps": -1.0}, "fps cannot be -1.0: choose 0 to 60"),
         ("mine.pt", {"size": "8x8"}, "The size '8x8' cannot be used"),
         ("tiny/test", {"name": "a|b"}, r"choose 1 to 60 characters without \|"),
@@ -264,8 +327,23 @@ def test_whether_a_source_is_a_download_is_told_without_a_look_at_any_file(
     (tmp_path / "ViT-B-32").mkdir()
     (tmp_path / "ViT-B-32" / "openai").mkdir()
     monkeypatch.chdir(tmp_path)
-    downloads = ["ViT-B-32/openai", "ViT-B-32 / openai", "tiny/none", "hf:a/b", "st:a", "st:/etc/passwd"]
-    paths = ["./ViT-B-32/openai", "ViT-B-32/openai.pt", "ViT-B-32", "ViT-B-32/a/b", "/etc/passwd", "~/a", "C:\\a.pt"]
+    downloads = [
+        "ViT-B-32/openai",
+        "ViT-B-32 / openai",
+        "tiny/none",
+        "hf:a/b",
+        "st:a",
+        "st:/etc/passwd",
+    ]
+    paths = [
+        "./ViT-B-32/openai",
+        "ViT-B-32/openai.pt",
+        "ViT-B-32",
+        "ViT-B-32/a/b",
+        "/etc/passwd",
+        "~/a",
+        "C:\\a.pt",
+    ]
     assert [is_download(source) for source in downloads] == [True] * len(downloads)
     assert [is_download(source) for source in paths] == [False] * len(paths)
     assert hub.requests == []
@@ -274,17 +352,30 @@ def test_whether_a_source_is_a_download_is_told_without_a_look_at_any_file(
 @pytest.mark.parametrize(
     ("alias", "kind", "flags"),
     [
-        ("import", "a file", ["--model", "base", "--frames", "3", "--activation", "GELU", "--pooling", "raw_mean"]),
+        (
+            "import",
+            "a file",
+            ["--model", "base", "--frames", "3", "--activation", "GELU", "--pooling", "raw_mean"],
+        ),
         ("import", "a folder", ["--frames", "3", "--positions", "ends"]),
         ("import", "embeddings", []),
         ("models get", "of open_clip", []),
-        ("models get", "of sentence-transformers", ["--frames", "3", "--fps", "2", "--size", "96x64"]),
+        (
+            "models get",
+            "of sentence-transformers",
+            ["--frames", "3", "--fps", "2", "--size", "96x64"],
+        ),
         ("models get", "of transformers", ["--frames", "3"]),
         ("pull", "in open_clip's format", []),
     ],
 )
 def test_the_aliases_work_and_name_the_new_command(
-    models: Catalog, tmp_path: Path, capsys: pytest.CaptureFixture[str], alias: str, kind: str, flags: list[str]
+    models: Catalog,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    alias: str,
+    kind: str,
+    flags: list[str],
 ) -> None:
     expected = KINDS[kind]
     source = expected.source_in(tmp_path)

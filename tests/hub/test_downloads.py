@@ -47,8 +47,14 @@ def offered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Make "tiny / test" one of open_clip's models, of which the cache has nothing."""
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "tiny", TINY)
-    weights: dict[str, Any] = {"hf_hub": "test/tiny/", "mean": (0.5, 0.5, 0.5), "std": (0.25, 0.25, 0.25)}
-    monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny", {"test": {**weights, "quick_gelu": True}})
+    weights: dict[str, Any] = {
+        "hf_hub": "test/tiny/",
+        "mean": (0.5, 0.5, 0.5),
+        "std": (0.25, 0.25, 0.25),
+    }
+    monkeypatch.setitem(
+        open_clip.pretrained._PRETRAINED, "tiny", {"test": {**weights, "quick_gelu": True}}
+    )
     monkeypatch.setattr(untrusted, "run_limited", here)
 
 
@@ -66,13 +72,20 @@ def hub(monkeypatch: pytest.MonkeyPatch, offered: None) -> Iterator[HubServer]:
 def test_a_cut_in_the_middle_is_resumed_and_a_failed_download_can_be_tried_again(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(huggingface_hub.constants, "DOWNLOAD_CHUNK_SIZE", 1000)  # 10 MB; less than that is lost
-    models, size = Catalog([tmp_path / "models"]), len(hub.repositories["models/test/tiny"].files[WEIGHTS])
+    monkeypatch.setattr(
+        huggingface_hub.constants, "DOWNLOAD_CHUNK_SIZE", 1000
+    )  # 10 MB; less than that is lost
+    models, size = (
+        Catalog([tmp_path / "models"]),
+        len(hub.repositories["models/test/tiny"].files[WEIGHTS]),
+    )
     hub.breaks = 1000
     with pytest.raises(DownloadError, match=r"broke off .*try again"):
         models.add("tiny/test")
     asked = [int(match[1]) for each in hub.ranges if (match := re.fullmatch(r"bytes=(\d+)-", each))]
-    assert asked == sorted(asked) and asked[0] == size // 2 // 1000 * 1000  # each try went on from the last
+    assert (
+        asked == sorted(asked) and asked[0] == size // 2 // 1000 * 1000
+    )  # each try went on from the last
     hub.breaks, hub.ranges = 0, []
     assert models.add("tiny/test").name == "tiny / test"
     assert hub.ranges == [""]  # huggingface_hub 2 keeps nothing of a failed transfer
@@ -80,14 +93,20 @@ def test_a_cut_in_the_middle_is_resumed_and_a_failed_download_can_be_tried_again
 
 
 def test_a_private_repository_needs_the_right_token(
-    tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    hub: HubServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     hub.repositories["models/test/tiny"].private = True
     get = ["models", "get", "tiny/test", "--data-dir", str(tmp_path / "data")]
     for token in (None, "hf_wrong"):
         use_hub(monkeypatch, hub.endpoint, token=token)
         assert main(get) == 1
-        assert "for test/tiny. Check its name, and that HF_TOKEN may use it." in capsys.readouterr().err
+        assert (
+            "for test/tiny. Check its name, and that HF_TOKEN may use it."
+            in capsys.readouterr().err
+        )
     use_hub(monkeypatch, hub.endpoint)
     assert main(get) == 0
     assert capsys.readouterr().out.endswith(f"tiny / test is in {tmp_path / 'data' / 'models'}.\n")
@@ -128,7 +147,9 @@ def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: HubServer, 
     assert again.card(again.add("tiny/test").name).visual.fingerprint == encoder.visual_fingerprint
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
     frames = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
-    model = build_model({**TINY, "quick_gelu": True}, {}).eval()  # as open_clip says of these weights
+    model = build_model(
+        {**TINY, "quick_gelu": True}, {}
+    ).eval()  # as open_clip says of these weights
     model.load_state_dict(weights)
     pixels = (torch.tensor(frames).permute(0, 3, 1, 2) / 255 - 0.5) / 0.25
     with torch.inference_mode():
@@ -140,7 +161,9 @@ def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: HubServer, 
 def test_damaged_weights_leave_no_model(tmp_path: Path, hub: HubServer) -> None:
     hub.put("test/tiny", {WEIGHTS: b"not weights"})
     models = Catalog([tmp_path / "models"])
-    with pytest.raises(CheckpointError, match=r"tiny / test was downloaded, but: .* cannot be loaded"):
+    with pytest.raises(
+        CheckpointError, match=r"tiny / test was downloaded, but: .* cannot be loaded"
+    ):
         models.add("tiny/test")
     assert models.names() == []
     assert not list((tmp_path / "models").iterdir())  # or the next attempt would find them again
@@ -152,7 +175,9 @@ def test_the_space_is_told_before_the_transfer_and_a_disk_that_lacks_it_refused(
     hub.put("test/tiny", {WEIGHTS: save({"x": torch.zeros(1 << 20)})})
     told: list[str] = []
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=205 << 20))
-    with pytest.raises(ConfigError, match=r"^Downloading tiny / test needs about 222 MB, .* has 215 MB left\."):
+    with pytest.raises(
+        ConfigError, match=r"^Downloading tiny / test needs about 222 MB, .* has 215 MB left\."
+    ):
         Catalog([tmp_path / "models"]).add("tiny/test", announce=told.append)
     assert told == ["tiny / test: 4 MB to download, and up to 12 MB while it is converted."]
     assert not (tmp_path / "models").exists()
@@ -174,14 +199,19 @@ def test_a_cancelled_download_leaves_nothing(tmp_path: Path, hub: HubServer, how
     assert models.add("tiny/test").name == "tiny / test"
 
 
-def test_a_tokenizer_comes_with_its_model(tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tokenizer_comes_with_its_model(
+    tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     family = FAMILIES["SigLIP"]
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, family.architecture, family.model_cfg)
     weights = {WEIGHTS: save(family_model(family).state_dict())}
     models, repository = Catalog([tmp_path / "models"]), f"timm/{family.architecture}"
     name = f"{family.architecture}/{family.tag}"
     hub.put(repository, weights)
-    with pytest.raises(DownloadError, match=rf"{family.architecture} / webli has no tokenizer\.json, in {repository}"):
+    with pytest.raises(
+        DownloadError,
+        match=rf"{family.architecture} / webli has no tokenizer\.json, in {repository}",
+    ):
         models.add(name)
     (tmp_path / "files").mkdir()
     write_tokenizer(tmp_path / "files", family)
@@ -189,7 +219,9 @@ def test_a_tokenizer_comes_with_its_model(tmp_path: Path, hub: HubServer, monkey
     hub.put(repository, weights | files)
     encoder = load(models, models.add(name).name)
     assert encoder.encode_text(["a dog"]).shape == (1, 64)
-    assert (models.home / f"{family.architecture}--webli" / TOKENIZER).read_bytes() == files[TOKENIZER]
+    assert (models.home / f"{family.architecture}--webli" / TOKENIZER).read_bytes() == files[
+        TOKENIZER
+    ]
 
 
 def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_for(
@@ -197,7 +229,9 @@ def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_f
 ) -> None:
     monkeypatch.setattr(library_indexing, "OFFERED", replace(OFFERED, name="tiny/test"))
     (tmp_path / "films").mkdir()
-    shutil.copy(Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg", tmp_path / "films")
+    shutil.copy(
+        Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg", tmp_path / "films"
+    )
     anybody = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
     no_download = replace(anybody, rules={"import": "everyone"})
     with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
@@ -216,8 +250,15 @@ def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_f
         assert galleries.default_systems("") == DEFAULT_SYSTEMS
         answer = galleries.searcher(library).search("a lion", galleries.default_systems(library))
         assert [len(ranking.hits) for ranking in answer.rankings] == [1, 1]
-        assert indexing.drawings(library, galleries.default_systems(library), anybody, None, again=True) == {}
+        assert (
+            indexing.drawings(
+                library, galleries.default_systems(library), anybody, None, again=True
+            )
+            == {}
+        )
 
         asked = len(hub.requests)
-        assert indexing.get(library, no_download, None).result(120).state == "finished"  # it is here by now
+        assert (
+            indexing.get(library, no_download, None).result(120).state == "finished"
+        )  # it is here by now
         assert len(hub.requests) == asked

@@ -35,7 +35,9 @@ from tests.hub_server import HubServer, serve_hub, use_hub
 from tests.run import here
 from tests.tiny import TINY, tiny_model, write_tiny
 
-pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")  # of httpx, in huggingface_hub
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Use 'content=:DeprecationWarning"
+)  # of httpx, in huggingface_hub
 
 
 @pytest.fixture
@@ -87,14 +89,25 @@ def test_a_pushed_model_comes_back_identical(
     assert hub.repositories["models/tester/mine"].private
     seen: list[tuple[int, int]] = []
     home = tmp_path / "models"
-    assert pull("tester/mine", home, progress=lambda done, total, _: seen.append((done, total))) == "mine"
+    assert (
+        pull("tester/mine", home, progress=lambda done, total, _: seen.append((done, total)))
+        == "mine"
+    )
     assert contents(home / "mine") == contents(tmp_path / "mine")
     assert models_in(home) == ["mine"]
     size = (tmp_path / "mine" / WEIGHTS).stat().st_size
     assert (size, size) in seen
     assert hub.foreign_tokens == []  # of the CDN, which is another host
-    general = {"GET /api/whoami-v2", "POST /api/repos/create", "POST /api/validate-yaml"}  # no telemetry among them
-    assert not [each for each in hub.requests if "/api/" in each and "tester/mine" not in each and each not in general]
+    general = {
+        "GET /api/whoami-v2",
+        "POST /api/repos/create",
+        "POST /api/validate-yaml",
+    }  # no telemetry among them
+    assert not [
+        each
+        for each in hub.requests
+        if "/api/" in each and "tester/mine" not in each and each not in general
+    ]
 
 
 def test_open_clip_loads_a_pushed_model_by_its_name_on_the_hub(
@@ -115,7 +128,11 @@ def test_the_readme_says_what_the_card_says(tmp_path: Path, hub: HubServer) -> N
     write_tiny(tmp_path / "mine", "mine | <b>")
     card = read_card(tmp_path / "mine")
     metrics = {"test/composed/MIR": 0.43219, "validation/base/composed/MIR": 0.4}
-    extra: dict[str, Any] = {"metrics": metrics, "notes": "Below CLIP\non “not”.", "data": "built-in world, 10 clips"}
+    extra: dict[str, Any] = {
+        "metrics": metrics,
+        "notes": "Below CLIP\non “not”.",
+        "data": "built-in world, 10 clips",
+    }
     write_card(tmp_path / "mine", card.replace(**extra))
     push(tmp_path / "mine", "tester/mine", licence="cc-by-4.0")
     text = hub.repositories["models/tester/mine"].files["README.md"].decode()
@@ -132,11 +149,20 @@ def test_the_readme_says_what_the_card_says(tmp_path: Path, hub: HubServer) -> N
 def test_a_repository_of_open_clip_without_a_card_gets_one(tmp_path: Path, hub: HubServer) -> None:
     config = json.dumps({"model_cfg": TINY, "preprocess_cfg": {}}).encode()
     hub.put(
-        "laion/tiny", {CONFIG: config, WEIGHTS: save(tiny_model(3).state_dict()), "open_clip_pytorch_model.bin": b""}
+        "laion/tiny",
+        {
+            CONFIG: config,
+            WEIGHTS: save(tiny_model(3).state_dict()),
+            "open_clip_pytorch_model.bin": b"",
+        },
     )
     assert pull("laion/tiny", tmp_path) == "tiny"
     encoder = read_checkpoint(tmp_path / "tiny", verify=True)
-    assert (encoder.card.name, encoder.card.framing.image_size, encoder.card.framing.frames) == ("tiny", 64, 8)
+    assert (encoder.card.name, encoder.card.framing.image_size, encoder.card.framing.frames) == (
+        "tiny",
+        64,
+        8,
+    )
     assert not any(request.endswith(".bin") for request in hub.requests)
     assert pull("laion/tiny", tmp_path / "more", name="other") == "other"
     assert read_card(tmp_path / "more" / "other").name == "other"
@@ -150,7 +176,9 @@ def test_a_tokenizer_travels_with_its_model(tmp_path: Path, hub: HubServer) -> N
     assert TOKENIZER in contents(tmp_path / "mine")
 
 
-@pytest.mark.parametrize("name", ["", "mine", "../x", "a/b/c", "a/b.git", "a/b--c", "a/b?x=1", "ä/b", "a/b\nc"])
+@pytest.mark.parametrize(
+    "name", ["", "mine", "../x", "a/b/c", "a/b.git", "a/b--c", "a/b?x=1", "ä/b", "a/b\nc"]
+)
 def test_a_name_that_is_no_repository_is_refused_before_anything_is_sent(
     tmp_path: Path, hub: HubServer, name: str
 ) -> None:
@@ -162,7 +190,9 @@ def test_a_name_that_is_no_repository_is_refused_before_anything_is_sent(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_commands_push_and_pull(tmp_path: Path, hub: HubServer, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_push_and_pull(
+    tmp_path: Path, hub: HubServer, capsys: pytest.CaptureFixture[str]
+) -> None:
     data = tmp_path / "data"
     write_tiny(data / "models" / "mine", "mine")
     flags = ["--data-dir", str(data)]
@@ -174,7 +204,9 @@ def test_the_commands_push_and_pull(tmp_path: Path, hub: HubServer, capsys: pyte
     said, refusal = capsys.readouterr().err.splitlines()
     assert said == "This command is now: nt2vr models add hf:tester/mine"
     assert refusal == "There is already a model 'mine'. Choose another name."
-    assert not any(request.startswith("GET /cdn/") for request in hub.requests)  # refused before the weights came
+    assert not any(
+        request.startswith("GET /cdn/") for request in hub.requests
+    )  # refused before the weights came
     assert main(["pull", "tester/mine", "--name", "mine drop", *flags]) == 1
     assert main(["pull", "tester/mine", "--name", "again", *flags]) == 0
     assert capsys.readouterr().out.endswith(f"\nagain is in {data}/models.\n")
@@ -182,7 +214,9 @@ def test_the_commands_push_and_pull(tmp_path: Path, hub: HubServer, capsys: pyte
     assert models_in(data / "models") == ["again", "mine"]
 
 
-@pytest.mark.parametrize(("token", "message"), [(None, "needs a Hugging Face token"), ("hf_bad", "answered 401")])
+@pytest.mark.parametrize(
+    ("token", "message"), [(None, "needs a Hugging Face token"), ("hf_bad", "answered 401")]
+)
 def test_a_missing_or_wrong_token_is_one_sentence(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch, token: str | None, message: str
 ) -> None:
@@ -215,7 +249,9 @@ def test_a_damaged_checkpoint_is_not_pushed(tmp_path: Path, hub: HubServer) -> N
 
 
 @pytest.mark.parametrize("what", ["refuses", "has no name"])
-def test_an_unreachable_hub_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+def test_an_unreachable_hub_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
     def hang(*_: object, **__: object) -> None:
         time.sleep(30)
 
@@ -231,7 +267,9 @@ def test_an_unreachable_hub_is_one_sentence(tmp_path: Path, monkeypatch: pytest.
     assert models_in(tmp_path / "models") == []
 
 
-def test_a_transfer_that_breaks_off_goes_on_where_it_stopped(tmp_path: Path, hub: HubServer) -> None:
+def test_a_transfer_that_breaks_off_goes_on_where_it_stopped(
+    tmp_path: Path, hub: HubServer
+) -> None:
     card = write_tiny(tmp_path / "mine")
     hub.put("a/b", contents(tmp_path / "mine"))
     hub.breaks = 2
@@ -253,7 +291,8 @@ def test_a_full_disk_is_said_before_and_during_a_pull(
         pull("a/b", tmp_path / "models", progress=full)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100 << 20))
     with pytest.raises(
-        ConfigError, match=r"^Downloading a/b needs about 211 MB, and the disk of .* has 105 MB left\. Free some space"
+        ConfigError,
+        match=r"^Downloading a/b needs about 211 MB, and the disk of .* has 105 MB left\. Free some space",
     ):
         pull("a/b", tmp_path / "models")
     assert models_in(tmp_path / "models") == []
@@ -287,29 +326,59 @@ def card_with(**changes: Any) -> Callable[[bytes], bytes]:
 
 HOSTILE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
     "weights that are a pickle": (WEIGHTS, b"\x80\x04cos\nsystem\n", "header"),
-    "a header that claims 100 GB": (WEIGHTS, lambda data: (100 << 30).to_bytes(8, "little") + data[8:], "header"),
+    "a header that claims 100 GB": (
+        WEIGHTS,
+        lambda data: (100 << 30).to_bytes(8, "little") + data[8:],
+        "header",
+    ),
     "deep JSON": (CONFIG, NESTED, "nested too deeply"),
-    "a tower from the Hub": (CONFIG, config_with(vision_cfg__timm_model_name="hf-hub:evil/model"), "names files"),
-    "a vocabulary file": (CONFIG, config_with(text_cfg__tokenizer_kwargs={"bpe_path": "/etc/passwd"}), "names files"),
+    "a tower from the Hub": (
+        CONFIG,
+        config_with(vision_cfg__timm_model_name="hf-hub:evil/model"),
+        "names files",
+    ),
+    "a vocabulary file": (
+        CONFIG,
+        config_with(text_cfg__tokenizer_kwargs={"bpe_path": "/etc/passwd"}),
+        "names files",
+    ),
     "a deep card": (CARD, NESTED, "no readable nt2vr.json"),
     "frames without end": (CARD, card_with(frames=10**9), "values that cannot be used"),
     "another image size": (CARD, card_with(image_size=10**6), "values that cannot be used"),
-    "metrics that are text": (CARD, card_with(metrics={"test/MIR": "<script>"}), "an invalid “metrics”"),
-    "metrics that are no numbers": (CARD, card_with(metrics={"MIR": float("nan")}), "measures that are no numbers"),
+    "metrics that are text": (
+        CARD,
+        card_with(metrics={"test/MIR": "<script>"}),
+        "an invalid “metrics”",
+    ),
+    "metrics that are no numbers": (
+        CARD,
+        card_with(metrics={"MIR": float("nan")}),
+        "measures that are no numbers",
+    ),
     "a foreign pooling": (CARD, card_with(pooling="__import__"), "an invalid “pooling”"),
-    "fingerprints of another": (CARD, card_with(text_fingerprint="0" * 32), "do not match its card"),
+    "fingerprints of another": (
+        CARD,
+        card_with(text_fingerprint="0" * 32),
+        "do not match its card",
+    ),
 }
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_a_hostile_repository_gets_one_sentence_and_leaves_nothing(tmp_path: Path, hub: HubServer, what: str) -> None:
+def test_a_hostile_repository_gets_one_sentence_and_leaves_nothing(
+    tmp_path: Path, hub: HubServer, what: str
+) -> None:
     pull_hostile(tmp_path, hub, *HOSTILE[what])
 
 
 LARGE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
     "weights cut off": (WEIGHTS, lambda data: data[:-1000], "cannot be loaded"),
     "a huge model": (CONFIG, config_with(embed_dim=10**9), "cannot be loaded|memory or time"),
-    "a huge context": (CONFIG, config_with(text_cfg__context_length=10**6), "cannot be loaded|memory or time"),
+    "a huge context": (
+        CONFIG,
+        config_with(text_cfg__context_length=10**6),
+        "cannot be loaded|memory or time",
+    ),
     "endless layers": (CONFIG, config_with(text_cfg__layers=10**7), "memory or time"),
 }
 
@@ -322,7 +391,9 @@ def test_a_repository_that_would_fill_the_memory_is_tried_in_a_child(
     monkeypatch.setattr(untrusted, "TIMEOUT_S", 60 if what != "endless layers" else 8)
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     pull_hostile(tmp_path, hub_with_child, *LARGE[what])
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(used, 3 << 20)  # KB; of any child so far
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(
+        used, 3 << 20
+    )  # KB; of any child so far
 
 
 def pull_hostile(

@@ -21,7 +21,9 @@ from tests.paths import ROOT
 COLOURS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
 HARDWARE = {"cpu-basic", "cpu-upgrade", "zero-a10g"}
 
-pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")  # of httpx, in huggingface_hub
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Use 'content=:DeprecationWarning"
+)  # of httpx, in huggingface_hub
 
 
 def content(file: Path | bytes) -> bytes:
@@ -63,12 +65,22 @@ def test_the_front_matter_agrees_with_requirements_and_project(zero_gpu: bool) -
 
 def test_zero_gpu_changes_only_hardware_python_and_torch() -> None:
     plain, zero = space_files(), space_files(zero_gpu=True)
-    assert {name for name in plain if content(plain[name]) != content(zero[name])} == {"README.md", "requirements.txt"}
+    assert {name for name in plain if content(plain[name]) != content(zero[name])} == {
+        "README.md",
+        "requirements.txt",
+    }
     before, after = (front_matter(content(files["README.md"])) for files in (plain, zero))
-    assert {key for key in before if before[key] != after[key]} == {"suggested_hardware", "python_version"}
+    assert {key for key in before if before[key] != after[key]} == {
+        "suggested_hardware",
+        "python_version",
+    }
     assert (after["suggested_hardware"], after["python_version"]) == ("zero-a10g", PYTHON)
     old, new = (requirements(content(files["requirements.txt"])) for files in (plain, zero))
-    assert {name for name in new if new[name] != old.get(name)} == {"torch", "torchvision", "spaces"}
+    assert {name for name in new if new[name] != old.get(name)} == {
+        "torch",
+        "torchvision",
+        "spaces",
+    }
     assert old.keys() <= new.keys()
     assert str(new["torch"].specifier).startswith("==")
 
@@ -77,7 +89,11 @@ def test_the_space_has_what_the_app_needs_and_nothing_private() -> None:
     files = space_files()
     needed = "app.py nt2vr/ui/page.py trainer/runs/manager.py assets/gallery/gallery.jsonl pyproject.toml"
     assert set(needed.split()) <= set(files)
-    assert not [name for name in files if "__pycache__" in name or any(part[0] == "." for part in name.split("/"))]
+    assert not [
+        name
+        for name in files
+        if "__pycache__" in name or any(part[0] == "." for part in name.split("/"))
+    ]
     assert not [name for name in files if name.startswith(("tests/", "runs/", "data/"))]
 
 
@@ -85,18 +101,25 @@ def test_the_written_tree_keeps_every_binary_file_and_no_other_in_lfs(tmp_path: 
     folder = tmp_path / "space"
     assert main(["publish", "space", "--folder", str(folder)]) == 0
     files = space_files()
-    written = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-    models = {name for name in written if name.startswith("assets/models/")}
-    assert written.keys() - models == {name for name in files if not name.startswith("assets/models/")} | {
-        ".gitattributes"
+    written = {
+        path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
     }
-    assert all(written[name].read_bytes() == content(files[name]) for name in written.keys() & files.keys() - models)
+    models = {name for name in written if name.startswith("assets/models/")}
+    assert written.keys() - models == {
+        name for name in files if not name.startswith("assets/models/")
+    } | {".gitattributes"}
+    assert all(
+        written[name].read_bytes() == content(files[name])
+        for name in written.keys() & files.keys() - models
+    )
     for model in (folder / "assets" / "models").iterdir():
         open_clip.create_model_and_transforms(f"local-dir:{model}")  # whole, without code of ours
     git = ["git", "-C", str(folder)]
     subprocess.run([*git, "init", "--quiet"], check=True)
     command = [*git, "check-attr", "--stdin", "-z", "filter"]
-    answer = subprocess.run(command, input="\0".join(written), capture_output=True, text=True, check=True).stdout
+    answer = subprocess.run(
+        command, input="\0".join(written), capture_output=True, text=True, check=True
+    ).stdout
     fields = answer.split("\0")
     kept = {name for name, value in zip(fields[0::3], fields[2::3], strict=False) if value == "lfs"}
     assert kept == {name for name, path in written.items() if b"\0" in path.read_bytes()}
@@ -119,7 +142,9 @@ space.write_space(Path(sys.argv[1]), space.space_files())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_a_space_whose_writing_is_killed_is_not_there_and_a_clone_is_as_before(tmp_path: Path) -> None:
+def test_a_space_whose_writing_is_killed_is_not_there_and_a_clone_is_as_before(
+    tmp_path: Path,
+) -> None:
     clone, new = tmp_path / "clone", tmp_path / "new"
     (clone / ".git").mkdir(parents=True)
     (clone / "nt2vr").mkdir()
@@ -135,10 +160,17 @@ def test_a_space_whose_writing_is_killed_is_not_there_and_a_clone_is_as_before(t
     for folder in (clone, new):
         write_space(folder, files)
         assert (folder / "nt2vr" / "cli.py").read_text() == "new"
-    assert sorted(path.name for path in clone.iterdir()) == [".git", ".gitattributes", "app.py", "nt2vr"]
+    assert sorted(path.name for path in clone.iterdir()) == [
+        ".git",
+        ".gitattributes",
+        "app.py",
+        "nt2vr",
+    ]
 
 
-def test_a_space_is_not_written_over_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_space_is_not_written_over_other_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "mine").write_text("")
     assert main(["publish", "space", "--folder", str(tmp_path)]) == 1
     assert "is neither empty nor a git repository" in capsys.readouterr().err
@@ -165,7 +197,9 @@ def test_a_space_is_published_and_published_again(
         whole = {name for name in sent.keys() ^ expected.keys() if name != ".gitattributes"}
         assert all(name.startswith("assets/models/") for name in whole)
         assert all(
-            sent[name] == expected[name] for name in sent.keys() & expected.keys() if name[-10:] != "nt2vr.json"
+            sent[name] == expected[name]
+            for name in sent.keys() & expected.keys()
+            if name[-10:] != "nt2vr.json"
         )
 
         space.files["nt2vr/gone.py"] = b"of an older version"
@@ -176,7 +210,9 @@ def test_a_space_is_published_and_published_again(
             (tmp_path / "space" / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / "space" / name).write_bytes(data)
         command = [sys.executable, "app.py", "--help"]
-        started = subprocess.run(command, cwd=tmp_path / "space", capture_output=True, text=True, check=False)
+        started = subprocess.run(
+            command, cwd=tmp_path / "space", capture_output=True, text=True, check=False
+        )
         assert (started.returncode, "--port" in started.stdout) == (0, True), started.stderr
 
 

@@ -13,7 +13,16 @@ from nt2vr.extension import extensions
 from tests.paths import ROOT
 
 TINY = ROOT / "tests" / "support" / "tiny_extension"
-PIP = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index")
+PIP = (
+    sys.executable,
+    "-m",
+    "pip",
+    "install",
+    "--quiet",
+    "--no-deps",
+    "--no-build-isolation",
+    "--no-index",
+)
 HEAVY = ("torch", "trainer", "open_clip")
 
 
@@ -34,7 +43,9 @@ def run(site: Path, *arguments: str | Path) -> str:
     """Run Python with the installed package; return what it prints."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(site)])}
     command = [sys.executable, *arguments]
-    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        command, env=environment, check=True, capture_output=True, text=True
+    ).stdout
 
 
 def test_listing_extensions_imports_neither_torch_nor_what_they_add(site: Path) -> None:
@@ -53,7 +64,9 @@ print(json.dumps({"names": names, "modules": list(sys.modules)}))
     assert all(name.count(".") == 2 for name in of_papers)  # the descriptions alone
 
 
-def test_a_package_adds_a_loss_a_strategy_a_benchmark_and_a_command(site: Path, tmp_path: Path) -> None:
+def test_a_package_adds_a_loss_a_strategy_a_benchmark_and_a_command(
+    site: Path, tmp_path: Path
+) -> None:
     assert run(site, "-m", "nt2vr", "queries", "tiny", "a man sings").strip() == "3"
     assert "Count the words of a sentence." in run(site, "-m", "nt2vr", "queries", "--help")
     code = """
@@ -88,11 +101,15 @@ print(json.dumps({
     }
 
 
-def test_an_extension_that_cannot_be_imported_is_left_out_with_a_warning(site: Path, tmp_path: Path) -> None:
+def test_an_extension_that_cannot_be_imported_is_left_out_with_a_warning(
+    site: Path, tmp_path: Path
+) -> None:
     broken = tmp_path / "broken-1.dist-info"
     broken.mkdir()
     (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
-    (broken / "entry_points.txt").write_text("[nt2vr.extensions]\nbroken = no_such_module:EXTENSION\n")
+    (broken / "entry_points.txt").write_text(
+        "[nt2vr.extensions]\nbroken = no_such_module:EXTENSION\n"
+    )
     code = """
 import logging, sys
 logging.basicConfig(stream=sys.stdout)

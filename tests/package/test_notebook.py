@@ -15,7 +15,12 @@ FOLDER = "../assets/gallery"
 
 def test_the_notebook_is_short() -> None:
     cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-    lines = [line for cell in cells if cell["cell_type"] == "code" for line in "".join(cell["source"]).split("\n")]
+    lines = [
+        line
+        for cell in cells
+        if cell["cell_type"] == "code"
+        for line in "".join(cell["source"]).split("\n")
+    ]
     assert len([line for line in lines if line.strip()]) <= 20
 
 

@@ -14,7 +14,10 @@ from tests.paths import ROOT
 
 @pytest.mark.slow
 def test_the_notebook_example_runs_as_documented(
-    gallery_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    gallery_data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("NT2VR_DATA", str(gallery_data))
     monkeypatch.chdir(tmp_path)
@@ -23,20 +26,32 @@ def test_the_notebook_example_runs_as_documented(
     (tmp_path / "pictures").mkdir()
     rows = ["path,caption"]
     for number in range(24):
-        Image.new("RGB", (48, 48), (9 * number, 90, 200)).save(tmp_path / "pictures" / f"{number}.png")
+        Image.new("RGB", (48, 48), (9 * number, 90, 200)).save(
+            tmp_path / "pictures" / f"{number}.png"
+        )
         rows.append(f"{number}.png,a dog of shade {number} without a hat")
     (tmp_path / "pictures" / "captions.csv").write_text("\n".join(rows))
     # "```py" marks what needs data that is not here
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.M | re.S)
+    blocks = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.M | re.S
+    )
     assert len(blocks) == 13
     notebook: dict[str, object] = {}
     for block in blocks:
         exec(block, notebook)
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "('a dog',) ('a cat',)"
-    assert [line.split(" {")[0] for line in printed[1:4]] == ["CLIP", "CLIP boolean α 0.5", "CLIP-neg"]
-    assert any(line.startswith("[549, 'Type what the clip") and line.endswith(", 549]") for line in printed)
-    assert any(line.startswith("{'CLIP': (2, 549), 'CLIP-neg boolean': (2, 549)} ") for line in printed)
+    assert [line.split(" {")[0] for line in printed[1:4]] == [
+        "CLIP",
+        "CLIP boolean α 0.5",
+        "CLIP-neg",
+    ]
+    assert any(
+        line.startswith("[549, 'Type what the clip") and line.endswith(", 549]") for line in printed
+    )
+    assert any(
+        line.startswith("{'CLIP': (2, 549), 'CLIP-neg boolean': (2, 549)} ") for line in printed
+    )
     assert "torch.Size([1, 192])" in printed
     assert "['CLIP prompted', 'CLIP prompted boolean', 'CLIP']" in printed
     first, second = ast.literal_eval(next(line for line in printed if line.startswith("[['")))

@@ -19,7 +19,16 @@ from packaging.requirements import Requirement
 from nt2vr.models.space import space_files
 from tests.paths import ROOT
 
-SOURCES = ("pyproject.toml", "requirements.txt", "README.md", "LICENSE", "nt2vr", "trainer", "assets", "docs")
+SOURCES = (
+    "pyproject.toml",
+    "requirements.txt",
+    "README.md",
+    "LICENSE",
+    "nt2vr",
+    "trainer",
+    "assets",
+    "docs",
+)
 PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
 OFFLINE = ["unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]
 RUN = {
@@ -38,9 +47,14 @@ RUN = {
 
 def test_pyproject_names_every_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    inits = (init.parent for top in ("nt2vr", "trainer") for init in (ROOT / top).rglob("__init__.py"))
+    inits = (
+        init.parent for top in ("nt2vr", "trainer") for init in (ROOT / top).rglob("__init__.py")
+    )
     packages = {folder.relative_to(ROOT).as_posix().replace("/", ".") for folder in inits}
-    assert set(project["tool"]["setuptools"]["packages"]) == packages | {"nt2vr.assets", "nt2vr.docs"}
+    assert set(project["tool"]["setuptools"]["packages"]) == packages | {
+        "nt2vr.assets",
+        "nt2vr.docs",
+    }
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +66,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(ROOT / name, copy)
-    subprocess.run([*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", out, copy], check=True)
+    subprocess.run(
+        [*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", out, copy], check=True
+    )
     (built,) = out.glob("*.whl")
     return built
 
@@ -62,7 +78,12 @@ def test_the_wheel_holds_every_module_and_asset_and_nothing_else(wheel: Path) ->
     with ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
     expected = {
-        *(path for top in ("nt2vr", "trainer") for path in _files(top) if path.endswith((".py", "/py.typed"))),
+        *(
+            path
+            for top in ("nt2vr", "trainer")
+            for path in _files(top)
+            if path.endswith((".py", "/py.typed"))
+        ),
         *(f"nt2vr/{path}" for folder in ("assets", "docs") for path in _files(folder)),
         *(path for folder in ("trainer/configs", "nt2vr/papers") for path in _files(folder)),
     }
@@ -75,7 +96,11 @@ def test_the_wheel_states_version_and_dependencies_of_their_one_source(installed
     (folder,) = installed.glob("nt2vr-*.dist-info")
     distribution = PathDistribution(folder)
     metadata: Message = Parser().parsestr(distribution.read_text("METADATA") or "")
-    required = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line and line[0] != "#"]
+    required = [
+        line
+        for line in (ROOT / "requirements.txt").read_text().splitlines()
+        if line and line[0] != "#"
+    ]
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = pyproject["project"]["optional-dependencies"].items()
     required += [f'{each}; extra == "{extra}"' for extra, some in extras for each in some]
@@ -89,12 +114,16 @@ def test_the_wheel_states_version_and_dependencies_of_their_one_source(installed
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = tmp_path_factory.mktemp("site")
-    subprocess.run([*PIP, "install", "--no-deps", "--no-compile", "--target", site, wheel], check=True)
+    subprocess.run(
+        [*PIP, "install", "--no-deps", "--no-compile", "--target", site, wheel], check=True
+    )
     return site
 
 
 @pytest.fixture
-def empty(tmp_path: Path, installed: Path, gallery_data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def empty(
+    tmp_path: Path, installed: Path, gallery_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
     """An empty working folder, from which only the installed package can be imported."""
     monkeypatch.setenv("PYTHONPATH", str(installed))
     monkeypatch.setenv("NT2VR_DATA", str(gallery_data))
@@ -107,8 +136,13 @@ def empty(tmp_path: Path, installed: Path, gallery_data: Path, monkeypatch: pyte
 def run(*arguments: str) -> str:
     """Run a command, with no network where the system allows that; return what it prints."""
     command = [sys.executable, "-m", "nt2vr", *arguments]
-    isolated = shutil.which("unshare") and not subprocess.run([*OFFLINE, "true"], capture_output=True).returncode
-    result = subprocess.run([*(OFFLINE if isolated else ()), *command], capture_output=True, text=True, timeout=300)
+    isolated = (
+        shutil.which("unshare")
+        and not subprocess.run([*OFFLINE, "true"], capture_output=True).returncode
+    )
+    result = subprocess.run(
+        [*(OFFLINE if isolated else ()), *command], capture_output=True, text=True, timeout=300
+    )
     assert result.returncode == 0, result.stderr
     return result.stdout
 
@@ -116,16 +150,22 @@ def run(*arguments: str) -> str:
 @pytest.mark.slow
 def test_the_installed_commands_work_from_an_empty_folder(empty: Path) -> None:
     assert run("--version").startswith("nT2VR ")
-    assert "CLIP-neg" in run("search", "a dog and not a cat", "--systems", "CLIP, CLIP-neg", "--k", "2")
+    assert "CLIP-neg" in run(
+        "search", "a dog and not a cat", "--systems", "CLIP, CLIP-neg", "--k", "2"
+    )
     assert json.loads(run("queries", "split", "a dog, no cat"))["unwanted"] == ["cat"]
-    assert "| CLIP drop (control) |" in run("evaluate", "--data", "gallery", "--systems", "CLIP", "--out", "report")
+    assert "| CLIP drop (control) |" in run(
+        "evaluate", "--data", "gallery", "--systems", "CLIP", "--out", "report"
+    )
     assert json.loads((empty / "report" / "report.json").read_text())["versions"]["nt2vr"]
     (empty / "config.json").write_text(json.dumps(RUN))
     run("train", "run", "--config", "config.json")
     assert (empty / "run" / "checkpoints" / "epoch_001" / "nt2vr.json").is_file()
     assert "Usage: nt2vr import" in run("import", "--help")
     run("publish", "space", "--folder", "space")
-    written = {path.relative_to("space").as_posix() for path in Path("space").rglob("*") if path.is_file()}
+    written = {
+        path.relative_to("space").as_posix() for path in Path("space").rglob("*") if path.is_file()
+    }
     checked_out = {name for name in space_files() if name != "trainer/LOG.md"}
     differences = {name for name in checked_out if name.endswith("/difference.safetensors")}
     whole = {"open_clip_model.safetensors", "tokenizer.json", "tokenizer_config.json"}
@@ -133,7 +173,9 @@ def test_the_installed_commands_work_from_an_empty_folder(empty: Path) -> None:
     assert differences and written == (checked_out - differences) | exported | {".gitattributes"}
     assert Path("space/README.md").read_text() == (ROOT / "README.md").read_text()
     assert Path("space/LICENSE").read_text() == (ROOT / "LICENSE").read_text()
-    started = subprocess.run([sys.executable, "app.py", "--help"], cwd="space", capture_output=True, text=True)
+    started = subprocess.run(
+        [sys.executable, "app.py", "--help"], cwd="space", capture_output=True, text=True
+    )
     assert "--port" in started.stdout, started.stderr
 
 
@@ -154,7 +196,9 @@ assert ASSETS.parent.samefile(nt2vr.__path__[0]), ASSETS
 gr.Blocks.launch = look
 assert main([]) == 130
 """
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ))
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ)
+    )
     assert result.returncode == 0, result.stderr
 
 
@@ -171,7 +215,9 @@ assert (config.encoder.base_folder / "nt2vr.json").is_file(), config.encoder.bas
 assert config.encoder.base in bases([ASSETS / "models"]).values()
 assert presets()["CLIP-neg"]["base"] == config.encoder.base
 """
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ))
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ)
+    )
     assert result.returncode == 0, result.stderr
 
 

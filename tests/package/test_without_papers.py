@@ -70,7 +70,16 @@ def test_it_trains(copy: Path, preset: str) -> None:
 def test_it_evaluates(copy: Path) -> None:
     captions = copy / "captions.csv"
     captions.write_text(CAPTIONS)
-    report = nt2vr(copy, "evaluate", "--data", f"words:{captions}", "--systems", "CLIP", "--out", copy / "report")
+    report = nt2vr(
+        copy,
+        "evaluate",
+        "--data",
+        f"words:{captions}",
+        "--systems",
+        "CLIP",
+        "--out",
+        copy / "report",
+    )
     assert "6 videos" in report
     assert (copy / "report" / "report.json").is_file()
 

@@ -12,14 +12,24 @@ WORDS = {  # of a paper -> what may not be said outside its folder
     "sea": r"w2vv|unit_projected|words\.vectors|word_settings|ppmi",
     "vfc": r"vfc|verb[-_ ]?changes?\b|verb[-_]negatives|verb phrase loss|svo[-_ ]?probes|next[-_ ]?qa|kinetics",
 }
-FOLDERS = ("nt2vr", "trainer", "benchmarks", "deploy", "assets/ui", "assets/language", "assets/wordings")
+FOLDERS = (
+    "nt2vr",
+    "trainer",
+    "benchmarks",
+    "deploy",
+    "assets/ui",
+    "assets/language",
+    "assets/wordings",
+)
 FILES = ("app.py", "pyproject.toml", "Dockerfile", "compose.yaml")
 SUFFIXES = (".py", ".json", ".toml", ".html", ".js", ".css", ".txt", ".tsv", ".yaml", "")
 
 # Where it may be said: file -> the lines' beginnings, or parts of them
 ALLOWED = {
     # citations in docstrings
-    "nt2vr/evaluation/built_in.py": ("Foils are captions of a changed scene, in eight folds after CC-Neg",),
+    "nt2vr/evaluation/built_in.py": (
+        "Foils are captions of a changed scene, in eight folds after CC-Neg",
+    ),
     "nt2vr/evaluation/tasks.py": (
         "whose last part is looked up below the CSV's folder. As CoN-CLIP does",
         "Sources: ",
@@ -30,10 +40,16 @@ ALLOWED = {
     "nt2vr/ui/evaluate/tab.py": ('DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con"',),
     "nt2vr/ui/search/results.py": ('"CLIP-con": "CoN-CLIP\'s loss"', '"CLIP-vfc": "taught verbs"'),
     # whose trainer wrote a checkpoint that is imported
-    "nt2vr/models/foreign_file.py": ("Recognise the trainer by its names", 'return Form("CoN-CLIP\'s trainer")'),
+    "nt2vr/models/foreign_file.py": (
+        "Recognise the trainer by its names",
+        'return Form("CoN-CLIP\'s trainer")',
+    ),
     # the source of a word list, the form of files of features, and a citation
     "assets/language/words.toml": ("# stopwords_en.txt of",),
-    "nt2vr/datasets/features.py": ("The form that W2VV++, SEA and", 'FORM = f"features as W2VV++ publishes them'),
+    "nt2vr/datasets/features.py": (
+        "The form that W2VV++, SEA and",
+        'FORM = f"features as W2VV++ publishes them',
+    ),
     "trainer/losses/paper.py": ("Source: Wang et al.",),
     # packages
     "pyproject.toml": ('"nt2vr.papers.con_clip"', '"nt2vr.papers.vfc"'),
@@ -67,7 +83,11 @@ def test_each_exception_is_needed() -> None:
     words = re.compile("|".join(WORDS.values()), re.IGNORECASE)
     said = [(name, line) for name, line in lines_of_core() if words.search(line)]
     allowed = [(name, part) for name, parts in ALLOWED.items() for part in parts]
-    assert [(name, part) for name, part in allowed if not any(n == name and part in line for n, line in said)] == []
+    assert [
+        (name, part)
+        for name, part in allowed
+        if not any(n == name and part in line for n, line in said)
+    ] == []
 
 
 def test_a_papers_losses_are_named_by_no_other_code() -> None:

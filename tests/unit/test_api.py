@@ -24,16 +24,34 @@ from tests.tiny import write_tiny
 
 def test_every_exported_name_is_there_and_typed() -> None:
     assert sorted(nt2vr.__all__) == nt2vr.__all__ == dir(nt2vr)
-    assert all(getattr(nt2vr, name) is getattr(api, name) for name in nt2vr.CORE if name != "__version__")
-    of_extensions = {name: reference for extension in extensions() for name, reference in extension.api.items()}
+    assert all(
+        getattr(nt2vr, name) is getattr(api, name) for name in nt2vr.CORE if name != "__version__"
+    )
+    of_extensions = {
+        name: reference for extension in extensions() for name, reference in extension.api.items()
+    }
     assert all(getattr(nt2vr, name) is load(reference) for name, reference in of_extensions.items())
-    assert {"CovrData", "evaluate_covr", "submit_covr"} <= set(nt2vr.__all__) == {*nt2vr.CORE, *of_extensions}
-    typed = [node for node in ast.parse((ROOT / "nt2vr" / "__init__.py").read_text()).body if isinstance(node, ast.If)]
-    assert ast.unparse(typed[0].body[0]) == "from nt2vr.api import *"  # what a checker of types reads
+    assert (
+        {"CovrData", "evaluate_covr", "submit_covr"}
+        <= set(nt2vr.__all__)
+        == {*nt2vr.CORE, *of_extensions}
+    )
+    typed = [
+        node
+        for node in ast.parse((ROOT / "nt2vr" / "__init__.py").read_text()).body
+        if isinstance(node, ast.If)
+    ]
+    assert (
+        ast.unparse(typed[0].body[0]) == "from nt2vr.api import *"
+    )  # what a checker of types reads
     public = ast.parse((ROOT / "nt2vr" / "api.py").read_text()).body
     names = {node.name for node in public if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    imported = [alias for node in public if isinstance(node, ast.ImportFrom) for alias in node.names]
-    names |= {alias.name for alias in imported if alias.asname == alias.name}  # others are not for export
+    imported = [
+        alias for node in public if isinstance(node, ast.ImportFrom) for alias in node.names
+    ]
+    names |= {
+        alias.name for alias in imported if alias.asname == alias.name
+    }  # others are not for export
     assert {name for name in names if name[0] != "_"} | {"__version__"} == set(nt2vr.CORE)
     with pytest.raises(AttributeError, match="'nt2vr' has no attribute 'serach'"):
         nt2vr.serach  # noqa: B018
@@ -52,7 +70,12 @@ def test_a_sentence_is_understood() -> None:
 
 def test_a_model_is_loaded_by_its_name_and_from_a_folder(tmp_path: Path) -> None:
     card = write_tiny(tmp_path / "data" / "models" / "mine", "Mine")
-    for name in ("mine", "MINE", tmp_path / "data" / "models" / "mine", str(tmp_path / "data" / "models" / "mine")):
+    for name in (
+        "mine",
+        "MINE",
+        tmp_path / "data" / "models" / "mine",
+        str(tmp_path / "data" / "models" / "mine"),
+    ):
         model = nt2vr.load_model(name, tmp_path / "data")
         assert model.text_fingerprint == card.text.fingerprint
         assert model.encode_text(["a dog"]).shape == (1, 16)
@@ -60,7 +83,9 @@ def test_a_model_is_loaded_by_its_name_and_from_a_folder(tmp_path: Path) -> None
         nt2vr.load_model("none", tmp_path / "data")
 
 
-def test_the_gallery_is_searched_with_systems_by_name_or_not(gallery_data: Path, tmp_path: Path) -> None:
+def test_the_gallery_is_searched_with_systems_by_name_or_not(
+    gallery_data: Path, tmp_path: Path
+) -> None:
     Image.new("RGB", (32, 32), "green").save(tmp_path / "green.png")
     with nt2vr.open_searcher(gallery_data) as searcher:
         assert {"CLIP", "CLIP-neg", "CLIP boolean"} <= set(searcher.system_names)
@@ -68,12 +93,15 @@ def test_the_gallery_is_searched_with_systems_by_name_or_not(gallery_data: Path,
         assert [ranking.system.name for ranking in answer.rankings] == ["CLIP", "CLIP drop"]
         assert [len(ranking.hits) for ranking in answer.rankings] == [3, 3]
         assert (
-            searcher.search(nt2vr.understand("a dog, no cat"), "CLIP", k=3).rankings[0].hits == answer.rankings[0].hits
+            searcher.search(nt2vr.understand("a dog, no cat"), "CLIP", k=3).rankings[0].hits
+            == answer.rankings[0].hits
         )
         assert searcher.video(answer.rankings[0].hits[0].video_id).path.is_file()
 
         green = np.full((32, 32, 3), (0, 128, 0), np.uint8)
-        by_file, by_array = (searcher.search("", "CLIP", image=image) for image in (tmp_path / "green.png", green))
+        by_file, by_array = (
+            searcher.search("", "CLIP", image=image) for image in (tmp_path / "green.png", green)
+        )
         assert by_file.rankings[0].hits == by_array.rankings[0].hits
         wrong: list[Any] = [green[0], green / 255, green[..., :2]]
         for image in wrong:
@@ -83,7 +111,9 @@ def test_the_gallery_is_searched_with_systems_by_name_or_not(gallery_data: Path,
             searcher.search("", "CLIP")
 
 
-def test_a_library_is_searched_by_its_name_once_it_is_indexed(tmp_path: Path, decoder: Decoder) -> None:
+def test_a_library_is_searched_by_its_name_once_it_is_indexed(
+    tmp_path: Path, decoder: Decoder
+) -> None:
     write_tiny(tmp_path / "data" / "models" / "tiny", "tiny")
     (tmp_path / "films").mkdir()
     for colour in ("red", "green"):
@@ -92,10 +122,19 @@ def test_a_library_is_searched_by_its_name_once_it_is_indexed(tmp_path: Path, de
     library = libraries.add("Colours", "folder", tmp_path / "films").id
     with Cache.of(tmp_path / "data") as cache:
         update_library(libraries, library, None, decoder, cache, previews=False)
-        refused = pytest.raises(NotIndexedError, match="Colours is not indexed by tiny yet: 2 clips")
+        refused = pytest.raises(
+            NotIndexedError, match="Colours is not indexed by tiny yet: 2 clips"
+        )
         with nt2vr.open_searcher(tmp_path / "data", library="colours") as searcher, refused:
             searcher.search("a dog", "tiny")
-        update_library(libraries, library, nt2vr.load_model("tiny", tmp_path / "data"), decoder, cache, previews=False)
+        update_library(
+            libraries,
+            library,
+            nt2vr.load_model("tiny", tmp_path / "data"),
+            decoder,
+            cache,
+            previews=False,
+        )
     with nt2vr.open_searcher(tmp_path / "data", library="colours") as searcher:
         answer = searcher.search("", "tiny", k=2, image=tmp_path / "films" / "red.png")
         assert [hit.video_id for hit in answer.rankings[0].hits] == ["red.png", "green.png"]
@@ -107,7 +146,9 @@ def test_a_library_is_searched_by_its_name_once_it_is_indexed(tmp_path: Path, de
 def test_an_evaluation_has_metrics_and_tables_and_is_saved(tmp_path: Path) -> None:
     write_tiny(tmp_path / "data" / "models" / "tiny", "tiny")
     data = Data("world", clips=30)
-    evaluation = nt2vr.evaluate(data, ["tiny", nt2vr.System("tiny", "boolean", 0.5)], tmp_path / "data")
+    evaluation = nt2vr.evaluate(
+        data, ["tiny", nt2vr.System("tiny", "boolean", 0.5)], tmp_path / "data"
+    )
     assert list(evaluation.metrics) == ["tiny", "tiny drop", "tiny boolean α 0.5"]
     assert 0 <= evaluation.metrics["tiny"]["original/R@1"] <= 100
     assert "| tiny drop (control) |" in evaluation.table

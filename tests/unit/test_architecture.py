@@ -11,7 +11,11 @@ import pytest
 
 from tests.paths import ROOT
 
-FILES = [ROOT / "app.py", *sorted((ROOT / "nt2vr").rglob("*.py")), *sorted((ROOT / "trainer").rglob("*.py"))]
+FILES = [
+    ROOT / "app.py",
+    *sorted((ROOT / "nt2vr").rglob("*.py")),
+    *sorted((ROOT / "trainer").rglob("*.py")),
+]
 
 ONLY_IN = {  # what may be imported -> the rooms that may
     "torch": ("nt2vr/models/", "nt2vr/papers/", "trainer/"),
@@ -30,7 +34,14 @@ ONLY_IN = {  # what may be imported -> the rooms that may
 COMMANDS_OF_PAPERS = ("nt2vr/papers/covr/commands.py",)  # use the machine that a command is given
 API_OF_PAPERS = ("nt2vr/papers/covr/api.py",)
 LAYERS = (  # a layer imports those after it, never one before it
-    ("app.py", "nt2vr/__init__.py", "nt2vr/__main__.py", "nt2vr/cli.py", "trainer/__main__.py", *COMMANDS_OF_PAPERS),
+    (
+        "app.py",
+        "nt2vr/__init__.py",
+        "nt2vr/__main__.py",
+        "nt2vr/cli.py",
+        "trainer/__main__.py",
+        *COMMANDS_OF_PAPERS,
+    ),
     ("nt2vr/api.py", "nt2vr/training.py", *API_OF_PAPERS),
     ("nt2vr/ui/",),
     ("nt2vr/papers/",),
@@ -94,17 +105,27 @@ def test_a_package_is_imported_only_in_its_room(package: str) -> None:
 
 def layer_of(name: str) -> int:
     """Where a file stands in LAYERS: in the one that names it most closely."""
-    found = {room: number for number, rooms in enumerate(LAYERS) for room in rooms if is_in(name, (room,))}
+    found = {
+        room: number
+        for number, rooms in enumerate(LAYERS)
+        for room in rooms
+        if is_in(name, (room,))
+    }
     return found[max(found, key=len)] if found else 0
 
 
 def own_imports() -> dict[str, set[str]]:
     """Each of the project's files -> those of them that it imports: at its top, in functions, under TYPE_CHECKING."""
-    modules = {name_of(file).removesuffix(".py").removesuffix("/__init__").replace("/", "."): file for file in FILES}
+    modules = {
+        name_of(file).removesuffix(".py").removesuffix("/__init__").replace("/", "."): file
+        for file in FILES
+    }
     edges: dict[str, set[str]] = {}
     for file in FILES:
         named = (name if name in modules else name.rpartition(".")[0] for name in imports_of(file))
-        edges[name_of(file)] = {name_of(modules[name]) for name in named if name in modules} - {name_of(file)}
+        edges[name_of(file)] = {name_of(modules[name]) for name in named if name in modules} - {
+            name_of(file)
+        }
     return edges
 
 
@@ -125,7 +146,11 @@ def test_whoever_trains_goes_over_the_inputs_of_losses_and_names_none() -> None:
         for name, others in own_imports().items()
         if any(is_in(other, ("trainer/inputs/",)) for other in others - {"trainer/inputs/base.py"})
     }
-    losses = {name for name in naming if is_in(name, ("trainer/losses/", "trainer/inputs/", "nt2vr/papers/"))}
+    losses = {
+        name
+        for name in naming
+        if is_in(name, ("trainer/losses/", "trainer/inputs/", "nt2vr/papers/"))
+    }
     assert naming - losses == {"trainer/checks.py", "trainer/loop.py"}
 
 
@@ -159,5 +184,7 @@ import nt2vr.models.catalog, nt2vr.models.open_clip_encoder
 assert not {"torch", "open_clip", "gradio"} & sys.modules.keys()
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
     assert result.returncode == 0, result.stderr

@@ -1,7 +1,7 @@
 """The container's files. No container runtime is needed: the Dockerfile's steps run in an environment of their own.
 
-By default that environment borrows the installed packages. With NT2VR_FULL_INSTALL=1 it starts empty, and the install
-step downloads everything, as in a build.
+By default that environment borrows the installed packages. With NT2VR_FULL_INSTALL=1 it starts
+empty, and the install step downloads everything, as in a build.
 """
 
 import json
@@ -31,7 +31,10 @@ def steps() -> list[tuple[str, str]]:
     """Return the Dockerfile's instructions in order, with their arguments."""
     text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    return [(instruction, arguments) for instruction, _, arguments in (line.partition(" ") for line in lines)]
+    return [
+        (instruction, arguments)
+        for instruction, _, arguments in (line.partition(" ") for line in lines)
+    ]
 
 
 def arguments_of(instruction: str) -> list[str]:
@@ -58,8 +61,12 @@ def test_the_image_has_what_the_app_needs_and_the_context_nothing_more() -> None
 
 def test_the_container_is_not_root_and_has_a_health_check() -> None:
     names = [name for name, _ in steps()]
-    assert arguments_of("USER") == ["1000:1000"]  # by number: Kubernetes cannot tell whether a name is root
-    assert names.index("USER") > max(index for index, name in enumerate(names) if name in ("COPY", "RUN"))
+    assert arguments_of("USER") == [
+        "1000:1000"
+    ]  # by number: Kubernetes cannot tell whether a name is root
+    assert names.index("USER") > max(
+        index for index, name in enumerate(names) if name in ("COPY", "RUN")
+    )
     assert "CMD" in arguments_of("HEALTHCHECK")[0]
     assert arguments_of("EXPOSE") == [str(PORT)]
 
@@ -70,7 +77,9 @@ def test_the_compose_file_fits_the_image_and_the_proxy() -> None:
     mounted = {volume.split(":")[1] for volume in app["volumes"]}
     assert mounted == set(arguments_of("VOLUME"))
     assert "ports" not in app  # only the proxy is reachable
-    assert not {f"NT2VR_ALLOW_{action.upper()}" for action in ACTIONS} & set(app["environment"])  # the owner's alone
+    assert not {f"NT2VR_ALLOW_{action.upper()}" for action in ACTIONS} & set(
+        app["environment"]
+    )  # the owner's alone
     prefix = app["environment"]["GRADIO_ROOT_PATH"]
     config = proxy["volumes"][0].split(":")[0]
     text = (ROOT / config).read_text()
@@ -100,11 +109,17 @@ def test_the_steps_of_the_image_install_and_start_the_app(tmp_path: Path) -> Non
         "HOME": str(tmp_path / "home"),
         "TORCH_INDEX": "",  # the index that pip is set up with
         "NT2VR_DATA": str(tmp_path / "data"),
-        **{name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP"))},
+        **{
+            name: value
+            for name, value in os.environ.items()
+            if name.startswith(("PIP_", "SSL_", "HTTP"))
+        },
     }
     for command in arguments_of("RUN"):
         if not command.startswith("useradd"):  # needs root, and makes only the user and its folder
-            done = subprocess.run(["sh", "-c", command], cwd=app, env=environment, capture_output=True, text=True)
+            done = subprocess.run(
+                ["sh", "-c", command], cwd=app, env=environment, capture_output=True, text=True
+            )
             assert done.returncode == 0, done.stderr
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -117,7 +132,9 @@ def test_the_steps_of_the_image_install_and_start_the_app(tmp_path: Path) -> Non
         check = [each.replace(str(PORT), port) for each in health]
         deadline = time.monotonic() + 180
         while subprocess.run(check, cwd=app, env=environment, capture_output=True).returncode:
-            assert server.poll() is None and time.monotonic() < deadline, (tmp_path / "log").read_text()
+            assert server.poll() is None and time.monotonic() < deadline, (
+                tmp_path / "log"
+            ).read_text()
             time.sleep(0.5)
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/") as page:
             assert b"nT2VR" in page.read()

@@ -7,7 +7,11 @@ from pathlib import Path
 
 from tests.paths import ROOT
 
-FILES = [ROOT / "app.py", *sorted((ROOT / "nt2vr").rglob("*.py")), *sorted((ROOT / "trainer").rglob("*.py"))]
+FILES = [
+    ROOT / "app.py",
+    *sorted((ROOT / "nt2vr").rglob("*.py")),
+    *sorted((ROOT / "trainer").rglob("*.py")),
+]
 INTERFACE = "Encoder"
 MAY_NAME_CLASSES = (  # they define encoders, or build them
     "nt2vr/models/encoder.py",
@@ -22,7 +26,8 @@ MAY_NAME_CLASSES = (  # they define encoders, or build them
 )
 ADAPTER = "nt2vr/models/outside.py"  # looks at what it is given, which may be no `Encoder`
 QUESTIONS = ("hasattr", "getattr", "isinstance", "issubclass", "type", "vars")
-# Fields of a card that say what kind of model it is of. Their values may be read, but not asked for their truth.
+# Fields of a card that say what kind of model it is of. Their values may be read, but not asked for
+# their truth.
 SECTIONS = ("words", "clip", "queries", "features")
 # They read and write these fields; a config refuses what a card rules out, before it has a model.
 MAY_ASK_CARDS = ("nt2vr/models/", "trainer/config/")
@@ -41,7 +46,9 @@ def encoder_classes() -> set[str]:
     definitions = []
     for file in FILES:
         if name_of(file).startswith("nt2vr/models/"):
-            definitions += [node for node in ast.walk(tree_of(file)) if isinstance(node, ast.ClassDef)]
+            definitions += [
+                node for node in ast.walk(tree_of(file)) if isinstance(node, ast.ClassDef)
+            ]
 
     known = {INTERFACE}
     for definition in definitions:
@@ -50,7 +57,9 @@ def encoder_classes() -> set[str]:
             known.add(definition.name)
     is_growing = True
     while is_growing:
-        subclasses = {each.name for each in definitions if known & {ast.unparse(base) for base in each.bases}}
+        subclasses = {
+            each.name for each in definitions if known & {ast.unparse(base) for base in each.bases}
+        }
         is_growing = not subclasses <= known
         known |= subclasses
     return known - {INTERFACE}
@@ -99,10 +108,21 @@ def questions_in(tree: ast.Module) -> Iterator[ast.AST]:
             yield node
         if isinstance(node, ast.MatchClass) and names_in(node.cls) & (CLASSES | {INTERFACE}):
             yield node
-        if not isinstance(node, ast.Call) or not names_in(node.func) & set(QUESTIONS) or not node.args:
+        if (
+            not isinstance(node, ast.Call)
+            or not names_in(node.func) & set(QUESTIONS)
+            or not node.args
+        ):
             continue
-        classes = {name for argument in node.args[1:] for part in ast.walk(argument) for name in names_in(part)}
-        is_about_class = ast.unparse(node.func) in ("isinstance", "issubclass") and classes & (CLASSES | {INTERFACE})
+        classes = {
+            name
+            for argument in node.args[1:]
+            for part in ast.walk(argument)
+            for name in names_in(part)
+        }
+        is_about_class = ast.unparse(node.func) in ("isinstance", "issubclass") and classes & (
+            CLASSES | {INTERFACE}
+        )
         if is_about_class or holds_encoder(node.args[0], variables):
             yield node
 
@@ -131,7 +151,13 @@ def asks_card(condition: ast.expr) -> bool:
 
 
 def test_the_encoders_are_found() -> None:
-    assert {"FrameEncoder", "OpenClipEncoder", "ClipModel", "PrecomputedEncoder", "WrappedEncoder"} <= CLASSES
+    assert {
+        "FrameEncoder",
+        "OpenClipEncoder",
+        "ClipModel",
+        "PrecomputedEncoder",
+        "WrappedEncoder",
+    } <= CLASSES
 
 
 def test_a_class_of_encoders_is_named_only_where_it_is_defined_or_built() -> None:
@@ -147,7 +173,9 @@ def test_no_encoder_is_asked_what_it_is() -> None:
     strays = []
     for file in FILES:
         if name_of(file) != ADAPTER:
-            strays += [f"{name_of(file)}: {ast.unparse(node)}" for node in questions_in(tree_of(file))]
+            strays += [
+                f"{name_of(file)}: {ast.unparse(node)}" for node in questions_in(tree_of(file))
+            ]
     assert strays == []
 
 
@@ -156,5 +184,7 @@ def test_no_card_is_asked_by_a_section_what_its_model_is() -> None:
     for file in FILES:
         if not name_of(file).startswith(MAY_ASK_CARDS):
             conditions = conditions_in(tree_of(file))
-            strays += [f"{name_of(file)}: {ast.unparse(each)}" for each in conditions if asks_card(each)]
+            strays += [
+                f"{name_of(file)}: {ast.unparse(each)}" for each in conditions if asks_card(each)
+            ]
     assert strays == []

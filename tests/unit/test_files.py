@@ -30,7 +30,9 @@ def test_the_hash_of_a_file_is_that_of_all_its_bytes(tmp_path: Path) -> None:
     assert hash_file(tmp_path / "film.mp4") == blake2b(content, digest_size=16).hexdigest()
 
 
-def test_a_folder_is_there_whole_or_not_at_all_and_a_second_try_is_as_the_first(tmp_path: Path) -> None:
+def test_a_folder_is_there_whole_or_not_at_all_and_a_second_try_is_as_the_first(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(OSError, match="full"), atomic_folder(tmp_path / "new" / "v1.5") as partial:
         (partial / "half").touch()
         raise OSError("full")

@@ -1,6 +1,7 @@
 """Everything that a person can name: commands, presets, settings, systems, datasets and columns of reports.
 
-`python -m tests.unit.test_inventory` writes the list anew, after something was added on purpose. Nothing in it may go.
+`python -m tests.unit.test_inventory` writes the list anew, after something was added on purpose.
+Nothing in it may go.
 """
 
 import json
@@ -17,7 +18,16 @@ from nt2vr.evaluation.measures import BOTH_WAYS, HONEST, OTHERS, PAPER
 from nt2vr.extension import poolings
 from nt2vr.models.card import POOLINGS
 from nt2vr.models.catalog import Catalog
-from nt2vr.papers.covr.presentation import ALL, FURTHER, MAP, R_1, REMOVALS, SEEN, UNSEEN, VIOLATIONS
+from nt2vr.papers.covr.presentation import (
+    ALL,
+    FURTHER,
+    MAP,
+    R_1,
+    REMOVALS,
+    SEEN,
+    UNSEEN,
+    VIOLATIONS,
+)
 from nt2vr.presets import preset_files, sweep_files
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.settings import ASSETS
@@ -32,7 +42,9 @@ HELP_FLAGS = ("--help", "-h", "--version", "-V", "--install-completion")
 
 def inventory() -> dict[str, Any]:
     """Return the names, with the defaults of what has some."""
-    columns = [column.key for group in (*PAPER, *BOTH_WAYS, *HONEST, *OTHERS) for column in group.columns]
+    columns = [
+        column.key for group in (*PAPER, *BOTH_WAYS, *HONEST, *OTHERS) for column in group.columns
+    ]
     return {
         "commands": dict(sorted(commands(app, "nt2vr"))),
         "presets": {name: load_config(path).flat() for name, path in preset_files().items()},
@@ -44,7 +56,9 @@ def inventory() -> dict[str, Any]:
         "datasets": sorted(DATASETS),
         "poolings": sorted([*POOLINGS, *poolings()]),
         "columns": sorted(columns),
-        "columns of pictures plus texts": sorted({ALL, SEEN, UNSEEN, REMOVALS, R_1, VIOLATIONS, MAP, *FURTHER}),
+        "columns of pictures plus texts": sorted(
+            {ALL, SEEN, UNSEEN, REMOVALS, R_1, VIOLATIONS, MAP, *FURTHER}
+        ),
     }
 
 
@@ -66,7 +80,11 @@ def lost(before: Any, now: Any, path: str = "") -> Iterator[str]:
                 yield from lost(value, now[key], f"{path}/{key}")
             else:
                 yield f"{path}/{key}"
-    elif isinstance(before, list) and isinstance(now, list) and all(isinstance(name, str) for name in before):
+    elif (
+        isinstance(before, list)
+        and isinstance(now, list)
+        and all(isinstance(name, str) for name in before)
+    ):
         yield from (f"{path}/{name}" for name in before if name not in now)
     elif before != now:
         yield f"{path}: {before} is {now}"

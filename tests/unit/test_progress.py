@@ -11,7 +11,8 @@ LIMIT_S = 30.0
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "1 s"), (0.2, "1 s"), (89, "89 s"), (90, "2 min"), (300, "5 min"), (9000, "2.5 h")]
+    ("seconds", "text"),
+    [(0, "1 s"), (0.2, "1 s"), (89, "89 s"), (90, "2 min"), (300, "5 min"), (9000, "2.5 h")],
 )
 def test_a_duration_is_said_as_exactly_as_it_is_known(seconds: float, text: str) -> None:
     assert duration_text(seconds) == text
@@ -42,7 +43,10 @@ def test_a_busy_runner_refuses_unless_it_queues_and_runs_again_once_the_job_has_
     with pytest.raises(ConfigError, match=r"Another check is running \(a\)"):
         runner.run(held, "b")
     held.go.set()
-    assert (ended.result(LIMIT_S).result, runner.run(held, "b").result(LIMIT_S).number) == ("done", 2)
+    assert (ended.result(LIMIT_S).result, runner.run(held, "b").result(LIMIT_S).number) == (
+        "done",
+        2,
+    )
 
 
 def test_waiting_jobs_run_in_order_and_equal_ones_once() -> None:
@@ -50,12 +54,18 @@ def test_waiting_jobs_run_in_order_and_equal_ones_once() -> None:
     runner.run(held, "a")
     assert held.begun.wait(LIMIT_S)
     ended = [runner.run(held, name) for name in ("b", "c", "b")]
-    assert ended[0] is ended[2] and [job.state for job in runner.jobs] == ["running", "waiting", "waiting"]
+    assert ended[0] is ended[2] and [job.state for job in runner.jobs] == [
+        "running",
+        "waiting",
+        "waiting",
+    ]
     runner.cancel(1)
     runner.cancel(3)
     assert ended[1].result(LIMIT_S).state == "stopped"
     held.go.set()
-    assert ended[0].result(LIMIT_S).state == "finished"  # cancelling the first job has not stopped it
+    assert (
+        ended[0].result(LIMIT_S).state == "finished"
+    )  # cancelling the first job has not stopped it
     assert [job.state for job in runner.jobs] == ["stopped", "finished", "stopped"]
 
 
@@ -78,7 +88,12 @@ def test_rate_and_remaining_time_are_those_of_the_step(monkeypatch: pytest.Monke
         now_s += 10
         progress(60, 100, "reading files: b")
         (job,) = runner.jobs
-        assert (job.per_second, job.remaining_s, job.doing, job.current) == (1.0, 40.0, "reading files", "b")
+        assert (job.per_second, job.remaining_s, job.doing, job.current) == (
+            1.0,
+            40.0,
+            "reading files",
+            "b",
+        )
         progress(0, 100, "reading clips")
         (job,) = runner.jobs
         assert (job.per_second, job.remaining_s, job.current) == (0.0, None, "")

@@ -36,7 +36,9 @@ def write_saved(folder: Path) -> None:
 
 
 def write_report(folder: Path) -> None:
-    (folder / REPORT).write_text(json.dumps(Report("tiny", "abc", {}, {}, ("a",), (), (), (), TEXTS).summary()))
+    (folder / REPORT).write_text(
+        json.dumps(Report("tiny", "abc", {}, {}, ("a",), (), (), (), TEXTS).summary())
+    )
 
 
 Case = tuple[str, Callable[[Path], Any], Callable[[Path], Any], type[Nt2vrError]]
@@ -71,7 +73,11 @@ def restamp(file: Path, schema: int | None) -> None:
 
 @pytest.mark.parametrize(("name", "write", "read", "error"), CASES)
 def test_a_file_of_a_newer_version_is_refused(
-    tmp_path: Path, name: str, write: Callable[[Path], Any], read: Callable[[Path], Any], error: type[Nt2vrError]
+    tmp_path: Path,
+    name: str,
+    write: Callable[[Path], Any],
+    read: Callable[[Path], Any],
+    error: type[Nt2vrError],
 ) -> None:
     write(tmp_path)
     restamp(tmp_path / name, 3)
@@ -81,7 +87,11 @@ def test_a_file_of_a_newer_version_is_refused(
 
 @pytest.mark.parametrize(("name", "write", "read", "error"), CASES[:4])
 def test_a_file_without_a_version_is_read(
-    tmp_path: Path, name: str, write: Callable[[Path], Any], read: Callable[[Path], Any], error: type[Nt2vrError]
+    tmp_path: Path,
+    name: str,
+    write: Callable[[Path], Any],
+    read: Callable[[Path], Any],
+    error: type[Nt2vrError],
 ) -> None:
     write(tmp_path)
     before = read(tmp_path)
@@ -114,5 +124,8 @@ def test_a_report_of_a_newer_version_is_listed_as_unreadable_and_the_log_says_wh
     archive = Archive(tmp_path)
     (entry,) = archive.entries()
     assert archive.entries() == [entry]
-    assert entry.problem.startswith(f"{REPORT} was written by a newer nT2VR") and str(tmp_path) not in entry.problem
+    assert (
+        entry.problem.startswith(f"{REPORT} was written by a newer nT2VR")
+        and str(tmp_path) not in entry.problem
+    )
     assert [record.message.endswith("Update nT2VR.") for record in caplog.records] == [True]

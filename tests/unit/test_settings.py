@@ -33,7 +33,9 @@ def test_arguments_win_over_the_environment_and_the_environment_over_the_default
 
 def test_a_device_that_does_not_exist_is_refused() -> None:
     assert Settings.read(device="cuda:1").device == "cuda:1"
-    with pytest.raises(ConfigError, match=r"^Unknown device 'gpu'\. Choose auto, cpu, cuda or mps\.$"):
+    with pytest.raises(
+        ConfigError, match=r"^Unknown device 'gpu'\. Choose auto, cpu, cuda or mps\.$"
+    ):
         Settings.read(environment={"NT2VR_DEVICE": "gpu"})
 
 
@@ -53,7 +55,9 @@ def test_an_app_listens_to_this_machine_only_unless_told_otherwise_or_on_a_space
 
 def test_rules_come_from_the_environment_and_nobody_trains_on_zero_gpu() -> None:
     assert Settings.read(environment={}).rules == {}
-    assert Settings.read(environment={"NT2VR_ALLOW_IMPORT": "everyone"}).rules == {"import": "everyone"}
+    assert Settings.read(environment={"NT2VR_ALLOW_IMPORT": "everyone"}).rules == {
+        "import": "everyone"
+    }
     zero_gpu = {"SPACES_ZERO_GPU": "true", "NT2VR_ALLOW_TRAIN": "everyone"}
     assert Settings.read(environment=zero_gpu).rules == {"train": "nobody"}
 
@@ -62,12 +66,17 @@ def test_rules_come_from_the_environment_and_nobody_trains_on_zero_gpu() -> None
     ("environment", "sentence"),
     [
         ({"NT2VR_ALLOW_TRAIN": "me"}, "NT2VR_ALLOW_TRAIN is 'me': choose nobody, owner, everyone."),
-        ({"NT2VR_OWNER_TOKEN": "hunter2"}, "NT2VR_OWNER_TOKEN is too short. Choose at least 16 characters."),
+        (
+            {"NT2VR_OWNER_TOKEN": "hunter2"},
+            "NT2VR_OWNER_TOKEN is too short. Choose at least 16 characters.",
+        ),
         ({"NT2VR_MAX_UPLOAD_GB": "8 GB"}, "NT2VR_MAX_UPLOAD_GB is '8 GB', which is not a number."),
         ({"NT2VR_MAX_UPLOAD_GB": "nan"}, "NT2VR_MAX_UPLOAD_GB is nan: choose a positive number."),
     ],
 )
-def test_a_setting_that_cannot_be_used_is_refused(environment: dict[str, str], sentence: str) -> None:
+def test_a_setting_that_cannot_be_used_is_refused(
+    environment: dict[str, str], sentence: str
+) -> None:
     with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
         Settings.read(environment=environment)
 
@@ -77,7 +86,10 @@ def test_a_data_folder_that_cannot_be_made_is_refused(named: str, tmp_path: Path
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match=r"^The data folder .* cannot be made."):
         Settings.read(f"{tmp_path}/{named}", environment={})
-    assert Settings.read(tmp_path / "new" / "data", environment={}).data_dir == tmp_path / "new" / "data"
+    assert (
+        Settings.read(tmp_path / "new" / "data", environment={}).data_dir
+        == tmp_path / "new" / "data"
+    )
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
@@ -191,16 +203,35 @@ def test_the_names_of_an_app_are_given_by_flag_variable_and_space() -> None:
 @pytest.mark.parametrize(
     ("host", "expected"),
     [
-        *(("127.0.0.1", True), ("127.1.2.3", True), ("::1", True), ("[::1]", True), ("::ffff:127.0.0.1", True)),
-        *(("localhost", True), ("LOCALHOST.", True), ("0.0.0.0", False), ("::", False), ("10.0.0.1", False)),
-        *(("localhost.evil.example", False), ("127.0.0.1.evil.example", False), ("", False), ("2130706433", False)),
+        *(
+            ("127.0.0.1", True),
+            ("127.1.2.3", True),
+            ("::1", True),
+            ("[::1]", True),
+            ("::ffff:127.0.0.1", True),
+        ),
+        *(
+            ("localhost", True),
+            ("LOCALHOST.", True),
+            ("0.0.0.0", False),
+            ("::", False),
+            ("10.0.0.1", False),
+        ),
+        *(
+            ("localhost.evil.example", False),
+            ("127.0.0.1.evil.example", False),
+            ("", False),
+            ("2130706433", False),
+        ),
     ],
 )
 def test_addresses_of_this_machine_alone_are_told_from_others(host: str, expected: bool) -> None:
     assert is_loopback(host) == expected
 
 
-def test_shipped_files_are_found_from_any_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shipped_files_are_found_from_any_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert (ASSETS / "gallery" / "gallery.jsonl").is_file()
     assert (resolve_path("assets/models/clip") / "nt2vr.json").is_file()
@@ -222,7 +253,10 @@ def test_other_paths_stay_as_they_are() -> None:
         ({"CUDA_VISIBLE_DEVICES": ""}, ("cpu",)),
         ({"CUDA_VISIBLE_DEVICES": "-1"}, ("cpu",)),
         ({"TORCHELASTIC_RUN_ID": "x", "LOCAL_WORLD_SIZE": "2"}, ("cuda:0", "cuda:1")),
-        ({"TORCHELASTIC_RUN_ID": "x", "LOCAL_WORLD_SIZE": "2", "CUDA_VISIBLE_DEVICES": "3,1,0"}, ("cuda:3", "cuda:1")),
+        (
+            {"TORCHELASTIC_RUN_ID": "x", "LOCAL_WORLD_SIZE": "2", "CUDA_VISIBLE_DEVICES": "3,1,0"},
+            ("cuda:3", "cuda:1"),
+        ),
     ],
 )
 def test_a_training_uses_the_first_visible_gpus_where_there_is_a_driver_and_otherwise_the_processor(
@@ -238,7 +272,9 @@ def test_a_training_uses_the_first_visible_gpus_where_there_is_a_driver_and_othe
     assert training_devices(environment) == ("cpu",)
 
 
-def test_libraries_may_be_named_in_the_home_folder_only_while_nobody_else_can_ask(tmp_path: Path) -> None:
+def test_libraries_may_be_named_in_the_home_folder_only_while_nobody_else_can_ask(
+    tmp_path: Path,
+) -> None:
     assert Settings.read(environment={}).allow_roots == (Path.home().resolve(),)
     assert Settings.read(host="0.0.0.0", environment={}).allow_roots == ()
     (tmp_path / "films").mkdir()
@@ -264,13 +300,17 @@ def test_libraries_may_be_named_in_the_home_folder_only_while_nobody_else_can_as
         ("cuda:0", "GPU-5a,1", "GPU-5a"),
     ],
 )
-def test_a_chosen_device_is_the_only_one_left_to_see(device: str, visible: str | None, left: str) -> None:
+def test_a_chosen_device_is_the_only_one_left_to_see(
+    device: str, visible: str | None, left: str
+) -> None:
     environment = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
     use_device(device, environment)
     assert environment["CUDA_VISIBLE_DEVICES"] == left
 
 
-@pytest.mark.parametrize(("device", "visible"), [("cuda:2", "3,1"), ("cuda", ""), ("mps", "3"), ("cuda:x", "3")])
+@pytest.mark.parametrize(
+    ("device", "visible"), [("cuda:2", "3,1"), ("cuda", ""), ("mps", "3"), ("cuda:x", "3")]
+)
 def test_a_device_that_cannot_be_trained_on_is_refused(device: str, visible: str) -> None:
     environment = {"CUDA_VISIBLE_DEVICES": visible}
     with pytest.raises(ConfigError, match="Choose"):
@@ -296,7 +336,11 @@ def test_proxies_are_left_out_for_a_while_or_for_this_machine() -> None:
     assert environment == before
 
     reach_directly("10.0.0.1", environment)
-    assert environment["no_proxy"] == environment["NO_PROXY"] == "intranet,localhost,127.0.0.1,::1,10.0.0.1"
+    assert (
+        environment["no_proxy"]
+        == environment["NO_PROXY"]
+        == "intranet,localhost,127.0.0.1,::1,10.0.0.1"
+    )
 
     untouched: dict[str, str] = {}
     reach_directly("10.0.0.1", untouched)

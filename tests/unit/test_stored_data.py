@@ -36,13 +36,17 @@ def cache(data_dir: Path) -> Iterator[Cache]:
         yield cache
 
 
-def test_imported_models_and_the_epochs_of_runs_are_found_and_searched_with(data_dir: Path, cache: Cache) -> None:
+def test_imported_models_and_the_epochs_of_runs_are_found_and_searched_with(
+    data_dir: Path, cache: Cache
+) -> None:
     models = Catalog([data_dir / "models"], runs=data_dir / "runs")
     assert set(models.names()) >= {"imported", "drawn", "taught"}
     gallery = load_gallery(data_dir / "clips" / "captions.jsonl")
     with Decoder(1) as decoder:
         searcher = Searcher(models, gallery, decoder, cache)
-        answer = searcher.search(searcher.understand("a man and not a dog"), ["imported", "drawn", "taught"], 6)
+        answer = searcher.search(
+            searcher.understand("a man and not a dog"), ["imported", "drawn", "taught"], 6
+        )
     assert [len(ranking.hits) for ranking in answer.rankings] == [6, 6, 6]
     assert [ranking.epoch for ranking in answer.rankings] == [None, 1, 1]
 
@@ -50,9 +54,15 @@ def test_imported_models_and_the_epochs_of_runs_are_found_and_searched_with(data
 def test_runs_are_listed_with_state_config_and_metrics(data_dir: Path) -> None:
     manager = RunManager(data_dir / "runs")
     runs = {run.run_id: run for run in manager.runs()}
-    assert {run_id: run.status.state for run_id, run in runs.items()} == {"drawn": "finished", "taught": "stopped"}
+    assert {run_id: run.status.state for run_id, run in runs.items()} == {
+        "drawn": "finished",
+        "taught": "stopped",
+    }
     assert runs["taught"].can_resume and not runs["drawn"].can_resume
-    assert runs["taught"].config is not None and runs["taught"].config.encoder.base == "models/imported"
+    assert (
+        runs["taught"].config is not None
+        and runs["taught"].config.encoder.base == "models/imported"
+    )
     assert [len(manager.metrics(run_id)) for run_id in ("drawn", "taught")] == [4, 10]
 
 
@@ -72,7 +82,9 @@ def test_a_stopped_run_goes_on_to_the_numbers_of_its_uninterrupted_twin(
         assert row == pytest.approx(twin, rel=1e-4, abs=1e-6)
 
 
-def test_a_report_is_listed_with_its_note_and_the_same_evaluation_has_its_metrics(data_dir: Path) -> None:
+def test_a_report_is_listed_with_its_note_and_the_same_evaluation_has_its_metrics(
+    data_dir: Path,
+) -> None:
     archive = Archive(data_dir / "evaluation" / "reports")
     report_id = "clips-29884905509d"
     (entry,) = [entry for entry in archive.entries() if entry.report_id == report_id]
@@ -83,7 +95,9 @@ def test_a_report_is_listed_with_its_note_and_the_same_evaluation_has_its_metric
     again = nt2vr.evaluate(Data(str(data_dir / "clips"), split="all"), "imported", data_dir)
     for system in written["systems"]:
         for read, tolerance in ((report, None), (again, 1e-3)):
-            same = {name: read.metrics[system["system"]][name] for name in system["metrics"]}  # there are more by now
+            same = {
+                name: read.metrics[system["system"]][name] for name in system["metrics"]
+            }  # there are more by now
             assert same == pytest.approx(system["metrics"], abs=tolerance, nan_ok=True)
 
 
@@ -94,10 +108,16 @@ def test_a_covr_report_is_listed_with_the_others_and_opened(data_dir: Path) -> N
     assert report.name == "world, validation, picture plus text"
     kinds = {query.kind for query in report.queries}
     assert len(kinds) == len(report.queries) > 5
-    assert {result.system for result in report.results} == set(entry.systems) > {"imported text", "imported parts"}
+    assert (
+        {result.system for result in report.results}
+        == set(entry.systems)
+        > {"imported text", "imported parts"}
+    )
 
 
-def test_a_library_opens_with_its_clips_and_previews_and_is_indexed_again(data_dir: Path, cache: Cache) -> None:
+def test_a_library_opens_with_its_clips_and_previews_and_is_indexed_again(
+    data_dir: Path, cache: Cache
+) -> None:
     libraries = Libraries(data_dir / "libraries")
     (info,) = libraries.infos()
     assert (info.name, info.num_files, info.num_clips, info.num_skipped) == ("Films", 1, 1, 0)

@@ -58,7 +58,8 @@ class FrameSettings(Section):
     """Which frames of a clip are used, and how they become one vector."""
 
     num_frames: Count = Field(
-        default=4, description="frames stored per clip; the trained model also expects as many per video"
+        default=4,
+        description="frames stored per clip; the trained model also expects as many per video",
     )
     positions: Literal["base", "centres", "ends"] = Field(
         default="base",
@@ -72,9 +73,12 @@ class FrameSettings(Section):
         "knows the order of frames), and so do unit_seqTransf, the same over normalised frames, and attention. "
         "query_scored learns like mean, and searches with frames weighted by each query",
     )
-    frames_per_step: Count = Field(default=1, description="random frames per clip and step, kept in order")
+    frames_per_step: Count = Field(
+        default=1, description="random frames per clip and step, kept in order"
+    )
     flip: bool = Field(
-        default=True, description="mirror clips at random; turn it off if captions mention left or right"
+        default=True,
+        description="mirror clips at random; turn it off if captions mention left or right",
     )
     features: str = Field(
         default="",

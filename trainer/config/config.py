@@ -150,7 +150,9 @@ class TrainConfig(BaseModel):
         if not self.encoder.trains_fusion:
             return None
         iterate = "families" if self.dataset.is_world else "targets"
-        return read_settings(FusionSettings, {"iterate": iterate, **self.objective.fusion}, " of the fusion")
+        return read_settings(
+            FusionSettings, {"iterate": iterate, **self.objective.fusion}, " of the fusion"
+        )
 
     @property
     def text_side(self) -> str:
@@ -216,7 +218,9 @@ CORE_SECTIONS: dict[str, type[Section]] = {
     if field.annotation and name != "extensions"
 }
 EXTENSION_SECTIONS: dict[str, type[Section]] = {
-    name: load(reference) for extension in extensions() for name, reference in extension.settings.items()
+    name: load(reference)
+    for extension in extensions()
+    for name, reference in extension.settings.items()
 }
 SECTIONS = CORE_SECTIONS | EXTENSION_SECTIONS
 SECTION_OF: dict[str, str] = {}  # flat key -> name of its section
@@ -226,7 +230,11 @@ for _name, _section in SECTIONS.items():
         SECTION_OF[_key] = _name
         FIELDS[_key] = _field
 # flat key -> what may be chosen, where that is a list
-CHOICES = {key: get_args(field.annotation) for key, field in FIELDS.items() if get_origin(field.annotation) is Literal}
+CHOICES = {
+    key: get_args(field.annotation)
+    for key, field in FIELDS.items()
+    if get_origin(field.annotation) is Literal
+}
 
 
 def changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,6 +246,8 @@ def changed(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
         for parent in parents:
             place = place.setdefault(parent, {})
             if not isinstance(place, dict):
-                raise ConfigError(f"{quoted(key)} is no setting: {parent} has no parts. Correct the key.")
+                raise ConfigError(
+                    f"{quoted(key)} is no setting: {parent} has no parts. Correct the key."
+                )
         place[last] = value
     return copied

@@ -15,7 +15,8 @@ from nt2vr.settings import resolve_path
 
 Towers = Literal["all", "text", "visual", "head", "fusion"]
 
-# A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of them token rows
+# A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of
+# them token rows
 SMALL_MODEL: dict[str, Any] = {
     "embed_dim": 192,
     "vision_cfg": {"image_size": 112, "layers": [1, 1, 1, 1], "width": 16},
@@ -63,7 +64,9 @@ class EncoderSettings(Section):
     @model_validator(mode="after")
     def _check_name(self) -> Self:
         if not self.name.strip() or len(self.name) > MAX_QUOTED or not self.name.isprintable():
-            raise ConfigError(f"The name of the model must have 1 to {MAX_QUOTED} printable characters.")
+            raise ConfigError(
+                f"The name of the model must have 1 to {MAX_QUOTED} printable characters."
+            )
         return self
 
     @model_validator(mode="after")
@@ -76,7 +79,9 @@ class EncoderSettings(Section):
     def _check_base(self) -> Self:
         """Refuse what needs a base if there is none."""
         if not self.base and self.train != "all":
-            raise ConfigError(f"train is {self.train}, which needs a base whose other towers can be frozen. Name one.")
+            raise ConfigError(
+                f"train is {self.train}, which needs a base whose other towers can be frozen. Name one."
+            )
         if not self.base and self.keep_tokens:
             raise ConfigError("keep_tokens needs a base whose tokens can be frozen. Name one.")
         if self.keep_head and (not self.base or self.train not in ("text", "visual")):
@@ -84,7 +89,9 @@ class EncoderSettings(Section):
                 "keep_head needs a base whose pooling can be frozen while a tower learns. Set base, and train to text."
             )
         if self.added_layers and not (self.base and self.trains_text):
-            raise ConfigError("added_layers needs a base, and a text tower that learns. Set it to 0.")
+            raise ConfigError(
+                "added_layers needs a base, and a text tower that learns. Set it to 0."
+            )
         return self
 
     @property
@@ -122,7 +129,9 @@ class EncoderSettings(Section):
         try:
             return read_configs(self.base_folder)
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise ConfigError(f"The base {self.base} cannot be read ({error}). {remedy(self.base_folder)}") from error
+            raise ConfigError(
+                f"The base {self.base} cannot be read ({error}). {remedy(self.base_folder)}"
+            ) from error
 
     @property
     def image_size(self) -> int:

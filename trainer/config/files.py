@@ -31,7 +31,9 @@ def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -
     try:
         values = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} cannot be read as JSON ({error}). Name a config file.") from error
+        raise ConfigError(
+            f"{path} cannot be read as JSON ({error}). Name a config file."
+        ) from error
     if not isinstance(values, dict):
         raise ConfigError(f"{path} must hold one JSON object.")
     config = TrainConfig(**without_schema(values, path))

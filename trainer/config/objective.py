@@ -9,8 +9,15 @@ from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.denials import DenialKind
 from nt2vr.sections import AnySize, Positive, Section, Share, ShareOrNone, Whole
 
-SentenceKind = Literal[DenialKind, "list", "except", "place"]  # the last three by the built-in world's grammar
-SENTENCES: dict[SentenceKind, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "negated": 0.15}
+SentenceKind = Literal[
+    DenialKind, "list", "except", "place"
+]  # the last three by the built-in world's grammar
+SENTENCES: dict[SentenceKind, float] = {
+    "composed": 0.4,
+    "without": 0.3,
+    "not": 0.15,
+    "negated": 0.15,
+}
 
 
 class FusionSettings(Section):
@@ -18,13 +25,16 @@ class FusionSettings(Section):
 
     hidden: Whole = Field(default=0, description="units of a hidden layer; 0 for a linear fusion")
     blocks: Whole = Field(
-        default=0, description="blocks of cross-attention over the text's tokens and the reference's frames; or 0"
+        default=0,
+        description="blocks of cross-attention over the text's tokens and the reference's frames; or 0",
     )
     iterate: Literal["families", "targets", "triplets"] = Field(
         default="targets",
         description="what a step draws: families of the world, triplets in turn, or one triplet per distinct target",
     )
-    random_clips: Whole = Field(default=1_000, description="further candidates per step, of other families")
+    random_clips: Whole = Field(
+        default=1_000, description="further candidates per step, of other families"
+    )
     temperature: Positive = Field(default=0.02, description="divides cosines")
     loss: Literal["info_nce", "hn_nce"] = Field(default="info_nce", description="loss")
     hn_nce: Literal["as_published", "as_code"] = Field(
@@ -32,13 +42,16 @@ class FusionSettings(Section):
         description="form of hn_nce: of CoVR's paper, though with fixed alpha and temperature, or of its code",
     )
     weigh_frames: bool = Field(
-        default=False, description="weigh targets' frames by similarity to the wanted part; of the world only"
+        default=False,
+        description="weigh targets' frames by similarity to the wanted part; of the world only",
     )
 
     @model_validator(mode="after")
     def _check_form(self) -> Self:
         if self.hn_nce != "as_published" and self.loss != "hn_nce":
-            raise ConfigError(f"The loss is {self.loss}, which has no form {self.hn_nce!r}. Choose the loss hn_nce.")
+            raise ConfigError(
+                f"The loss is {self.loss}, which has no form {self.hn_nce!r}. Choose the loss hn_nce."
+            )
         return self
 
     def fits(self, is_world: bool) -> bool:
@@ -63,7 +76,8 @@ class ObjectiveSettings(Section):
         description="losses by name, each with its weight and its own settings",
     )
     keep_share: Share = Field(
-        default=1.0, description="share of captions that distill holds in place, per batch; less is faster"
+        default=1.0,
+        description="share of captions that distill holds in place, per batch; less is faster",
     )
 
     @model_validator(mode="after")
@@ -111,7 +125,9 @@ class NegationSettings(Section):
         if not sum(self.sentences.values()) > 0:
             raise ConfigError("At least one of the shares of sentences must be above 0.")
         if self.not_epochs and not self.sentences.get("not"):
-            raise ConfigError('not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.')
+            raise ConfigError(
+                'not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.'
+            )
         return self
 
     @property

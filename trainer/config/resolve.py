@@ -28,7 +28,8 @@ CAPTION_SUFFIXES = (".csv", ".json")  # of dataset files, which locate their vid
 def resolved(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
     """Make paths absolute, so that the run finds its files from anywhere, and check that base and data can serve.
 
-    The base may be the name of a model of the data folder. An error refuses data, and names presets that fit it.
+    The base may be the name of a model of the data folder. An error refuses data, and names presets
+    that fit it.
     """
     paths: dict[str, Any] = {}
     for section in config.extensions.values():
@@ -97,7 +98,9 @@ def _check_data(config: TrainConfig) -> None:
         training.check_data(config)
         return
     if not path.exists():
-        raise ConfigError(f"{data} is not there. Name world, a captions file or the folder of a dataset.")
+        raise ConfigError(
+            f"{data} is not there. Name world, a captions file or the folder of a dataset."
+        )
 
     is_captions = is_captions_file(path)
     fitting_presets = " or ".join(FOR_CAPTIONS if is_captions else FOR_VIDEOS)

@@ -10,7 +10,9 @@ from nt2vr.sections import AnySize, Count, Positive, PositiveOrInfinite, Section
 class BatchSettings(Section):
     """How many batches there are, and how large they are."""
 
-    epochs: Count = Field(default=16, description="number of epochs; each ends with validation and a checkpoint")
+    epochs: Count = Field(
+        default=16, description="number of epochs; each ends with validation and a checkpoint"
+    )
     passes: Count = Field(
         default=1,
         description="passes per epoch over the clips, each with newly drawn captions, or over the captions",
@@ -20,30 +22,43 @@ class BatchSettings(Section):
         description="clips per batch; each caption's negatives are the batch's other videos. Several processes share "
         "a batch",
     )
-    accumulate: Count = Field(default=1, description="batches per optimizer step; their gradients are averaged")
+    accumulate: Count = Field(
+        default=1, description="batches per optimizer step; their gradients are averaged"
+    )
 
 
 class RateSettings(Section):
     """The learning rate, and how it changes."""
 
-    learning_rate: Positive = Field(default=1e-3, description="peak learning rate, reached after warmup_steps")
+    learning_rate: Positive = Field(
+        default=1e-3, description="peak learning rate, reached after warmup_steps"
+    )
     head_learning_rate: AnySize = Field(
-        default=0.0, description="learning rate of a pooling that learns; 0 for the same as the towers"
+        default=0.0,
+        description="learning rate of a pooling that learns; 0 for the same as the towers",
     )
     schedule: Literal["cosine", "exponential"] = Field(
         default="cosine",
         description="how the learning rate falls after warm-up; cosine, down to 0, or exponential (the paper's), by "
         "the factor decay every epoch",
     )
-    decay: Positive = Field(default=0.99, description="learning-rate factor per epoch, if the schedule is exponential")
-    warmup_steps: Whole = Field(default=60, description="steps until the learning rate peaks; it rises linearly")
+    decay: Positive = Field(
+        default=0.99, description="learning-rate factor per epoch, if the schedule is exponential"
+    )
+    warmup_steps: Whole = Field(
+        default=60, description="steps until the learning rate peaks; it rises linearly"
+    )
 
 
 class OptimizationSettings(Section):
     """The optimizer, the clipping of gradients, and number formats."""
 
-    optimizer: Literal["adamw", "rmsprop"] = Field(default="adamw", description="AdamW or the paper's RMSProp")
-    weight_decay: AnySize = Field(default=0.05, description="weight decay, applied to matrices only")
+    optimizer: Literal["adamw", "rmsprop"] = Field(
+        default="adamw", description="AdamW or the paper's RMSProp"
+    )
+    weight_decay: AnySize = Field(
+        default=0.05, description="weight decay, applied to matrices only"
+    )
     max_grad_norm: PositiveOrInfinite = Field(
         default=1.0, description="maximum gradient norm; longer gradients are clipped to it"
     )

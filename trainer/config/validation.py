@@ -8,12 +8,19 @@ from nt2vr.sections import Count, Section, Whole
 
 OfVideos = Literal["original/MIR", "original/R@1", "original/R@5", "original/R@10"]
 OfDenying = Literal[
-    "composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_pairs", "not/auc", "negated/delta_MIR"
+    "composed/MIR",
+    "composed/hard_pairs",
+    "without/MIR",
+    "without/hard_pairs",
+    "not/auc",
+    "negated/delta_MIR",
 ]
 # of distillation on captions alone; no videos are searched
 OfText = Literal["text/order_if_kept", "text/order", "text/target", "text/kept", "text/idioms"]
 OfFusion = Literal["fusion/R@1", "fusion/R@5", "fusion/R@10"]  # queries of a picture plus a text
-Metric = Literal[OfVideos, OfDenying, OfText, OfFusion]  # validation metrics that patience can watch; higher is better
+Metric = Literal[
+    OfVideos, OfDenying, OfText, OfFusion
+]  # validation metrics that patience can watch; higher is better
 METRICS: tuple[str, ...] = get_args(Metric)
 
 
@@ -25,7 +32,8 @@ class ValidationSettings(Section):
         description="held-out clips searched after each epoch; data without a validation split has at most 1,000",
     )
     patience: Whole = Field(
-        default=0, description="epochs without improvement before the run stops; 0 for never (the paper: 2)"
+        default=0,
+        description="epochs without improvement before the run stops; 0 for never (the paper: 2)",
     )
     monitor: Metric = Field(
         default="original/MIR",

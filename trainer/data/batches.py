@@ -22,10 +22,14 @@ T = TypeVar("T")
 class Batch:
     """One process's share of b clips; row i of each belongs together."""
 
-    frames: NDArray[np.uint8] | None  # (b, F, S, S, 3) uint8 RGB; None where the visual tower is not trained
+    frames: (
+        NDArray[np.uint8] | None
+    )  # (b, F, S, S, 3) uint8 RGB; None where the visual tower is not trained
     captions: list[str]  # b sentences, or fewer, those that `keep_share` leaves
     rows: NDArray[np.int64] | None = None  # (B,) which clips, of all processes
-    drawn: Mapping[type[Input[Any, Any]], Any] = field(default_factory=dict)  # what each input has drawn, in order
+    drawn: Mapping[type[Input[Any, Any]], Any] = field(
+        default_factory=dict
+    )  # what each input has drawn, in order
 
     def of(self, kind: type[Input[T, Any]]) -> T:
         """Return what an input of the batch has drawn."""
@@ -34,7 +38,11 @@ class Batch:
 
 
 def epoch_batches(
-    clips: Clips, config: TrainConfig, epoch: int, start: int = 0, inputs: Iterable[Input[Any, Any]] = ()
+    clips: Clips,
+    config: TrainConfig,
+    epoch: int,
+    start: int = 0,
+    inputs: Iterable[Input[Any, Any]] = (),
 ) -> Generator[Batch]:
     """Yield an epoch's batches from number `start` on, with the losses' inputs, which have been prepared."""
     if epoch <= config.negation.not_epochs:
@@ -55,12 +63,22 @@ class _Epoch:
 
     def draws(self) -> list[Draw]:
         """Draw the epoch's clips or captions in order, each at most once per pass; a smaller last batch is dropped."""
-        full = self.config.batches_per_epoch // self.config.batches.passes * self.config.batches.batch_size
-        return [draw for number in range(self.config.batches.passes) for draw in self._pass(number)[:full]]
+        full = (
+            self.config.batches_per_epoch
+            // self.config.batches.passes
+            * self.config.batches.batch_size
+        )
+        return [
+            draw
+            for number in range(self.config.batches.passes)
+            for draw in self._pass(number)[:full]
+        ]
 
     def _pass(self, number: int) -> list[Draw]:
         clips, config, prefix = self.clips, self.config, f"{self.config.run.seed} {self.epoch}"
-        again, mark = ((number, 2), f" {number}") if number else ((), "")  # nothing in the first pass
+        again, mark = (
+            ((number, 2), f" {number}") if number else ((), "")
+        )  # nothing in the first pass
         rng = np.random.default_rng((config.run.seed, self.epoch, *again))
         if config.dataset.num_captions:
             counts = np.array([clips.sentences.num_captions(row) for row in range(len(clips))])
@@ -76,7 +94,10 @@ class _Epoch:
         config = self.config
         num_kept = math.ceil(config.objective.keep_share * len(draws) / world_size()) * world_size()
         source = self.clips.sentences
-        captions = [source.draw(row, random.Random(key), number) for row, number, key in draws[share(num_kept)]]
+        captions = [
+            source.draw(row, random.Random(key), number)
+            for row, number, key in draws[share(num_kept)]
+        ]
         drawn: dict[type[Input[Any, Any]], Any] = {}
         drawing = Drawing(self.clips, config, self.epoch, step, draws, captions, drawn)
         for loss_input in self.inputs:
@@ -91,17 +112,22 @@ class _Epoch:
         mine = drawing.share
         rng = np.random.default_rng(drawing.seed())
         order = rng.random((len(rows), stored.shape[1])).argsort(axis=1)
-        frames = stored[rows[mine, None], np.sort(order[mine, : config.frames.frames_per_step])]  # (b, f, S, S, 3)
+        frames = stored[
+            rows[mine, None], np.sort(order[mine, : config.frames.frames_per_step])
+        ]  # (b, f, S, S, 3)
         if config.frames.flip:
             flipped = (rng.random(len(rows)) < 0.5)[mine]
             frames[flipped] = frames[flipped][:, :, :, ::-1]
         return frames
 
 
-def every_caption(counts: NDArray[np.int64], rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def every_caption(
+    counts: NDArray[np.int64], rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Order all captions at random, those of one clip evenly spread over the epoch, so that batches rarely repeat one.
 
-    Of (N,) `counts` of the clips' captions, return the clip of each caption and its number among those of the clip.
+    Of (N,) `counts` of the clips' captions, return the clip of each caption and its number among
+    those of the clip.
     """
     rows = np.repeat(np.arange(len(counts)), counts)
     starts = np.repeat(counts.cumsum() - counts, counts)

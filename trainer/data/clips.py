@@ -35,7 +35,13 @@ from nt2vr.world.scenes import Scene, SceneSplit
 from trainer.config import TrainConfig, is_captions_file
 from trainer.data.queries import evaluation_queries, query_folder
 from trainer.data.remembered import remembered
-from trainer.data.sentences import MAX_PARSED, CaptionSentences, SentenceSource, WorldSentences, captions_of
+from trainer.data.sentences import (
+    MAX_PARSED,
+    CaptionSentences,
+    SentenceSource,
+    WorldSentences,
+    captions_of,
+)
 
 TrainingSplit = Literal["train", "validation"]
 Captions = Mapping[str, Sequence[str]]  # by the id of their video
@@ -48,14 +54,23 @@ TEXT, PARSED = TypeAdapter(str), TypeAdapter(ParsedCaption)  # as JSON
 
 @dataclass(frozen=True, eq=False)
 class Clips:
-    # (N, F, S, S, 3) uint8 RGB, on disk or undrawn; F is 0 for captions alone, and S where features stand for frames
+    # (N, F, S, S, 3) uint8 RGB, on disk or undrawn; F is 0 for captions alone, and S where features
+    # stand for frames
     frames: NDArray[np.uint8] | StoredClips | ClipFile
     sentences: SentenceSource
-    path: Path | None = None  # identifies the frames, next to the cache of their embeddings; None: nothing is cached
+    path: Path | None = (
+        None  # identifies the frames, next to the cache of their embeddings; None: nothing is cached
+    )
     name: str = "unnamed"
-    features: NDArray[np.float32] | None = None  # (N, W), computed by other code; None for clips that are seen
-    ids: Sequence[str] = ()  # N names of clips with what their files contain; none where only captions are read
-    queries: tuple[JudgedQuery, ...] = ()  # of held-out clips of a dataset; none where `sentences` make them
+    features: NDArray[np.float32] | None = (
+        None  # (N, W), computed by other code; None for clips that are seen
+    )
+    ids: Sequence[
+        str
+    ] = ()  # N names of clips with what their files contain; none where only captions are read
+    queries: tuple[
+        JudgedQuery, ...
+    ] = ()  # of held-out clips of a dataset; none where `sentences` make them
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -79,7 +94,9 @@ class Clips:
         return captions_of(self.sentences, seed)
 
     def all_captions(self, rows: Iterable[int]) -> list[str]:
-        numbered = ((row, number) for row in rows for number in range(self.sentences.num_captions(row)))
+        numbered = (
+            (row, number) for row in rows for number in range(self.sentences.num_captions(row))
+        )
         return [self.sentences.caption(row, random.Random(), number) for row, number in numbered]
 
     def embeddings(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
@@ -96,7 +113,9 @@ class Clips:
         """Encode all clips, or read the cached embeddings; a visual tower is identified by its fingerprint."""
         if self.path is None:
             return self.embeddings(encoder, progress)
-        return embedded_once(self.path, encoder, encoder.card, lambda: self.embeddings(encoder, progress))
+        return embedded_once(
+            self.path, encoder, encoder.card, lambda: self.embeddings(encoder, progress)
+        )
 
 
 class Reading(NamedTuple):
@@ -139,16 +158,24 @@ class ClipLoader:
         name, captions = read_split(config, split)
         if split == "train":
             read_split(config, "validation")  # fails now, before all is parsed
-            if missing := config.dataset.add_world and max(0, config.dataset.num_clips - len(captions)):
-                captions += world_captions(split, missing, config.run.seed, self.progress, self.cache)
+            if missing := config.dataset.add_world and max(
+                0, config.dataset.num_clips - len(captions)
+            ):
+                captions += world_captions(
+                    split, missing, config.run.seed, self.progress, self.cache
+                )
         return caption_clips(name, captions, self.progress, self.cache)
 
     def _dataset(self, split: TrainingSplit, count: int) -> Clips:
         config, has_files = self.config, not self.config.frames.features
         with progress_bar(self.progress) as shown:
             dataset = load_dataset(config.dataset.data, split, with_files=has_files, progress=shown)
-            if split == "train":  # what is wrong with the other split fails now, before all is decoded
-                load_dataset(config.dataset.data, "validation", with_files=has_files, progress=shown)
+            if (
+                split == "train"
+            ):  # what is wrong with the other split fails now, before all is decoded
+                load_dataset(
+                    config.dataset.data, "validation", with_files=has_files, progress=shown
+                )
         if split == "train":
             for remark in dataset.remarks:
                 logger.warning(remark)
@@ -201,7 +228,9 @@ class ClipLoader:
         return CaptionSentences(captions, denials, queries_all=self.config.dataset.num_captions > 0)
 
 
-def caption_clips(name: str, captions: Sequence[str], progress: Progress = silent, cache: Path | None = None) -> Clips:
+def caption_clips(
+    name: str, captions: Sequence[str], progress: Progress = silent, cache: Path | None = None
+) -> Clips:
     """Return captions, each standing for a clip that nothing looks at; what is parsed is kept in `cache`."""
     each, denials = [[caption] for caption in captions], denials_of(captions, progress, cache)
     frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
@@ -209,7 +238,11 @@ def caption_clips(name: str, captions: Sequence[str], progress: Progress = silen
 
 
 def world_captions(
-    split: SceneSplit, count: int, seed: int, progress: Progress = silent, folder: Path | None = None
+    split: SceneSplit,
+    count: int,
+    seed: int,
+    progress: Progress = silent,
+    folder: Path | None = None,
 ) -> list[str]:
     """Write captions of the built-in world, one per scene, the shortest of DRAFTS, none twice: at most `count`.
 
@@ -222,7 +255,10 @@ def world_captions(
 
     def shortest(row: int) -> str:
         scene = scenes()[row]
-        drafts = [describe(scene, random.Random(f"{seed} text {row} {draft}")).text for draft in range(DRAFTS)]
+        drafts = [
+            describe(scene, random.Random(f"{seed} text {row} {draft}")).text
+            for draft in range(DRAFTS)
+        ]
         return min(drafts, key=len)
 
     key = f"captions {split} {count} {seed} {DRAFTS}"
@@ -257,7 +293,9 @@ def world_clips(
     denials = None
     if free:  # sentences freer than the world's grammar are made of captions
         described = enumerate(scenes[:MAX_FREE])
-        captions = [describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in described]
+        captions = [
+            describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in described
+        ]
         denials = denials_of(captions, progress, cache)
     return Clips(frames, WorldSentences(scenes, free, denials), file.path, NAME)
 
@@ -265,17 +303,23 @@ def world_clips(
 def read_split(config: TrainConfig, split: TrainingSplit) -> tuple[str, list[str]]:
     """Read the display name and at most `num_clips` or `validation_clips` captions; the videos need not exist.
 
-    A tenth of a captions file's videos is held out, at most HELD_OUT, by a hash of their ids, as in a dataset without
-    a validation split. No validation caption also occurs in the training split, whichever video it describes.
+    A tenth of a captions file's videos is held out, at most HELD_OUT, by a hash of their ids, as in
+    a dataset without a validation split. No validation caption also occurs in the training split,
+    whichever video it describes.
     """
     name, training, validation = _captions_by_video(config.dataset.data)
     captions = _sampled(training, config.dataset.num_clips)
     if split == "validation":
         trained = {caption.lower() for some in training.values() for caption in some}
-        unseen = {video: [text for text in some if text.lower() not in trained] for video, some in validation.items()}
+        unseen = {
+            video: [text for text in some if text.lower() not in trained]
+            for video, some in validation.items()
+        }
         captions = _sampled(unseen, config.validation.validation_clips)
     if not captions:
-        raise DatasetError(f"{name} has no captions that could be held out for validation. Add captions.")
+        raise DatasetError(
+            f"{name} has no captions that could be held out for validation. Add captions."
+        )
     return name, captions
 
 
@@ -286,17 +330,25 @@ def _captions_by_video(data: str) -> tuple[str, Captions, Captions]:
         held_out = held_out_of(videos)
         kept = {video: some for video, some in videos.items() if video not in held_out}
         return path.name, kept, {video: videos[video] for video in held_out}
-    train, validation = (load_dataset(data, part, with_files=False) for part in ("train", "validation"))
-    trained, others = ({video.video_id: video.captions for video in each.videos} for each in (train, validation))
+    train, validation = (
+        load_dataset(data, part, with_files=False) for part in ("train", "validation")
+    )
+    trained, others = (
+        {video.video_id: video.captions for video in each.videos} for each in (train, validation)
+    )
     return train.name, trained, others
 
 
 def _sampled(videos: Captions, count: int) -> list[str]:
-    numbered = {f"{video}#{n}": text for video, texts in videos.items() for n, text in enumerate(texts)}
+    numbered = {
+        f"{video}#{n}": text for video, texts in videos.items() for n, text in enumerate(texts)
+    }
     return list(dict.fromkeys(numbered[key] for key in sample_ids(numbered, len(numbered))))[:count]
 
 
-def denials_of(captions: Sequence[str], progress: Progress = silent, cache: Path | None = None) -> CaptionDenials:
+def denials_of(
+    captions: Sequence[str], progress: Progress = silent, cache: Path | None = None
+) -> CaptionDenials:
     """Parse captions to draw denying sentences from, which takes about a minute for 30,000, or read them parsed."""
     key = "\n".join(["parsed", *captions])
     with progress_bar(progress) as shown:

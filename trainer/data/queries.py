@@ -13,13 +13,18 @@ from nt2vr.progress import Progress, silent
 
 
 def evaluation_queries(
-    videos: Sequence[Video], clips: Sequence[Video], folder: Path | None = None, progress: Progress = silent
+    videos: Sequence[Video],
+    clips: Sequence[Video],
+    folder: Path | None = None,
+    progress: Progress = silent,
 ) -> tuple[JudgedQuery, ...]:
     """Generate original, negated and composed queries of videos, and judge them for the clips in their order.
 
     Args:
-        videos: all that are searched, in the order of their dataset, on which wordings of composed queries depend.
-        clips: those of them that could be read; queries without any other relevant video are left out.
+        videos: all that are searched, in the order of their dataset, on which wordings of composed
+            queries depend.
+        clips: those of them that could be read; queries without any other relevant video are left
+            out.
         folder: keeps the queries for the next time; None generates them anew.
         progress: gets the number of captions that have been parsed.
     """

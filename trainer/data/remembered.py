@@ -1,7 +1,7 @@
 """What preparing sentences has worked out, kept as it is, so that a training that is killed goes on from there.
 
-FOLDER/prepared-DIGEST.jsonl has a line of JSON per item, in their order. The digest is of what items depend on, with
-the code and the tables that read and write sentences.
+FOLDER/prepared-DIGEST.jsonl has a line of JSON per item, in their order. The digest is of what
+items depend on, with the code and the tables that read and write sentences.
 """
 
 import logging
@@ -26,7 +26,13 @@ Item = TypeVar("Item")
 Value = TypeVar("Value")
 KEPT = Limit(count=8)  # files: 30 MB for 24,000 captions
 LOCK = ".prepared.lock"
-SOURCES = (PACKAGE / "negation", PACKAGE / "world", ASSETS / "language", ASSETS / "wordings", ASSETS / "world")
+SOURCES = (
+    PACKAGE / "negation",
+    PACKAGE / "world",
+    ASSETS / "language",
+    ASSETS / "wordings",
+    ASSETS / "world",
+)
 
 
 def remembered(
@@ -47,7 +53,9 @@ def remembered(
         yield from map(compute, items)
         return
 
-    digest = blake2b(f"{_source_digest()} {key}".encode(errors="surrogatepass"), digest_size=12).hexdigest()
+    digest = blake2b(
+        f"{_source_digest()} {key}".encode(errors="surrogatepass"), digest_size=12
+    ).hexdigest()
     path = folder / f"prepared-{digest}.jsonl"
     known, num_bytes = _read(path, form)
     with ExitStack() as stack:
@@ -81,7 +89,9 @@ def _open(path: Path, num_bytes: int, stack: ExitStack) -> FileIO | None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         stack.enter_context(FileLock(path.with_name(LOCK), timeout=0))
-        file = stack.enter_context(path.open("ab", buffering=0))  # or closing writes again to a full disk
+        file = stack.enter_context(
+            path.open("ab", buffering=0)
+        )  # or closing writes again to a full disk
         file.truncate(num_bytes)
     except (OSError, Timeout):
         return None
@@ -94,7 +104,10 @@ def _append(file: FileIO | None, value: Value, form: TypeAdapter[Value]) -> File
         return None
     try:
         file.write(form.dump_json(value) + b"\n")
-    except (OSError, ValueError) as error:  # a full disk, or half a surrogate pair, which is no JSON
+    except (
+        OSError,
+        ValueError,
+    ) as error:  # a full disk, or half a surrogate pair, which is no JSON
         logger.warning("What is prepared cannot be kept (%s).", reason_of(error))
         return None
     return file

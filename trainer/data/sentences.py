@@ -17,8 +17,12 @@ from nt2vr.world.captions import describe
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenial, SceneDenialKind, SceneDenials, negate
 
-MAX_PARSED = 40_000  # captions of a dataset with videos that denying sentences are made of: a minute's work
-CAPTIONS_TRIED = 50  # per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B"
+MAX_PARSED = (
+    40_000  # captions of a dataset with videos that denying sentences are made of: a minute's work
+)
+CAPTIONS_TRIED = (
+    50  # per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B"
+)
 
 
 class DrawnCaption(NamedTuple):
@@ -35,7 +39,9 @@ class Truth(NamedTuple):
     both: NDArray[np.bool_]
 
 
-def captions_of(source: "SentenceSource", seed: str, rows: Iterable[int] | None = None) -> list[str]:
+def captions_of(
+    source: "SentenceSource", seed: str, rows: Iterable[int] | None = None
+) -> list[str]:
     """Draw one caption per clip, of some rows or of all; equal seeds give equal captions."""
     rows = range(len(source)) if rows is None else rows
     return [source.caption(row, random.Random(f"{seed} {row}")) for row in rows]
@@ -49,10 +55,13 @@ def fixed_key(seed: int, row: int) -> str:
 class WorldSentences:
     """Sentences about scenes of the built-in world, whose truth is known: equal generators give equal sentences.
 
-    The share `free` of the denying sentences is made by `denials`, of parsed captions; their truth is not known.
+    The share `free` of the denying sentences is made by `denials`, of parsed captions; their truth
+    is not known.
     """
 
-    def __init__(self, scenes: Sequence[Scene], free: float = 0.0, denials: CaptionDenials | None = None) -> None:
+    def __init__(
+        self, scenes: Sequence[Scene], free: float = 0.0, denials: CaptionDenials | None = None
+    ) -> None:
         self.scenes, self._free, self._denials = scenes, free, denials
         self.grammar, self.parses_captions = SceneDenials(scenes), denials is not None
 
@@ -133,9 +142,15 @@ class CaptionSentences:
     def queries(self) -> tuple[JudgedQuery, ...]:
         if not self.has_videos:
             return ()
-        keys: list[tuple[int, int | None, str]] = [(row, None, f"validation {row}") for row in range(len(self))]
+        keys: list[tuple[int, int | None, str]] = [
+            (row, None, f"validation {row}") for row in range(len(self))
+        ]
         if self.queries_all:
-            keys = [(row, n, f"{key} {n}") for row, _, key in keys for n in range(self.num_captions(row))]
+            keys = [
+                (row, n, f"{key} {n}")
+                for row, _, key in keys
+                for n in range(self.num_captions(row))
+            ]
         originals, negated = list[JudgedQuery](), list[JudgedQuery]()
         for place, (row, number, key) in enumerate(keys):
             caption, relevant = self.draw(row, random.Random(key), number), row_array((row,))
@@ -148,13 +163,19 @@ class CaptionSentences:
 SentenceSource = WorldSentences | CaptionSentences
 
 
-def denial_of_captions(denials: CaptionDenials, shares: Mapping[Any, float], rng: random.Random) -> Denial:
+def denial_of_captions(
+    denials: CaptionDenials, shares: Mapping[Any, float], rng: random.Random
+) -> Denial:
     """Draw a kind by the shares, then captions until one gives it; if none does, another kind."""
-    left: dict[DenialKind, float] = {kind: shares[kind] for kind in get_args(DenialKind) if shares.get(kind)}
+    left: dict[DenialKind, float] = {
+        kind: shares[kind] for kind in get_args(DenialKind) if shares.get(kind)
+    }
     while left:
         kind = rng.choices(list(left), list(left.values()))[0]
         for _ in range(CAPTIONS_TRIED):
             if denial := denials.draw(rng.randrange(len(denials)), kind, rng):
                 return denial
         del left[kind]
-    raise ConfigError(f"These captions give no sentences of the kinds {', '.join(shares)}. Name others, or more.")
+    raise ConfigError(
+        f"These captions give no sentences of the kinds {', '.join(shares)}. Name others, or more."
+    )

@@ -33,21 +33,28 @@ class Draw(NamedTuple):
 class Input(Generic[Drawn, Embedded]):
     """What a loss needs in a batch. A loss names the class among its `inputs`; each run has an object of its own.
 
-    The methods are called in the order in which they stand here: `check` and `check_base` before a run starts,
-    `prepare` to `card_fields` once per run, `draw` to `embed` for each batch. `draw` and `embed` are the only ones
-    that every input has.
+    The methods are called in the order in which they stand here: `check` and `check_base` before a
+    run starts, `prepare` to `card_fields` once per run, `draw` to `embed` for each batch. `draw`
+    and `embed` are the only ones that every input has.
 
-    What `draw` returns may depend on nothing but the clips, the config, the epoch and the step, as in a resumed run.
+    What `draw` returns may depend on nothing but the clips, the config, the epoch and the step, as
+    in a resumed run.
     """
 
     # inputs whose draws this one reads, or whose objects it uses
     uses: ClassVar[tuple[Callable[[], "Input[Any, Any]"], ...]] = ()
     reads_videos: ClassVar[bool] = False  # otherwise a training reads captions alone
-    reads_frames: ClassVar[bool] = False  # of a frozen visual tower, the embeddings of single frames are kept
+    reads_frames: ClassVar[bool] = (
+        False  # of a frozen visual tower, the embeddings of single frames are kept
+    )
     parses_captions: ClassVar[bool] = False  # the clips' sentences can deny something
-    fixes_captions: ClassVar[bool] = False  # a clip has one caption throughout, where captions are generated
+    fixes_captions: ClassVar[bool] = (
+        False  # a clip has one caption throughout, where captions are generated
+    )
     needs_world: ClassVar[bool] = False  # it knows what each clip shows
-    needs_frozen_videos: ClassVar[bool] = False  # it compares with videos or texts as the starting model embeds them
+    needs_frozen_videos: ClassVar[bool] = (
+        False  # it compares with videos or texts as the starting model embeds them
+    )
 
     def check(self, config: TrainConfig, loss: str) -> None:
         """Raise a ConfigError if a config rules out the loss of this name, which has this input."""
@@ -75,7 +82,9 @@ class Input(Generic[Drawn, Embedded]):
         """
         return []
 
-    def example_texts(self, row: int, caption: DrawnCaption, preparation: "Preparation") -> list[str]:
+    def example_texts(
+        self, row: int, caption: DrawnCaption, preparation: "Preparation"
+    ) -> list[str]:
         """Return texts like those that it draws for a clip, here one with this caption. Their words are learned."""
         return self.known_texts(row)
 
@@ -94,13 +103,16 @@ class Input(Generic[Drawn, Embedded]):
         """Return the texts of a batch to embed by the model in training."""
         return ()
 
-    def embed(self, drawn: Drawn, texts: Tensor, batch: "EmbeddedBatch", towers: "Towers") -> Embedded:
+    def embed(
+        self, drawn: Drawn, texts: Tensor, batch: "EmbeddedBatch", towers: "Towers"
+    ) -> Embedded:
         """Return what the loss reads as `batch.of(…)`.
 
         Args:
             drawn: what `draw` returned, in this process.
             texts: (n, D), L2-normalised embeddings of `texts(drawn)`.
-            batch: embeddings of all processes, of which the inputs that this one uses are already there.
+            batch: embeddings of all processes, of which the inputs that this one uses are already
+                there.
             towers: the model in training.
         """
         raise NotImplementedError
@@ -134,10 +146,12 @@ class Preparation:
     """A training before its first step.
 
     Attributes:
-        videos: (N, D), L2-normalised embeddings of all clips by the frozen visual tower, or means of their frames';
-            None while that tower learns, without videos, and before they are embedded.
+        videos: (N, D), L2-normalised embeddings of all clips by the frozen visual tower, or means
+            of their frames'; None while that tower learns, without videos, and before they are
+            embedded.
         shared: what an input keeps for others until the first step, by its class.
-        cache: folder for what a training that is killed reads when it starts again; None stores nothing.
+        cache: folder for what a training that is killed reads when it starts again; None stores
+            nothing.
     """
 
     clips: Clips
@@ -208,13 +222,19 @@ class EmbeddedBatch:
     video: Tensor | None  # (B, D), L2-normalised, pooled over frames; None without videos
     caption: Tensor  # (B, D), L2-normalised; fewer rows with `keep_share`
     logit_scale: Tensor  # scalar factor of cosines before a softmax (1 / temperature)
-    inputs: Mapping[type[Input[Any, Any]], Any] = field(default_factory=dict)  # what each input has embedded
-    spaces: int = 1  # K, number of spaces of equal length that a vector joins; each part is of length 1 / √K
+    inputs: Mapping[type[Input[Any, Any]], Any] = field(
+        default_factory=dict
+    )  # what each input has embedded
+    spaces: int = (
+        1  # K, number of spaces of equal length that a vector joins; each part is of length 1 / √K
+    )
 
     def of(self, kind: type[Input[Any, T]]) -> T:
         """Return what an input has embedded; a ValueError says that the loss has not named it."""
         if kind not in self.inputs:
-            raise ValueError(f"The batch lacks {kind.__name__}, which this loss reads. Name it among its inputs.")
+            raise ValueError(
+                f"The batch lacks {kind.__name__}, which this loss reads. Name it among its inputs."
+            )
         embedded: T = self.inputs[kind]
         return embedded
 

@@ -35,7 +35,9 @@ class Denied(Input[list[Denial], Tensor]):
         """Return the sentences."""
         return [sentence.text for sentence in drawn]
 
-    def embed(self, drawn: list[Denial], texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> Tensor:
+    def embed(
+        self, drawn: list[Denial], texts: Tensor, batch: EmbeddedBatch, towers: Towers
+    ) -> Tensor:
         """Gather those of all processes."""
         return distributed.gather(texts)
 
@@ -54,7 +56,9 @@ def example_sentence(preparation: Preparation, row: int) -> Denial:
     """Draw a clip's sentence of before the first step, once for all inputs."""
     sentences: dict[int, Denial] = preparation.shared.setdefault(Denied, {})
     if row not in sentences:
-        sentences[row] = draw_sentence(preparation.clips, preparation.config, row, f"{preparation.key} {row}")
+        sentences[row] = draw_sentence(
+            preparation.clips, preparation.config, row, f"{preparation.key} {row}"
+        )
     return sentences[row]
 
 
@@ -97,7 +101,9 @@ class Truth(Input[TruthBatch, EmbeddedTruth]):
             pool = _with_more(pool, both, drawing)
         return TruthBatch(pool, fitting[:, pool], both[:, pool])
 
-    def embed(self, drawn: TruthBatch, texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> EmbeddedTruth:
+    def embed(
+        self, drawn: TruthBatch, texts: Tensor, batch: EmbeddedBatch, towers: Towers
+    ) -> EmbeddedTruth:
         """Look up the clips of the pool, or take those of the batch."""
         pool = towers.stored_videos(drawn.pool) if towers.stores_videos else batch.video
         assert pool is not None, "a known truth comes with clips"
@@ -106,7 +112,9 @@ class Truth(Input[TruthBatch, EmbeddedTruth]):
         return EmbeddedTruth(pool, fitting, both)
 
 
-def _with_more(rows: NDArray[np.int64], both: NDArray[np.bool_], drawing: Drawing) -> NDArray[np.int64]:
+def _with_more(
+    rows: NDArray[np.int64], both: NDArray[np.bool_], drawing: Drawing
+) -> NDArray[np.int64]:
     """Add hard and random clips to those of the batch."""
     negation = drawing.config.negation
     rng = np.random.default_rng(drawing.seed(1))

@@ -28,10 +28,11 @@ class TextEncoder(Protocol):
         """Embed texts: (N, D), L2-normalised."""
 
 
-# An embedding depends, in its last bits, on the texts that it is encoded with: `encode_short` pads a chunk to its
-# longest text, and matrix products of other shapes add up in another order (with a fixed shape, all of 7,544
-# embeddings were bit-equal). So the teacher encodes the texts of a batch in one call and caches nothing: its
-# embeddings are a function of the batch, and a resumed run needs no cache. The cost is in trainer/LOG.md.
+# An embedding depends, in its last bits, on the texts that it is encoded with: `encode_short` pads
+# a chunk to its longest text, and matrix products of other shapes add up in another order (with a
+# fixed shape, all of 7,544 embeddings were bit-equal). So the teacher encodes the texts of a batch
+# in one call and caches nothing: its embeddings are a function of the batch, and a resumed run
+# needs no cache. The cost is in trainer/LOG.md.
 class FrozenTexts:
     """The text tower of a model, frozen, such as the teacher of negation distillation."""
 
@@ -49,7 +50,9 @@ class FrozenTexts:
         """Embed texts in one call: (N, D), L2-normalised."""
         with torch.inference_mode():
             tokens = self._tokenizer(list(texts) or [""]).to(self._device)
-            embeddings: NDArray[np.float32] = encode_short(self._model, tokens).float().cpu().numpy()
+            embeddings: NDArray[np.float32] = (
+                encode_short(self._model, tokens).float().cpu().numpy()
+            )
         return embeddings[: len(texts)]
 
 
@@ -65,7 +68,9 @@ class StoredTexts:
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts, or read the embeddings that an earlier call stored: (N, D), L2-normalised."""
-        digest = blake2b(repr((self.encoder.text_key, list(texts))).encode(), digest_size=12).hexdigest()
+        digest = blake2b(
+            repr((self.encoder.text_key, list(texts))).encode(), digest_size=12
+        ).hexdigest()
         path = self.folder / f"texts-{digest}.npy"
         try:
             stored: NDArray[np.float32] = np.load(path)

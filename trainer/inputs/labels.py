@@ -39,13 +39,17 @@ class Labels(Input[LabelBatch, EmbeddedLabels]):
         assert isinstance(clips.sentences, WorldSentences), "such losses are refused without"
         table = clips.sentences.grammar.table
         self._wordings: list[Sequence[str]] = [label.texts for label in labels()]
-        self._shown = np.stack([table.holding(label.claim) for label in labels()], axis=1)  # (N, labels)
+        self._shown = np.stack(
+            [table.holding(label.claim) for label in labels()], axis=1
+        )  # (N, labels)
 
     def draw(self, drawing: Drawing) -> LabelBatch:
         """Draw words that a clip of the batch shows, each in one of its wordings."""
         seed = drawing.seed(3)
         shown = self._shown[drawing.rows]
-        chosen = np.random.default_rng(seed).permutation(np.flatnonzero(shown.any(axis=0)))[:MAX_LABELS]
+        chosen = np.random.default_rng(seed).permutation(np.flatnonzero(shown.any(axis=0)))[
+            :MAX_LABELS
+        ]
         rng = random.Random(str(seed))
         texts = [rng.choice(self._wordings[number]) for number in chosen.tolist()]
         return LabelBatch(texts, shown[:, chosen])
@@ -54,6 +58,8 @@ class Labels(Input[LabelBatch, EmbeddedLabels]):
         """Return the words."""
         return drawn.texts
 
-    def embed(self, drawn: LabelBatch, texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> EmbeddedLabels:
+    def embed(
+        self, drawn: LabelBatch, texts: Tensor, batch: EmbeddedBatch, towers: Towers
+    ) -> EmbeddedLabels:
         """Pair the words with the clips that show them."""
         return EmbeddedLabels(texts, torch.from_numpy(drawn.shown).to(towers.device))

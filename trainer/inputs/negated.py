@@ -13,13 +13,17 @@ from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Preparation, Towe
 
 
 class NegatedCaptions(NamedTuple):
-    texts: list[str]  # b captions, one thing in each denied; those that cannot be negated, as they are
+    texts: list[
+        str
+    ]  # b captions, one thing in each denied; those that cannot be negated, as they are
     negatable: NDArray[np.bool_]  # (b,) which could be
 
 
 class EmbeddedNegated(NamedTuple):
     text: Tensor  # (B, D), L2-normalised captions with one thing denied in each
-    negatable: Tensor | None = None  # (B,) bool, True for captions that could be negated; None if all could
+    negatable: Tensor | None = (
+        None  # (B,) bool, True for captions that could be negated; None if all could
+    )
 
 
 class Negated(Input[NegatedCaptions, EmbeddedNegated]):
@@ -44,7 +48,9 @@ class Negated(Input[NegatedCaptions, EmbeddedNegated]):
         """Return the negated captions."""
         return drawn.texts
 
-    def embed(self, drawn: NegatedCaptions, texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> EmbeddedNegated:
+    def embed(
+        self, drawn: NegatedCaptions, texts: Tensor, batch: EmbeddedBatch, towers: Towers
+    ) -> EmbeddedNegated:
         """Gather those of all processes."""
         text = distributed.gather(texts)
         negatable = distributed.gather(torch.from_numpy(drawn.negatable).to(towers.device))

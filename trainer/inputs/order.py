@@ -61,13 +61,17 @@ class Order(Input[OrderedClips, EmbeddedOrder]):
 
     def draw(self, drawing: Drawing) -> OrderedClips:
         """Draw pairs of clips."""
-        return self._orders.draw(ORDERED_PAIRS, drawing.config.frames.num_frames, drawing.rng("ordered"))
+        return self._orders.draw(
+            ORDERED_PAIRS, drawing.config.frames.num_frames, drawing.rng("ordered")
+        )
 
     def texts(self, drawn: OrderedClips) -> list[str]:
         """Return the sentences."""
         return drawn.texts
 
-    def embed(self, drawn: OrderedClips, texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> EmbeddedOrder:
+    def embed(
+        self, drawn: OrderedClips, texts: Tensor, batch: EmbeddedBatch, towers: Towers
+    ) -> EmbeddedOrder:
         """Pool the frames of each clip in its order."""
         if not len(drawn.rows):  # attention refuses no clips at all
             return EmbeddedOrder(texts, texts)
@@ -95,13 +99,16 @@ class Motion(NamedTuple):
 class FrameOrders:
     """Pairs of clips that differ in the order of their frames alone, each with its sentence.
 
-    Of two clips in which the same kind of figure does one thing throughout, each gives half of the frames, in either
-    order. Of a clip in which somebody throws a ball, the frames in another order show the ball caught.
+    Of two clips in which the same kind of figure does one thing throughout, each gives half of the
+    frames, in either order. Of a clip in which somebody throws a ball, the frames in another order
+    show the ball caught.
     """
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._of: dict[str, dict[str, list[int]]] = {}
-        self._motions: dict[tuple[str, str], list[Motion]] = {}  # by both verbs: a rare pair is drawn as often
+        self._motions: dict[
+            tuple[str, str], list[Motion]
+        ] = {}  # by both verbs: a rare pair is drawn as often
         for row, scene in enumerate(scenes):
             for solo in solos_of(row, scene):
                 self._of.setdefault(solo.thing, {}).setdefault(solo.verb, []).append(row)
@@ -109,7 +116,10 @@ class FrameOrders:
                 self._motions.setdefault((motion.verb, motion.other), []).append(motion)
         several = {thing: verbs for thing, verbs in self._of.items() if len(verbs) > 1}
         self._solos = [
-            Solo(row, thing, verb) for thing, verbs in several.items() for verb, rows in verbs.items() for row in rows
+            Solo(row, thing, verb)
+            for thing, verbs in several.items()
+            for verb, rows in verbs.items()
+            for row in rows
         ]
 
     def draw(self, num_pairs: int, num_frames: int, rng: random.Random) -> OrderedClips:
@@ -132,7 +142,11 @@ class FrameOrders:
         for turn in (1, -1):
             first, second = phrases[::turn]
             drawn = [sorted(rng.sample(range(num_frames), count)) for count in counts]
-            shown = [(solo.row, frame) for solo, some in zip(pair[::turn], drawn, strict=True) for frame in some]
+            shown = [
+                (solo.row, frame)
+                for solo, some in zip(pair[::turn], drawn, strict=True)
+                for frame in some
+            ]
             yield in_turn(who, first, second, joint), shown
 
     def _moving(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Shown]]:
@@ -146,7 +160,9 @@ class FrameOrders:
 
 
 def _draw_noun(thing: str, rng: random.Random) -> str:
-    return rng.choice([noun for noun in things()[thing].nouns if noun.number == "one"]).with_article()
+    return rng.choice(
+        [noun for noun in things()[thing].nouns if noun.number == "one"]
+    ).with_article()
 
 
 def reordered(verb: str, other: str, num_frames: int) -> list[int]:
@@ -169,7 +185,9 @@ def motions_of(row: int, scene: Scene) -> Iterator[Motion]:
     """Yield who comes or goes, and what moves throughout a scene as something else does in another order."""
     for figure in filter(_is_named, scene.figures):
         if (figure.enters > 0) != (figure.leaves < 1):
-            yield Motion(row, figure.thing, *((ENTER, LEAVE) if figure.enters > 0 else (LEAVE, ENTER)), "")
+            yield Motion(
+                row, figure.thing, *((ENTER, LEAVE) if figure.enters > 0 else (LEAVE, ENTER)), ""
+            )
         for deed in main_deeds(figure):
             # from start to end, to nobody and to one thing at most
             if (deed.start, deed.end) == (0, 1) and (deed.object is None or _is_one(deed.object)):

@@ -19,7 +19,9 @@ from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Preparation, Towe
 from trainer.inputs.denied import Denied, example_sentence
 from trainer.inputs.frozen_texts import FrozenTexts, StoredTexts, TextEncoder, embed_once
 
-SAMPLE = 2048  # captions, and sentences made of captions, averaged for the teacher's mean embeddings
+SAMPLE = (
+    2048  # captions, and sentences made of captions, averaged for the teacher's mean embeddings
+)
 
 
 class PartVectors(NamedTuple):
@@ -29,10 +31,14 @@ class PartVectors(NamedTuple):
     unwanted: Tensor  # (B, D), L2-normalised; meaningless for idioms, which have no unwanted part
     pure: Tensor  # (B,) bool, True for sentences that want nothing ("not B")
     unwanted_mean: Tensor  # (D,), mean of many unwanted parts, not normalised
-    video_mean: Tensor  # (D,), mean of many videos or, without videos, of many captions; not normalised
+    video_mean: (
+        Tensor  # (D,), mean of many videos or, without videos, of many captions; not normalised
+    )
     # the captions that `EmbeddedBatch.caption` has, L2-normalised; None if no loss needs them
     caption: Tensor | None = None
-    idiom: Tensor | None = None  # (B,) bool, True for sentences that deny nothing; None if there are none
+    idiom: Tensor | None = (
+        None  # (B,) bool, True for sentences that deny nothing; None if there are none
+    )
 
 
 class TeacherTexts(NamedTuple):
@@ -45,7 +51,8 @@ class Parts(Input[TeacherTexts, PartVectors]):
 
     Attributes:
         teacher: embeds them.
-        storing_teacher: the same for texts that a training which is killed embeds again at its next start.
+        storing_teacher: the same for texts that a training which is killed embeds again at its next
+            start.
     """
 
     uses = (Denied,)
@@ -58,7 +65,9 @@ class Parts(Input[TeacherTexts, PartVectors]):
         """Refuse what has no text tower like the teacher's."""
         super().check(config, loss)
         if config.text_side:
-            raise ConfigError(f"{loss} teaches a text tower. Leave it out, or leave {config.text_side} out.")
+            raise ConfigError(
+                f"{loss} teaches a text tower. Leave it out, or leave {config.text_side} out."
+            )
 
     def join(self, other: Input[TeacherTexts, PartVectors]) -> None:
         """Embed the captions if any loss compares them."""
@@ -89,7 +98,9 @@ class Parts(Input[TeacherTexts, PartVectors]):
         captions = [caption.text for caption in drawing.captions] if self.with_captions else None
         return TeacherTexts(drawing.of(Denied), captions)
 
-    def embed(self, drawn: TeacherTexts, texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> PartVectors:
+    def embed(
+        self, drawn: TeacherTexts, texts: Tensor, batch: EmbeddedBatch, towers: Towers
+    ) -> PartVectors:
         """Embed the parts by the teacher."""
         return gathered(self.teacher.parts(drawn.sentences, drawn.captions))
 
@@ -103,11 +114,19 @@ class Teacher:
     """
 
     def __init__(
-        self, encoder: TextEncoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
+        self,
+        encoder: TextEncoder,
+        sentences: Iterable[Denial],
+        videos: NDArray[np.float32],
+        device: str,
     ) -> None:
         self.encoder, self._device = encoder, device
-        unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted))
-        self.unwanted_mean = self.embed(unwanted).mean(dim=0).nan_to_num()  # of none: nothing is subtracted
+        unwanted = list(
+            dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted)
+        )
+        self.unwanted_mean = (
+            self.embed(unwanted).mean(dim=0).nan_to_num()
+        )  # of none: nothing is subtracted
         self.video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
 
     def with_encoder(self, encoder: TextEncoder) -> "Teacher":
@@ -120,10 +139,16 @@ class Teacher:
         """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given."""
         parts = [each.wanted for each in sentences], [each.unwanted for each in sentences]
         texts = [*chain(*parts), *(captions or ())]
-        wanted, unwanted, caption = self.embed(texts).tensor_split([len(sentences), 2 * len(sentences)])
-        pure, idiom = (torch.tensor([not text for text in some], device=self._device) for some in parts)
+        wanted, unwanted, caption = self.embed(texts).tensor_split(
+            [len(sentences), 2 * len(sentences)]
+        )
+        pure, idiom = (
+            torch.tensor([not text for text in some], device=self._device) for some in parts
+        )
         means = self.unwanted_mean, self.video_mean
-        return PartVectors(wanted, unwanted, pure, *means, None if captions is None else caption, idiom)
+        return PartVectors(
+            wanted, unwanted, pure, *means, None if captions is None else caption, idiom
+        )
 
     def embed(self, texts: Sequence[str]) -> Tensor:
         """Embed texts, each once: (N, D), L2-normalised."""
@@ -131,5 +156,9 @@ class Teacher:
 
 
 def gathered(parts: PartVectors) -> PartVectors:
-    own = {name: getattr(parts, name) for name in ("wanted", "unwanted", "pure", "caption", "idiom")}
-    return parts._replace(**{name: distributed.gather(some) for name, some in own.items() if some is not None})
+    own = {
+        name: getattr(parts, name) for name in ("wanted", "unwanted", "pure", "caption", "idiom")
+    }
+    return parts._replace(
+        **{name: distributed.gather(some) for name, some in own.items() if some is not None}
+    )

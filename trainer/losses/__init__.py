@@ -31,7 +31,9 @@ class Loss(Protocol):
         """Return the loss of the batch, a scalar; 0 with a gradient where nothing in it can be used."""
 
 
-BUILT_IN: dict[str, type[Any]] = {  # frozen dataclasses with `inputs` and `__call__`, every field with a default
+BUILT_IN: dict[
+    str, type[Any]
+] = {  # frozen dataclasses with `inputs` and `__call__`, every field with a default
     "contrastive": ContrastiveLoss,
     "labels": LabelsLoss,
     "retrieval": RetrievalLoss,
@@ -53,7 +55,9 @@ def _checked(name: str, loss: Any) -> type[Any]:
         built: Any = loss()
     except TypeError as error:
         reason = reason_of(error)
-        raise ConfigError(f"The loss {quoted(name)} cannot be built ({reason}). Give its fields defaults.") from error
+        raise ConfigError(
+            f"The loss {quoted(name)} cannot be built ({reason}). Give its fields defaults."
+        ) from error
     if not (callable(built) and isinstance(getattr(built, "inputs", None), Sequence)):
         raise ConfigError(described)
     for factory in built.inputs:
@@ -99,7 +103,10 @@ class WeightedLosses:
     def __call__(self, batch: EmbeddedBatch) -> tuple[Tensor, dict[str, float]]:
         """Return the sum to minimise, and the unweighted value of each loss."""
         values = {name: loss(batch) for name, (_, loss) in self.terms.items()}
-        total = sum((self.terms[name][0] * value for name, value in values.items()), batch.caption.new_zeros(()))
+        total = sum(
+            (self.terms[name][0] * value for name, value in values.items()),
+            batch.caption.new_zeros(()),
+        )
         return total, {name: value.item() for name, value in values.items()}
 
 

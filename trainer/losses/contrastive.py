@@ -17,7 +17,8 @@ class ContrastiveLoss:
         s = logit_scale · cos(video, caption)                   (B, B)
         loss = (cross_entropy(s, diagonal) + cross_entropy(sᵀ, diagonal)) / 2
 
-    Source: Radford et al., "Learning Transferable Visual Models From Natural Language Supervision", ICML 2021, Fig. 3.
+    Source: Radford et al., "Learning Transferable Visual Models From Natural Language Supervision",
+    ICML 2021, Fig. 3.
     """
 
     inputs: ClassVar[tuple[InputFactory, ...]] = (Video,)

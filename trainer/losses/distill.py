@@ -20,16 +20,23 @@ class DistillLoss:
         target = normalise(start · mean video - T0(unwanted))                           if nothing is wanted
         loss = mean (1 - cos(sentence, target)) + keep · mean (1 - cos(caption, T0(caption)))
 
-    The unwanted parts' mean is what all short phrases have in common, so subtracting it would carry no meaning. A
-    sentence that wants nothing starts from the mean of all videos, so that only the unwanted part orders them; without
-    videos, from the mean of many captions. That is another direction than the mean of videos and orders them, too, so
-    that `start` 0 is better there. The loss itself needs no videos, and no gradient reaches the visual tower or T0.
+    The unwanted parts' mean is what all short phrases have in common, so subtracting it would carry
+    no meaning. A sentence that wants nothing starts from the mean of all videos, so that only the
+    unwanted part orders them; without videos, from the mean of many captions. That is another
+    direction than the mean of videos and orders them, too, so that `start` 0 is better there. The
+    loss itself needs no videos, and no gradient reaches the visual tower or T0.
     """
 
-    alpha: float = option(0.5, "weight of the subtracted unwanted part; more excludes better and costs composed R@k")
+    alpha: float = option(
+        0.5, "weight of the subtracted unwanted part; more excludes better and costs composed R@k"
+    )
     keep: float = option(1.0, "weight of the term that holds affirmative captions in place")
-    centre: float = option(1.0, "weight of the unwanted parts' mean; 0 subtracts all of the unwanted part")
-    start: float = option(1.0, "weight of the mean video, from which sentences that want nothing start")
+    centre: float = option(
+        1.0, "weight of the unwanted parts' mean; 0 subtracts all of the unwanted part"
+    )
+    start: float = option(
+        1.0, "weight of the mean video, from which sentences that want nothing start"
+    )
 
     @property
     def inputs(self) -> tuple[InputFactory, ...]:

@@ -20,23 +20,32 @@ class RetrievalLoss:
 
         loss = max(0, margin + s(x#, q) - s(x⁺, q))     x# the hardest negative video in the batch
 
-    Over several spaces, as in SEA, it is the sum of each one's loss, with a hardest negative of its own.
+    Over several spaces, as in SEA, it is the sum of each one's loss, with a hardest negative of its
+    own.
 
-    Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 2; W2VV++ has the same.
+    Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 2;
+    W2VV++ has the same.
     """
 
     inputs: ClassVar[tuple[InputFactory, ...]] = (Video,)
 
     margin: float = option(0.2, "margin, m0 in the paper, in cosine units")
-    both_directions: bool = option(False, "also compare each video with its hardest negative caption (VSE++)")
-    reduction: Reduction = option("sum", "reduction over the batch; the paper's public implementation sums")
+    both_directions: bool = option(
+        False, "also compare each video with its hardest negative caption (VSE++)"
+    )
+    reduction: Reduction = option(
+        "sum", "reduction over the batch; the paper's public implementation sums"
+    )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         pairs = (each.chunk(batch.spaces, dim=-1) for each in (given(batch.video), batch.caption))
         losses = list[Tensor]()
         for video, caption in zip(*pairs, strict=True):
             scores = batch.spaces * video @ caption.T  # cosines (videos, captions) in one space
-            own, itself = scores.diagonal(), torch.eye(len(scores), dtype=torch.bool, device=scores.device)
+            own, itself = (
+                scores.diagonal(),
+                torch.eye(len(scores), dtype=torch.bool, device=scores.device),
+            )
             others = scores.masked_fill(itself, -torch.inf)
             losses.append(relu(self.margin + others.amax(dim=0) - own))
             if self.both_directions:
@@ -49,20 +58,27 @@ def reduced(losses: Tensor, reduction: Reduction) -> Tensor:
     return losses.sum() if reduction == "sum" else losses.mean()
 
 
-def over_negatable(losses: Tensor, batch: EmbeddedBatch, reduction: Reduction, rescale: bool) -> Tensor:
+def over_negatable(
+    losses: Tensor, batch: EmbeddedBatch, reduction: Reduction, rescale: bool
+) -> Tensor:
     """Reduce (B,) losses of negated captions; captions that could not be negated count as 0.
 
         sum · B / n     n: number of captions that could be negated
         mean            sum / n
 
-    The factor B / n, turned on by `rescale`, comes from nT2VR's public implementation, which applies it to the mean
-    too: the fewer captions of a batch can be negated, the more each counts. The paper does not mention it.
+    The factor B / n, turned on by `rescale`, comes from nT2VR's public implementation, which
+    applies it to the mean too: the fewer captions of a batch can be negated, the more each counts.
+    The paper does not mention it.
     """
     negatable = batch.of(Negated).negatable
     if negatable is None:
         return reduced(losses, reduction)
     loss = reduced(torch.where(negatable, losses, 0.0), reduction)
-    return loss * len(losses) / negatable.sum().clamp(min=1) if rescale or reduction == "mean" else loss
+    return (
+        loss * len(losses) / negatable.sum().clamp(min=1)
+        if rescale or reduction == "mean"
+        else loss
+    )
 
 
 Pivot = Literal["video", "query"]
@@ -75,9 +91,11 @@ class SoftNegativeLoss:
         pivot video:  loss = max(0, margin + s(x⁺, q⁻) - s(x⁺, q))      (Eq. 3)
         pivot query:  loss = max(0, margin + s(q, q⁻) - s(q, x⁺))
 
-    Eq. 4 is the retrieval loss plus λ1 times this one; λ1 (1e-3 in the paper) is its weight in the config.
+    Eq. 4 is the retrieval loss plus λ1 times this one; λ1 (1e-3 in the paper) is its weight in the
+    config.
 
-    Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 3 and 4.
+    Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 3 and
+    4.
     """
 
     inputs: ClassVar[tuple[InputFactory, ...]] = (
@@ -87,16 +105,24 @@ class SoftNegativeLoss:
 
     margin: float = option(0.1, "m1 of the paper, in cosine units")
     pivot: Pivot = option("video", "embedding that the negated caption is pushed away from")
-    detach_video: bool = option(True, "stop gradients to the visual tower, as in the paper's public implementation")
-    rescale: bool = option(True, "scale by batch size / number of captions that could be negated, as there")
-    reduction: Reduction = option("sum", "reduction over the captions that could be negated; that code sums")
+    detach_video: bool = option(
+        True, "stop gradients to the visual tower, as in the paper's public implementation"
+    )
+    rescale: bool = option(
+        True, "scale by batch size / number of captions that could be negated, as there"
+    )
+    reduction: Reduction = option(
+        "sum", "reduction over the captions that could be negated; that code sums"
+    )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         video = given(batch.video).detach() if self.detach_video else given(batch.video)
         negated = batch.of(Negated).text
         right = (video * batch.caption).sum(dim=-1)  # (B,)
         wrong = ((video if self.pivot == "video" else batch.caption) * negated).sum(dim=-1)  # (B,)
-        return over_negatable(relu(self.margin + wrong - right), batch, self.reduction, self.rescale)
+        return over_negatable(
+            relu(self.margin + wrong - right), batch, self.reduction, self.rescale
+        )
 
 
 @dataclass(frozen=True)
@@ -106,9 +132,11 @@ class BidirectionalLoss:
         pivot video:  gap = s(x⁺, q) - s(x⁺, q⁻)      loss = max(0, m1 - gap) + max(0, gap - m2)      (Eq. 5)
         pivot query:  gap = s(q, x⁺) - s(q, q⁻)       loss = max(0, m3 - gap) + max(0, gap - m4)      (Eq. 6)
 
-    Eq. 7 is the retrieval loss plus λ2 times the sum of both; λ2 (1e-3 in the paper) is its weight in the config.
+    Eq. 7 is the retrieval loss plus λ2 times the sum of both; λ2 (1e-3 in the paper) is its weight
+    in the config.
 
-    Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 5, 6 and 7.
+    Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 5, 6
+    and 7.
     """
 
     inputs: ClassVar[tuple[InputFactory, ...]] = (
@@ -122,13 +150,21 @@ class BidirectionalLoss:
     m2: float = option(0.6, "largest allowed gap for the video, in cosine units")
     m3: float = option(0.1, "smallest allowed gap for the query, in cosine units")
     m4: float = option(0.3, "largest allowed gap for the query, in cosine units")
-    detach_video: bool = option(True, "stop gradients to the visual tower, as in the paper's public implementation")
-    rescale: bool = option(True, "scale by batch size / number of captions that could be negated, as there")
-    reduction: Reduction = option("sum", "reduction over the captions that could be negated; that code sums")
+    detach_video: bool = option(
+        True, "stop gradients to the visual tower, as in the paper's public implementation"
+    )
+    rescale: bool = option(
+        True, "scale by batch size / number of captions that could be negated, as there"
+    )
+    reduction: Reduction = option(
+        "sum", "reduction over the captions that could be negated; that code sums"
+    )
 
     def __post_init__(self) -> None:
         if not (self.video_pivot or self.query_pivot):
-            raise ConfigError("Both halves of bnl are off. Turn on video_pivot or query_pivot, or leave bnl out.")
+            raise ConfigError(
+                "Both halves of bnl are off. Turn on video_pivot or query_pivot, or leave bnl out."
+            )
         if not (self.m1 <= self.m2 and self.m3 <= self.m4):
             raise ConfigError("bnl needs m1 not above m2, and m3 not above m4.")
 

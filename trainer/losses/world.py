@@ -20,8 +20,9 @@ class ComposedLoss:
         hard = mean_i softplus(s_i - mean_a s_a + logit_scale · hard_margin)   i: clips that show both parts
         loss = contrast + hard_weight · hard
 
-    Each term is a mean over the sentences that have it; a sentence that no clip fits, that every clip fits, or whose
-    truth is unknown has none. No gradient reaches the temperature: only the contrastive loss may change it.
+    Each term is a mean over the sentences that have it; a sentence that no clip fits, that every
+    clip fits, or whose truth is unknown has none. No gradient reaches the temperature: only the
+    contrastive loss may change it.
     """
 
     inputs: ClassVar[tuple[InputFactory, ...]] = (
@@ -70,8 +71,9 @@ class LabelsLoss:
 
     No gradient reaches the temperature: only the contrastive loss may change it.
 
-    Source: Yang et al., "Unified Contrastive Learning in Image-Text-Label Space", CVPR 2022, Eq. 2 and 3, where all
-    that is shown stays in the denominators; with twenty words per clip, these would compete.
+    Source: Yang et al., "Unified Contrastive Learning in Image-Text-Label Space", CVPR 2022, Eq. 2
+    and 3, where all that is shown stays in the denominators; with twenty words per clip, these
+    would compete.
     """
 
     inputs: ClassVar[tuple[InputFactory, ...]] = (
@@ -98,8 +100,8 @@ class OrderLoss:
         s_ij = logit_scale · cos(sentence i, clip j)
         loss = mean_i (log(1 + exp(s_ir - s_ii)) + log(1 + exp(s_ri - s_ii))) / 2      r: i in the other order
 
-    It is at least ln 2 for what does not know the order, such as the mean of frames. No gradient reaches the
-    temperature.
+    It is at least ln 2 for what does not know the order, such as the mean of frames. No gradient
+    reaches the temperature.
     """
 
     inputs: ClassVar[tuple[InputFactory, ...]] = (
@@ -109,9 +111,14 @@ class OrderLoss:
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         order, scale = batch.of(Order), batch.logit_scale.detach()
-        text, video = (rows.reshape(-1, 2, rows.shape[-1]) for rows in (order.text, order.video))  # (P / 2, 2, D)
+        text, video = (
+            rows.reshape(-1, 2, rows.shape[-1]) for rows in (order.text, order.video)
+        )  # (P / 2, 2, D)
         scores = scale * text @ video.mT  # (P / 2, 2, 2)
         if not len(scores):
             return order.text.sum() * 0.0
-        right, wrong = scores.diagonal(dim1=1, dim2=2), scores.flip(2).diagonal(dim1=1, dim2=2)  # wrong: its clip
+        right, wrong = (
+            scores.diagonal(dim1=1, dim2=2),
+            scores.flip(2).diagonal(dim1=1, dim2=2),
+        )  # wrong: its clip
         return (softplus(wrong - right) + softplus(wrong.flip(1) - right)).mean() / 2

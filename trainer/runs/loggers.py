@@ -48,7 +48,9 @@ class Tracker:
             "config": config.flat(),
             "resume": "allow",
         }
-        if package == "wandb":  # which otherwise starts another run on a resume, and writes into the current folder
+        if (
+            package == "wandb"
+        ):  # which otherwise starts another run on a resume, and writes into the current folder
             options |= {"id": folder.name, "dir": str(folder)}
         self._package.init(**options)
 
@@ -62,10 +64,14 @@ class Tracker:
 def check_loggers(config: TrainConfig) -> None:
     """Refuse a config that names a logger whose package is not installed."""
     if config.run.tensorboard and find_spec("tensorboard") is None:
-        raise ConfigError("Event files need the package tensorboard. Install it, or set tensorboard to false.")
+        raise ConfigError(
+            "Event files need the package tensorboard. Install it, or set tensorboard to false."
+        )
     if config.run.logger and find_spec(config.run.logger) is None:
         name = PACKAGES[config.run.logger]
-        raise ConfigError(f"{name} needs the package {config.run.logger}. Install it, or leave logger empty.")
+        raise ConfigError(
+            f"{name} needs the package {config.run.logger}. Install it, or leave logger empty."
+        )
 
 
 def loggers_of(folder: Path, config: TrainConfig, steps: int) -> list[Logger]:

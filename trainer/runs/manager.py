@@ -1,6 +1,7 @@
 """Run manager: starts, stops, resumes, deletes and reads runs. Their processes outlive the app.
 
-Talks to runs only through their folders, signals and locks; knows nothing about training or the page.
+Talks to runs only through their folders, signals and locks; knows nothing about training or the
+page.
 """
 
 import os
@@ -42,7 +43,9 @@ TRASH = ".trash"  # in the folder of the runs
 LOG_TAIL_BYTES = 8_192
 LEAST_FREE_BYTES = 64 << 10
 SMALL_BYTES = 25_000_000  # of the built-in model, in half precision
-STATE_FACTOR = 6  # size of a saved state (weights and two moments in float32) by that of a checkpoint
+STATE_FACTOR = (
+    6  # size of a saved state (weights and two moments in float32) by that of a checkpoint
+)
 MOST_ALIKE = 1000  # runs started in one second under one name
 FRAMES_BYTES = 300_000_000  # of the built-in world's clips
 
@@ -50,10 +53,16 @@ FRAMES_BYTES = 300_000_000  # of the built-in world's clips
 @dataclass(frozen=True)
 class Run:
     run_id: str
-    status: RunStatus  # its state may be "stopping" or "interrupted", which only the manager can infer
+    status: (
+        RunStatus  # its state may be "stopping" or "interrupted", which only the manager can infer
+    )
     config: TrainConfig | None  # None if it cannot be read
-    may_end_at_once: bool = False  # True if it has ignored a stop request for longer than `PATIENCE_S`
-    session: str = field(default="", repr=False)  # as it was started with; "" after a restart of the app
+    may_end_at_once: bool = (
+        False  # True if it has ignored a stop request for longer than `PATIENCE_S`
+    )
+    session: str = field(
+        default="", repr=False
+    )  # as it was started with; "" after a restart of the app
 
     @property
     def name(self) -> str:
@@ -87,10 +96,15 @@ class RunManager:
     def __init__(self, folder: Path, device: str = "auto") -> None:
         self.folder, self.device = folder, device
         self._configs: dict[str, TrainConfig] = {}  # cached, since configs never change
-        self._metrics: dict[str, tuple[int, list[dict[str, float]]]] = {}  # run_id -> when changed, rows
-        self._stopping: dict[str, tuple[int, float]] = {}  # run_id -> process id, time of the stop request
+        self._metrics: dict[
+            str, tuple[int, list[dict[str, float]]]
+        ] = {}  # run_id -> when changed, rows
+        self._stopping: dict[
+            str, tuple[int, float]
+        ] = {}  # run_id -> process id, time of the stop request
         self._sessions: dict[str, str] = {}  # run_id -> session
-        # the last start that had to wait, until it is taken back; it may have led to a run, or have been refused
+        # the last start that had to wait, until it is taken back; it may have led to a run, or have
+        # been refused
         self.waiting: WaitingStart | None = None
         self._waiting_lock = threading.Lock()
         self.trash = folder / TRASH  # of deleted runs, each named with the time of its deletion
@@ -114,7 +128,9 @@ class RunManager:
                 shutil.rmtree(path)
             if isinstance(error, OSError):
                 advice = "Free some space, or set another data folder."
-                raise RunError(f"{path} cannot be written to ({error.strerror}). {advice}") from error
+                raise RunError(
+                    f"{path} cannot be written to ({error.strerror}). {advice}"
+                ) from error
             raise
         self._sessions[path.name] = session
         return path.name
@@ -150,7 +166,9 @@ class RunManager:
     def refuse_second_wait(self) -> None:
         """Raise a RunError if a start is waiting."""
         if self.waiting is not None and self.waiting.is_waiting:
-            raise RunError(f"“{self.waiting.name}” is already waiting to start, and only one start can wait.")
+            raise RunError(
+                f"“{self.waiting.name}” is already waiting to start, and only one start can wait."
+            )
 
     def take_back_start(self) -> None:
         """Let the start that waits never happen, or forget why it was refused; a RunError if there is none."""
@@ -167,7 +185,9 @@ class RunManager:
         load_config(folder.config)
         folder.status()
         if not run.can_resume:
-            raise RunError(f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run.")
+            raise RunError(
+                f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run."
+            )
         changes = [] if learning_rate is None else ["--set", f"learning_rate={learning_rate!r}"]
         _launch(folder, self.free_device(), changes)
         self._sessions[run_id] = session
@@ -196,7 +216,9 @@ class RunManager:
                 os.killpg(pid, signal.SIGKILL)
             else:
                 os.kill(pid, signal.SIGKILL if at_once else signal.SIGTERM)
-        if self._stopping.get(run_id, (0, 0.0))[0] != pid:  # otherwise its patience has begun; resumed, it is another
+        if (
+            self._stopping.get(run_id, (0, 0.0))[0] != pid
+        ):  # otherwise its patience has begun; resumed, it is another
             self._stopping[run_id] = pid, time.monotonic()
 
     def delete(self, run_id: str) -> None:
@@ -221,7 +243,9 @@ class RunManager:
     def empty_trash(self) -> None:
         """Delete all runs in the trash for good; a RunError names one that cannot be."""
         for error in self._evict(Limit(count=0)):
-            raise RunError(f"{error.filename} cannot be deleted ({error.strerror}). Delete it by hand.") from error
+            raise RunError(
+                f"{error.filename} cannot be deleted ({error.strerror}). Delete it by hand."
+            ) from error
 
     def runs(self) -> list[Run]:
         folders = sorted(self._folders().values(), key=lambda run: used_s(run.config), reverse=True)
@@ -265,7 +289,10 @@ class RunManager:
             status = RunStatus("failed", 0, error=str(error))
         if status.state in UNDER_WAY and holder is None:
             status = replace(status, state="interrupted", eta_s=None)
-        elif holder is not None and holder.pid == (stopping := self._stopping.get(run_id, (0, 0.0)))[0]:
+        elif (
+            holder is not None
+            and holder.pid == (stopping := self._stopping.get(run_id, (0, 0.0)))[0]
+        ):
             status = replace(status, state="stopping", eta_s=None)
             late = time.monotonic() - stopping[1] > PATIENCE_S
         if run_id not in self._configs:
@@ -278,7 +305,9 @@ def _space_needed(config: TrainConfig) -> int:
     """Return the bytes of a run's checkpoints, of its saved state twice while it is replaced, and of frames."""
     checkpoint_bytes = SMALL_BYTES
     base = config.encoder.base_folder
-    if base and not config.encoder.trains_fusion:  # a fusion's checkpoints link to the base's weights
+    if (
+        base and not config.encoder.trains_fusion
+    ):  # a fusion's checkpoints link to the base's weights
         with suppress(OSError, CheckpointError):
             checkpoint_bytes = (whole_folder(base, read_card(base)) / WEIGHTS).stat().st_size
     kept = config.batches.epochs
@@ -296,7 +325,10 @@ def folders_for(runs: Path, name: str) -> Iterator[Path]:
 
 
 def start_process(
-    run: RunFolder, environment: Mapping[str, str], outlives: bool = False, options: Sequence[str] = ()
+    run: RunFolder,
+    environment: Mapping[str, str],
+    outlives: bool = False,
+    options: Sequence[str] = (),
 ) -> subprocess.Popen[bytes]:
     """Start the process of a run; unless it `outlives` this one, it is stopped and saved when this one ends."""
     module = "trainer" if outlives else "trainer.runs.attached"
@@ -304,7 +336,13 @@ def start_process(
     stdin = subprocess.DEVNULL if outlives else subprocess.PIPE
     with run.log.open("ab") as log:
         return subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdin=stdin, stdout=log, stderr=log, start_new_session=outlives
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdin=stdin,
+            stdout=log,
+            stderr=log,
+            start_new_session=outlives,
         )
 
 
@@ -320,7 +358,9 @@ def _launch(run: RunFolder, environment: Mapping[str, str], options: Sequence[st
         time.sleep(0 if has_ended else 0.02)
     if shutil.disk_usage(run.path).free < LEAST_FREE_BYTES:  # its log says nothing then
         raise RunError(f"{run.path} cannot be written to (the disk is full). Free some space.")
-    raise RunError(log_tail(run, 1) or f"The training ended at once with status {process.returncode}.")
+    raise RunError(
+        log_tail(run, 1) or f"The training ended at once with status {process.returncode}."
+    )
 
 
 def log_tail(run: RunFolder, lines: int) -> str:

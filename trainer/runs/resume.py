@@ -1,7 +1,7 @@
 """Saved state for resuming a run, in one atomic file. All later steps depend on it alone.
 
-On a CPU, a run killed at any moment reaches the same numbers as an uninterrupted one; on a GPU, as far as its kernels
-are deterministic.
+On a CPU, a run killed at any moment reaches the same numbers as an uninterrupted one; on a GPU, as
+far as its kernels are deterministic.
 """
 
 import logging
@@ -32,7 +32,9 @@ SAVE_SHARE = 0.05  # maximum share of the time spent on saving
 # of a learner's config: as many as the data has, and at most as many as config.json asks for
 OF_DATA = frozenset({"num_clips", "num_captions"})
 Losses = list[dict[str, float]]  # one dict per step, in order
-Change = Mapping[str, float | int]  # the "epoch" and "step" from which on another "learning_rate" is used
+Change = Mapping[
+    str, float | int
+]  # the "epoch" and "step" from which on another "learning_rate" is used
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,17 @@ class Position:
     finished: bool = False
 
     def after_epoch(self, value: float, config: TrainConfig) -> "Position":
-        best, best_epoch = (value, self.epoch) if value > self.best else (self.best, self.best_epoch)
-        out_of_patience = 0 < config.validation.patience <= self.epoch - max(best_epoch, config.negation.not_epochs)
-        return Position(self.epoch + 1, best, best_epoch, out_of_patience or self.epoch == config.batches.epochs)
+        best, best_epoch = (
+            (value, self.epoch) if value > self.best else (self.best, self.best_epoch)
+        )
+        out_of_patience = (
+            0
+            < config.validation.patience
+            <= self.epoch - max(best_epoch, config.negation.not_epochs)
+        )
+        return Position(
+            self.epoch + 1, best, best_epoch, out_of_patience or self.epoch == config.batches.epochs
+        )
 
 
 @dataclass(frozen=True)
@@ -56,11 +66,19 @@ class Saved:
     position: Position = Position()
     metrics_bytes: int = 0  # length of metrics.jsonl; a resumed run rewrites everything beyond it
     recent: Losses | tuple[()] = ()  # losses of the steps since the last line of metrics
-    learner: Mapping[str, Any] | None = None  # `Learner.state_dict`; None at the start, and once the run has finished
+    learner: Mapping[str, Any] | None = (
+        None  # `Learner.state_dict`; None at the start, and once the run has finished
+    )
     look: int = 1  # version of the built-in world's drawings; runs of 0.2.0 saw the first one
-    changes: tuple[Change, ...] = ()  # of a run that diverged; `config` has the last one's learning rate
-    data: Digests = field(default_factory=dict)  # none of the built-in world, nor of runs until 0.2.0
-    asks_as_evaluation: bool = False  # whether a dataset is searched with evaluation's queries; not until 0.2.0
+    changes: tuple[
+        Change, ...
+    ] = ()  # of a run that diverged; `config` has the last one's learning rate
+    data: Digests = field(
+        default_factory=dict
+    )  # none of the built-in world, nor of runs until 0.2.0
+    asks_as_evaluation: bool = (
+        False  # whether a dataset is searched with evaluation's queries; not until 0.2.0
+    )
 
     @property
     def steps(self) -> int:
@@ -137,7 +155,9 @@ def resumed_config(run: RunFolder, config: TrainConfig, saved: Saved | None) -> 
     if saved is None:
         return config
     if saved.learner:
-        fewer = [name for name in OF_DATA if getattr(config.dataset, name) < saved.config.get(name, 0)]
+        fewer = [
+            name for name in OF_DATA if getattr(config.dataset, name) < saved.config.get(name, 0)
+        ]
         if fewer:
             raise _other_config(run, fewer)
     if not saved.changes:
@@ -148,8 +168,8 @@ def resumed_config(run: RunFolder, config: TrainConfig, saved: Saved | None) -> 
 def change_learning_rate(run: RunFolder, config: TrainConfig, learning_rate: float) -> None:
     """Let a run that diverged go on from its last save at another learning rate.
 
-    The change is recorded at once, in the metrics and in resume.pt, so that it holds however the run is resumed from
-    here on. What was written after the save is undone.
+    The change is recorded at once, in the metrics and in resume.pt, so that it holds however the
+    run is resumed from here on. What was written after the save is undone.
     """
     saved = read_state(run) or Saved(config.flat(), look=LOOK, asks_as_evaluation=True)
     rewind(run, saved.metrics_bytes)
@@ -182,7 +202,9 @@ def read_state(run: RunFolder) -> Saved | None:
         TrainConfig(**saved.config)
     except CheckpointError:
         raise
-    except Exception as error:  # damaged files fail in many ways: in zip, in pickle, as missing keys
+    except (
+        Exception
+    ) as error:  # damaged files fail in many ways: in zip, in pickle, as missing keys
         raise CheckpointError(
             f"{run.resume} cannot be read ({reason_of(error)}). Delete it to train from the start."
         ) from error
@@ -217,7 +239,9 @@ class Saver:
     def __init__(self, run: RunFolder, learner: Steps, saved: Saved) -> None:
         self._run = run
         self._learner = learner
-        self._start = replace(saved, config=learner.config.flat(), learner=None, recent=(), look=LOOK)
+        self._start = replace(
+            saved, config=learner.config.flat(), learner=None, recent=(), look=LOOK
+        )
         self._due = time.monotonic() + SAVE_EVERY_S
 
     @property

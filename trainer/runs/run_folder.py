@@ -3,7 +3,8 @@
     runs/<run_id>/config.json     TrainConfig, written once, before the start
                   status.json     RunStatus, replaced atomically
                   metrics.jsonl   one object per line, appended: {"epoch": 1, "step": 200, "loss": 0.41}; a row with
-                                  "learning_rate" alone says that a run which diverged went on from there at this one
+                                  "learning_rate" alone says that a run which diverged went on from
+                                  there at this one
                   train.log       the log
                   checkpoints/    epoch_003/  (a checkpoint folder), and best.json: {"epoch": 3}
                   resume.pt       state to resume from, see trainer/runs/resume.py
@@ -40,7 +41,11 @@ State = Literal["preparing", "running", "stopping", "stopped", "finished", "fail
 RATE_DIVISOR = 10  # from a learning rate at which the loss became non-finite to the next one to try
 EVERY_S = 0.5  # between two writes of a preparation's progress
 UNDER_WAY: tuple[State, ...] = ("preparing", "running", "stopping")
-HOLD_S, LOOK_S, POLL_S = 0.2, 0.02, 0.005  # `hold` outwaits `holder`, which briefly takes a free lock
+HOLD_S, LOOK_S, POLL_S = (
+    0.2,
+    0.02,
+    0.005,
+)  # `hold` outwaits `holder`, which briefly takes a free lock
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,10 @@ class Lock:
             noted = Holder(**parse_json(self.path.with_suffix(".json").read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return None
-        with suppress(Timeout), FileLock(self.path, mode=0o600).acquire(timeout=LOOK_S, poll_interval=POLL_S):
+        with (
+            suppress(Timeout),
+            FileLock(self.path, mode=0o600).acquire(timeout=LOOK_S, poll_interval=POLL_S),
+        ):
             return None  # the holder was killed
         return noted
 
@@ -116,7 +124,11 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path, self.config, self.log = path, path / "config.json", path / "train.log"
-        self.metrics, self.resume, self._status = path / "metrics.jsonl", path / "resume.pt", path / "status.json"
+        self.metrics, self.resume, self._status = (
+            path / "metrics.jsonl",
+            path / "resume.pt",
+            path / "status.json",
+        )
         self.lock = Lock(path / "lock")
 
     def checkpoint(self, epoch: int) -> Path:
@@ -128,7 +140,9 @@ class RunFolder:
             write_json(self.path / "checkpoints" / BEST, {"epoch": best})
         for number in range(1, epoch - count + 1) if count else ():
             if number != best and (folder := self.checkpoint(number)).is_dir():
-                doomed = folder.with_name(f".{folder.name}.partial")  # from here on, it is no checkpoint any more
+                doomed = folder.with_name(
+                    f".{folder.name}.partial"
+                )  # from here on, it is no checkpoint any more
                 folder.rename(doomed)
                 shutil.rmtree(doomed)
 
@@ -136,7 +150,10 @@ class RunFolder:
         """Read the status; None before the first start or after a power cut; a RunError refuses a newer nT2VR's."""
         try:
             data = parse_json(self._status.read_text(encoding="utf-8"))
-            known, names = without_schema(data, self._status, RunError), RunStatus.__dataclass_fields__
+            known, names = (
+                without_schema(data, self._status, RunError),
+                RunStatus.__dataclass_fields__,
+            )
             return RunStatus(**{name: value for name, value in known.items() if name in names})
         except (FileNotFoundError, AttributeError, TypeError, ValueError):
             return None
@@ -174,14 +191,18 @@ class RunFolder:
                 stack.enter_context(self.lock.hold(holder))
             except BlockingIOError:
                 refuse_second_training(self.path.parent)
-                raise RunError(f"{self.path.name} is already training. Wait for it, or stop it first.") from None
+                raise RunError(
+                    f"{self.path.name} is already training. Wait for it, or stop it first."
+                ) from None
             yield
 
 
 def device_locks(runs: Path, devices: Sequence[str] = ()) -> dict[str, Lock]:
     """Return a lock per device of a run in the folder `runs`, by default this process's: each trains one at a time."""
     devices = devices or training_devices()
-    return {device: Lock(runs / ".locks" / f"{device.replace(':', '-')}.lock") for device in devices}
+    return {
+        device: Lock(runs / ".locks" / f"{device.replace(':', '-')}.lock") for device in devices
+    }
 
 
 def refuse_second_training(runs: Path, devices: Sequence[str] = ()) -> None:
@@ -220,5 +241,7 @@ def read_metrics(path: Path) -> list[dict[str, float]]:
     for line in path.read_bytes().splitlines() if path.exists() else ():
         with suppress(ValueError, AttributeError):
             items = parse_json(line.decode()).items()
-            rows.append({key: v for key, v in items if isinstance(v, int | float) and math.isfinite(v)})
+            rows.append(
+                {key: v for key, v in items if isinstance(v, int | float) and math.isfinite(v)}
+            )
     return rows

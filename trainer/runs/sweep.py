@@ -1,7 +1,7 @@
 """`nt2vr sweep CONFIG --grid losses.bnl.m4=-.1,-.15 --seeds 3`, or `nt2vr sweep table-5`: a grid of settings.
 
-Every point of the grid is trained with every seed, each run in a folder of its own. The same command again resumes
-what was stopped and skips what has finished.
+Every point of the grid is trained with every seed, each run in a folder of its own. The same
+command again resumes what was stopped and skips what has finished.
 """
 
 import json
@@ -40,7 +40,9 @@ MAX_RUNS = 1000
 MODEL_CHARS, POINT_CHARS = 24, 60  # of a model's and a point's name in that of a folder
 # prefixes of the metrics of what a model is compared with -> what the table calls it
 CONTROLS = {"base": "base", "drop": "base drop", "parts": "parts"}
-Label = tuple[str, ...]  # what the table says of a combination of settings, for each key that is varied
+Label = tuple[
+    str, ...
+]  # what the table says of a combination of settings, for each key that is varied
 Point = tuple[Label, Mapping[str, Any]]  # with the changes of the config
 
 
@@ -59,7 +61,10 @@ class SweepRun:
     @property
     def has_changed(self) -> bool:
         """True if the run diverged and was resumed at another learning rate, which is not that of its point."""
-        return any(row.keys() == {"epoch", "step", "learning_rate"} for row in read_metrics(self.folder.metrics))
+        return any(
+            row.keys() == {"epoch", "step", "learning_rate"}
+            for row in read_metrics(self.folder.metrics)
+        )
 
     @property
     def best_epoch(self) -> Mapping[str, float] | None:
@@ -67,9 +72,15 @@ class SweepRun:
 
         None for a run that has not finished as its config says.
         """
-        rows = read_metrics(self.folder.metrics) if self.is_finished and not self.has_changed else []
+        rows = (
+            read_metrics(self.folder.metrics) if self.is_finished and not self.has_changed else []
+        )
         epochs = [row for row in rows if row["epoch"] > 0 and "learning_rate" not in row]
-        return max(epochs, key=lambda row: row.get(self.config.validation.monitor, row["epoch"]), default=None)
+        return max(
+            epochs,
+            key=lambda row: row.get(self.config.validation.monitor, row["epoch"]),
+            default=None,
+        )
 
 
 def sweep(
@@ -87,13 +98,14 @@ def sweep(
 
     Args:
         config: a config file, a preset such as clip-bnl, or a sweep of a paper: table-5
-        grid: KEY=VALUE,VALUE: values of a key, such as losses.bnl.m4; of several keys, all combinations are trained
-            (repeatable)
+        grid: KEY=VALUE,VALUE: values of a key, such as losses.bnl.m4; of several keys, all
+            combinations are trained (repeatable)
         changes: KEY=VALUE, which overrides a value in all runs (repeatable)
         seeds: seeds per point, from the config's on
         out: folder for the runs and the table; default: the app's runs
         data_dir: caches, runs and downloaded models; default: NT2VR_DATA, or ~/.cache/nt2vr
-        device: auto, cpu, cuda or cuda:1; default: NT2VR_DEVICE, or auto: the first GPU, otherwise the processor
+        device: auto, cpu, cuda or cuda:1; default: NT2VR_DEVICE, or auto: the first GPU, otherwise
+            the processor
     """
     settings = Settings.read(data_dir, device)
     out = out or settings.data_dir / "runs"
@@ -114,7 +126,9 @@ def sweep(
     notes = [f"The table is in {table}."]
     for run in runs:
         if run.has_changed:
-            notes.append(f"The table leaves out {run.folder.path.name}, resumed at another learning_rate.")
+            notes.append(
+                f"The table leaves out {run.folder.path.name}, resumed at another learning_rate."
+            )
     sys.stderr.writelines(f"{note}\n" for note in (*notes, *failed))
     return 1 if failed else 0
 
@@ -126,30 +140,49 @@ def parse_choices(text: str) -> tuple[str, list[Any]]:
     return key, [parse_value(each) for each in values.split(",")]
 
 
-def planned(config: Path, grid: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[Point], Path, dict[str, Any]]:
+def planned(
+    config: Path, grid: Mapping[str, Sequence[Any]]
+) -> tuple[list[str], list[Point], Path, dict[str, Any]]:
     """Return the keys that are varied, the points, the config's name or file, and what is changed in it first."""
     changes: dict[str, Any] = {}
     ready = sweep_files().get(str(config))
     if ready is not None and not config.exists():
         if grid:
-            raise ConfigError(f"{config} has a grid of its own. Leave --grid out, or name a config.")
+            raise ConfigError(
+                f"{config} has a grid of its own. Leave --grid out, or name a config."
+            )
         sweep = parse_json(ready.read_text(encoding="utf-8"))
         config, changes, grid = Path(sweep["config"]), sweep.get("set", {}), sweep.get("grid", {})
         if "points" in sweep:
-            return sweep["keys"], [(tuple(each["label"]), each["set"]) for each in sweep["points"]], config, changes
+            return (
+                sweep["keys"],
+                [(tuple(each["label"]), each["set"]) for each in sweep["points"]],
+                config,
+                changes,
+            )
     combined = product(*grid.values())
-    points: list[Point] = [(tuple(map(str, some)), dict(zip(grid, some, strict=True))) for some in combined]
+    points: list[Point] = [
+        (tuple(map(str, some)), dict(zip(grid, some, strict=True))) for some in combined
+    ]
     return list(grid), points, config, changes
 
 
 def runs_at(
-    config: TrainConfig, points: Sequence[Point], seeds: int, out: Path, data_dir: Path | None = None
+    config: TrainConfig,
+    points: Sequence[Point],
+    seeds: int,
+    out: Path,
+    data_dir: Path | None = None,
 ) -> list[SweepRun]:
     """List the runs of a sweep, one seed of all points after the other."""
     if seeds > 1 and any("seed" in changes for _, changes in points):
-        raise ConfigError(f"The grid has seeds, so --seeds {seeds} cannot choose them. Leave one of the two out.")
+        raise ConfigError(
+            f"The grid has seeds, so --seeds {seeds} cannot choose them. Leave one of the two out."
+        )
     if not 1 <= seeds * len(points) <= MAX_RUNS:
-        raise ConfigError(f"A sweep trains 1 to {MAX_RUNS} runs, not {seeds * len(points)}. Change seeds or grid.")
+        raise ConfigError(
+            f"A sweep trains 1 to {MAX_RUNS} runs, not {seeds * len(points)}. Change seeds or grid."
+        )
     runs = dict[Path, SweepRun]()
     for seed, (label, changes) in product(range(config.run.seed, config.run.seed + seeds), points):
         each = resolved(config.with_changes({"seed": seed, **changes}), data_dir)
@@ -162,7 +195,9 @@ def _point_name(label: Label, changes: Mapping[str, Any]) -> str:
     """Name a point by its label; of a grid, each value with the last part of its key: "m4=-0.1"."""
     if label != tuple(map(str, changes.values())):
         return " ".join(label)
-    return " ".join(f"{key.rpartition('.')[2]}={value}" for key, value in zip(changes, label, strict=True))
+    return " ".join(
+        f"{key.rpartition('.')[2]}={value}" for key, value in zip(changes, label, strict=True)
+    )
 
 
 def _folder_of(config: TrainConfig, point: str, out: Path) -> Path:
@@ -171,7 +206,12 @@ def _folder_of(config: TrainConfig, point: str, out: Path) -> Path:
     for folder in sorted(out.glob(f"*-{digest}")):
         if (folder / "config.json").is_file():
             return folder
-    words = [_slug(config.encoder.name, MODEL_CHARS), _slug(point, POINT_CHARS), f"seed={config.run.seed}", digest]
+    words = [
+        _slug(config.encoder.name, MODEL_CHARS),
+        _slug(point, POINT_CHARS),
+        f"seed={config.run.seed}",
+        digest,
+    ]
     return out / "-".join(filter(None, words))
 
 
@@ -189,7 +229,9 @@ def check_runs(runs: Sequence[SweepRun], device: str) -> None:
     unfinished = [run for run in runs if not run.is_finished]
     if not unfinished:
         return
-    refuse_second_training(runs[0].folder.path.parent, training_devices(training_environment(device)))
+    refuse_second_training(
+        runs[0].folder.path.parent, training_devices(training_environment(device))
+    )
     checked: list[TrainConfig] = []
     for run in unfinished:
         of_any_seed = run.config.replace(seed=0)
@@ -229,8 +271,8 @@ def train(each: SweepRun, device: str) -> str:
 def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     """Return the table of the results so far: mean ± standard deviation over seeds of each point's best epochs.
 
-    Below the points, if all start from the same base, are the base itself and `drop`, the control that leaves out
-    what a sentence denies; below the table, a note if the points do not differ.
+    Below the points, if all start from the same base, are the base itself and `drop`, the control
+    that leaves out what a sentence denies; below the table, a note if the points do not differ.
     """
     points: dict[Label, list[Mapping[str, float] | None]] = {}
     for run in runs:
@@ -238,7 +280,10 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     measured = {name for rows in points.values() for row in rows for name in row or ()}
     columns = [name for name in METRICS if name in measured]
 
-    lines = [[*keys, "runs", "best epoch", *columns], [":--"] * len(keys) + ["--:"] * (2 + len(columns))]
+    lines = [
+        [*keys, "runs", "best epoch", *columns],
+        [":--"] * len(keys) + ["--:"] * (2 + len(columns)),
+    ]
     for label, rows in points.items():
         finished = [row for row in rows if row]
         done = str(len(rows)) if len(finished) == len(rows) else f"{len(finished)} of {len(rows)}"
@@ -250,7 +295,9 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
         lines.append([name, *others, *cells])
 
     table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    note = difference_note({label: [row for row in rows if row] for label, rows in points.items()}, columns)
+    note = difference_note(
+        {label: [row for row in rows if row] for label, rows in points.items()}, columns
+    )
     return f"{table}\n{note}\n" if note else table
 
 
@@ -268,7 +315,9 @@ def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:
     return controls
 
 
-def difference_note(points: Mapping[Label, Sequence[Mapping[str, float]]], columns: Sequence[str]) -> str:
+def difference_note(
+    points: Mapping[Label, Sequence[Mapping[str, float]]], columns: Sequence[str]
+) -> str:
     """Say so if the points of a sweep do not differ, or by no more than their seeds; "" if they do."""
     finished = [rows for rows in points.values() if rows]
     if len(finished) < 2 or not columns:
@@ -290,7 +339,10 @@ def _gap(points: Sequence[Sequence[Mapping[str, float]]], name: str) -> float:
 
 
 def _largest_deviation(points: Sequence[Sequence[Mapping[str, float]]], name: str) -> float:
-    return max((stdev(row[name] for row in rows) for rows in points if all(name in row for row in rows)), default=0.0)
+    return max(
+        (stdev(row[name] for row in rows) for rows in points if all(name in row for row in rows)),
+        default=0.0,
+    )
 
 
 def _mean(rows: Sequence[Mapping[str, float]], name: str) -> str:

@@ -25,7 +25,11 @@ class WaitingStart:
     """
 
     def __init__(
-        self, name: str, start: Callable[[], str], check_device: Callable[[], object], session: str = ""
+        self,
+        name: str,
+        start: Callable[[], str],
+        check_device: Callable[[], object],
+        session: str = "",
     ) -> None:
         """Begin to wait.
 
@@ -73,7 +77,8 @@ class WaitingStart:
             except DeviceInUseError:
                 return
             except Exception as error:
-                # Nobody may be looking now: the page tells it, whatever it is, until somebody has read it.
+                # Nobody may be looking now: the page tells it, whatever it is, until somebody has
+                # read it.
                 is_foreseen = isinstance(error, Nt2vrError)
                 logger.warning("%s could not start: %s", self.name, error, exc_info=not is_foreseen)
                 self.error = error

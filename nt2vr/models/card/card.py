@@ -58,15 +58,23 @@ STORED_LAST = (
     "queries",
 )
 # of the card of a model that is loaded or can be: from open_clip_config.json, and from the device
-DERIVED = ("resize_mode", "interpolation", "fill_color", "visual_settings", "text_settings", "precision")
+DERIVED = (
+    "resize_mode",
+    "interpolation",
+    "fill_color",
+    "visual_settings",
+    "text_settings",
+    "precision",
+)
 
 
 class Card(BaseModel):
     """Metadata of a model, in sections by subject.
 
-    Whoever makes a card names values flat, by keys that no two sections share: `Card("mine", frames=4)` and
-    `card.replace(frames=8)` set `card.framing.frames`. So does nt2vr.json: it has the keys of version 0.2.0 in their
-    order, so that files of either version are read by the other, and stay byte-equal. DERIVED keys are not stored.
+    Whoever makes a card names values flat, by keys that no two sections share: `Card("mine",
+    frames=4)` and `card.replace(frames=8)` set `card.framing.frames`. So does nt2vr.json: it has
+    the keys of version 0.2.0 in their order, so that files of either version are read by the other,
+    and stay byte-equal. DERIVED keys are not stored.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -123,7 +131,9 @@ class Card(BaseModel):
             problem = error.errors()[0]
             place = problem["loc"]
             flat_key = place[1] if place[0] in SECTIONS else place[0]
-            raise ConfigError(f"A card has an invalid “{flat_key}” ({problem['msg']}). Correct it.") from error
+            raise ConfigError(
+                f"A card has an invalid “{flat_key}” ({problem['msg']}). Correct it."
+            ) from error
 
     def flat(self) -> dict[str, Any]:
         """Return all values by flat key, those that are stored first, in their order in nt2vr.json."""
@@ -196,8 +206,8 @@ class Card(BaseModel):
     def visual_key(self) -> str:
         """Identify everything that the embedding of a video depends on; models with equal keys share embeddings.
 
-        The text is the one of version 0.2.0, so that everything that it stored is found as it is. `StoredNames` tells
-        its parts, by which folders, files and indexes are named.
+        The text is the one of version 0.2.0, so that everything that it stored is found as it is.
+        `StoredNames` tells its parts, by which folders, files and indexes are named.
         """
         return f"{self._tower_key} {self.framing.frames} {self._pooling_key}"
 
@@ -205,7 +215,13 @@ class Card(BaseModel):
     def text_key(self) -> str:
         """Identify everything that the embedding of a text depends on, by the text of version 0.2.0."""
         side_fingerprint = self.text.side.fingerprint if self.text.side else ""
-        parts = (self.text.fingerprint, self.text.settings, self.precision, side_fingerprint, self._clip_key)
+        parts = (
+            self.text.fingerprint,
+            self.text.settings,
+            self.precision,
+            side_fingerprint,
+            self._clip_key,
+        )
         return " ".join(filter(None, parts))
 
     @property
@@ -228,16 +244,23 @@ class Card(BaseModel):
     @property
     def as_base(self) -> DifferenceSection:
         """The entry by which the card of what differs from this whole model names it."""
-        return DifferenceSection(model=self.name, fingerprint=f"{self.visual.fingerprint} {self.text.fingerprint}")
+        return DifferenceSection(
+            model=self.name, fingerprint=f"{self.visual.fingerprint} {self.text.fingerprint}"
+        )
 
     def stands_on(self, base: "Card") -> bool:
         """Return True if the checkpoint holds only what differs from `base`."""
-        return self.difference is not None and self.difference.fingerprint == base.as_base.fingerprint
+        return (
+            self.difference is not None and self.difference.fingerprint == base.as_base.fingerprint
+        )
 
     @property
     def fingerprints(self) -> dict[str, str]:
         """Hashes of the weights of both towers, by their names in files and reports, and on an encoder."""
-        return {"visual_fingerprint": self.visual.fingerprint, "text_fingerprint": self.text.fingerprint}
+        return {
+            "visual_fingerprint": self.visual.fingerprint,
+            "text_fingerprint": self.text.fingerprint,
+        }
 
     def for_reports(self) -> dict[str, Any]:
         """Describe the model in reports. Results of evaluations are stored under it, those of version 0.2.0 too."""
@@ -268,7 +291,15 @@ class Card(BaseModel):
         positions = self.framing.positions if self.framing.positions != CENTRES else ""
         raw = "" if self.pooling.normalises_frames else "raw"
         visual = self.visual
-        parts = (visual.fingerprint, visual.settings, self.precision, positions, raw, visual.features, self._clip_key)
+        parts = (
+            visual.fingerprint,
+            visual.settings,
+            self.precision,
+            positions,
+            raw,
+            visual.features,
+            self._clip_key,
+        )
         return " ".join(filter(None, parts))
 
     @property

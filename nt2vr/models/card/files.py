@@ -19,7 +19,9 @@ def write_card(folder: Path, card: Card) -> None:
 def read_card(folder: Path) -> Card:
     """Read the card of a checkpoint folder; unknown keys are ignored."""
     try:
-        data = without_schema(parse_json((folder / CARD).read_text(encoding="utf-8")), folder / CARD, CheckpointError)
+        data = without_schema(
+            parse_json((folder / CARD).read_text(encoding="utf-8")), folder / CARD, CheckpointError
+        )
         values = {key: value for key, value in data.items() if key in stored_keys()}
         card = Card(**{"name": "", **values})
     except FileNotFoundError as error:
@@ -27,11 +29,21 @@ def read_card(folder: Path) -> Card:
     except ConfigError as error:
         raise CheckpointError(f"{folder / CARD} cannot be used. {error}") from error
     except (OSError, ValueError, AttributeError) as error:
-        raise CheckpointError(f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder.") from error
+        raise CheckpointError(
+            f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder."
+        ) from error
     try:
         config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
         return configured(card, config["model_cfg"], config.get("preprocess_cfg") or {})
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, CheckpointError):
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        CheckpointError,
+    ):
         return card  # loading the model reports a configuration that cannot be used
 
 

@@ -9,7 +9,8 @@ class StoredNames(NamedTuple):
     Attributes:
         tower: what the embedding of a frame depends on: hashes of weights and settings, in words.
         frames: number of frames per video.
-        pooling: name of the pooling, with the hash of its weights if it learns; fit to be the name of a file.
+        pooling: name of the pooling, with the hash of its weights if it learns; fit to be the name
+            of a file.
     """
 
     tower: str

@@ -16,7 +16,8 @@ DEFAULT_FRAMES = 8
 class CardSection(BaseModel):
     """Fields of one subject, frozen; every field has a description."""
 
-    # Checked as a part of its card, so that nothing is compiled for it alone, which takes a millisecond at start-up.
+    # Checked as a part of its card, so that nothing is compiled for it alone, which takes a
+    # millisecond at start-up.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
@@ -47,7 +48,9 @@ def _check_pooling(name: str) -> str:
 class HeadEntry(CardEntry):
     """About the file of a pooling that learns, head.safetensors."""
 
-    heads: int | None = Field(default=None, description="heads of attention, of a pooling that has some")
+    heads: int | None = Field(
+        default=None, description="heads of attention, of a pooling that has some"
+    )
     # In the name of a file, and in keys whose parts are told apart by spaces.
     fingerprint: Annotated[str, Field(pattern=r"^\w*$")] = Field(
         default="", description="hash of the weights as stored, and of heads"
@@ -58,7 +61,9 @@ class ClipFraming(CardEntry):
     """How the frames of a model that takes whole clips differ from squares."""
 
     width: int = Field(default=0, description="width of a frame in pixels; 0 for as wide as high")
-    resize_mode: str = Field(default=SHORTEST, description="shortest crops, longest pads, squash distorts")
+    resize_mode: str = Field(
+        default=SHORTEST, description="shortest crops, longest pads, squash distorts"
+    )
 
 
 class ClipSection(CardEntry):
@@ -66,12 +71,20 @@ class ClipSection(CardEntry):
 
     loader: str = Field(description="library that loads it: sentence-transformers or transformers")
     instruction: str = Field(default="", description="instruction that precedes every query")
-    revision: str = Field(default="", description="revision of the repository that it came from; empty for a folder")
+    revision: str = Field(
+        default="", description="revision of the repository that it came from; empty for a folder"
+    )
     # Not converted: 2 and 2.0 would be two keys of embeddings.
-    fps: int | float = Field(default=0.0, description="frames per second; 0 for the same number of every clip")
+    fps: int | float = Field(
+        default=0.0, description="frames per second; 0 for the same number of every clip"
+    )
     least: int = Field(default=1, description="least number of frames of a short clip")
-    framing: ClipFraming | None = Field(default=None, description="how its frames differ from squares")
-    dimensions: int = Field(default=0, description="length of its embeddings; 0 for the model's own")
+    framing: ClipFraming | None = Field(
+        default=None, description="how its frames differ from squares"
+    )
+    dimensions: int = Field(
+        default=0, description="length of its embeddings; 0 for the model's own"
+    )
 
 
 class DifferenceSection(CardEntry):
@@ -90,7 +103,9 @@ OptionalDifference = Annotated[DifferenceSection | None, BeforeValidator(_read_n
 class VisualSection(CardSection):
     """The visual tower."""
 
-    fingerprint: str = Field(default="", alias="visual_fingerprint", description="hash of the visual tower's weights")
+    fingerprint: str = Field(
+        default="", alias="visual_fingerprint", description="hash of the visual tower's weights"
+    )
     features: str = Field(
         default="",
         description="name of the features that videos are read as, see nt2vr.datasets.features; empty for frames",
@@ -105,15 +120,20 @@ class VisualSection(CardSection):
 class FramingSection(CardSection):
     """The frames that a model sees of a video."""
 
-    frames: Annotated[int, Field(gt=0)] = Field(default=DEFAULT_FRAMES, description="frames per video")
+    frames: Annotated[int, Field(gt=0)] = Field(
+        default=DEFAULT_FRAMES, description="frames per video"
+    )
     image_size: int = Field(
         default=DEFAULT_SIZE,
         description="height of a frame in pixels; stored, so that frames can be decoded before torch is imported",
     )
     positions: Literal["centres", "ends"] = Field(
-        default="centres", description="centres of equal segments of a video, or evenly spaced with both ends"
+        default="centres",
+        description="centres of equal segments of a video, or evenly spaced with both ends",
     )
-    resize_mode: str = Field(default=SHORTEST, description="derived: shortest crops, longest pads, squash distorts")
+    resize_mode: str = Field(
+        default=SHORTEST, description="derived: shortest crops, longest pads, squash distorts"
+    )
     interpolation: str = Field(default=BICUBIC, description="derived: how pixels are interpolated")
     fill_color: int = Field(default=0, description="derived: grey level of the padding")
 
@@ -122,7 +142,9 @@ class PoolingSection(CardSection):
     """How frame embeddings become a video's embedding."""
 
     name: Annotated[str, AfterValidator(_check_pooling)] = Field(
-        default=MEAN, alias="pooling", description="mean, raw_mean, query_scored, or one that learns"
+        default=MEAN,
+        alias="pooling",
+        description="mean, raw_mean, query_scored, or one that learns",
     )
     head: OptionalHead = Field(default=None, description="about the file of a pooling that learns")
 
@@ -159,7 +181,8 @@ class TextSection(CardSection):
         description="hash of the text tower's weights, and of a tokenizer of its own",
     )
     queries: int = Field(
-        default=0, description="number of texts that a file of embeddings knows; 0 for a model that reads any"
+        default=0,
+        description="number of texts that a file of embeddings knows; 0 for a model that reads any",
     )
     settings: str = Field(
         default="",

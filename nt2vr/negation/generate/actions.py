@@ -1,7 +1,7 @@
 """Self-contained subjects and verb phrases of captions, by the paper's Algorithm 1, compared by lemmas.
 
-"A young man plays his guitar" and "a guy playing a guitar" are both man: play guitar. Verb phrases that are cut off,
-passive, vague or meaningless without their caption are rejected.
+"A young man plays his guitar" and "a guy playing a guitar" are both man: play guitar. Verb phrases
+that are cut off, passive, vague or meaningless without their caption are rejected.
 """
 
 import re
@@ -54,12 +54,17 @@ def chunks_of(phrases: Phrases) -> Sequence[Chunk]:
         return []
     tags = ("NOUN" if word in _NAMELESS else phrases.tag(i) for i, word in enumerate(phrases.words))
     tree = _parser().parse(list(enumerate(tags)))
-    return [Chunk(node[1], node[0], node[0] + 1) if type(node) is tuple else _chunk(node, phrases) for node in tree]
+    return [
+        Chunk(node[1], node[0], node[0] + 1) if type(node) is tuple else _chunk(node, phrases)
+        for node in tree
+    ]
 
 
 def _chunk(tree: "Tree", phrases: Phrases) -> Chunk:
     nouns = [_span(each) for each in tree.subtrees(lambda each: each.label() == "NP")]
-    prepositions = [_span(child)[0] for child in tree if type(child) is not tuple and child.label() == "PP"]
+    prepositions = [
+        _span(child)[0] for child in tree if type(child) is not tuple and child.label() == "PP"
+    ]
     places = tuple(i for i in prepositions if phrases.word(i) != "of")
     return Chunk(tree.label(), *_span(tree), nouns[-1] if nouns else None, places)
 
@@ -121,12 +126,16 @@ def named(phrases: Phrases, start: int, end: int, *, is_plural: bool = False) ->
 def also_called(lemma: str) -> frozenset[str]:
     """Return a noun with its hypernyms: a "guy" is a "man" and a "person"."""
     name = _SYNONYMS.get(lemma, lemma)
-    return frozenset((lemma, name, "person") if name in listed("men", "women", "he_or_she") else (lemma, name))
+    return frozenset(
+        (lemma, name, "person") if name in listed("men", "women", "he_or_she") else (lemma, name)
+    )
 
 
 def is_plural_noun(word: str, lemma: str) -> bool:
     """Return whether a noun is in the plural: "dogs" of "dog"."""
-    return word in listed("plurals") or (word != lemma and (word.endswith("s") or word == inflect(lemma, "NNS")))
+    return word in listed("plurals") or (
+        word != lemma and (word.endswith("s") or word == inflect(lemma, "NNS"))
+    )
 
 
 def is_third_person(phrases: Phrases, verb: int) -> bool:
@@ -145,7 +154,9 @@ def is_third_person(phrases: Phrases, verb: int) -> bool:
     return has_subject
 
 
-_COMPOUND_NOUNS = frozenset({"food coloring", "food colouring", "zip lining", "beat boxing"})  # no deeds
+_COMPOUND_NOUNS = frozenset(
+    {"food coloring", "food colouring", "zip lining", "beat boxing"}
+)  # no deeds
 _MOST_WORDS = 8  # longer phrases read badly in a template
 
 
@@ -154,7 +165,9 @@ class VerbPhrase:
     """An action without its subject."""
 
     text: str  # with its verb as a lemma: "play the guitar on a stage"
-    key: tuple[str, ...]  # lemmas without articles, for phrase-level retrieval: ("play", "guitar", "on", "stage")
+    key: tuple[
+        str, ...
+    ]  # lemmas without articles, for phrase-level retrieval: ("play", "guitar", "on", "stage")
     content: frozenset[str]  # content lemmas, for word-level retrieval: {"play", "guitar", "stage"}
     is_bare: bool  # a noun lacks its article, as in "take interview"
     is_shortened: bool  # words at its end, or its adjectives, were left out
@@ -167,7 +180,9 @@ def verb_phrases(phrases: Phrases, chunk: Chunk, after: str) -> Iterator[VerbPhr
     adverb = (chunk.end - 1,) if phrases.tag(chunk.end - 1) == "ADV" else ()
     for end in dict.fromkeys((*chunk.places, *adverb, chunk.end)):
         for adjectives in (True, False):
-            phrase = _verb_phrase(phrases, chunk.start, end, adjectives=adjectives, is_shortened=end < chunk.end)
+            phrase = _verb_phrase(
+                phrases, chunk.start, end, adjectives=adjectives, is_shortened=end < chunk.end
+            )
             if phrase:
                 yield phrase
 
@@ -181,7 +196,10 @@ def is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
     """Return whether a chunk is a verb phrase that is not cut off, passive or an infinitive."""
     start, end = chunk.start, chunk.end
     is_passive = phrases.tag(start) in {"VBN", "MD"} or phrases.is_auxiliary(start)
-    depends = phrases.tag(start - 1) in {"TO", "MD", "ADP"} or phrases.word(start - 1) in {"being", "beat"}
+    depends = phrases.tag(start - 1) in {"TO", "MD", "ADP"} or phrases.word(start - 1) in {
+        "being",
+        "beat",
+    }
     pairs = (" ".join(phrases.words[max(0, i - 1) : i + 1]) for i in (start, end))
     is_compound = not _COMPOUND_NOUNS.isdisjoint(pairs)
     may_follow = {"", "CONJ", "PUNCT", "VP"} | ({"WH", "ADP", "TO"} if end - start > 1 else set())
@@ -190,9 +208,15 @@ def is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
     return after in may_follow and not any((is_passive, depends, is_compound, is_open))
 
 
-def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is_shortened: bool) -> VerbPhrase | None:
+def _verb_phrase(
+    phrases: Phrases, start: int, end: int, *, adjectives: bool, is_shortened: bool
+) -> VerbPhrase | None:
     verb, rest = verb_of(phrases.word(start)), range(start + 1, end)
-    describing = {i for i in rest if phrases.tag(i) == "ADJ" and phrases.tag(phrases.after(i, {"ADJ"})) == "NOUN"}
+    describing = {
+        i
+        for i in rest
+        if phrases.tag(i) == "ADJ" and phrases.tag(phrases.after(i, {"ADJ"})) == "NOUN"
+    }
     said = [i for i in rest if adjectives or i not in describing]
     is_same = not adjectives and len(said) == len(rest)
     if is_same or end - start > _MOST_WORDS or _is_vague(phrases, verb, said):
@@ -200,9 +224,13 @@ def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is
     text = verb + "".join("'s" if phrases.tag(i) == "POS" else f" {phrases.word(i)}" for i in said)
     if not adjectives:
         is_shortened = True
-        text = re.sub(r"\ban? (?=\w)(?=([aeiou])?)", lambda match: "an " if match[1] else "a ", text)
+        text = re.sub(
+            r"\ban? (?=\w)(?=([aeiou])?)", lambda match: "an " if match[1] else "a ", text
+        )
     compared = [i for i in said if phrases.tag(i) not in {"DET", "POS"}]
-    named = frozenset(phrases.lemma(i) for i in compared if phrases.tag(i) in {"NOUN", "ADJ", "NUM"})
+    named = frozenset(
+        phrases.lemma(i) for i in compared if phrases.tag(i) in {"NOUN", "ADJ", "NUM"}
+    )
     content = (named - listed("no_content")) | ({verb} - listed("light_verbs"))
     key = (verb, *map(phrases.lemma, compared))
     is_bare = any(is_bare_noun(phrases, start, i) for i in said)
@@ -225,7 +253,11 @@ def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
 
 def is_bare_noun(phrases: Phrases, start: int, i: int) -> bool:
     """Return whether word i heads a singular count noun phrase without an article."""
-    if phrases.tag(i) != "NOUN" or phrases.tag(i + 1) == "NOUN" or phrases.lemma(i) in listed("mass_nouns"):
+    if (
+        phrases.tag(i) != "NOUN"
+        or phrases.tag(i + 1) == "NOUN"
+        or phrases.lemma(i) in listed("mass_nouns")
+    ):
         return False
     if is_plural_noun(phrases.word(i), phrases.lemma(i)) or phrases.word(i).endswith("ing"):
         return False
@@ -242,7 +274,10 @@ class Action(NamedTuple):
 
 def actions(phrases: Phrases) -> list[Action]:
     """Return the actions in a tagged caption; none if the caption is negated."""
-    if any(phrases.tag(i) == "NEG" or word in {"no", "without", "nobody"} for i, word in enumerate(phrases.words)):
+    if any(
+        phrases.tag(i) == "NEG" or word in {"no", "without", "nobody"}
+        for i, word in enumerate(phrases.words)
+    ):
         return []
     found, chunks = list[Action](), chunks_of(phrases)
     subject: Subject | None = None
@@ -255,7 +290,11 @@ def actions(phrases: Phrases) -> list[Action]:
 
 
 def _subject_after(
-    phrases: Phrases, subject: Subject | None, earlier: Sequence[Chunk], chunk: Chunk, following: Chunk | None
+    phrases: Phrases,
+    subject: Subject | None,
+    earlier: Sequence[Chunk],
+    chunk: Chunk,
+    following: Chunk | None,
 ) -> Subject | None:
     before = earlier[-1].kind if earlier else ""
     match chunk.kind:
@@ -266,18 +305,28 @@ def _subject_after(
         case _ if phrases.word(chunk.start) in {"as", "when"}:
             return None
         case "WH" if before == "VP":  # feeds an animal that | jumps
-            return _actor_at_end(phrases, earlier[-1]) or (subject if phrases.word(chunk.start) == "who" else None)
+            return _actor_at_end(phrases, earlier[-1]) or (
+                subject if phrases.word(chunk.start) == "who" else None
+            )
         case "VP" if before in {"VP", "PP"} and phrases.tag(chunk.start) not in FINITE_TAGS:
             return _before_participle(phrases, subject, earlier)
     return subject
 
 
 def _subject_of_noun(
-    phrases: Phrases, first: Subject | None, earlier: Sequence[Chunk], chunk: Chunk, following: Chunk | None
+    phrases: Phrases,
+    first: Subject | None,
+    earlier: Sequence[Chunk],
+    chunk: Chunk,
+    following: Chunk | None,
 ) -> Subject | None:
     """Parse a noun phrase as a subject, "a group of girls" as girls; with `first` if "and" joins them, as people."""
     start, end, is_plural = chunk.start, chunk.end, False
-    if following and phrases.lemma(end - 1) in listed("collectives") and phrases.word(following.start) == "of":
+    if (
+        following
+        and phrases.lemma(end - 1) in listed("collectives")
+        and phrases.word(following.start) == "of"
+    ):
         start, end, is_plural = following.start + 1, following.end, True
     subject = named(phrases, start, end, is_plural=is_plural)
     is_joined = [each.kind for each in earlier[-2:]] in (["NP", "CONJ"], ["PP", "CONJ"])
@@ -291,7 +340,9 @@ def _actor_at_end(phrases: Phrases, chunk: Chunk) -> Subject | None:
     return named(phrases, *chunk.last_noun) if chunk.last_noun else None
 
 
-def _before_participle(phrases: Phrases, subject: Subject | None, before: Sequence[Chunk]) -> Subject | None:
+def _before_participle(
+    phrases: Phrases, subject: Subject | None, before: Sequence[Chunk]
+) -> Subject | None:
     """Return the subject of a participle without a conjunction: of "a man meets a woman | smiling", the woman."""
     after_verb = next((chunk for chunk in before[-2:] if chunk.kind == "VP"), None)
     if after_verb is None:

@@ -22,7 +22,12 @@ from nt2vr.negation.generate.actions import actions
 from nt2vr.negation.generate.composer import ComposedQuery, Composer
 from nt2vr.negation.generate.content import VideoContent, things
 from nt2vr.negation.generate.negator import negations
-from nt2vr.negation.generate.query_sets import Caption, CaptionedVideos, QuerySets, read_captioned_videos
+from nt2vr.negation.generate.query_sets import (
+    Caption,
+    CaptionedVideos,
+    QuerySets,
+    read_captioned_videos,
+)
 from nt2vr.negation.parse.inflect import verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import Query, understand
@@ -55,7 +60,9 @@ GENERATOR = 6  # cache version: raise it when the same captions give other queri
 ReadContents = Callable[[], Mapping[str, VideoContent]]
 
 
-def build(captions_file: Path, folder: Path, seed: int, progress: Progress = silent) -> dict[str, float]:
+def build(
+    captions_file: Path, folder: Path, seed: int, progress: Progress = silent
+) -> dict[str, float]:
     """Write the query sets of a captions file to `folder`; return their sizes and the seconds taken."""
     started = time.perf_counter()
     videos = read_captioned_videos(captions_file)
@@ -72,23 +79,43 @@ def build(captions_file: Path, folder: Path, seed: int, progress: Progress = sil
 
 
 def build_query_sets(
-    videos: CaptionedVideos, seed: int, progress: Progress = silent, contents: ReadContents | None = None
+    videos: CaptionedVideos,
+    seed: int,
+    progress: Progress = silent,
+    contents: ReadContents | None = None,
 ) -> QuerySets:
     """Build the three query sets, about one minute per 20,000 captions; `contents` returns `read_contents(videos)`."""
     captions = tracked(videos.queries, len(videos.queries), "negating captions", progress)
     negated = tuple(negate(captions, seed))
     composed = Composer(contents() if contents else read_contents(videos, progress)).compose(seed)
-    return QuerySets(videos.queries, negated, tuple(tracked(composed, 0, "composing queries", progress)))
+    return QuerySets(
+        videos.queries, negated, tuple(tracked(composed, 0, "composing queries", progress))
+    )
 
 
 def cached_query_sets(
-    videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent, contents: ReadContents | None = None
+    videos: CaptionedVideos,
+    seed: int,
+    folder: Path,
+    progress: Progress = silent,
+    contents: ReadContents | None = None,
 ) -> QuerySets:
     """Return `build_query_sets(...)`, from `folder` if the same sets were built before."""
     source = [seed, list(videos.captions.items()), videos.queries]
-    found = _cached(folder, "queries", source, lambda: asdict(build_query_sets(videos, seed, progress, contents)))
-    original, negated = (tuple(Caption(*caption) for caption in found[name]) for name in ("original", "negated"))
-    return QuerySets(original, negated, tuple(ComposedQuery(**_with_tuples(query)) for query in found["composed"]))
+    found = _cached(
+        folder,
+        "queries",
+        source,
+        lambda: asdict(build_query_sets(videos, seed, progress, contents)),
+    )
+    original, negated = (
+        tuple(Caption(*caption) for caption in found[name]) for name in ("original", "negated")
+    )
+    return QuerySets(
+        original,
+        negated,
+        tuple(ComposedQuery(**_with_tuples(query)) for query in found["composed"]),
+    )
 
 
 def missing_kinds(kinds: Iterable[str], made: Collection[str]) -> list[str]:
@@ -96,10 +123,14 @@ def missing_kinds(kinds: Iterable[str], made: Collection[str]) -> list[str]:
     return [WHY_NONE[kind] for kind in kinds if kind not in made]
 
 
-def cached_absences(videos: CaptionedVideos, seed: int, folder: Path, contents: ReadContents) -> list[AbsenceQuery]:
+def cached_absences(
+    videos: CaptionedVideos, seed: int, folder: Path, contents: ReadContents
+) -> list[AbsenceQuery]:
     """Return the queries of `Absences`, from `folder` if the same ones were written before."""
     source = ["absences", seed, list(videos.captions.items())]
-    found = _cached(folder, "absences", source, lambda: list(map(asdict, Absences(contents()).write(seed))))
+    found = _cached(
+        folder, "absences", source, lambda: list(map(asdict, Absences(contents()).write(seed)))
+    )
     return [AbsenceQuery(**_with_tuples(query)) for query in found]
 
 
@@ -114,12 +145,16 @@ def _cached(folder: Path, name: str, source: list[Any], built: Callable[[], Any]
         folder.mkdir(parents=True, exist_ok=True)
         write_json(path, data)
     except OSError as error:
-        logger.warning("Queries cannot be stored in %s (%s). They will be built again.", folder, error.strerror)
+        logger.warning(
+            "Queries cannot be stored in %s (%s). They will be built again.", folder, error.strerror
+        )
     return data
 
 
 def _with_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
 
 
 def negate(captions: Iterable[Caption], seed: int) -> Iterator[Caption]:
@@ -141,7 +176,10 @@ def read_content(captions: Iterable[str]) -> VideoContent:
     tokens = [token for sentence in sentences for token in sentence.tokens]
     verbs = {verb_of(token.text.lower()) for token in tokens if token.tag in VERB_TAGS}
     lemmas = frozenset(token.lemma for token in tokens)
-    done, named = chain.from_iterable(map(actions, sentences)), chain.from_iterable(map(things, sentences))
+    done, named = (
+        chain.from_iterable(map(actions, sentences)),
+        chain.from_iterable(map(things, sentences)),
+    )
     return VideoContent(tuple(done), lemmas | verbs, tuple(named))
 
 

@@ -14,7 +14,11 @@ from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tagger import load_tagger
 
 OTHERS = 60  # captions that are parsed for something to take: a tenth of a second's work
-_FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD"}  # of a verb that another one can stand for
+_FORMS: dict[str, Form] = {
+    "VBZ": "VBZ",
+    "VBG": "VBG",
+    "VBD": "VBD",
+}  # of a verb that another one can stand for
 
 
 def _negated(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
@@ -23,8 +27,16 @@ def _negated(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Itera
 
 def _other_verb(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
     """Replace the first verb and its object by what somebody does in another caption; what is worn stays."""
-    verbs = [chunk for chunk in chunks_of(phrases) if chunk.kind == "VP" and phrases.tag(chunk.start) in _FORMS]
-    deeds = (each for each in verbs if not phrases.is_auxiliary(each.start) and phrases.lemma(each.start) != "wear")
+    verbs = [
+        chunk
+        for chunk in chunks_of(phrases)
+        if chunk.kind == "VP" and phrases.tag(chunk.start) in _FORMS
+    ]
+    deeds = (
+        each
+        for each in verbs
+        if not phrases.is_auxiliary(each.start) and phrases.lemma(each.start) != "wear"
+    )
     if (chunk := next(deeds, None)) is None:
         return
     form, end = _FORMS[phrases.tag(chunk.start)], min({*chunk.places, chunk.end} - {chunk.start})
@@ -44,7 +56,9 @@ def _other_subject(phrases: Phrases, caption: str, others: Sequence[Phrases]) ->
 
 
 def _actor(phrases: Phrases) -> tuple[Phrase | None, bool, frozenset[str]]:
-    starts = (i for i, token in enumerate(phrases.tokens) if token.tag in {"DET", "NUM", "ADJ", "NOUN"})
+    starts = (
+        i for i, token in enumerate(phrases.tokens) if token.tag in {"DET", "NUM", "ADJ", "NOUN"}
+    )
     for noun in filter(None, map(phrases.noun_phrase, starts)):
         if phrases.is_actor(noun):
             lemma = phrases.lemma(noun.head)
@@ -53,7 +67,9 @@ def _actor(phrases: Phrases) -> tuple[Phrase | None, bool, frozenset[str]]:
 
 
 def _added(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
-    named: frozenset[str] = frozenset().union(*(also_called(token.lemma) for token in phrases.tokens))
+    named: frozenset[str] = frozenset().union(
+        *(also_called(token.lemma) for token in phrases.tokens)
+    )
     for thing in (thing for other in others for thing in things(other)):
         if not (thing.names & named or thing.text.startswith("the ")):
             yield f"{caption.rstrip(' .')} and there {'are' if thing.is_plural else 'is'} {thing.text}"

@@ -1,8 +1,8 @@
 """Composed queries, A and not B, with relevant videos (paper, section 3.1.2, Figure 3).
 
-Two captions of one video attribute A and B to the same subject, who may be "man" in one and "person" in the other.
-Relevant videos have a caption with the subject doing A, and none with a content word of B or a related word, anywhere;
-the paper requires it to occur with the subject.
+Two captions of one video attribute A and B to the same subject, who may be "man" in one and
+"person" in the other. Relevant videos have a caption with the subject doing A, and none with a
+content word of B or a related word, anywhere; the paper requires it to occur with the subject.
 """
 
 import random
@@ -19,8 +19,9 @@ from nt2vr.negation.parse.inflect import inflect_phrase
 class Template(NamedTuple):
     """A sentence pattern and its parts, with fields in braces.
 
-    Here: a subject {S}, its pronoun {P}, a wanted verb phrase A and an unwanted one B. {A} agrees with the subject
-    ("plays", "play"), {A_ing} is the participle, {B} the base form after {does_not}.
+    Here: a subject {S}, its pronoun {P}, a wanted verb phrase A and an unwanted one B. {A} agrees
+    with the subject ("plays", "play"), {A_ing} is the participle, {B} the base form after
+    {does_not}.
     """
 
     text: str
@@ -28,8 +29,9 @@ class Template(NamedTuple):
     unwanted: str = ""
 
 
-# Two of the paper's lack "is" or have the wrong form of a verb: "and he riding a horse", "while rides a horse". Query
-# sets correct them; the built-in world and training keep them, for the sake of published numbers and old runs.
+# Two of the paper's lack "is" or have the wrong form of a verb: "and he riding a horse", "while
+# rides a horse". Query sets correct them; the built-in world and training keep them, for the sake
+# of published numbers and old runs.
 _WITHOUT_IS = Template("{S} not {B_ing} and {P} {A_ing}", "{S} {A_ing}", "{B_ing}")
 _WHILE_FINITE = Template("{S} {does_not} {B} while {A}", "{S} {A}", "{B}")
 CORRECTED = {
@@ -85,12 +87,17 @@ class Composer:
                     yield query
                 done.add(pair)
 
-    def _query(self, subject: Subject, wanted: Key, unwanted: Key, seed: int) -> ComposedQuery | None:
+    def _query(
+        self, subject: Subject, wanted: Key, unwanted: Key, seed: int
+    ) -> ComposedQuery | None:
         usage, index = self._index.usage, self._index
         a, b = usage.text(subject, wanted), usage.text(subject, unwanted)
         if not (a and b and index.is_deniable(unwanted)):
             return None
-        shown, maybe = usage.shown_by(subject, wanted), index.maybe_shown_by(index.words_of(unwanted))
+        shown, maybe = (
+            usage.shown_by(subject, wanted),
+            index.maybe_shown_by(index.words_of(unwanted)),
+        )
         relevant = tuple(video_id for video_id in shown if video_id not in maybe)
         if not relevant:
             return None
@@ -107,7 +114,9 @@ class Composer:
 def _pairs(keys: Mapping[Subject, Mapping[Key, None]]) -> Iterator[tuple[Subject, Key, Key]]:
     """Pair actions of a subject with its actions in other captions, where it may have another name."""
     for subject, phrases in keys.items():
-        others = {key: None for other, theirs in keys.items() if subject.may_be(other) for key in theirs}
+        others = {
+            key: None for other, theirs in keys.items() if subject.may_be(other) for key in theirs
+        }
         for wanted in phrases:
             yield from ((subject, wanted, unwanted) for unwanted in others if unwanted != wanted)
 

@@ -1,6 +1,7 @@
 """Content of videos according to their captions: things, actions, and which videos show them.
 
-Content in no caption counts as absent. Related words, "sing" and "song", are deliberately broad: they exclude videos.
+Content in no caption counts as absent. Related words, "sing" and "song", are deliberately broad:
+they exclude videos.
 """
 
 from collections import Counter, defaultdict
@@ -47,7 +48,9 @@ def things(phrases: Phrases) -> Iterator[Thing]:
         if noun is None:
             i += 1
             continue
-        if phrases.word(noun.head + 1) == "of" and phrases.lemma(noun.head) in listed("collectives", "vague_nouns"):
+        if phrases.word(noun.head + 1) == "of" and phrases.lemma(noun.head) in listed(
+            "collectives", "vague_nouns"
+        ):
             i = noun.head + 2  # a group of | people
             continue
         if thing := _thing(phrases, noun):
@@ -63,11 +66,16 @@ def _thing(phrases: Phrases, noun: Phrase) -> Thing | None:
     is_odd = not head.isalpha() or phrases.tag(noun.head) != "NOUN"
     if any((is_vague, is_odd, len(said) > _MOST_WORDS, tags - _PARTS)):
         return None
-    bare, is_plural = " ".join(map(phrases.word, said)).replace(" '", "'"), is_plural_noun(head, lemma)
+    bare, is_plural = (
+        " ".join(map(phrases.word, said)).replace(" '", "'"),
+        is_plural_noun(head, lemma),
+    )
     article = phrases.word(noun.start) if first == noun.start + 1 else ""
     text = f"{article} {bare}"
     if article not in _ARTICLES:
-        if not is_plural and (listed("mass_nouns") - listed("bare_places")).isdisjoint((lemma, head)):
+        if not is_plural and (listed("mass_nouns") - listed("bare_places")).isdisjoint(
+            (lemma, head)
+        ):
             return None
         text = bare
     modifiers = frozenset(phrases.word(i) for i in said if i != noun.head)
@@ -80,18 +88,26 @@ _MIN_CHARS = 4  # shortest stem to match: "guitar" in "guitarist", but not "car"
 @lru_cache(10_000)  # Flickr8k's 40,460 captions need 3,605
 def related(lemma: str) -> frozenset[str]:
     """Return `lemma` and the words that a caption may use instead."""
-    return frozenset((lemma,)).union(*(group for group in groups_in("related.txt") if lemma in group))
+    return frozenset((lemma,)).union(
+        *(group for group in groups_in("related.txt") if lemma in group)
+    )
 
 
 def derived_from(lemma: str, vocabulary: Collection[str]) -> set[str]:
     """Return the words of `vocabulary` that start with `lemma`: "wrestle" finds "wrestler" and "wrestling"."""
     stem = lemma.removesuffix("e")
-    return {word for word in vocabulary if word == lemma or (len(stem) >= _MIN_CHARS and word.startswith(stem))}
+    return {
+        word
+        for word in vocabulary
+        if word == lemma or (len(stem) >= _MIN_CHARS and word.startswith(stem))
+    }
 
 
 Key = tuple[str, ...]
 
-_MIN_BARE = 5  # videos without the article needed to accept it: "cook rice", but not "take interview"
+_MIN_BARE = (
+    5  # videos without the article needed to accept it: "cook rice", but not "take interview"
+)
 _MIN_VIDEOS = 2  # that mention each word of B: a word of a single video is a name or a typo
 
 
@@ -108,11 +124,17 @@ class Usage:
     """Counts of subjects' actions over many captions; the most frequent wording of each makes natural sentences."""
 
     def __init__(self) -> None:
-        self._shown_by: dict[tuple[Subject, Key], dict[str, None]] = defaultdict(dict)  # ids, in order
-        self._doers: dict[tuple[Subject, Key], dict[str, set[Subject]]] = defaultdict(dict)  # of a generic subject
+        self._shown_by: dict[tuple[Subject, Key], dict[str, None]] = defaultdict(
+            dict
+        )  # ids, in order
+        self._doers: dict[tuple[Subject, Key], dict[str, set[Subject]]] = defaultdict(
+            dict
+        )  # of a generic subject
         self._texts: dict[tuple[Subject, Key], Counter[str]] = defaultdict(Counter)
         self._bare_texts: dict[tuple[Subject, Key], Counter[str]] = defaultdict(Counter)
-        self._complete: set[Key] = set()  # seen as complete phrases, not only as parts of longer ones
+        self._complete: set[Key] = (
+            set()
+        )  # seen as complete phrases, not only as parts of longer ones
 
     def add(self, video_id: str, action: Action) -> None:
         """Count an action in a caption of a video, for its subject and the generic one (a person, people)."""
@@ -132,18 +154,27 @@ class Usage:
     def shown_under_any_name(self, subject: Subject, key: Key) -> dict[str, None]:
         """Return the videos whose actor may be the subject under another name, in order."""
         doers = self._doers[subject.generic, key]
-        return {video_id: None for video_id, names in doers.items() if any(map(subject.may_be, names))}
+        return {
+            video_id: None for video_id, names in doers.items() if any(map(subject.may_be, names))
+        }
 
     def text(self, subject: Subject, key: Key) -> str:
         """Return the most frequent text of a verb phrase, the first by alphabet, preferably with articles; "" without.
 
-        Rare texts are rejected if they lack an article, have a light verb or occur only within longer phrases.
+        Rare texts are rejected if they lack an article, have a light verb or occur only within
+        longer phrases.
         """
         for texts in (self._texts, self._bare_texts):
             for who in (subject, subject.generic):
-                found = {text: n for text, n in texts.get((who, key), {}).items() if agrees(subject, text)}
+                found = {
+                    text: n
+                    for text, n in texts.get((who, key), {}).items()
+                    if agrees(subject, text)
+                }
                 usual = texts is self._texts or len(self._shown_by[who, key]) >= _MIN_BARE
-                spoken = key in self._complete and sum(found.values()) >= (2 if key[0] in listed("light_verbs") else 1)
+                spoken = key in self._complete and sum(found.values()) >= (
+                    2 if key[0] in listed("light_verbs") else 1
+                )
                 if usual and spoken:
                     return min(found, key=lambda text: (-found[text], text))
         return ""
@@ -177,7 +208,9 @@ class ContentIndex:
     def is_deniable(self, action: Key) -> bool:
         """Return whether captions of every video with this action would mention it, and its words are common."""
         content = self._words[action]
-        return not content <= listed("unsaid") and all(len(self.mentioned_in[word]) >= _MIN_VIDEOS for word in content)
+        return not content <= listed("unsaid") and all(
+            len(self.mentioned_in[word]) >= _MIN_VIDEOS for word in content
+        )
 
     def maybe_shown_by(self, content: Collection[str]) -> frozenset[str]:
         """Return the videos whose captions have any of these words or a related one."""

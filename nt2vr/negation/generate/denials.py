@@ -24,7 +24,16 @@ from nt2vr.negation.generate.actions import Action, Subject, actions, also_calle
 from nt2vr.negation.generate.composer import fill_template
 from nt2vr.negation.generate.content import Thing, Usage, agrees, things
 from nt2vr.negation.generate.negator import affirm, denials
-from nt2vr.negation.generate.wordings import Wordings, ask, bare, draw_idiom, mistyped, refuse, word, wordings_in
+from nt2vr.negation.generate.wordings import (
+    Wordings,
+    ask,
+    bare,
+    draw_idiom,
+    mistyped,
+    refuse,
+    word,
+    wordings_in,
+)
 from nt2vr.negation.parse.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.query import Span, split_query
@@ -32,7 +41,9 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.negation.parse.wordlists import listed
 
-DenialKind = Literal["negated", "composed", "without", "not", "fragment", "typed", "idiom", "typed not", "absent"]
+DenialKind = Literal[
+    "negated", "composed", "without", "not", "fragment", "typed", "idiom", "typed not", "absent"
+]
 
 DEED_SHARE = 0.6  # of "not B", typed or not: B is an action, otherwise a thing
 SAME_SUBJECT_SHARE = 0.5  # of "A and not B": B is drawn from captions of the same subject
@@ -41,7 +52,9 @@ NAMED_SHARE = 0.35  # of "absent": A is a thing
 ASKED_SHARE = 0.1  # of "typed": a request that excludes nothing
 JOINED_SHARE = 0.5  # of "A and not B": joined freely as fragments are, not by nT2VR's templates
 TRIES = 12  # captions drawn to find something the current one does not say
-MOST_WORDS = 25  # longer captions are not extended: models truncate texts to 77 tokens, small ones to fewer
+MOST_WORDS = (
+    25  # longer captions are not extended: models truncate texts to 77 tokens, small ones to fewer
+)
 LONGEST_FRAGMENT = 4  # words
 
 _OPENS_THING = frozenset({"DET", "NUM", "ADJ", "NOUN"})
@@ -63,7 +76,9 @@ class Denial:
     kind: DenialKind
     text: str
     wanted: str  # phrase the video should show; empty for "not B", an affirmative paraphrase for an idiom
-    unwanted: str  # affirmative phrase it should not show; empty for an idiom, and for a mere request
+    unwanted: (
+        str  # affirmative phrase it should not show; empty for an idiom, and for a mere request
+    )
 
 
 class _Deed(NamedTuple):
@@ -89,14 +104,19 @@ class _Parsed:
 class CaptionDenials:
     """Draws negated sentences for captions of any domain; captions that are negated themselves give none."""
 
-    def __init__(self, captions: Iterable[str] = (), parsed: Iterable["ParsedCaption"] | None = None) -> None:
+    def __init__(
+        self, captions: Iterable[str] = (), parsed: Iterable["ParsedCaption"] | None = None
+    ) -> None:
         """Parse the captions, about 700 per second on one core, unless they are given as `parse_caption` does."""
         usage = Usage()
         parsed = list(map(parse_caption, captions) if parsed is None else parsed)
         for number, (_, found) in enumerate(parsed):
             for action in found:
                 usage.add(str(number), action)
-        self._captions = [caption and replace(caption, deeds=tuple(_deeds(found, usage))) for caption, found in parsed]
+        self._captions = [
+            caption and replace(caption, deeds=tuple(_deeds(found, usage)))
+            for caption, found in parsed
+        ]
         self._sources = list(filter(None, self._captions))
         self._naming = [caption for caption in self._sources if caption.things]
         self._doing = [caption for caption in self._sources if caption.deeds]
@@ -109,11 +129,16 @@ class CaptionDenials:
         return len(self._captions)
 
     def draw(
-        self, caption_index: int, kind: DenialKind, rng: random.Random, wordings: Wordings = "trained"
+        self,
+        caption_index: int,
+        kind: DenialKind,
+        rng: random.Random,
+        wordings: Wordings = "trained",
     ) -> Denial | None:
         """Draw a sentence for a caption, an idiom in `wordings`; None if the caption allows none of this kind.
 
-        The unwanted part comes from other captions and is absent from this one, except for "negated" sentences.
+        The unwanted part comes from other captions and is absent from this one, except for
+        "negated" sentences.
         """
         draws: dict[DenialKind, Callable[[_Parsed, random.Random], Denial | None]] = {
             "negated": lambda caption, rng: rng.choice(caption.denied) if caption.denied else None,
@@ -136,9 +161,15 @@ class CaptionDenials:
         wanted = rng.choice(caption.deeds)
         near = self._done_by[wanted.subject] if rng.random() < SAME_SUBJECT_SHARE else []
         for attempt in range(TRIES):
-            unwanted = rng.choice(near if near and attempt < TRIES // 2 else rng.choice(self._doing).deeds)
+            unwanted = rng.choice(
+                near if near and attempt < TRIES // 2 else rng.choice(self._doing).deeds
+            )
             is_part = wanted.content <= unwanted.content  # runs and does not run on the beach
-            if agrees(wanted.subject, unwanted.text) and not unwanted.content <= caption.names and not is_part:
+            if (
+                agrees(wanted.subject, unwanted.text)
+                and not unwanted.content <= caption.names
+                and not is_part
+            ):
                 text, with_a, _ = fill_template(wanted.subject, wanted.text, unwanted.text, rng)
                 doing = inflect_phrase(unwanted.text, "VBG")
                 if rng.random() < JOINED_SHARE:
@@ -218,7 +249,9 @@ class CaptionDenials:
             is_new = any(not also_called(lemma) & caption.names for lemma in content)
             if is_new and not _BREAKS.intersection(tags):
                 fragment = " ".join(other.words[i] for i in words).replace(" '", "'")
-                text = rng.choice(_joints(tags)).format(A=caption.text, F=fragment, f=bare(fragment))
+                text = rng.choice(_joints(tags)).format(
+                    A=caption.text, F=fragment, f=bare(fragment)
+                )
                 return Denial("fragment", text, caption.text, fragment)
         return None
 
@@ -255,7 +288,8 @@ def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings) -> Denial |
 def templates_for(use: str) -> list[str]:
     """Return the templates of `assets/wordings/denials.json` for one use; one given twice is twice as likely.
 
-    {A} is wanted; {N} is a thing, {B_ing} and {B_s} a deed, {F} a fragment; {n} and {f} lack the article.
+    {A} is wanted; {N} is a thing, {B_ing} and {B_s} a deed, {F} a fragment; {n} and {f} lack the
+    article.
     """
     found: list[str] = wordings_in("denials.json")[use]
     return found
@@ -293,7 +327,9 @@ def parse_caption(caption: str) -> ParsedCaption:
         return ParsedCaption(None, found)
     lemmas = tuple(intern(token.lemma) for token in phrases.tokens)
     verbs = {
-        verb_of(word) for word, token in zip(phrases.words, phrases.tokens, strict=True) if token.tag in VERB_TAGS
+        verb_of(word)
+        for word, token in zip(phrases.words, phrases.tokens, strict=True)
+        if token.tag in VERB_TAGS
     }
     parsed = _Parsed(
         text,
@@ -311,10 +347,15 @@ def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:
     for texts, words in denials(text, phrases):
         query = split_query(texts[0], words)
         wanted = " ".join(query.wanted)
-        says_little = {(wanted or texts[0]).lower().partition(" ")[0], *query.unwanted} & _SAYS_LITTLE
+        says_little = {
+            (wanted or texts[0]).lower().partition(" ")[0],
+            *query.unwanted,
+        } & _SAYS_LITTLE
         if not query.scopes or says_little or _may_go_on(words, query.scopes[-1]):
             continue
-        parts = [_participle(*part, words) for part in zip(query.unwanted, query.scopes, strict=True)]
+        parts = [
+            _participle(*part, words) for part in zip(query.unwanted, query.scopes, strict=True)
+        ]
         wanted = wanted.replace(_beyond(texts[0], words, query.scopes[-1]), "")
         yield from (Denial("negated", denied, wanted, " and ".join(parts)) for denied in texts)
 
@@ -323,10 +364,14 @@ def _may_go_on(phrases: Phrases, scope: Span) -> bool:
     """Return whether a scope may be wrong, as in "(does not toss a child) in camouflage into the air"."""
     inside = [i for i, token in enumerate(phrases.tokens) if scope.start <= token.start < scope.end]
     first, after = inside[0], inside[-1] + 1
-    has_clause = any(phrases.tag(i) in FINITE_TAGS or phrases.word(i) in {"as", "while"} for i in inside[1:])
+    has_clause = any(
+        phrases.tag(i) in FINITE_TAGS or phrases.word(i) in {"as", "while"} for i in inside[1:]
+    )
     acts = _may_act(phrases, first, after - 1)
     goes_on = phrases.word(after) == "of" or phrases.tag(after) in {"WH", "ADJ", "VBN"}
-    ambiguous = _place_is_ambiguous(phrases, first, after) or _list_is_ambiguous(phrases, first, after)
+    ambiguous = _place_is_ambiguous(phrases, first, after) or _list_is_ambiguous(
+        phrases, first, after
+    )
     return has_clause or acts or goes_on or ambiguous
 
 
@@ -337,7 +382,9 @@ def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
         return False
     noun = phrases.noun_phrase(place.object) if place.object else None
     is_colour = noun is not None and phrases.tag(noun.head) == "ADJ"  # a player | in blue
-    return bool(is_colour or phrases.tag(first) == "VBN" or phrases.place_phrase(place.end))  # covered | in cake
+    return bool(
+        is_colour or phrases.tag(first) == "VBN" or phrases.place_phrase(place.end)
+    )  # covered | in cake
 
 
 def _may_act(phrases: Phrases, first: int, last: int) -> bool:
@@ -358,7 +405,11 @@ def _beyond(text: str, phrases: Phrases, scope: Span) -> str:
     """Return the place that belongs to the thing in a scope: "without (trees) | in the background"."""
     after = sum(token.end <= scope.end for token in phrases.tokens)
     place = phrases.place_phrase(after)
-    if not (place and place.object and {phrases.word(place.object), phrases.lemma(place.object + 1)} & _OWN):
+    if not (
+        place
+        and place.object
+        and {phrases.word(place.object), phrases.lemma(place.object + 1)} & _OWN
+    ):
         return "\n"  # not in any caption
     return text[phrases.tokens[after - 1].end : phrases.tokens[place.end - 1].end]
 

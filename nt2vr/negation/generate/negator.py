@@ -6,8 +6,9 @@ Each verb, auxiliary or "with" of a caption gives the candidates its form allows
     drive     do not drive, don't drive          is        is not, isn't
     met       did not meet, didn't meet          with      without
 
-Captions that are already negated become affirmative instead: "without a shirt" gives "with a shirt". Verbs without
-visible content ("this is a clip", "talk", which the paper's code skips) are denied only if the caption has no other.
+Captions that are already negated become affirmative instead: "without a shirt" gives "with a
+shirt". Verbs without visible content ("this is a clip", "talk", which the paper's code skips) are
+denied only if the caption has no other.
 """
 
 from collections.abc import Iterator
@@ -22,7 +23,9 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS, Token
 from nt2vr.negation.parse.wordlists import listed, listed_runs, renamed
 
-_POSITIVE = renamed("somebody=nobody someone=noone some=none something=nothing both=neither and=nor")
+_POSITIVE = renamed(
+    "somebody=nobody someone=noone some=none something=nothing both=neither and=nor"
+)
 _CLIPPED = {"ca": "can", "wo": "will", "ai": "is", "sha": "shall"}  # of can't, won't, ain't, shan't
 
 
@@ -47,9 +50,15 @@ def affirm(caption: str, phrases: Phrases) -> str | None:
 def _is_cue(phrases: Phrases, i: int) -> bool:
     if phrases.word(i) not in listed("negations"):
         return False
-    around = (" ".join(phrases.words[j:k]) for j in range(max(0, i - 3), i + 1) for k in range(i + 1, i + 4))
+    around = (
+        " ".join(phrases.words[j:k])
+        for j in range(max(0, i - 3), i + 1)
+        for k in range(i + 1, i + 4)
+    )
     return not any(run in no_negation() for run in around) and (
-        phrases.word(i) != "no" or phrases.noun_phrase(i) is not None or phrases.word(i + 1) in {"longer", "one"}
+        phrases.word(i) != "no"
+        or phrases.noun_phrase(i) is not None
+        or phrases.word(i + 1) in {"longer", "one"}
     )
 
 
@@ -77,7 +86,10 @@ def _without_do(phrases: Phrases, i: int) -> dict[int, str]:
     if helper not in {"do", "does", "did"} or phrases.tag(verb) not in VERB_TAGS:
         return {}
     form: Form = "VBD" if helper == "did" else "VBZ"
-    return {i - 1: "", verb: phrases.word(verb) if helper == "do" else inflect(phrases.lemma(verb), form)}
+    return {
+        i - 1: "",
+        verb: phrases.word(verb) if helper == "do" else inflect(phrases.lemma(verb), form),
+    }
 
 
 def _any(phrases: Phrases, i: int) -> dict[int, str]:
@@ -145,7 +157,9 @@ def _edits(phrases: Phrases) -> list[_Edit]:
 def _tokens(phrases: Phrases, edit: _Edit) -> list[Token]:
     """Return the tagged words of an edited caption; unchanged words keep their tags."""
     text, tokens = edit.texts[0], phrases.tokens
-    replaced = {token.text.lower(): token for token in tokens if edit.start <= token.start < edit.end}
+    replaced = {
+        token.text.lower(): token for token in tokens if edit.start <= token.start < edit.end
+    }
     made, end = list[Token](), 0
     for word in text.split():
         start = text.index(word, end)
@@ -168,14 +182,20 @@ def _edit(phrases: Phrases, i: int) -> _Edit | None:
     if tag in VERB_TAGS:
         return _auxiliary(phrases, i) if phrases.is_auxiliary(i) else _verb(phrases, i)
     if phrases.word(i) == "with" and _can_be_without(phrases, i):
-        return _Edit(phrases.tokens[i].start, phrases.tokens[i].end, ("without",), says_little=False)
+        return _Edit(
+            phrases.tokens[i].start, phrases.tokens[i].end, ("without",), says_little=False
+        )
     return None
 
 
 def _mistagged(phrases: Phrases, i: int) -> _Edit | None:
     """Deny a verb that the tagger takes for a noun, in a caption with no other verb: "a player scores a goal"."""
     word, verb, token = phrases.word(i), verb_of(phrases.word(i)), phrases.tokens[i]
-    if token.tag not in {"NOUN", "VBZ", "VBG"} or not verb or word in listed("taken_for_verbs", "video_words"):
+    if (
+        token.tag not in {"NOUN", "VBZ", "VBG"}
+        or not verb
+        or word in listed("taken_for_verbs", "video_words")
+    ):
         return None
     after_colour = phrases.tag(i - 1) == "ADJ" and phrases.word(i - 2) == "in"
     if word == inflect(verb, "VBG") and after_colour:  # a man in black playing
@@ -214,7 +234,9 @@ def _auxiliary(phrases: Phrases, i: int) -> _Edit | None:
     word, token = phrases.word(i), phrases.tokens[i]
     around = (phrases.tag(i - 1), phrases.tag(i + 1))
     if word == "being" and around == ("NOUN", "VBN") and phrases.word(i - 1) != "human":
-        return _Edit(token.start, token.start, ("not ",), says_little=False)  # a car not being driven
+        return _Edit(
+            token.start, token.start, ("not ",), says_little=False
+        )  # a car not being driven
     if token.tag not in FINITE_TAGS or around[0] == "MD" or around[1] == "NEG":
         return None
     short = _CONTRACTED.get(word, "" if word in listed("clitics") else f"{token.text}n't")
@@ -227,7 +249,11 @@ def _auxiliary(phrases: Phrases, i: int) -> _Edit | None:
 def _verb(phrases: Phrases, i: int) -> _Edit | None:
     """Put "not" before a participle; replace a finite verb by "do not" and its base form."""
     before, before_that = phrases.tag(i - 1), phrases.tag(i - 2)
-    if before in _BEFORE_NOUNS or "NEG" in (before, before_that) or phrases.word(i) in listed("taken_for_verbs"):
+    if (
+        before in _BEFORE_NOUNS
+        or "NEG" in (before, before_that)
+        or phrases.word(i) in listed("taken_for_verbs")
+    ):
         return None
     lemma = phrases.lemma(i)
     lemma = lemma if verb_of(lemma) == lemma else verb_of(phrases.word(i))
@@ -245,11 +271,18 @@ def _verb(phrases: Phrases, i: int) -> _Edit | None:
     return _finite_verb(phrases, first, i, lemma, says_little)
 
 
-def _finite_verb(phrases: Phrases, first: int, i: int, lemma: str, says_little: bool) -> _Edit | None:
+def _finite_verb(
+    phrases: Phrases, first: int, i: int, lemma: str, says_little: bool
+) -> _Edit | None:
     tag, start = phrases.tag(i), phrases.tokens[first].start
     if not _is_finite(phrases, first, i) or not lemma:  # not a verb in the dictionary: "bollywood"
         return None
-    if tag == "VBD" and phrases.tag(i + 1) == "ADP" and phrases.tag(i - 1) == "NOUN" and _finite_follows(phrases, i):
+    if (
+        tag == "VBD"
+        and phrases.tag(i + 1) == "ADP"
+        and phrases.tag(i - 1) == "NOUN"
+        and _finite_follows(phrases, i)
+    ):
         return _Edit(start, start, ("not ",), says_little)  # a man dressed in red dances
     do = {"VBZ": "does", "VBD": "did"}.get(tag) or ("does" if is_third_person(phrases, i) else "do")
     base = "".join(f"{phrases.word(j)} " for j in range(first, i)) + inflect(lemma, "VB")
@@ -270,7 +303,9 @@ def _is_finite(phrases: Phrases, first: int, i: int) -> bool:
 def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
     """Return whether a participle is the predicate of its subject: "a man running", but not "a running man"."""
     after = phrases.tag(i + 1)
-    if phrases.is_auxiliary(first - 1) or phrases.word(first - 1) == "being":  # the auxiliary is denied
+    if (
+        phrases.is_auxiliary(first - 1) or phrases.word(first - 1) == "being"
+    ):  # the auxiliary is denied
         return False
     match phrases.tag(first - 1):
         case "":
@@ -283,9 +318,17 @@ def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
             return after in {"ADP", "ADV", ""}
         case "NOUN":  # about horse racing
             is_bare = phrases.lemma(first - 1) == phrases.word(first - 1)
-            return not (is_bare and phrases.tag(first - 2) == "ADP" and phrases.word(first - 2) in listed("of_sports"))
+            return not (
+                is_bare
+                and phrases.tag(first - 2) == "ADP"
+                and phrases.word(first - 2) in listed("of_sports")
+            )
         case before:  # starts running; showing helping hands
-            return before in VERB_TAGS and phrases.lemma(first - 1) not in listed("takes_gerund") and after != "NOUN"
+            return (
+                before in VERB_TAGS
+                and phrases.lemma(first - 1) not in listed("takes_gerund")
+                and after != "NOUN"
+            )
 
 
 def _is_infinitive(phrases: Phrases, first: int) -> bool:
@@ -293,7 +336,9 @@ def _is_infinitive(phrases: Phrases, first: int) -> bool:
     if phrases.tag(first - 1) in {"TO", "MD"}:
         return True
     return any(
-        phrases.lemma(j) in listed("takes_infinitive") or phrases.tag(j) in {"MD", "TO"} or phrases.lemma(j) == "do"
+        phrases.lemma(j) in listed("takes_infinitive")
+        or phrases.tag(j) in {"MD", "TO"}
+        or phrases.lemma(j) == "do"
         for j in range(max(0, first - 6), first)
         if phrases.tag(j) in {*VERB_TAGS, "TO"}
     )
@@ -301,12 +346,17 @@ def _is_infinitive(phrases: Phrases, first: int) -> bool:
 
 def _finite_follows(phrases: Phrases, i: int) -> bool:
     ends = {"CONJ", "WH", "PUNCT", *FINITE_TAGS}
-    return next((token.tag for token in phrases.tokens[i + 1 :] if token.tag in ends), "") in FINITE_TAGS
+    return (
+        next((token.tag for token in phrases.tokens[i + 1 :] if token.tag in ends), "")
+        in FINITE_TAGS
+    )
 
 
 def _can_be_without(phrases: Phrases, i: int) -> bool:
     noun = phrases.noun_phrase(i + 1)
     if noun is None or phrases.word(i + 1) == "each" or phrases.word(i - 1) in listed("together"):
         return False
-    held = phrases.lemma(i - 1) in listed("needs_with") and phrases.tag(i - 1) in VERB_TAGS | {"ADJ"}
+    held = phrases.lemma(i - 1) in listed("needs_with") and phrases.tag(i - 1) in VERB_TAGS | {
+        "ADJ"
+    }
     return not held and phrases.lemma(noun.head) not in listed("sounds")

@@ -1,15 +1,17 @@
 """File formats of captions and query sets, as released with nT2VR. Knows nothing of their language.
 
-Captions and negated queries: one `VIDEO#enc#N caption` per line; negated queries may be numbered, `VIDEO#enc#N#K`.
-Flickr's `ID#N<TAB>caption` is read as well, and so are JSON lines with one video each: {"video_id", "captions": [...],
-"query": the one to search with (default: all)}, and nT2VR's own JSON lines.
-Composed queries: JSON lines with {"cap_id", "caption", "video_ids": [...]}, extended here by "wanted", "unwanted",
-"hard_ids" (videos that show both parts) and "violating_ids" (those that show the unwanted part).
+Captions and negated queries: one `VIDEO#enc#N caption` per line; negated queries may be numbered,
+`VIDEO#enc#N#K`. Flickr's `ID#N<TAB>caption` is read as well, and so are JSON lines with one video
+each: {"video_id", "captions": [...], "query": the one to search with (default: all)}, and nT2VR's
+own JSON lines. Composed queries: JSON lines with {"cap_id", "caption", "video_ids": [...]},
+extended here by "wanted", "unwanted", "hard_ids" (videos that show both parts) and "violating_ids"
+(those that show the unwanted part).
 
-nT2VR's own names: `COLLECTION.caption.txt` or, for MSR-VTT1k, `COLLECTION.captionsubset.txt` has the original queries,
-`COLLECTION.negated.txt` and `COLLECTION.composed.txt` have the others. With `_neginfo` at the end of the name, lines
-are objects with the parts of the sentence, for boolean search. `COLLECTION.caption.negation.txt` has training captions
-with all their negations. COLLECTION is msrvtt10ktest, msrvtt1kAtest or vatex_test1k5, for example.
+nT2VR's own names: `COLLECTION.caption.txt` or, for MSR-VTT1k, `COLLECTION.captionsubset.txt` has
+the original queries, `COLLECTION.negated.txt` and `COLLECTION.composed.txt` have the others. With
+`_neginfo` at the end of the name, lines are objects with the parts of the sentence, for boolean
+search. `COLLECTION.caption.negation.txt` has training captions with all their negations. COLLECTION
+is msrvtt10ktest, msrvtt1kAtest or vatex_test1k5, for example.
 """
 
 import ast
@@ -25,12 +27,27 @@ from nt2vr.negation.generate.composer import ComposedQuery
 
 ORIGINAL, NEGATED, COMPOSED = "original.txt", "negated.txt", "composed.jsonl"
 _RELEASED = {  # endings of nT2VR's names for each of ours, the first that is there is read
-    ORIGINAL: ("captionsubset_neginfo.txt", "captionsubset.txt", "caption_neginfo.txt", "caption.txt"),
-    NEGATED: ("negated_neginfo.txt", "negated_withneginfo.txt", "negated.txt", "caption.negation.txt"),
+    ORIGINAL: (
+        "captionsubset_neginfo.txt",
+        "captionsubset.txt",
+        "caption_neginfo.txt",
+        "caption.txt",
+    ),
+    NEGATED: (
+        "negated_neginfo.txt",
+        "negated_withneginfo.txt",
+        "negated.txt",
+        "caption.negation.txt",
+    ),
     COMPOSED: ("composed.txt",),
 }
-_TEXTS, _IDS = ("cap_id", "caption", "wanted", "unwanted"), ("video_ids", "hard_ids", "violating_ids")
-_MAX_CHARS = 1 << 20  # of a line that is an object; a composed query with all 10,000 videos of MSR-VTT has 120,000
+_TEXTS, _IDS = (
+    ("cap_id", "caption", "wanted", "unwanted"),
+    ("video_ids", "hard_ids", "violating_ids"),
+)
+_MAX_CHARS = (
+    1 << 20
+)  # of a line that is an object; a composed query with all 10,000 videos of MSR-VTT has 120,000
 
 
 class Caption(NamedTuple):
@@ -56,7 +73,10 @@ class CaptionedVideos:
     @classmethod
     def all_as_queries(cls, captions: Mapping[str, tuple[str, ...]]) -> "CaptionedVideos":
         """Search with every caption."""
-        return cls(captions, tuple(each for name, texts in captions.items() for each in _numbered(name, texts)))
+        return cls(
+            captions,
+            tuple(each for name, texts in captions.items() for each in _numbered(name, texts)),
+        )
 
 
 @dataclass(frozen=True)
@@ -72,9 +92,14 @@ class QuerySets:
         """Read original.txt, negated.txt and composed.jsonl, or nT2VR's files; a folder may have only some of them.
 
         Raises:
-            ConfigError: if one of them cannot be read, none is there, or a folder has files of several collections.
+            ConfigError: if one of them cannot be read, none is there, or a folder has files of
+                several collections.
         """
-        paths = {name.partition(".")[0]: path for name in _RELEASED if (path := _find(folder, name)).exists()}
+        paths = {
+            name.partition(".")[0]: path
+            for name in _RELEASED
+            if (path := _find(folder, name)).exists()
+        }
         if not paths:
             names = f"{ORIGINAL}, {NEGATED} or {COMPOSED}"
             raise ConfigError(f"{folder} has no query sets ({names}). Choose another folder.")
@@ -88,9 +113,16 @@ class QuerySets:
         """Write the three files; the folder is created if needed."""
         folder.mkdir(parents=True, exist_ok=True)
         for name, captions in ((ORIGINAL, self.original), (NEGATED, self.negated)):
-            write_lines(folder / name, (f"{each.cap_id} {' '.join(each.text.split())}" for each in captions))
-        numbered = (asdict(query) | {"cap_id": f"s{number}"} for number, query in enumerate(self.composed))
-        known = ({name: value for name, value in fields.items() if value is not None} for fields in numbered)
+            write_lines(
+                folder / name, (f"{each.cap_id} {' '.join(each.text.split())}" for each in captions)
+            )
+        numbered = (
+            asdict(query) | {"cap_id": f"s{number}"} for number, query in enumerate(self.composed)
+        )
+        known = (
+            {name: value for name, value in fields.items() if value is not None}
+            for fields in numbered
+        )
         write_lines(folder / COMPOSED, (json.dumps(fields, ensure_ascii=False) for fields in known))
 
 
@@ -99,7 +131,9 @@ def _find(folder: Path, name: str) -> Path:
         if found := sorted(folder.glob(f"*.{ending}")):
             if len(found) > 1:
                 names = ", ".join(path.name for path in found[:3])
-                raise ConfigError(f"{folder} has query sets of several collections ({names}). Keep one per folder.")
+                raise ConfigError(
+                    f"{folder} has query sets of several collections ({names}). Keep one per folder."
+                )
             return found[0]
     return folder / name
 
@@ -117,7 +151,9 @@ def read_captioned_videos(path: Path) -> CaptionedVideos:
             captions[caption.video_id] = (*captions.get(caption.video_id, ()), caption.text)
             queries.append(caption)
     if not captions:
-        raise ConfigError(f"{path} holds no captions. Use one caption per line: VIDEO#enc#0 a man sings.")
+        raise ConfigError(
+            f"{path} holds no captions. Use one caption per line: VIDEO#enc#0 a man sings."
+        )
     return CaptionedVideos(captions, tuple(queries))
 
 
@@ -145,7 +181,9 @@ def read_negated(path: Path) -> list[Caption]:
         if "truth" not in fields:
             negated.append(_caption(path, number, line, fields))
             continue
-        texts = [each.get("falsesent") for each in fields.get("false", ()) if isinstance(each, dict)]
+        texts = [
+            each.get("falsesent") for each in fields.get("false", ()) if isinstance(each, dict)
+        ]
         said = [text.strip() for text in texts if isinstance(text, str) and text.strip()]
         negated += (Caption(f"{fields.get('id')}#{n}", text) for n, text in enumerate(said))
     return negated
@@ -162,9 +200,13 @@ def read_composed(path: Path) -> dict[str, ComposedQuery]:
         else:
             cap_id, caption, wanted, unwanted = (str(fields.get(name, "")) for name in _TEXTS)
             shown, hard, violating = (tuple(map(str, fields.get(name, ()))) for name in _IDS)
-            queries[cap_id] = ComposedQuery(caption, wanted, unwanted, shown, hard, violating, cap_id=cap_id)
+            queries[cap_id] = ComposedQuery(
+                caption, wanted, unwanted, shown, hard, violating, cap_id=cap_id
+            )
             continue
-        raise ConfigError(f"Line {number} of {path} {reason}. A composed query needs cap_id, caption and video_ids.")
+        raise ConfigError(
+            f"Line {number} of {path} {reason}. A composed query needs cap_id, caption and video_ids."
+        )
     return queries
 
 
@@ -185,10 +227,16 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     except FileNotFoundError:
         raise ConfigError(f"{path} is not there. Name a file of captions or queries.") from None
     except OSError as error:
-        raise ConfigError(f"{path} cannot be opened ({error.strerror}). Name a file of captions or queries.") from None
+        raise ConfigError(
+            f"{path} cannot be opened ({error.strerror}). Name a file of captions or queries."
+        ) from None
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} cannot be read as text ({error}). Choose a UTF-8 file.") from None
-    yield from ((number, line.strip()) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+        raise ConfigError(
+            f"{path} cannot be read as text ({error}). Choose a UTF-8 file."
+        ) from None
+    yield from (
+        (number, line.strip()) for number, line in enumerate(text.split("\n"), 1) if line.strip()
+    )
 
 
 def _rows(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -199,7 +247,9 @@ def _rows(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
 def _object(path: Path, number: int, line: str) -> dict[str, Any]:
     fields = object_of(line)
     if fields is None:
-        raise ConfigError(f"Line {number} of {path} is not a JSON object: {line[:60]!r}. Write one object per line.")
+        raise ConfigError(
+            f"Line {number} of {path} is not a JSON object: {line[:60]!r}. Write one object per line."
+        )
     return fields
 
 
@@ -219,7 +269,10 @@ def object_of(line: str) -> dict[str, Any] | None:
 def _caption(path: Path, number: int, line: str, fields: Mapping[str, Any]) -> Caption:
     cap_id, text = [*line.split(maxsplit=1), ""][:2]
     if line.startswith("{"):
-        cap_id, text = fields.get("cap_id", fields.get("id")), fields.get("caption", fields.get("truth"))
+        cap_id, text = (
+            fields.get("cap_id", fields.get("id")),
+            fields.get("caption", fields.get("truth")),
+        )
     if not (isinstance(cap_id, str) and isinstance(text, str) and all(cap_id.partition("#")[:2])):
         raise ConfigError(
             f"Line {number} of {path} is {line[:60]!r}. Write an id and then the caption: VIDEO#enc#0 a man sings."
@@ -236,11 +289,23 @@ def _numbered(video_id: str, texts: Sequence[str]) -> list[Caption]:
     return [Caption(f"{video_id}#enc#{i}", text) for i, text in enumerate(texts)]
 
 
-def _video(path: Path, number: int, fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...], list[Caption]]:
+def _video(
+    path: Path, number: int, fields: Mapping[str, Any]
+) -> tuple[str, tuple[str, ...], list[Caption]]:
     video_id, texts = fields.get("video_id"), fields.get("captions")
-    if not (isinstance(video_id, str) and isinstance(texts, list) and all(isinstance(text, str) for text in texts)):
-        raise ConfigError(f"Line {number} of {path} lacks a video_id or a list of captions. Add them.")
+    if not (
+        isinstance(video_id, str)
+        and isinstance(texts, list)
+        and all(isinstance(text, str) for text in texts)
+    ):
+        raise ConfigError(
+            f"Line {number} of {path} lacks a video_id or a list of captions. Add them."
+        )
     query = fields.get("query")
     place = texts.index(query) if query in texts else len(texts)
-    queries = _numbered(video_id, texts) if query is None else [Caption(f"{video_id}#enc#{place}", str(query))]
+    queries = (
+        _numbered(video_id, texts)
+        if query is None
+        else [Caption(f"{video_id}#enc#{place}", str(query))]
+    )
     return video_id, tuple(texts), queries

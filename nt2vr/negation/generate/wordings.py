@@ -1,7 +1,8 @@
 """Sentences in the words of people, from `assets/wordings`: exclusions, modifications of a reference, and idioms.
 
-Idioms have a negation word that denies nothing ("can't stop singing"). A model that reads it as a reversal pushes them
-away from the videos they describe. Some wordings are for training, others of the same families only for measuring.
+Idioms have a negation word that denies nothing ("can't stop singing"). A model that reads it as a
+reversal pushes them away from the videos they describe. Some wordings are for training, others of
+the same families only for measuring.
 """
 
 import json
@@ -30,7 +31,9 @@ def wordings_in(file: str) -> dict[str, Any]:
     return found
 
 
-def word(wanted: str, unwanted: str, other: str, is_deed: bool, rng: random.Random) -> tuple[str, bool]:
+def word(
+    wanted: str, unwanted: str, other: str, is_deed: bool, rng: random.Random
+) -> tuple[str, bool]:
     """Draw a sentence that wants one phrase and excludes another; return also whether it is a list with `other`."""
     typed = wordings_in("typed.json")
     families = typed["either"] | typed["deed" if is_deed else "thing"]
@@ -62,7 +65,9 @@ def mistyped(text: str, rng: random.Random) -> str:
     """Misspell the cues of some sentences, and leave some without capitals."""
     if rng.random() < _SLIP_SHARE:
         slips = wordings_in("typed.json")["slips"]
-        text = re.sub(rf"\b(?:{'|'.join(slips)})\b", lambda match: rng.choice(slips[match[0]]), text)
+        text = re.sub(
+            rf"\b(?:{'|'.join(slips)})\b", lambda match: rng.choice(slips[match[0]]), text
+        )
     return text.lower() if rng.random() < _LOWER_SHARE and not re.search(r"\bNOT\b", text) else text
 
 
@@ -79,8 +84,8 @@ def _term(phrase: str) -> str:
 class Wording(NamedTuple):
     """A sentence and its affirmative paraphrase.
 
-    {A} is a caption, {S} the subject of one of its actions, {B_ing} the action, {B2_ing} another one of the same
-    subject, {is_}, {does} and {s} agree with the subject, {N} and {M} are things.
+    {A} is a caption, {S} the subject of one of its actions, {B_ing} the action, {B2_ing} another
+    one of the same subject, {is_}, {does} and {s} agree with the subject, {N} and {M} are things.
     """
 
     text: str
@@ -157,13 +162,21 @@ JOINTS, UNSEEN_JOINTS = (", ", " and "), (", but ", "; ")
 
 
 def modify(
-    changes: Iterable[tuple[ChangeKind, Mapping[str, str]]], rng: random.Random, unseen: bool = False
+    changes: Iterable[tuple[ChangeKind, Mapping[str, str]]],
+    rng: random.Random,
+    unseen: bool = False,
 ) -> Modification:
     """Write a text that asks for one or two changes, in wordings of training or in unseen ones."""
     wordings = wordings_in("modifications.json")["unseen" if unseen else "seen"]
-    parts = [[*(part.format(**fields) for part in rng.choice(wordings[kind])), ""][:3] for kind, fields in changes]
+    parts = [
+        [*(part.format(**fields) for part in rng.choice(wordings[kind])), ""][:3]
+        for kind, fields in changes
+    ]
     texts, wanted, unwanted = zip(*parts, strict=True)
     if len(texts) > 1:
-        texts = (texts[0].removesuffix(" instead"), texts[1].removeprefix("but ").removeprefix("and "))
+        texts = (
+            texts[0].removesuffix(" instead"),
+            texts[1].removeprefix("but ").removeprefix("and "),
+        )
     text = rng.choice(UNSEEN_JOINTS if unseen else JOINTS).join(texts)
     return Modification(text, tuple(filter(None, wanted)), tuple(filter(None, unwanted)))

@@ -1,8 +1,9 @@
 """Cues of negation: which words deny something, by their form and their place, and which only look like it.
 
-`assets/language/forms.tsv` has the forms of negation with a tested example of each; one without cues of its own is
-another's cue with certain words after it. `assets/language/idioms.txt` has idioms that deny nothing: per line words
-that begin some, and after a colon what may follow each of them, or complete idioms; "can't" is tokenized as "ca n't".
+`assets/language/forms.tsv` has the forms of negation with a tested example of each; one without
+cues of its own is another's cue with certain words after it. `assets/language/idioms.txt` has
+idioms that deny nothing: per line words that begin some, and after a colon what may follow each of
+them, or complete idioms; "can't" is tokenized as "ca n't".
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,13 +34,19 @@ LESS: Mapping[str, str] = spellings("less")
 def forms() -> tuple[Form, ...]:
     head, *rows = (line.split("\t") for line in lines_of("language/forms.tsv"))
     found: list[dict[str, Any]] = [dict(zip(head, row, strict=True)) for row in rows]
-    lists = [{name: tuple(filter(None, row[name].split(", "))) for name in ("unwanted", "cues")} for row in found]
+    lists = [
+        {name: tuple(filter(None, row[name].split(", "))) for name in ("unwanted", "cues")}
+        for row in found
+    ]
     return tuple(Form(**row | some) for row, some in zip(found, lists, strict=True))
 
 
 @cache
 def cues() -> Mapping[str, CueKind]:
-    return {**{cue: form.kind for form in forms() for cue in form.cues}, **dict.fromkeys(LESS, "less")}
+    return {
+        **{cue: form.kind for form in forms() for cue in form.cues},
+        **dict.fromkeys(LESS, "less"),
+    }
 
 
 @cache
@@ -57,7 +64,12 @@ def denied_by_nobody() -> Mapping[str, str]:
 @cache
 def no_negation() -> Runs:
     lines = (line.rpartition(": ") for line in lines_of("language/idioms.txt"))
-    pairs = ((start, end) for starts, _, ends in lines for start in starts.split(", ") for end in ends.split(", "))
+    pairs = (
+        (start, end)
+        for starts, _, ends in lines
+        for start in starts.split(", ")
+        for end in ends.split(", ")
+    )
     return Runs(f"{start} {end}".strip() for start, end in pairs)
 
 
@@ -77,7 +89,9 @@ class Cues:
                 continue
             end = i + self.phrases.longest(cue_runs(), i)
             kind = cues()[" ".join(self.phrases.words[i:end])] if end > i else None
-            idiom = self.phrases.longest(no_negation(), i) or (self._goes_on(end) if kind == "not" else 0)
+            idiom = self.phrases.longest(no_negation(), i) or (
+                self._goes_on(end) if kind == "not" else 0
+            )
             if kind is None or idiom or not self._is_cue(i, end):
                 i += idiom or 1
             else:
@@ -91,12 +105,16 @@ class Cues:
             case "-" | "!":
                 return phrases.is_prefix(i)
             case "free" if end == i + 1:  # smoke | free bar; not: fans free climbing
-                names = phrases.tag(i - 1) == phrases.tag(end) == "NOUN" and not phrases.word(end).endswith("ing")
+                names = phrases.tag(i - 1) == phrases.tag(end) == "NOUN" and not phrases.word(
+                    end
+                ).endswith("ing")
                 return names and phrases.word(i - 1) == phrases.lemma(i - 1)
             case "no":  # no. 10
                 return not phrases.word(end).isdigit()
             case "hardly" | "rarely" | "seldom" | "scarcely" if end == i + 1:
-                return phrases.tag(end) in FINITE_TAGS | {"VB"}  # a cat hardly moves; not: a seldom seen bird
+                return phrases.tag(end) in FINITE_TAGS | {
+                    "VB"
+                }  # a cat hardly moves; not: a seldom seen bird
             case "skip":
                 return phrases.lemma(end) not in {"rope", "to"}
             case "minus":

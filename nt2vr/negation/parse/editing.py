@@ -10,10 +10,20 @@ from nt2vr.negation.parse.wanted import Negation
 from nt2vr.negation.parse.wordlists import listed, listed_runs, words
 
 _EXCHANGES = {  # verb -> words before what comes instead, the surest first
-    **dict.fromkeys(("replace", "substitute", "swap", "exchange", "switch"), ("by", "with", "for", "to")),
+    **dict.fromkeys(
+        ("replace", "substitute", "swap", "exchange", "switch"), ("by", "with", "for", "to")
+    ),
     **dict.fromkeys(("change", "turn", "convert", "transform"), ("into", "to")),
 }
-_WHOEVER = ("the one", "the person", "the ones", "the people", "whoever is", "everybody who", "anyone who")
+_WHOEVER = (
+    "the one",
+    "the person",
+    "the ones",
+    "the people",
+    "whoever is",
+    "everybody who",
+    "anyone who",
+)
 _LAST = words("instead too")  # at the end of a clause
 _LINK = ", "  # of the wanted parts around an edit
 
@@ -62,7 +72,10 @@ class Editing:
     def _exchange(self, i: int) -> Negation | None:
         """Read "replace X by Y", whose Y stays as the wanted part."""
         joints = _EXCHANGES.get(self.phrases.word(i), ())
-        end = next((j for j in range(i + 1, self.num_words) if self.phrases.tag(j) == "PUNCT"), self.num_words)
+        end = next(
+            (j for j in range(i + 1, self.num_words) if self.phrases.tag(j) == "PUNCT"),
+            self.num_words,
+        )
         for joint in joints:
             for j in range(i + 2, end - 1):
                 if self.phrases.word(j) == joint:
@@ -81,11 +94,15 @@ class Editing:
             end += 1
         return self._unwanted(i, after, after, end, end)
 
-    def _unwanted(self, cue: int, after_cue: int, start: int, stop: int, end: int) -> Negation | None:
+    def _unwanted(
+        self, cue: int, after_cue: int, start: int, stop: int, end: int
+    ) -> Negation | None:
         """Deny words `start` to `stop`, and take words `min(cue, start)` to `end` out of the wanted part."""
         if start >= stop:
             return None
-        names = any(self.phrases.word(i) not in listed("referring") for i in range(start, stop))  # change it to …
+        names = any(
+            self.phrases.word(i) not in listed("referring") for i in range(start, stop)
+        )  # change it to …
         things = (Phrase("noun", start, stop, stop, stop - 1),) if names else ()
         return Negation("edit", cue, after_cue, things, min(cue, start), end, link=_LINK)
 

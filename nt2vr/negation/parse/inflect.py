@@ -7,7 +7,9 @@ from lemminflect import getAllLemmas, getInflection
 
 from nt2vr.negation.parse.wordlists import listed
 
-Form = Literal["VB", "VBZ", "VBG", "VBD", "VBN", "NNS"]  # Penn tags: eat, eats, eating, ate, eaten; dogs
+Form = Literal[
+    "VB", "VBZ", "VBG", "VBD", "VBN", "NNS"
+]  # Penn tags: eat, eats, eating, ate, eaten; dogs
 _VERB_FORMS: tuple[Form, ...] = ("VBG", "VBZ", "VBD")
 _NUM_WORDS = 10_000  # remembered per kind of look-up; Flickr8k's 40,460 captions need 4,700
 
@@ -43,13 +45,22 @@ def is_only_verb(word: str) -> bool:
 def forms_of(word: str) -> tuple[str, ...]:
     """List other forms of the same word, its lemma first: "dogs" gives "dog"; "ate" gives "eat", "eating", "eats".
 
-    A past form that is also a noun or an adjective, such as "shot" or "left", is not taken for a verb.
+    A past form that is also a noun or an adjective, such as "shot" or "left", is not taken for a
+    verb.
     """
     lemmas: dict[str, tuple[str, ...]] = getAllLemmas(word)
     verbs = lemmas.get("VERB", ())
-    if word not in verbs and not word.endswith("ing") and word in (*lemmas.get("NOUN", ()), *lemmas.get("ADJ", ())):
+    if (
+        word not in verbs
+        and not word.endswith("ing")
+        and word in (*lemmas.get("NOUN", ()), *lemmas.get("ADJ", ()))
+    ):
         verbs = ()
-    forms = [*lemmas.get("NOUN", ()), *verbs, *(inflect(verb, form) for verb in verbs for form in _VERB_FORMS)]
+    forms = [
+        *lemmas.get("NOUN", ()),
+        *verbs,
+        *(inflect(verb, form) for verb in verbs for form in _VERB_FORMS),
+    ]
     return tuple(form for form in dict.fromkeys(forms) if form != word)
 
 

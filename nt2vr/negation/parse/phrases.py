@@ -12,7 +12,9 @@ from nt2vr.negation.parse.wordlists import Runs, listed, listed_runs, words
 
 _LETTING = words("let make help")  # let him score
 NEW_START = words("just only instead also then")
-HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})  # forms of be, do and have
+HELPING_WORDS = frozenset(
+    {*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"}
+)  # forms of be, do and have
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,12 @@ class Phrases:
         """Return whether mark i is attached to the next word but not to the previous one, as in "beach -man"."""
         after = self.tokens[i + 1] if i + 1 < len(self.tokens) else None
         spaced = i == 0 or self.tokens[i - 1].end < self.tokens[i].start
-        return spaced and after is not None and self.tokens[i].end == after.start and after.text[0].isalnum()
+        return (
+            spaced
+            and after is not None
+            and self.tokens[i].end == after.start
+            and after.text[0].isalnum()
+        )
 
     def is_auxiliary(self, i: int) -> bool:
         """Return whether word i is an auxiliary: a modal, a form of be, or do and have before a verb or a negation."""
@@ -84,7 +91,9 @@ class Phrases:
         return self.lemma(i) in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)
 
     def is_actor(self, phrase: Phrase) -> bool:
-        return not listed("actors", "roles").isdisjoint({self.word(phrase.head), self.lemma(phrase.head)})
+        return not listed("actors", "roles").isdisjoint(
+            {self.word(phrase.head), self.lemma(phrase.head)}
+        )
 
     def any_phrase(self, i: int) -> Phrase | None:
         return self.verb_phrase(i) or self.place_phrase(i) or self.noun_phrase(i) or self.quality(i)
@@ -125,14 +134,24 @@ class Phrases:
         j = i
         while self.tag(j) in {"ADJ", "ADV", "VBN"} and self.word(j) not in NEW_START:
             j += 1
-        inner = self.verb_phrase(j) if self.tag(j) == "TO" else self.place_phrase(j) if self.word(j) == "of" else None
+        inner = (
+            self.verb_phrase(j)
+            if self.tag(j) == "TO"
+            else self.place_phrase(j)
+            if self.word(j) == "of"
+            else None
+        )
         end = inner.end if inner else j  # able to swim, afraid of dogs
         return Phrase("quality", i, end, end, j - 1) if j > i else None
 
     def is_setting(self, place: Phrase) -> bool:
         """Return whether a place is where everything happens: "in a park", "on the beach", but not "on a phone"."""
         noun = self.noun_phrase(place.object or place.start)
-        if noun is None or self.tag(noun.head) == "ADJ" or self.word(noun.start) in listed("colours"):
+        if (
+            noun is None
+            or self.tag(noun.head) == "ADJ"
+            or self.word(noun.start) in listed("colours")
+        ):
             return False  # a person | in green
         return self.word(place.start) in listed("settings") or (
             self.word(place.start) == "on" and self.lemma(noun.head) in listed("grounds")
@@ -142,7 +161,8 @@ class Phrases:
         """Return "playing the guitar in a park", without leading auxiliaries and adverbs."""
         verb = i
         while (self.is_auxiliary(verb) and verb - i < 4) or (
-            self.tag(verb) in {"ADV", "TO"} and self.tag(self.after(verb, {"ADV", "TO"})) in VERB_TAGS
+            self.tag(verb) in {"ADV", "TO"}
+            and self.tag(self.after(verb, {"ADV", "TO"})) in VERB_TAGS
         ):
             verb += 1
         if self.tag(verb) not in VERB_TAGS or self.is_auxiliary(verb):
@@ -151,7 +171,9 @@ class Phrases:
         return _read_verb_phrase(self, verb, start)
 
     def _modifies_noun(self, i: int, *, first: bool) -> bool:
-        if self.tag(i) == "POS" or (self.tag(i) in {"ADJ", "VBN"} and self.tag(i + 1) == "NOUN"):  # a turn based game
+        if self.tag(i) == "POS" or (
+            self.tag(i) in {"ADJ", "VBN"} and self.tag(i + 1) == "NOUN"
+        ):  # a turn based game
             return True
         return (first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
 
@@ -165,7 +187,9 @@ class Phrases:
     def _noun_ahead(self, i: int) -> bool:
         """Return whether word i modifies a later noun: "big", "red or blue", "dancing" in "a dancing bear"."""
         describing = {"ADJ", "ADV", "VBN", "VBG", "NUM"}
-        while (self.tag(i) in describing and self.word(i) not in NEW_START) or self.joins_adjectives(i):
+        while (
+            self.tag(i) in describing and self.word(i) not in NEW_START
+        ) or self.joins_adjectives(i):
             i += 1
             if self.tag(i) == "NOUN":
                 return True
@@ -190,7 +214,9 @@ class Phrases:
 
     def after_frame(self, i: int) -> int:
         """Return the end of "in this image", "in sight", "anywhere in the picture" at word i; i without one."""
-        while (end := i + self.longest(listed_runs("fillers"), i)) > i or (end := self._after_medium(i)) > i:
+        while (end := i + self.longest(listed_runs("fillers"), i)) > i or (
+            end := self._after_medium(i)
+        ) > i:
             i = end
         return i
 
@@ -215,21 +241,29 @@ class Phrases:
             if frame == j:
                 return i
             j = frame
-        end, goes_on = self.after_frame(j), {"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS}
-        return i if self.tag(end) in goes_on else end  # not visible | on a table, but: not shown eating
+        end, goes_on = (
+            self.after_frame(j),
+            {"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS},
+        )
+        return (
+            i if self.tag(end) in goes_on else end
+        )  # not visible | on a table, but: not shown eating
 
     def after_tail(self, i: int) -> int:
         """Return the end of "is visible in this image", "in sight" or "present" at word i; i without one."""
         j = i
         while self.is_auxiliary(j):
             j += 1
-        return max(self.after_predicate(j) if self.after_predicate(j) > j else i, self.after_frame(i))
+        return max(
+            self.after_predicate(j) if self.after_predicate(j) > j else i, self.after_frame(i)
+        )
 
     def says_nothing(self, start: int, end: int) -> bool:
         """Return whether words `start` to `end` name nothing to be seen: "in this image there is"."""
         return all(
             self.tag(i) in {"DET", "ADP", "PUNCT", "CONJ", "WH", "MD", "TO", "POS"}
-            or self.word(i) in listed("frames", "present", "appearing", "showing", "helping", "small_words")
+            or self.word(i)
+            in listed("frames", "present", "appearing", "showing", "helping", "small_words")
             or self.is_auxiliary(i)
             for i in range(start, end)
         )
@@ -250,7 +284,11 @@ def _read_verb_phrase(phrases: Phrases, verb: int, start: int) -> Phrase:
                 core = place.start
             needs_place, objects_left, end = False, 0, place.end  # no object follows a place
         elif objects_left and (noun := phrases.noun_phrase(end)):
-            first_object, objects_left, may_describe = first_object or noun.start, objects_left - 1, False
+            first_object, objects_left, may_describe = (
+                first_object or noun.start,
+                objects_left - 1,
+                False,
+            )
             takes_verb = phrases.is_actor(noun)  # watch a dog running
             end = noun.end
         elif objects_left and may_describe and (quality := phrases.quality(end)):

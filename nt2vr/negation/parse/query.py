@@ -1,6 +1,7 @@
 """Query understanding: splits a sentence into wanted and unwanted parts.
 
-The rules are in `nt2vr.negation.parse.scope`; this module turns their word positions back into text.
+The rules are in `nt2vr.negation.parse.scope`; this module turns their word positions back into
+text.
 """
 
 import re
@@ -23,7 +24,9 @@ MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS  # of all parts: a list's items repeat th
 # before a part of a query, several in a row as one: "," "; and no" "-" of "-dog"
 _MARK = r"(?:[,;|&+]|\b(?:and|or|nor|no|not|without|minus)\b|(?<!\S)[-!](?=\S))"
 MARKS = re.compile(rf"{_MARK}(?:\W*{_MARK})*", re.IGNORECASE)
-MAX_UNWANTED = 200  # parts, each of which is encoded and judged; words of a list in the longest sentence
+MAX_UNWANTED = (
+    200  # parts, each of which is encoded and judged; words of a list in the longest sentence
+)
 NOT_BOTH = "“But not both” excludes nothing: clips that show both are found, too."
 
 _PRONOUNS = words("it them")
@@ -39,8 +42,8 @@ class Query:
         unwanted: affirmative phrases the video should not show, one per thing.
         cues: positions of the negation words.
         scopes: positions of the unwanted phrases, in the order of `unwanted`.
-        others: kinds of which only what is wanted may be shown: "animals" in "a dog and no other animals". Nothing is
-            searched by them; verdicts count them.
+        others: kinds of which only what is wanted may be shown: "animals" in "a dog and no other
+            animals". Nothing is searched by them; verdicts count them.
     """
 
     text: str
@@ -65,12 +68,14 @@ class Query:
 def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
     """Split `text` into wanted and unwanted parts; blank text gives an empty query, and long text a QueryError.
 
-    With `editing`, it says what should be different from a reference: see `nt2vr.negation.parse.editing`.
+    With `editing`, it says what should be different from a reference: see
+    `nt2vr.negation.parse.editing`.
     """
     check_text(text, MAX_QUERY_CHARS)
     if not text.strip():
         return Query(text)
-    # Each part but the first follows a mark, and finding marks takes no time, unlike reading the sentence.
+    # Each part but the first follows a mark, and finding marks takes no time, unlike reading the
+    # sentence.
     if (count := sum(1 for _ in MARKS.finditer(text))) > MAX_UNWANTED:
         raise QueryError(f"The query has {count:,} parts; name at most {MAX_UNWANTED}.")
     typed = read_typed(text, editing)
@@ -80,14 +85,21 @@ def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
         start, end = typed.span(span)
         return Span(end - len(text[start:end].lstrip()), start + len(text[start:end].rstrip()))
 
-    return replace(query, text=text, cues=tuple(map(as_typed, query.cues)), scopes=tuple(map(as_typed, query.scopes)))
+    return replace(
+        query,
+        text=text,
+        cues=tuple(map(as_typed, query.cues)),
+        scopes=tuple(map(as_typed, query.scopes)),
+    )
 
 
 def check_query(query: Query) -> None:
     """Refuse, with a QueryError, a query that is too long, has too many parts or is not valid Unicode."""
     check_text(query.text, MAX_QUERY_CHARS)
     if len(query.unwanted) > MAX_UNWANTED:
-        raise QueryError(f"The query has {len(query.unwanted):,} unwanted parts; name at most {MAX_UNWANTED}.")
+        raise QueryError(
+            f"The query has {len(query.unwanted):,} unwanted parts; name at most {MAX_UNWANTED}."
+        )
     check_text(" ".join((*query.wanted, *query.unwanted)), MAX_PARTS_CHARS)
     check_text(max((*query.wanted, *query.unwanted), key=len, default=""), MAX_PART_CHARS)
 
@@ -137,9 +149,14 @@ class _QueryText:
 
     def joined(self, stretches: Sequence[Stretch]) -> str:
         """Join stretches to one phrase by their links; "he" alone names nothing to be seen."""
-        if {self.phrases.tag(i) for start, end, _ in stretches for i in range(start, end)} == {"PRON"}:
+        if {self.phrases.tag(i) for start, end, _ in stretches for i in range(start, end)} == {
+            "PRON"
+        }:
             return ""
-        return "".join((link if i else "") + self.piece(start, end) for i, (start, end, link) in enumerate(stretches))
+        return "".join(
+            (link if i else "") + self.piece(start, end)
+            for i, (start, end, link) in enumerate(stretches)
+        )
 
     def naming(self, wanted: str, first: Negation) -> str:
         """Say in the wanted part what "one" is: "not a red car, a blue | one"."""
@@ -151,10 +168,16 @@ class _QueryText:
     def items(self, negations: Sequence[Negation]) -> list[tuple[Phrase, Negation]]:
         """Return all items, but pronouns only if there is nothing else: "no snakes, I'm scared of them"."""
         items = [(item, negation) for negation in negations for item in negation.items]
-        names = [each for each in items if not _PRONOUNS.issuperset(self.phrases.words[each[0].start : each[0].core])]
+        names = [
+            each
+            for each in items
+            if not _PRONOUNS.issuperset(self.phrases.words[each[0].start : each[0].core])
+        ]
         return names or items
 
-    def unwanted(self, items: Sequence[tuple[Phrase, Negation]], stretches: Sequence[Stretch]) -> tuple[str, ...]:
+    def unwanted(
+        self, items: Sequence[tuple[Phrase, Negation]], stretches: Sequence[Stretch]
+    ) -> tuple[str, ...]:
         """Return the items as searchable phrases; of verbs, say what "it" or "them" is: "playing the violin"."""
         texts = [self._unwanted(item, negation) for item, negation in items]
         if not _PRONOUNS & {*self.phrases.words} or not (named := self._named_once(stretches)):
@@ -171,7 +194,9 @@ class _QueryText:
             i = stretch.start
             while i < stretch.end:
                 noun = phrases.noun_phrase(i) if phrases.tag(i) not in {"PRON", "VBG"} else None
-                if noun is None or phrases.word(noun.head) in listed("frames"):  # a video of | a guitar
+                if noun is None or phrases.word(noun.head) in listed(
+                    "frames"
+                ):  # a video of | a guitar
                     i = noun.head + 1 if noun else i + 1
                     continue
                 if phrases.lemma(noun.head) not in listed("humans"):
@@ -195,7 +220,9 @@ class _QueryText:
         asks = item.kind == "verb" and self._speaks(negation.cue - 1)
         skipped = {"any", "to", "me"} if asks else {"any", "to"}
         asks &= phrases.word(i) != "watching"  # two men, not | watching
-        while i + 1 < item.core and (phrases.word(i) in skipped or (asks and phrases.lemma(i) in listed("requests"))):
+        while i + 1 < item.core and (
+            phrases.word(i) in skipped or (asks and phrases.lemma(i) in listed("requests"))
+        ):
             i += 1
         return i
 

@@ -1,7 +1,8 @@
 """Typed text as the rules read it: operators spelt out, misspelt contractions mended, requests and fillers left out.
 
 Every character is traceable, so that highlights point into what was typed. The rewritings are in
-`assets/language/rewriting.toml`. What is denied is decided by `nt2vr.negation.parse.scope`, not here.
+`assets/language/rewriting.toml`. What is denied is decided by `nt2vr.negation.parse.scope`, not
+here.
 """
 
 import re
@@ -35,11 +36,19 @@ class Step(NamedTuple):
         if new is None:
             return
         pieces = re.split(r"\\(\d)", new) if isinstance(self.new, str) else [new]
-        start, word = match.start(), Span(match.start(), match.start() + len(match[0].partition(" ")[0]))
+        start, word = (
+            match.start(),
+            Span(match.start(), match.start() + len(match[0].partition(" ")[0])),
+        )
         for piece, group in zip_longest(pieces[::2], map(int, pieces[1::2]), fillvalue=0):
             end = match.start(group) if group else match.end()
             if piece != match.string[start:end]:
-                yield start, end, str(piece), Span(start, end) if match.string[start:end].strip() else word
+                yield (
+                    start,
+                    end,
+                    str(piece),
+                    Span(start, end) if match.string[start:end].strip() else word,
+                )
             start = match.end(int(group))
 
 
@@ -70,15 +79,24 @@ class Typed:
         for start, end, new, source in edits:
             text += [self.text[at:start], new]
             starts += [*self.starts[at:start], *[self.starts[min(source.start, last)]] * len(new)]
-            ends += [*self.ends[at:start], *[self.ends[min(max(source.start, source.end - 1), last)]] * len(new)]
+            ends += [
+                *self.ends[at:start],
+                *[self.ends[min(max(source.start, source.end - 1), last)]] * len(new),
+            ]
             at = end
-        return Typed("".join([*text, self.text[at:]]), [*starts, *self.starts[at:]], [*ends, *self.ends[at:]])
+        return Typed(
+            "".join([*text, self.text[at:]]), [*starts, *self.starts[at:]], [*ends, *self.ends[at:]]
+        )
 
 
 def read_typed(text: str, editing: bool = False) -> Typed:
     """Return the text to take apart: `text` itself in most cases, and wherever nothing else would be left."""
-    typed = Typed(text, range(len(text)), range(1, len(text) + 1)).rewritten(_steps("operators") + _steps("spelling"))
-    said = typed.rewritten((*_steps("fillers"), *_steps("requests"), *(() if editing else _steps("slogans"))))
+    typed = Typed(text, range(len(text)), range(1, len(text) + 1)).rewritten(
+        _steps("operators") + _steps("spelling")
+    )
+    said = typed.rewritten(
+        (*_steps("fillers"), *_steps("requests"), *(() if editing else _steps("slogans")))
+    )
     return said if said.text.strip(" .,;:!?") else typed
 
 
@@ -89,7 +107,9 @@ def _table() -> dict[str, Any]:
 
 @cache
 def _steps(name: str) -> tuple[Step, ...]:
-    return tuple(Step(_compiled(pieces), _FUNCTIONS.get(new, new)) for new, *pieces in _table()[name])
+    return tuple(
+        Step(_compiled(pieces), _FUNCTIONS.get(new, new)) for new, *pieces in _table()[name]
+    )
 
 
 def _compiled(pieces: Iterable[str]) -> re.Pattern[str]:
@@ -114,7 +134,9 @@ def _listed(match: re.Match[str]) -> str | None:
     """Return the conjunction for a mark in a denied list: "no cars/trucks", "no dogs & cats"."""
     before = match.string[max(0, match.start() - 80) : match.start()]
     before = before if match[0] == "/" else before.replace(",", "")
-    if not _compiled("{CUE_BEFORE}").search(before) or before.endswith((" and", " but", " as well")):
+    if not _compiled("{CUE_BEFORE}").search(before) or before.endswith(
+        (" and", " but", " as well")
+    ):
         return None
     return " or " if match[0] == "/" else " and "
 
@@ -129,5 +151,6 @@ def _new_clause(match: re.Match[str]) -> str:
 
 
 _FUNCTIONS: dict[str, Callable[[re.Match[str]], str | None]] = {
-    f"{function.__name__.strip('_')}()": function for function in (_contraction, _cue, _listed, _literal, _new_clause)
+    f"{function.__name__.strip('_')}()": function
+    for function in (_contraction, _cue, _listed, _literal, _new_clause)
 }

@@ -2,18 +2,20 @@
 
 Rules, applied to tagged words and phrases (`phrases`):
 
-1. A cue ("not", "without", "instead of" …) negates the phrase after it: a verb with its objects, a noun, a place or a
-   quality. Cues with nothing after them are ignored, and so are those in idioms ("not only").
-2. Lists share a cue: "not wine or beer". A verb with objects of its own after "and" is wanted again: "not running
-   around and playing a guitar" (nT2VR, Table 6).
-3. A place at the end of a negated phrase stays wanted if the query otherwise wants only a subject: "a man is not
-   dancing on the beach". If it wants more (A and not B), or the verb requires its place, the place is unwanted too.
-4. Modifiers of a negated noun belong to it if it names actors in general, otherwise to the rest of the sentence: "a
-   beach without people swimming", but "a woman without a hat dancing".
+1. A cue ("not", "without", "instead of" …) negates the phrase after it: a verb with its objects, a
+   noun, a place or a quality. Cues with nothing after them are ignored, and so are those in idioms
+   ("not only").
+2. Lists share a cue: "not wine or beer". A verb with objects of its own after "and" is wanted
+   again: "not running around and playing a guitar" (nT2VR, Table 6).
+3. A place at the end of a negated phrase stays wanted if the query otherwise wants only a subject:
+   "a man is not dancing on the beach". If it wants more (A and not B), or the verb requires its
+   place, the place is unwanted too.
+4. Modifiers of a negated noun belong to it if it names actors in general, otherwise to the rest of
+   the sentence: "a beach without people swimming", but "a woman without a hat dancing".
 5. A cue that only says "not in the picture" denies the thing before it: "a cat is not visible".
 6. An exception from a denial is wanted, and the denial is taken back.
-7. What is denied after a comma or a conjunction reaches to the next one: "a river, no boats passing under a bridge". A
-   deed after "and not" is of both: "a man and not a woman playing".
+7. What is denied after a comma or a conjunction reaches to the next one: "a river, no boats passing
+   under a bridge". A deed after "and not" is of both: "a man and not a woman playing".
 """
 
 from collections.abc import Sequence
@@ -30,7 +32,10 @@ from nt2vr.negation.parse.wordlists import listed, words
 Status = Literal["unwanted", "wanted", "none"]
 
 
-_WATCHING, _US = words("see watch hear want need like"), words("me us")  # don't want to see, don't show me
+_WATCHING, _US = (
+    words("see watch hear want need like"),
+    words("me us"),
+)  # don't want to see, don't show me
 
 
 class Denials:
@@ -47,12 +52,18 @@ class Denials:
         i = self._skip_helpers(kind, after_cue)
         if kind == "nobody":
             does = phrases.verb_phrase(i) and self.phrases.after_tail(after_cue) == after_cue
-            is_there = phrases.word(cue) == "none" and (i > after_cue or phrases.place_phrase(i))  # none of them | men
+            is_there = phrases.word(cue) == "none" and (
+                i > after_cue or phrases.place_phrase(i)
+            )  # none of them | men
             found = phrases.any_phrase(self._after_sign(i)) if does or is_there else None
             return found or Phrase("noun", cue, after_cue, after_cue, cue)
         i = self._after_sign(i)
-        i += kind == "not" and phrases.word(i) in listed("shown") and phrases.tag(i + 1) == "VBG"  # not shown | eating
-        found = (phrases.noun_phrase(i) if kind in {"no", "order"} else None) or phrases.any_phrase(i)
+        i += (
+            kind == "not" and phrases.word(i) in listed("shown") and phrases.tag(i + 1) == "VBG"
+        )  # not shown | eating
+        found = (phrases.noun_phrase(i) if kind in {"no", "order"} else None) or phrases.any_phrase(
+            i
+        )
         if found and found.kind == "noun" and kind in {"no", "without", "order"}:
             last = found.end - 1
             if found.start < last and phrases.after_predicate(last) > last:  # no person | present
@@ -72,7 +83,11 @@ class Denials:
         if verb.kind != "verb":
             return verb
         depicts = phrases.lemma(verb.head) in listed("depicting")
-        asks = phrases.lemma(last) in _WATCHING or phrases.word(last) in _US or (depicts and verb.head == last)
+        asks = (
+            phrases.lemma(last) in _WATCHING
+            or phrases.word(last) in _US
+            or (depicts and verb.head == last)
+        )
         if asks and phrases.tag(verb.end) == "VBG" and (deed := phrases.verb_phrase(verb.end)):
             return deed  # does not feature | frying, don't want to see | playing
         if verb.object is None or phrases.word(verb.head) not in listed("showing"):
@@ -88,7 +103,11 @@ class Denials:
         j = i
         while self.phrases.word(j) in listed("vague_articles"):
             j += 1
-        return j + 2 if self.phrases.word(j) in listed("signs") and self.phrases.word(j + 1) in {"of", "for"} else i
+        return (
+            j + 2
+            if self.phrases.word(j) in listed("signs") and self.phrases.word(j + 1) in {"of", "for"}
+            else i
+        )
 
     def _skip_helpers(self, kind: CueKind, i: int) -> int:
         phrases = self.phrases
@@ -100,7 +119,10 @@ class Denials:
             (kind == "nobody" and phrases.tag(i) == "WH")
             or (phrases.is_auxiliary(i) and not phrases.verb_phrase(i))
             or phrases.word(i) in {"gonna", "wanna"}
-            or (phrases.word(i) in {"really", "actually", "exactly", "quite"} and phrases.tag(i + 1) == "DET")
+            or (
+                phrases.word(i) in {"really", "actually", "exactly", "quite"}
+                and phrases.tag(i + 1) == "DET"
+            )
         ):
             i += 1
         return i
@@ -108,7 +130,9 @@ class Denials:
     def with_modifiers(self, noun: Phrase, kind: CueKind, wanted_before: bool) -> Phrase:
         """Rule 4: extend a noun that can act by the verbs, places and relative clauses after it."""
         phrases, end, core = self.phrases, noun.end, 0
-        relative = phrases.tag(noun.start - 2) == "WH" and phrases.tag(end) in FINITE_TAGS  # where no planes | land
+        relative = (
+            phrases.tag(noun.start - 2) == "WH" and phrases.tag(end) in FINITE_TAGS
+        )  # where no planes | land
         takes_finite = kind == "no" and (relative or not wanted_before)
         takes_any = takes_finite or not wanted_before or self._acts(noun, kind)
         while takes_any and not self._closes(end, kind):
@@ -128,37 +152,67 @@ class Denials:
         phrases = self.phrases
         if kind == "nobody" or self._says_which(noun, kind):
             return True
-        generic = kind == "without" or phrases.tag(noun.start) != "DET" or phrases.word(noun.start) == "any"
+        generic = (
+            kind == "without"
+            or phrases.tag(noun.start) != "DET"
+            or phrases.word(noun.start) == "any"
+        )
         return generic and phrases.is_actor(noun) and self._denies_all(noun, kind)
 
     def _says_which(self, noun: Phrase, kind: CueKind) -> bool:
         """Return whether modifiers are of no other noun: "the ones | made of glass", "without the alarm | ringing"."""
         phrases, head = self.phrases, self.phrases.word(noun.head)
-        is_clause = phrases.word(noun.start) == "the" or (noun.end == noun.start + 1 and head[-1] != "s")
+        is_clause = phrases.word(noun.start) == "the" or (
+            noun.end == noun.start + 1 and head[-1] != "s"
+        )
         is_clause &= kind == "without" and phrases.lemma(noun.start - 2) not in listed("actors")
-        ends = phrases.tag(noun.end) in {"VBN", "VBD"} and phrases.tag(noun.end + 1) in {"", "PUNCT", "CONJ"}
-        return head in {"one", "ones", "those"} or head.endswith("ing") or is_clause or (ends and kind == "no")
+        ends = phrases.tag(noun.end) in {"VBN", "VBD"} and phrases.tag(noun.end + 1) in {
+            "",
+            "PUNCT",
+            "CONJ",
+        }
+        return (
+            head in {"one", "ones", "those"}
+            or head.endswith("ing")
+            or is_clause
+            or (ends and kind == "no")
+        )
 
     def _denies_all(self, noun: Phrase, kind: CueKind) -> bool:
         if kind in {"no", "without"}:  # but not: a bike without a rider | leaning
             return kind == "no" or self.phrases.lemma(noun.start - 2) not in listed("actors")
         before = self.phrases.words[max(0, noun.start - 3) : noun.start]
-        excepts = any(cues().get(" ".join(before[first:])) == "except" for first in range(len(before)))
-        shows = before[:1] == ["there"] or not (listed("showing") | _US).isdisjoint(before[-1:])  # don't show | kids
+        excepts = any(
+            cues().get(" ".join(before[first:])) == "except" for first in range(len(before))
+        )
+        shows = before[:1] == ["there"] or not (listed("showing") | _US).isdisjoint(
+            before[-1:]
+        )  # don't show | kids
         return excepts or shows
 
     def _closes(self, i: int, kind: CueKind) -> bool:
         """Return whether no modifier may start at word i: "present", another "without"."""
         other = cues().get(self.phrases.word(i)) == "without"  # w/o people | w/o huts
-        return other or self.phrases.after_tail(i) > i or (kind == "order" and self.phrases.word(i) == "from")
+        return (
+            other
+            or self.phrases.after_tail(i) > i
+            or (kind == "order" and self.phrases.word(i) == "from")
+        )
 
     def sets_scene(self, place: Phrase, kind: CueKind) -> bool:
         """Return whether a place may be wanted though what is there is not: "nobody sits on | the bench"."""
         phrases = self.phrases
         if phrases.is_setting(place):
             return True
-        definite = place.object is not None and phrases.word(place.object) in {"the", "a", "an", "this"}
-        return kind in {"no", "nobody"} and definite and phrases.word(place.start) in listed("scenes")
+        definite = place.object is not None and phrases.word(place.object) in {
+            "the",
+            "a",
+            "an",
+            "this",
+        }
+        return (
+            kind in {"no", "nobody"} and definite and phrases.word(place.start) in listed("scenes")
+        )
 
     def _modifying_verb(self, i: int, takes_finite: bool) -> Phrase | None:
         """Return "swimming", "dressed in red" or "who swim" at word i, and "swim" if `takes_finite`."""
@@ -172,7 +226,9 @@ class Denials:
     def after_filler(self, i: int) -> int:
         """Return the end of "in sight", "is visible in this image" or the "on" of "no shirt on" at word i."""
         phrases = self.phrases
-        ends_on = phrases.word(i) == "on" and (phrases.tag(i + 1) == "VBG" or not phrases.place_phrase(i))
+        ends_on = phrases.word(i) == "on" and (
+            phrases.tag(i + 1) == "VBG" or not phrases.place_phrase(i)
+        )
         return max(phrases.after_tail(i), i + ends_on)
 
     def items(self, first: Phrase, kind: CueKind, wanted_before: bool) -> list[Phrase]:
@@ -184,11 +240,18 @@ class Denials:
             j = item.end
             if conjunction:
                 items, pending = items + pending, []
-        closes = self.phrases.tag(j) in {"", "PUNCT", "CONJ", "ADP"}  # not: without snow, farmers | plough
+        closes = self.phrases.tag(j) in {
+            "",
+            "PUNCT",
+            "CONJ",
+            "ADP",
+        }  # not: without snow, farmers | plough
         short = closes and all(item.end - item.start == 1 for item in pending)
         # no dogs, cats, birds; neither dogs, cats nor; but: no dogs, | cats
         cue = self.phrases.word(first.start - 1)
-        orders = cue != "no" and cue in listed("denying_things") and first.end == first.start + 1  # avoid rain, snow
+        orders = (
+            cue != "no" and cue in listed("denying_things") and first.end == first.start + 1
+        )  # avoid rain, snow
         is_run = any((wanted_before, len(pending) > 1, orders, self.phrases.word(j) == "nor"))
         return items + pending if first.kind == "noun" and is_run and short else items
 
@@ -196,39 +259,70 @@ class Denials:
         k = i + (self.phrases.word(i) == ",")
         conjunction = self.phrases.word(k) if self.phrases.word(k) in {"and", "or"} else ""
         k += bool(conjunction)
-        new_deed = first.kind == "verb" and k == i + 2 and conjunction == "and"  # adds no milk, and | hands
-        item = self._item(first, k) if k > i and self.phrases.word(k) != "no" and not new_deed else None
-        return (item, conjunction) if item and self._shares(first, item, conjunction, kind) else None
+        new_deed = (
+            first.kind == "verb" and k == i + 2 and conjunction == "and"
+        )  # adds no milk, and | hands
+        item = (
+            self._item(first, k)
+            if k > i and self.phrases.word(k) != "no" and not new_deed
+            else None
+        )
+        return (
+            (item, conjunction) if item and self._shares(first, item, conjunction, kind) else None
+        )
 
     def _item(self, first: Phrase, i: int) -> Phrase | None:
         phrases = self.phrases
-        finders = {"verb": phrases.verb_phrase, "noun": phrases.noun_phrase, "place": phrases.place_phrase}
+        finders = {
+            "verb": phrases.verb_phrase,
+            "noun": phrases.noun_phrase,
+            "place": phrases.place_phrase,
+        }
         item = finders.get(first.kind, phrases.quality)(i)
-        if item is None and first.kind == "noun" and phrases.tag(i) == "VBG" and phrases.word(i - 1) == "or":
+        if (
+            item is None
+            and first.kind == "noun"
+            and phrases.tag(i) == "VBG"
+            and phrases.word(i - 1) == "or"
+        ):
             item = phrases.verb_phrase(i)  # no straps or | padding
             item = item and replace(item, kind="noun")
         if item is None and (first.object is not None or first.end == first.start + 1):
-            item = phrases.noun_phrase(i)  # playing the guitar or | the piano; without icing or | sprinkles
+            item = phrases.noun_phrase(
+                i
+            )  # playing the guitar or | the piano; without icing or | sprinkles
         return item
 
     def _shares(self, first: Phrase, item: Phrase, conjunction: str, kind: CueKind) -> bool:
         phrases, tag = self.phrases, self.phrases.tag(item.start)
         if item.kind == "verb":
             bare = first.end - first.start == 1 == item.end - item.start
-            return phrases.tag(first.head) == phrases.tag(item.head) and (conjunction != "and" or bare)
+            return phrases.tag(first.head) == phrases.tag(item.head) and (
+                conjunction != "and" or bare
+            )
         acts = phrases.tag(item.end) in FINITE_TAGS and (tag == "DET" or phrases.is_actor(item))
         if any((acts, tag == "PRON", phrases.word(item.end) in {"with", "without", "who"})):
             return False  # a new clause; without horns and | a bull with horns
         if (conjunction, tag) != ("and", "DET"):
             return True
-        return kind != "no" and phrases.is_actor(item) == (first.kind == "noun" and phrases.is_actor(first))
+        return kind != "no" and phrases.is_actor(item) == (
+            first.kind == "noun" and phrases.is_actor(first)
+        )
 
     def find(self, kind: CueKind, cue: int, after_cue: int, first: int) -> Negation | None:
         """Return a negation whose cue comes after what it denies, or names it; `first`: the words before are taken."""
         match kind:
             case "less":
                 item = Phrase("noun", cue, after_cue, after_cue, cue)
-                return Negation(kind, cue, after_cue, (item,), cue, after_cue, thing=LESS[self.phrases.word(cue)])
+                return Negation(
+                    kind,
+                    cue,
+                    after_cue,
+                    (item,),
+                    cue,
+                    after_cue,
+                    thing=LESS[self.phrases.word(cue)],
+                )
             case "free":
                 return self._free(cue, first)
             case "absent":
@@ -244,23 +338,36 @@ class Denials:
     def _not_present(self, cue: int, after_cue: int, first: int) -> Negation | None:
         """Return "a cat is not visible", "while a truck is not", "with his face not visible"."""
         end = self.phrases.after_predicate(after_cue)
-        after = after_cue + (end == after_cue and self.phrases.word(after_cue) in {"on", "in"})  # lights are not | on
-        is_said = self.phrases.lemma(cue - 1) == "be" or (after > after_cue and self.phrases.tag(cue - 2) == "PUNCT")
+        after = after_cue + (
+            end == after_cue and self.phrases.word(after_cue) in {"on", "in"}
+        )  # lights are not | on
+        is_said = self.phrases.lemma(cue - 1) == "be" or (
+            after > after_cue and self.phrases.tag(cue - 2) == "PUNCT"
+        )
         is_elliptic = self.phrases.tag(after) in {"", "PUNCT"} and is_said
         if end == after_cue and not is_elliptic:
             return None
-        part = self._with_missing(cue, end, first) if self._before_helpers(cue, first) == cue else None
-        return part or self._denied("not", cue, after_cue, self._subject(cue, first), max(after, end))
+        part = (
+            self._with_missing(cue, end, first) if self._before_helpers(cue, first) == cue else None
+        )
+        return part or self._denied(
+            "not", cue, after_cue, self._subject(cue, first), max(after, end)
+        )
 
-    def _denied(self, kind: CueKind, cue: int, after_cue: int, subject: Phrase | None, end: int) -> Negation | None:
+    def _denied(
+        self, kind: CueKind, cue: int, after_cue: int, subject: Phrase | None, end: int
+    ) -> Negation | None:
         if subject is None:
             return None
-        return Negation(kind, cue, after_cue, (subject,), min(subject.start, cue), max(subject.end, end))
+        return Negation(
+            kind, cue, after_cue, (subject,), min(subject.start, cue), max(subject.end, end)
+        )
 
     def _free(self, cue: int, first: int) -> Negation | None:
         phrases, start, end = self.phrases, cue, cue + 1
         while start > first and (
-            phrases.tag(start - 1) in {"NOUN", "OTHER", "NUM"} or phrases.word(start - 1).endswith("ing")
+            phrases.tag(start - 1) in {"NOUN", "OTHER", "NUM"}
+            or phrases.word(start - 1).endswith("ing")
         ):
             start -= 1
         if start == cue:
@@ -273,7 +380,11 @@ class Denials:
 
     def _absent(self, cue: int, after_cue: int, first: int) -> Negation | None:
         """Return "a chair is absent", "absent is a chair" or "is missing a chair"."""
-        phrases, word, after = self.phrases, self.phrases.word(cue), self.phrases.after_frame(after_cue)
+        phrases, word, after = (
+            self.phrases,
+            self.phrases.word(cue),
+            self.phrases.after_frame(after_cue),
+        )
         if phrases.tag(cue - 1) == "DET":
             return None  # a missing slice
         linked = self._before_helpers(cue, first) < cue
@@ -285,7 +396,9 @@ class Denials:
         lacks = word == "missing" and (linked or loses)
         inverted = i > after or lacks or phrases.tag(start - 1) in {"", "PUNCT", "CONJ"}
         if inverted and (item := phrases.noun_phrase(i)):
-            return Negation("absent", cue, after_cue, (item,), start, self.phrases.after_tail(item.end))
+            return Negation(
+                "absent", cue, after_cue, (item,), start, self.phrases.after_tail(item.end)
+            )
         if linked:
             applies = word != "removed"  # the deed: a tree is removed
         elif left := self._with_missing(cue, after_cue, first):
@@ -302,8 +415,14 @@ class Denials:
             return True
         phrases, start = self.phrases, self._clause_start(cue, first)
         is_noun = (noun := phrases.noun_phrase(start)) is not None and noun.end == cue
-        is_noun |= cue == start + 1 and phrases.tag(start) in {"VB", "VBP", "VBG"}  # crochet excluded
-        stands_alone = phrases.tag(start - 1) in {"", "PUNCT", "CONJ"} and phrases.tag(after_cue) in {"", "PUNCT"}
+        is_noun |= cue == start + 1 and phrases.tag(start) in {
+            "VB",
+            "VBP",
+            "VBG",
+        }  # crochet excluded
+        stands_alone = phrases.tag(start - 1) in {"", "PUNCT", "CONJ"} and phrases.tag(
+            after_cue
+        ) in {"", "PUNCT"}
         return is_noun and stands_alone and (word in listed("afterthoughts") or start > 0)
 
     def _with_missing(self, cue: int, after_cue: int, first: int) -> Negation | None:
@@ -311,11 +430,22 @@ class Denials:
         phrases = self.phrases
         i = max(first, phrases.before(cue, {"DET", "NOUN", "ADJ", "NUM", "POS"}))
         noun = phrases.noun_phrase(i)
-        is_thing = noun is not None and noun.end == cue and phrases.lemma(noun.head) not in listed("parts_of_wholes")
+        is_thing = (
+            noun is not None
+            and noun.end == cue
+            and phrases.lemma(noun.head) not in listed("parts_of_wholes")
+        )
         has_part = phrases.word(cue) == "missing" and phrases.noun_phrase(after_cue) is not None
-        if phrases.word(i - 1) not in {"with", "has", "have", "had"} or noun is None or not is_thing or has_part:
+        if (
+            phrases.word(i - 1) not in {"with", "has", "have", "had"}
+            or noun is None
+            or not is_thing
+            or has_part
+        ):
             return None
-        return Negation("absent", cue, after_cue, (noun,), i - 1, self.phrases.after_tail(after_cue))
+        return Negation(
+            "absent", cue, after_cue, (noun,), i - 1, self.phrases.after_tail(after_cue)
+        )
 
     def _subject(self, predicate: int, first: int) -> Phrase | None:
         """Return the thing before the predicate that starts at word `predicate`; words before `first` are taken."""
@@ -355,11 +485,22 @@ class Denials:
         weak = phrases.word(cue) in listed("weak") and after_cue == cue + 1
         if clause == cue:
             first = phrases.noun_phrase(after_cue)
-            besides = phrases.word(cue) == "besides" and first is not None and phrases.word(first.end) == ","
-            denying = listed("denials", "hardly_any", "bare").intersection(phrases.words[after_cue:])
+            besides = (
+                phrases.word(cue) == "besides"
+                and first is not None
+                and phrases.word(first.end) == ","
+            )
+            denying = listed("denials", "hardly_any", "bare").intersection(
+                phrases.words[after_cue:]
+            )
             return "none" if weak and not besides else "wanted" if denying else "unwanted"
-        universal = next((i for i in range(cue - 1, clause - 1, -1) if phrases.word(i) in listed("universal")), cue)
-        acts = any(phrases.tag(i) in {"PUNCT", "MD", "VB", *FINITE_TAGS} for i in range(universal + 1, cue))
+        universal = next(
+            (i for i in range(cue - 1, clause - 1, -1) if phrases.word(i) in listed("universal")),
+            cue,
+        )
+        acts = any(
+            phrases.tag(i) in {"PUNCT", "MD", "VB", *FINITE_TAGS} for i in range(universal + 1, cue)
+        )
         if weak and (universal == cue or acts) and not (denied and self._is_excepted(cue, found)):
             return "none"  # "every animal | but" excepts; not: all sing | but
         is_kind = universal < cue and phrases.word(universal) not in listed("entities")
@@ -374,17 +515,35 @@ class Denials:
             link = " with " if phrases.word(cue - 1) == "with" else ", "
             # an empty room except for a chair
             rest = ("anything",) if cue else ()
-            return [*found, Negation("except", cue, after_cue, (), cue, after_cue, link=link, others=rest)]
+            return [
+                *found,
+                Negation("except", cue, after_cue, (), cue, after_cue, link=link, others=rest),
+            ]
         item, last = denial.items[0], denial.items[-1]
-        named = [" ".join(phrases.words[max(i.start, denial.after_cue) : min(i.core, cue)]) for i in denial.items]
-        taken = replace(denial, items=(), verb=None, others=tuple(filter(None, (denial.thing, *named))))
-        link = " with " if denial.kind == "without" or phrases.word(denial.cue - 1) == "with" else " "
+        named = [
+            " ".join(phrases.words[max(i.start, denial.after_cue) : min(i.core, cue)])
+            for i in denial.items
+        ]
+        taken = replace(
+            denial, items=(), verb=None, others=tuple(filter(None, (denial.thing, *named)))
+        )
+        link = (
+            " with " if denial.kind == "without" or phrases.word(denial.cue - 1) == "with" else " "
+        )
         if item.kind == "verb":  # doesn't | wear | anything except | a hat
             start = item.object if item.object is not None and item.object < cue else cue
             taken = replace(taken, end=max(item.start, denial.after_cue), link=link)
-            return [*found[:-1], taken, Negation("except", cue, after_cue, (), start, after_cue, link=" ")]
+            return [
+                *found[:-1],
+                taken,
+                Negation("except", cue, after_cue, (), start, after_cue, link=" "),
+            ]
         taken = replace(taken, end=max(min(last.core, cue), denial.after_cue), link="")
-        return [*found[:-1], taken, Negation("except", cue, after_cue, (), cue, after_cue, link=link)]
+        return [
+            *found[:-1],
+            taken,
+            Negation("except", cue, after_cue, (), cue, after_cue, link=link),
+        ]
 
     def _denial(self, cue: int, clause: int, found: Sequence[Negation]) -> Negation | None:
         last = found[-1] if found else None
@@ -431,14 +590,18 @@ class ScopeFinder:
         found = [self._without_setting(negation, found) for negation in found]
         return [self.wanted.without_rest(negation, found) for negation in found]
 
-    def _with(self, found: list[Negation], kind: CueKind, cue: int, after_cue: int) -> list[Negation]:
+    def _with(
+        self, found: list[Negation], kind: CueKind, cue: int, after_cue: int
+    ) -> list[Negation]:
         first = found[-1].end if found else 0
         if kind == "edit":
             return [*found, self._edits[cue]] if cue >= first else found
         if kind == "except" and (not found or cue >= found[-1].after_cue):
             status = self._denials.status(cue, after_cue, found)
             if status != "unwanted":
-                return self._denials.excepted(cue, after_cue, found) if status == "wanted" else found
+                return (
+                    self._denials.excepted(cue, after_cue, found) if status == "wanted" else found
+                )
             kind = "not"
         if cue < first or (kind == "order" and not self.phrases.starts_clause(cue)):
             return found
@@ -447,12 +610,19 @@ class ScopeFinder:
         if kind not in _FORWARD:
             return found
         before = self.wanted.words(found, cue)
-        negation = self._nothing_else(kind, cue, after_cue) or self._negation(kind, cue, after_cue, bool(before))
+        negation = self._nothing_else(kind, cue, after_cue) or self._negation(
+            kind, cue, after_cue, bool(before)
+        )
         if negation is None:
             return found
-        return [*found, self._to_clause_end(negation, self.wanted.acts(before)) if negation.items else negation]
+        return [
+            *found,
+            self._to_clause_end(negation, self.wanted.acts(before)) if negation.items else negation,
+        ]
 
-    def _negation(self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool) -> Negation | None:
+    def _negation(
+        self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool
+    ) -> Negation | None:
         phrases = self.phrases
         first = self._first(kind, cue, after_cue)
         if first is None:
@@ -462,19 +632,43 @@ class ScopeFinder:
             first = self._denials.with_modifiers(first, kind, wanted_before)
             noun = phrases.noun_phrase(first.start)
             alone = alone or (noun is not None and first.end > noun.end)
-        described = kind == "not" and phrases.tag(cue - 1) == "PUNCT" and phrases.tag(cue - 2) == "ADJ"
+        described = (
+            kind == "not" and phrases.tag(cue - 1) == "PUNCT" and phrases.tag(cue - 2) == "ADJ"
+        )
         items = [first] if alone or described else self._denials.items(first, kind, wanted_before)
-        items = [self._alone(part) for item in items for part in self._each(item)] if self._typed else items
-        thing = denied_by_nobody()[" ".join(phrases.words[cue:after_cue])] if first.start < after_cue else ""
+        items = (
+            [self._alone(part) for item in items for part in self._each(item)]
+            if self._typed
+            else items
+        )
+        thing = (
+            denied_by_nobody()[" ".join(phrases.words[cue:after_cue])]
+            if first.start < after_cue
+            else ""
+        )
         start, end = self._start(cue), self._denials.after_filler(items[-1].end)
         holds = self._holds(kind, cue, after_cue, first)
-        return Negation(kind, cue, after_cue, tuple(items), start - holds, end, start - 1 if holds else None, thing)
+        return Negation(
+            kind,
+            cue,
+            after_cue,
+            tuple(items),
+            start - holds,
+            end,
+            start - 1 if holds else None,
+            thing,
+        )
 
     def _alone(self, item: Phrase) -> Phrase:
         """Cut off the place of a deed with somebody who does something else: "isn't kneeling | beside a king who"."""
         phrases, end = self.phrases, item.end
-        places = filter(None, map(phrases.place_phrase, range(item.head + 1, end) if item.kind == "verb" else ()))
-        place = next((place for place in places if place.end == end and phrases.tag(end) == "WH"), None)
+        places = filter(
+            None,
+            map(phrases.place_phrase, range(item.head + 1, end) if item.kind == "verb" else ()),
+        )
+        place = next(
+            (place for place in places if place.end == end and phrases.tag(end) == "WH"), None
+        )
         return replace(item, end=place.start, core=place.start) if place else item
 
     def _each(self, item: Phrase) -> list[Phrase]:
@@ -482,7 +676,10 @@ class ScopeFinder:
         many = list(filter(self._is_plural, range(item.start, item.core)))
         starts = [item.start, *(i for i in many if i - 1 in many and item.kind == "noun")]
         ends = [*starts[1:], item.core]
-        parts = [replace(item, start=i, end=j, core=j, head=j - 1) for i, j in zip(starts, ends, strict=True)]
+        parts = [
+            replace(item, start=i, end=j, core=j, head=j - 1)
+            for i, j in zip(starts, ends, strict=True)
+        ]
         return [*parts[:-1], replace(item, start=starts[-1])]
 
     def _is_plural(self, i: int) -> bool:
@@ -495,7 +692,11 @@ class ScopeFinder:
         if kind == "not" and quality and self._describes(cue, quality):
             return quality  # a not very crowded | beach
         first = self._denials.first(kind, cue, after_cue)
-        odd = first is not None and first.kind != "noun" and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}
+        odd = (
+            first is not None
+            and first.kind != "noun"
+            and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}
+        )
         if first is None or (odd and kind == "without"):
             return self._to_mark(kind, after_cue) if self._typed else None
         return self._denials.shown(first, cue)
@@ -505,8 +706,15 @@ class ScopeFinder:
         phrases, end = self.phrases, i
         while phrases.tag(end) not in {"", "PUNCT", "CONJ", "WH"} or phrases.joins_adjectives(end):
             end += 1
-        said = any(phrases.tag(j) in {"NOUN", "ADJ", "ADP", "NUM", "OTHER", *VERB_TAGS} for j in range(i, end))
-        return Phrase("noun", i, end, end, end - 1) if said and kind in {"not", "no", "without", "order"} else None
+        said = any(
+            phrases.tag(j) in {"NOUN", "ADJ", "ADP", "NUM", "OTHER", *VERB_TAGS}
+            for j in range(i, end)
+        )
+        return (
+            Phrase("noun", i, end, end, end - 1)
+            if said and kind in {"not", "no", "without", "order"}
+            else None
+        )
 
     def _holds(self, kind: CueKind, cue: int, after_cue: int, first: Phrase) -> bool:
         """Return whether the verb before the cue is denied, too: "wearing no hat", "eats nothing"."""
@@ -523,13 +731,23 @@ class ScopeFinder:
         applies = kind in {"no", "without"} and phrases.word(i) in {"other", "others"}
         if phrases.word(after_cue - 1) == "else":
             i = after_cue - 1
-            applies = phrases.word(cue) == "nothing" or not listed("humans").isdisjoint(phrases.words)
+            applies = phrases.word(cue) == "nothing" or not listed("humans").isdisjoint(
+                phrases.words
+            )
         if not applies or phrases.word(i + 1) in {"than", "but", "except"}:
             return None
         end = noun.end if (noun := phrases.noun_phrase(i)) else i + 1
         rest = "anything" if kind != "nobody" or phrases.word(cue) == "nothing" else "people"
         others = (" ".join(phrases.words[i + 1 : end]) or rest,)
-        return Negation(kind, cue, after_cue, (), self._start(cue), self._denials.after_filler(end), others=others)
+        return Negation(
+            kind,
+            cue,
+            after_cue,
+            (),
+            self._start(cue),
+            self._denials.after_filler(end),
+            others=others,
+        )
 
     def _describes(self, cue: int, quality: Phrase) -> bool:
         """Return whether a denied quality is one of a noun's: "a not crowded beach", "an old but not rusty car"."""
@@ -544,7 +762,9 @@ class ScopeFinder:
     def _start(self, cue: int) -> int:
         """Return the first word of "in the complete absence of"; elsewhere the cue."""
         start = cue
-        while self.phrases.word(cue) in _ABSENCES and self.phrases.word(start - 1) in listed("before_absence"):
+        while self.phrases.word(cue) in _ABSENCES and self.phrases.word(start - 1) in listed(
+            "before_absence"
+        ):
             start -= 1
         return start
 
@@ -556,7 +776,9 @@ class ScopeFinder:
         relative = "WH" in {phrases.tag(negation.cue - 1), phrases.tag(negation.cue - 2)}
         while not self._ends_clause(end, relative):
             end += 1
-        follows = phrases.tag(end) == "CONJ" and (phrases.word(end) == "while" or phrases.tag(end + 1) == "PRON")
+        follows = phrases.tag(end) == "CONJ" and (
+            phrases.word(end) == "while" or phrases.tag(end + 1) == "PRON"
+        )
         if end == last.end or not (composed or follows):
             return negation
         return negation.ending(end, last.core if last.core < last.end else end)
@@ -564,7 +786,12 @@ class ScopeFinder:
     def _ends_clause(self, i: int, relative: bool) -> bool:
         phrases = self.phrases
         if phrases.tag(i) == "CONJ":
-            return phrases.word(i) in {"while", "but"} or phrases.tag(i + 1) in {"PRON", "NEG", "ADP", *VERB_TAGS}
+            return phrases.word(i) in {"while", "but"} or phrases.tag(i + 1) in {
+                "PRON",
+                "NEG",
+                "ADP",
+                *VERB_TAGS,
+            }
         return (
             phrases.tag(i) in {"", "PUNCT", "NEG"}
             or cues().get(phrases.word(i), "except") not in {"except", "order"}
@@ -578,20 +805,29 @@ class ScopeFinder:
             cue -= 1
         start = phrases.before(cue - 1, {"NOUN", "ADJ"})
         many = phrases.word(cue - 2) != phrases.lemma(cue - 2)
-        return phrases.tag(cue - 1) == "WH" and phrases.tag(start - 1) in {"", "PUNCT", "CONJ"} and many
+        return (
+            phrases.tag(cue - 1) == "WH"
+            and phrases.tag(start - 1) in {"", "PUNCT", "CONJ"}
+            and many
+        )
 
     def _without_setting(self, negation: Negation, found: Sequence[Negation]) -> Negation:
         """Rule 3: assign the place at the end to the wanted or to the unwanted part."""
         last = negation.items[-1] if negation.items else None
         if last is None or last.core == last.end or negation.kind == "edit":
             return negation
-        if self._typed and (self.phrases.lemma(last.head) in listed("dwelling") or self._says_what_kind(negation.cue)):
+        if self._typed and (
+            self.phrases.lemma(last.head) in listed("dwelling")
+            or self._says_what_kind(negation.cue)
+        ):
             return negation.ending(last.end, last.end)
         wanted, is_noun = self.wanted.words(found), last.kind == "noun"
         denies_all = negation.kind in {"no", "nobody"} or self.phrases.word(negation.cue) == "nor"
         is_first = min(wanted, default=negation.end) >= negation.end
         stays = is_noun and denies_all and is_first and self.phrases.word(last.core + 1) == "the"
-        placed = any(map(self.phrases.is_setting, filter(None, map(self.phrases.place_phrase, wanted))))
+        placed = any(
+            map(self.phrases.is_setting, filter(None, map(self.phrases.place_phrase, wanted)))
+        )
         wants_more = (is_noun and wanted) or self.wanted.acts(wanted) or placed
         orders = negation.kind == "order" and self._typed and not self._edits
         if stays or not (wants_more or orders):  # there is no bread on | the table, only fruit

@@ -52,7 +52,11 @@ def contraction(word: str) -> str | None:
     if usual := _USUAL_CONTRACTIONS.get(letters):
         return usual
     misplaced = letters in _CONTRACTIONS and word not in {letters, f"{letters[:-1]}'t"}
-    slip = _MISSPELT_CONTRACTIONS.get(letters) if letters[-1:] == "t" and letters not in _WORDS else None
+    slip = (
+        _MISSPELT_CONTRACTIONS.get(letters)
+        if letters[-1:] == "t" and letters not in _WORDS
+        else None
+    )
     right = letters if misplaced else slip
     return f"{right[:-1]}'t" if right else None
 
@@ -62,18 +66,26 @@ FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
 HELPERS = spellings("helpers")
 
 _MAX_CLITICS = 3  # would|n't|'ve
-_MAX_WORD_CHARS = 30  # HanTa takes cubic time in the length of a word; no English word here is longer
-_CONTRACTED = frozenset("do does did is are was were has have had ca could wo would ai should must might need".split())
+_MAX_WORD_CHARS = (
+    30  # HanTa takes cubic time in the length of a word; no English word here is longer
+)
+_CONTRACTED = frozenset(
+    "do does did is are was were has have had ca could wo would ai should must might need".split()
+)
 _CUTS = {  # where the second word begins in "cannot", "dont", "thats"
     "cannot": 3,
     **{f"{helper}nt": len(helper) for helper in _CONTRACTED},
     **{word: len(word) - 1 for word in ("thats", "whos", "theres", "hes", "shes")},
 }
-_ABBREVIATED = frozenset("mr mrs ms dr st jr sr prof mt".split())  # and initials: the period ends no sentence
+_ABBREVIATED = frozenset(
+    "mr mrs ms dr st jr sr prof mt".split()
+)  # and initials: the period ends no sentence
 _SAME_LENGTH = str.maketrans(
     {ord("\u2019"): "'", ord("\u2018"): "'", **dict.fromkeys(map(ord, '`"\u201c\u201d\x00'), " ")}
 )
-_WORD = re.compile(r"\.{2,}|--+|[;@#$%&?!()\[\]{}<>]|[,:](?!\d)|(?:(?!\.\.|--)[^\s;@#$%&?!()\[\]{}<>,:]|[,:](?=\d))+")
+_WORD = re.compile(
+    r"\.{2,}|--+|[;@#$%&?!()\[\]{}<>]|[,:](?!\d)|(?:(?!\.\.|--)[^\s;@#$%&?!()\[\]{}<>,:]|[,:](?=\d))+"
+)
 EMOJI, NO_EMOJI = "[\u2600-\u27bf\U0001f300-\U0001faff]", "\u274c\u26d4\u2716\u2717\u2718\U0001f6ab"
 _CLITIC = re.compile(r"(?:n't|'(?:s|m|d|ll|re|ve)?)$")
 _QUOTED = re.compile(r"""(?<!\S)[-!]["\u201c]([^"\u201c\u201d]+)["\u201d]""")  # -"tomato sauce"
@@ -113,8 +125,16 @@ def word_spans(text: str) -> list[tuple[int, int]]:
     """Tokenize like the Penn Treebank, and further: "dont", "don t", "sings.", "-man", -"old man", "car-free"."""
     same_length = text.translate(_SAME_LENGTH).replace("''", "  ")
     last = len(same_length.rstrip("'()[]{}<> \t\n"))
-    spans = [span for match in _QUOTED.finditer(text) for span in ((match.start(), match.start(1)), match.span(1))]
-    hidden = _QUOTED.sub(lambda match: " " * len(match[0]), text).translate(_SAME_LENGTH).replace("''", "  ")
+    spans = [
+        span
+        for match in _QUOTED.finditer(text)
+        for span in ((match.start(), match.start(1)), match.span(1))
+    ]
+    hidden = (
+        _QUOTED.sub(lambda match: " " * len(match[0]), text)
+        .translate(_SAME_LENGTH)
+        .replace("''", "  ")
+    )
     for match in _WORD.finditer(hidden):
         start, end = match.span()
         word = hidden[start:end].lower()
@@ -123,7 +143,9 @@ def word_spans(text: str) -> list[tuple[int, int]]:
             spans += [(before, middle - 1), (middle - 1, end)]
             continue
         ends = end == last and word.rstrip(".") not in {word, ""}
-        spans += _pieces(word[:-1] if ends else word, start, starts=not hidden[start - 1 : start].strip())
+        spans += _pieces(
+            word[:-1] if ends else word, start, starts=not hidden[start - 1 : start].strip()
+        )
         if ends:
             spans.append((end - 1, end))
     return sorted(spans)
@@ -148,5 +170,7 @@ def _cut(word: str) -> int:
         return clitic.start()
     if word.endswith("-free"):
         return len(word) - len("-free")
-    ends = len(word) > 2 and word[-1] == "." and word[:-1].isalpha() and word[:-1] not in _ABBREVIATED
+    ends = (
+        len(word) > 2 and word[-1] == "." and word[:-1].isalpha() and word[:-1] not in _ABBREVIATED
+    )
     return len(word) - 1 if ends else _CUTS.get(word, 0)

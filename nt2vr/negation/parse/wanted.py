@@ -9,7 +9,18 @@ from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.negation.parse.wordlists import listed, words
 
 CueKind = Literal[
-    "not", "no", "without", "nobody", "except", "minus", "order", "absent", "free", "less", "double", "edit"
+    "not",
+    "no",
+    "without",
+    "nobody",
+    "except",
+    "minus",
+    "order",
+    "absent",
+    "free",
+    "less",
+    "double",
+    "edit",
 ]
 """What a cue denies:
 
@@ -41,13 +52,19 @@ class Negation:
     kind: CueKind  # determines what the cue can negate
     cue: int
     after_cue: int
-    items: tuple[Phrase, ...]  # each from its `start` to its `core`; none if two negations cancel out
+    items: tuple[
+        Phrase, ...
+    ]  # each from its `start` to its `core`; none if two negations cancel out
     start: int
     end: int
-    verb: int | None = None  # first word of a verb before the cue that the first item needs: "wearing" no hat
+    verb: int | None = (
+        None  # first word of a verb before the cue that the first item needs: "wearing" no hat
+    )
     thing: str = ""  # name of the first item, where the sentence has none: "people" for "nobody", "hat" for "hatless"
     link: str = ""  # replaces words `start` to `end` in the wanted part
-    others: tuple[str, ...] = ()  # kinds denied but for what is wanted: "animals" in "no animals except dogs"
+    others: tuple[
+        str, ...
+    ] = ()  # kinds denied but for what is wanted: "animals" in "no animals except dogs"
 
     def ending(self, end: int, core: int) -> "Negation":
         """Return the negation with another end of its last item."""
@@ -62,10 +79,16 @@ class WantedFinder:
         self.phrases, self.num_words = phrases, len(phrases.tokens)
 
     def acts(self, words: Iterable[int]) -> bool:
-        return any(self.phrases.tag(i) in VERB_TAGS and not self.phrases.is_auxiliary(i) for i in words)
+        return any(
+            self.phrases.tag(i) in VERB_TAGS and not self.phrases.is_auxiliary(i) for i in words
+        )
 
     def words(self, negations: Sequence[Negation], end: int | None = None) -> list[int]:
-        return [i for stretch in self.stretches(negations, end) for i in range(stretch.start, stretch.end)]
+        return [
+            i
+            for stretch in self.stretches(negations, end)
+            for i in range(stretch.start, stretch.end)
+        ]
 
     def stretches(self, negations: Sequence[Negation], end: int | None = None) -> list[Stretch]:
         """Return the trimmed stretches outside the negations, up to word `end` (exclusive; default: all)."""
@@ -73,10 +96,14 @@ class WantedFinder:
         first, link, after_edit = 0, "", False
         for negation in (*negations, None):
             last = negation.start if negation else self.num_words if end is None else end
-            subject_only = bool(stretches) and not self.acts(range(stretches[-1].start, stretches[-1].end))
+            subject_only = bool(stretches) and not self.acts(
+                range(stretches[-1].start, stretches[-1].end)
+            )
             starts = not stretches and not after_edit
             start, stop = self._trimmed(first, last, starts=starts, subject_only=subject_only)
-            is_empty = self.phrases.says_nothing(start, stop) and not self._determines(stop, negations)
+            is_empty = self.phrases.says_nothing(start, stop) and not self._determines(
+                stop, negations
+            )
             if start < stop and not is_empty:
                 stretches.append(Stretch(start, stop, link or self._link(first, start)))
             if negation:
@@ -86,7 +113,11 @@ class WantedFinder:
     def without_rest(self, negation: Negation, found: Sequence[Negation]) -> Negation:
         """Rule 7 of `scope`: extend a negation, one of `found`, to the next comma or conjunction."""
         phrases, end = self.phrases, negation.end
-        if not negation.items or end != negation.items[-1].core or not self._stands_apart(negation, found):
+        if (
+            not negation.items
+            or end != negation.items[-1].core
+            or not self._stands_apart(negation, found)
+        ):
             return negation
         if phrases.tag(end) in self._shared(negation, found):
             return negation
@@ -100,7 +131,9 @@ class WantedFinder:
         phrases, cue = self.phrases, negation.cue
         joins = phrases.word(cue - 1) == "and" or phrases.word(cue) in {"rather", "instead"}
         both = negation.kind == "not" and joins and not self.acts(self.words(found, negation.start))
-        return frozenset() if negation.kind == "no" else VERB_TAGS | {"ADP"} if both else FINITE_TAGS
+        return (
+            frozenset() if negation.kind == "no" else VERB_TAGS | {"ADP"} if both else FINITE_TAGS
+        )
 
     def _starts_part(self, i: int) -> bool:
         tag, word = self.phrases.tag(i), self.phrases.word(i)
@@ -115,7 +148,11 @@ class WantedFinder:
         if after_joint or phrases.word(cue) not in listed("contrasts"):
             return after_joint or phrases.words[cue : cue + 2] == ["but", "not"]
         wanted = [i for i in self.words(found) if i < cue]
-        attached = phrases.tag(negation.end) != "ADP" or phrases.word(negation.end - 1) in {"one", "ones", "those"}
+        attached = phrases.tag(negation.end) != "ADP" or phrases.word(negation.end - 1) in {
+            "one",
+            "ones",
+            "those",
+        }
         return attached or self.acts(wanted) or any(map(phrases.place_phrase, wanted))
 
     def _determines(self, stop: int, negations: Sequence[Negation]) -> bool:
@@ -123,18 +160,28 @@ class WantedFinder:
         phrases = self.phrases
         kinds = {"less", "free", "minus", "not"}
         after = next((n.end for n in negations if n.kind in kinds and n.start == stop), None)
-        return after is not None and phrases.tag(stop - 1) == "DET" and phrases.tag(after) in {"NOUN", "ADJ"}
+        return (
+            after is not None
+            and phrases.tag(stop - 1) == "DET"
+            and phrases.tag(after) in {"NOUN", "ADJ"}
+        )
 
-    def _trimmed(self, start: int, stop: int, *, starts: bool, subject_only: bool) -> tuple[int, int]:
+    def _trimmed(
+        self, start: int, stop: int, *, starts: bool, subject_only: bool
+    ) -> tuple[int, int]:
         """Drop words left dangling at the edges of a stretch without its negation: "who is", "and he", commas."""
         phrases, first = self.phrases, start
-        while start < stop and (phrases.tag(start) in {"PUNCT", "CONJ"} or phrases.word(start) in listed("leading")):
+        while start < stop and (
+            phrases.tag(start) in {"PUNCT", "CONJ"} or phrases.word(start) in listed("leading")
+        ):
             start += 1
         follows = starts and first > 0
         start += follows and phrases.word(start) == "from"  # missing from | the room
         start += subject_only and phrases.tag(start) == "PRON" and phrases.word(start) != "there"
         place = phrases.place_phrase(start) if follows else None
-        if place and (phrases.is_setting(place) or phrases.word(start) in {"over", "around", "through"}):
+        if place and (
+            phrases.is_setting(place) or phrases.word(start) in {"over", "around", "through"}
+        ):
             start += 1  # nobody in the street: the street
         if stop < self.num_words:
             stop = self._without_empty_clause(start, stop)
@@ -147,7 +194,9 @@ class WantedFinder:
         phrases, i = self.phrases, stop - 1
         while i > start and phrases.tag(i) not in {"CONJ", "PUNCT"}:
             i -= 1
-        about_picture = phrases.word(i + 1) == "it" or any(phrases.word(j) in listed("frames") for j in range(i, stop))
+        about_picture = phrases.word(i + 1) == "it" or any(
+            phrases.word(j) in listed("frames") for j in range(i, stop)
+        )
         return i if i > start and about_picture and self.phrases.says_nothing(i, stop) else stop
 
     def _dangles(self, i: int) -> bool:
@@ -158,7 +207,9 @@ class WantedFinder:
                 return True
             case "PRON" if before in {"CONJ", "PUNCT", "WH"}:
                 return True
-            case "PRON" if phrases.word(i) in (_SUBJECTS | _PERSONS if before == "NOUN" else _SUBJECTS):
+            case "PRON" if phrases.word(i) in (
+                _SUBJECTS | _PERSONS if before == "NOUN" else _SUBJECTS
+            ):
                 return True  # a runner he | isn't sweating
             case "ADP" if phrases.tag(i + 1) == "WH":  # a depot | in which no
                 return True
@@ -169,7 +220,11 @@ class WantedFinder:
         """Text before a stretch: its "and", "while", "as" or a comma if a new noun starts it, otherwise a space."""
         if self.phrases.tag(start) not in {"DET", "NOUN", "ADJ", "NUM", "PRON"}:
             return " "
-        is_clause = self.phrases.tag(start) in {"DET", "NUM", "PRON"}  # while | a dog runs; but not: while | painting
+        is_clause = self.phrases.tag(start) in {
+            "DET",
+            "NUM",
+            "PRON",
+        }  # while | a dog runs; but not: while | painting
         for joint in ("and", "while", "as") if is_clause else ("and",):
             if joint in self.phrases.words[first:start]:
                 return f" {joint} "

@@ -42,7 +42,11 @@ def listed(*names: str) -> frozenset[str]:
 @cache
 def spellings(name: str) -> dict[str, str]:
     """Map misspelt words of a table of `assets/language/words.toml` to the right ones."""
-    return {wrong: right for right, some in _table()["spellings"][name].items() for wrong in some.split()}
+    return {
+        wrong: right
+        for right, some in _table()["spellings"][name].items()
+        for wrong in some.split()
+    }
 
 
 class Runs(frozenset[str]):

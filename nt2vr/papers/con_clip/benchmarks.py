@@ -21,11 +21,19 @@ def read_cc_neg(file: Path, progress: Progress) -> list[Question]:
     paths, notes = data["image_paths"], data["annotations"]
     if len(paths) != len(notes):
         raise ValueError(f"it has {len(paths)} pictures and {len(notes)} annotations")
-    pairs = {int(row): f"{count} pairs" for count, rows in data.get("num_ops", {}).items() for row in rows}
+    pairs = {
+        int(row): f"{count} pairs"
+        for count, rows in data.get("num_ops", {}).items()
+        for row in rows
+    }
     questions = []
     for row in range(max(0, len(paths) - TEST_SIZE), len(paths)):
         caption = text(notes[row]["json"]["caption"])
         foil = text(notes[row]["sop_data"]["negative-prompt"]).replace(",", "")
-        groups = (cue_of(foil), "with a comma" if "," in caption else "without a comma", pairs.get(row, ""))
+        groups = (
+            cue_of(foil),
+            "with a comma" if "," in caption else "without a comma",
+            pairs.get(row, ""),
+        )
         questions.append(Question(text(paths[row]), (caption, foil), groups))
     return questions

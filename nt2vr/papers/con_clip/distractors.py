@@ -28,7 +28,9 @@ class DistractorRequest(NamedTuple):
     subjects: list[str]  # b texts; empty for captions that have no distractor
     objects: list[str]  # b texts that the negations deny; likewise
     has_distractor: NDArray[np.bool_]  # (b,)
-    caption_clips: NDArray[np.int64]  # (b,) the captions' own clips, which are never their distractors
+    caption_clips: NDArray[
+        np.int64
+    ]  # (b,) the captions' own clips, which are never their distractors
     candidates: NDArray[np.int64]  # (P,) rows of the clips to choose among
 
 
@@ -40,7 +42,8 @@ class EmbeddedDistractors(NamedTuple):
 class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
     """A video per caption that shows what its negation describes.
 
-    Captions that cannot be negated have none, nor have those whose subject or denied object is not clear.
+    Captions that cannot be negated have none, nor have those whose subject or denied object is not
+    clear.
     """
 
     uses = (Negated,)
@@ -50,7 +53,9 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
         """Refuse what leaves the starting model no clips to choose among."""
         super().check(config, loss)
         if config.frames.features:
-            raise ConfigError(f"{loss} needs videos as the base sees them. Leave it out, or leave features out.")
+            raise ConfigError(
+                f"{loss} needs videos as the base sees them. Leave it out, or leave features out."
+            )
 
     def load(self, preparation: Preparation) -> None:
         """Load the starting model's text tower, and take over all clips."""
@@ -62,7 +67,9 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
         """Draw the clips to choose among, and parse the negated captions."""
         negated = drawing.of(Negated)
         parts: list[tuple[str, str] | None] = []
-        for caption, text, is_negatable in zip(drawing.captions, negated.texts, negated.negatable, strict=True):
+        for caption, text, is_negatable in zip(
+            drawing.captions, negated.texts, negated.negatable, strict=True
+        ):
             parts.append(subject_and_object(caption.text, text) if is_negatable else None)
 
         clips = np.random.default_rng(drawing.seed(2)).permutation(len(drawing.clips))
@@ -99,16 +106,20 @@ class Miner:
         candidates = torch.from_numpy(request.candidates).to(self._device)
         caption_clips = torch.from_numpy(request.caption_clips).to(self._device)
         is_own_clip = candidates == caption_clips[:, None]  # (b, P)
-        return candidates[choose_distractors(self._videos[candidates], subjects, objects, is_own_clip)]
+        return candidates[
+            choose_distractors(self._videos[candidates], subjects, objects, is_own_clip)
+        ]
 
 
-def choose_distractors(videos: Tensor, subjects: Tensor, objects: Tensor, is_own_clip: Tensor) -> Tensor:
+def choose_distractors(
+    videos: Tensor, subjects: Tensor, objects: Tensor, is_own_clip: Tensor
+) -> Tensor:
     """Choose the clip that is most like a subject and least like an object, other than the caption's own.
 
         argmax over x of  cos(x, subject) - cos(x, object)        (Eq. 4)
 
-    Of (P, D) videos, (b, D) subjects and objects, all L2-normalised, and (b, P) whether a video is the caption's own,
-    return (b,) rows of videos; of equal ones, the first.
+    Of (P, D) videos, (b, D) subjects and objects, all L2-normalised, and (b, P) whether a video is
+    the caption's own, return (b,) rows of videos; of equal ones, the first.
 
     Source: Singh et al., "Learn 'No' to Say 'Yes' Better", WACV 2025, Eq. 4.
     """
@@ -120,9 +131,13 @@ def choose_distractors(videos: Tensor, subjects: Tensor, objects: Tensor, is_own
 def subject_and_object(caption: str, negated: str) -> tuple[str, str] | None:
     """Return who acts in a caption, or what it names first, and what its negation denies; None if either is unclear.
 
-    "a guy flies a kite on the beach", "a guy does not fly a kite on the beach": "a man", "fly a kite".
+    "a guy flies a kite on the beach", "a guy does not fly a kite on the beach": "a man", "fly a
+    kite".
     """
     phrases = Phrases(load_tagger().tag(caption))
-    named = [*(acting.subject.text for acting in actions(phrases)), *(thing.text for thing in things(phrases))]
+    named = [
+        *(acting.subject.text for acting in actions(phrases)),
+        *(thing.text for thing in things(phrases)),
+    ]
     query = split_query(negated, Phrases(load_tagger().tag(negated)))
     return (named[0], query.unwanted[0]) if named and query.unwanted else None

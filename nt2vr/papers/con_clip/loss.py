@@ -22,20 +22,28 @@ class ConClipLoss:
         L3 = cross_entropy(scale · d [c⁻; c]ᵀ)        own negation, for the distractor
         loss = mean of the terms that are on, each a mean over the batch
 
-    Captions that cannot be negated have neither c⁻ nor d. Distractors are mined (see distractors.py), so L3 assumes
-    that c⁻ fits d without knowing it.
+    Captions that cannot be negated have neither c⁻ nor d. Distractors are mined (see
+    distractors.py), so L3 assumes that c⁻ fits d without knowing it.
 
-    Source: Singh et al., "Learn 'No' to Say 'Yes' Better: Improving Vision-Language Models via Negations", WACV 2025,
-    section 4.2; its Table 6 turns terms off.
+    Source: Singh et al., "Learn 'No' to Say 'Yes' Better: Improving Vision-Language Models via
+    Negations", WACV 2025, section 4.2; its Table 6 turns terms off.
     """
 
-    images: bool = option(True, "L1: each video chooses its caption among all captions and their negations")
-    captions: bool = option(True, "L2: each caption chooses its video among all videos and distractors")
-    distractors: bool = option(True, "L3: each distractor chooses its negated caption among all captions")
+    images: bool = option(
+        True, "L1: each video chooses its caption among all captions and their negations"
+    )
+    captions: bool = option(
+        True, "L2: each caption chooses its video among all videos and distractors"
+    )
+    distractors: bool = option(
+        True, "L3: each distractor chooses its negated caption among all captions"
+    )
 
     def __post_init__(self) -> None:
         if not (self.images or self.captions or self.distractors):
-            raise ConfigError("The loss con has no term left. Turn on images, captions or distractors.")
+            raise ConfigError(
+                "The loss con has no term left. Turn on images, captions or distractors."
+            )
 
     @property
     def inputs(self) -> tuple[InputFactory, ...]:
@@ -73,10 +81,11 @@ class NegClipLoss:
 
         loss = (cross_entropy(scale · v [c; c⁻]ᵀ) + cross_entropy(scale · c vᵀ)) / 2
 
-    NegCLIP's loss without its hard negative images. CoN-CLIP's code computes this without distractors.
+    NegCLIP's loss without its hard negative images. CoN-CLIP's code computes this without
+    distractors.
 
-    Source: Yuksekgonul et al., "When and Why Vision-Language Models Behave like Bags-Of-Words, and What to Do About
-    It?", ICLR 2023.
+    Source: Yuksekgonul et al., "When and Why Vision-Language Models Behave like Bags-Of-Words, and
+    What to Do About It?", ICLR 2023.
     """
 
     inputs: ClassVar[tuple[InputFactory, ...]] = (

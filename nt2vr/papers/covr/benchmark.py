@@ -1,8 +1,9 @@
 """Retrieval by a picture plus a text (covr): a reference, and a text that says what should be different.
 
-Measures each composition, its controls (the picture alone, the text alone) and the target's full caption, by kind of
-change. Violations, the share of the first five that show what was to be removed, are won by ignoring the picture:
-never read them without R@1. In datasets a reference is embedded like a clip, all of its frames pooled.
+Measures each composition, its controls (the picture alone, the text alone) and the target's full
+caption, by kind of change. Violations, the share of the first five that show what was to be
+removed, are won by ignoring the picture: never read them without R@1. In datasets a reference is
+embedded like a clip, all of its frames pooled.
 """
 
 import random
@@ -72,8 +73,8 @@ Vectors = NDArray[np.float32]
 class CovrQuery(JudgedQuery):
     """A query with a reference: its truth, and what it ranks, as rows of a benchmark.
 
-    Of the inherited fields, `relevant` are the clips that count in R@k; `violating` those that show what was to be
-    removed, which is empty for other changes.
+    Of the inherited fields, `relevant` are the clips that count in R@k; `violating` those that show
+    what was to be removed, which is empty for other changes.
     """
 
     reference: int = 0  # row of its picture among `EmbeddedMedia.references`
@@ -81,7 +82,9 @@ class CovrQuery(JudgedQuery):
     left_out: tuple[int, ...] = ()  # rows that are not ranked: the reference itself
     subset: tuple[int, ...] = ()  # rows to rank in a second measure, as in CIRR; empty for none
     labels: tuple[str, ...] = ()  # further groups that it is reported in
-    matches: tuple[int, ...] = ()  # rows that count in mAP@k, where these are more; empty for `relevant`
+    matches: tuple[
+        int, ...
+    ] = ()  # rows that count in mAP@k, where these are more; empty for `relevant`
     ranked: slice | None = None  # rows that are ranked; None for all
 
 
@@ -90,7 +93,9 @@ class EmbeddedMedia(NamedTuple):
 
     references: Vectors
     clips: Vectors
-    frames: Callable[[], Vectors] | None = None  # embeds those (R, F, D) of references; None where each is one
+    frames: Callable[[], Vectors] | None = (
+        None  # embeds those (R, F, D) of references; None where each is one
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +113,9 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
 
     @property
     def digest(self) -> str:
-        queries = [(query.kind, query.text, tuple(query.relevant.tolist())) for query in self.queries]
+        queries = [
+            (query.kind, query.text, tuple(query.relevant.tolist())) for query in self.queries
+        ]
         known = (self.name, sorted(self.source.items()), queries)
         return blake2b(repr(known).encode(), digest_size=12).hexdigest()
 
@@ -142,11 +149,16 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
         for system in systems:
             outcome = measure(vectors_for(embedded, system.strategy, encoder), embedded)
             table = summarise(self.queries, outcome)
-            results.append(covr_result(card.name, system.strategy, outcome.ranks, table, card.fingerprints))
+            results.append(
+                covr_result(card.name, system.strategy, outcome.ranks, table, card.fingerprints)
+            )
         return results
 
-    def report(self, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()) -> Report:
-        # A dataset's ids are for its test server; reports name a query by its reference and its text.
+    def report(
+        self, results: Sequence[Result], notes: Sequence[str] = (), named: Sequence[str] = ()
+    ) -> Report:
+        # A dataset's ids are for its test server; reports name a query by its reference and its
+        # text.
         queries = tuple(replace(query, query_id="") for query in self.queries)
         return replace(super().report(results, notes, named), queries=queries)
 
@@ -158,7 +170,9 @@ class EmbeddedQueries(NamedTuple):
     combined: CovrVectors  # their embeddings, (Q, D) each
     captions: Vectors  # (Q, D), embeddings of the targets' captions; zeros where unknown
     clips: Vectors  # (V, D), or (V, F, D), whose frames the wanted part weighs
-    given: Vectors | None = None  # (Q, D), vectors of the queries from elsewhere, in place of all compositions
+    given: Vectors | None = (
+        None  # (Q, D), vectors of the queries from elsewhere, in place of all compositions
+    )
 
 
 def embed_queries(
@@ -170,22 +184,26 @@ def embed_queries(
 ) -> EmbeddedQueries:
     """Parse and embed the queries of a benchmark, each text once; look embeddings from elsewhere up by query id.
 
-    `deep` also embeds tokens and frames, for a fusion that is to get cross-attention; for one that has it, they are
-    embedded anyway. `media` are as of `CovrBenchmark.embed`, and embedded if None.
+    `deep` also embeds tokens and frames, for a fusion that is to get cross-attention; for one that
+    has it, they are embedded anyway. `media` are as of `CovrBenchmark.embed`, and embedded if None.
     """
     media = benchmark.embed(encoder, progress) if media is None else media
     queries = benchmark.queries
     if encoder.capabilities.given_queries_only:
         given = encoder.encode_text([query.query_id for query in queries])
         none = np.zeros_like(given)
-        return EmbeddedQueries(queries, CovrVectors(none, none, none, none), none, media.clips, given)
+        return EmbeddedQueries(
+            queries, CovrVectors(none, none, none, none), none, media.clips, given
+        )
     tagger, nothing = load_tagger(), np.zeros(encoder.embed_dim, np.float32)
     texts, captions = [query.text for query in queries], [query.caption for query in queries]
     read = [understand(text, tagger, editing=True) for text in texts]
     wanted, unwanted = [" ".join(each.wanted) for each in read], [each.unwanted for each in read]
     written = list(dict.fromkeys(filter(str.strip, chain(wanted, texts, captions, *unwanted))))
     vectors = defaultdict(lambda: nothing, zip(written, encoder.encode_text(written), strict=True))
-    of_texts, of_wanted, of_captions = (np.stack([vectors[one] for one in some]) for some in (texts, wanted, captions))
+    of_texts, of_wanted, of_captions = (
+        np.stack([vectors[one] for one in some]) for some in (texts, wanted, captions)
+    )
     references = [query.reference for query in queries]
     left_out = np.stack([sum((vectors[text] for text in some), nothing) for some in unwanted])
     combined = CovrVectors(media.references[references], of_texts, of_wanted, left_out)
@@ -197,9 +215,15 @@ def embed_queries(
     return EmbeddedQueries(queries, combined, of_captions, media.clips)
 
 
-def vectors_of(embedded: EmbeddedQueries, system: str, weights: Weights, fusion: "Fusion | None" = None) -> Vectors:
+def vectors_of(
+    embedded: EmbeddedQueries, system: str, weights: Weights, fusion: "Fusion | None" = None
+) -> Vectors:
     """Return the query vectors (Q, D) of a composition, "fusion" or FULL_CAPTION."""
-    return embedded.captions if system == FULL_CAPTION else combine(system, embedded.combined, weights, fusion)
+    return (
+        embedded.captions
+        if system == FULL_CAPTION
+        else combine(system, embedded.combined, weights, fusion)
+    )
 
 
 class Outcome(NamedTuple):
@@ -212,7 +236,11 @@ class Outcome(NamedTuple):
 def scores_of(vectors: Vectors, embedded: EmbeddedQueries) -> Vectors:
     """Score all clips for each query: (Q, V); -inf for what is not ranked, and for unreadable files (zeros)."""
     clips, nothing = embedded.clips, np.zeros((0, vectors.shape[1]), np.float32)
-    weighing = [Exclusion(nothing, 0.0, focus=wanted) for wanted in embedded.combined.wanted] if clips.ndim > 2 else ()
+    weighing = (
+        [Exclusion(nothing, 0.0, focus=wanted) for wanted in embedded.combined.wanted]
+        if clips.ndim > 2
+        else ()
+    )
     scores = score_table(vectors, clips, weighing, clips)
     scores[:, ~clips.any(axis=(1, 2)[: clips.ndim - 1])] = -np.inf
     for row, query in enumerate(embedded.queries):
@@ -241,18 +269,23 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     return Outcome(ranks, shares)
 
 
-def average_precisions(scores: NDArray[np.float32], right: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:
+def average_precisions(
+    scores: NDArray[np.float32], right: NDArray[np.bool_]
+) -> dict[str, NDArray[np.float64]]:
     """AP@k for each k of MAP_KS; none where no query has several right clips, as R@k then says as much.
 
         AP@k = sum over i <= k of precision@i * right_i / min(k, number of right clips)
 
-    Source: Baldrati et al., "Zero-Shot Composed Image Retrieval with Textual Inversion", ICCV 2023, CIRCO's measure.
+    Source: Baldrati et al., "Zero-Shot Composed Image Retrieval with Textual Inversion", ICCV 2023,
+    CIRCO's measure.
     """
     if not (right.sum(axis=1) > 1).any():
         return {}
     precisions = np.full((len(MAP_KS), len(scores)), np.nan)
     for row in np.flatnonzero(right.any(axis=1)):
-        order = np.lexsort((right[row], -scores[row]))[: max(MAP_KS)]  # of tied clips, right ones come last
+        order = np.lexsort((right[row], -scores[row]))[
+            : max(MAP_KS)
+        ]  # of tied clips, right ones come last
         hits = right[row][order]
         at = np.cumsum(hits) / np.arange(1, len(hits) + 1) * hits
         precisions[:, row] = [at[:k].sum() / min(k, right[row].sum()) for k in MAP_KS]
@@ -299,10 +332,14 @@ def choose_weights(embedded: EmbeddedQueries) -> Weights:
     """Choose the weights of the training-free compositions by mean R@1 over the kinds; use validation queries."""
 
     def recall(system: str, weights: Weights) -> float:
-        return summarise(embedded.queries, measure(vectors_of(embedded, system, weights), embedded))[ALL][R_1]
+        return summarise(
+            embedded.queries, measure(vectors_of(embedded, system, weights), embedded)
+        )[ALL][R_1]
 
     best = max((Weights(sum=share) for share in SHARES), key=lambda weights: recall("sum", weights))
-    for _ in range(ROUNDS):  # one weight at a time, which ends where both together would, in an eighth of the time
+    for _ in range(
+        ROUNDS
+    ):  # one weight at a time, which ends where both together would, in an eighth of the time
         for name in ("wanted", "unwanted"):
             found = (replace(best, **{name: weight}) for weight in PART_WEIGHTS)
             best = max(found, key=lambda weights: recall("parts", weights))
@@ -314,22 +351,29 @@ def write_submission(
 ) -> list[Path]:
     """Write the first 50 clips of every query of CIRR, as its test server takes them; return the two files.
 
-    `path` is for recall; the subset measure gets a second file, NAME_subset.json. The system is a composition, and
-    ignored for embeddings from elsewhere, which have but one. A ConfigError refuses what the server would.
+    `path` is for recall; the subset measure gets a second file, NAME_subset.json. The system is a
+    composition, and ignored for embeddings from elsewhere, which have but one. A ConfigError
+    refuses what the server would.
     """
     if benchmark.queries[0].kind != "CIRR":
         raise ConfigError(f"{benchmark.name} has no test server that is known here. Choose CIRR.")
     if missing := benchmark.source["remarks"]:
-        raise ConfigError(f"A submission needs the whole of {benchmark.name}: {' '.join(missing)} Add what is left.")
+        raise ConfigError(
+            f"A submission needs the whole of {benchmark.name}: {' '.join(missing)} Add what is left."
+        )
     if not path.parent.is_dir():
         raise ConfigError(f"The folder of {path} is not there. Create it, or name another file.")
     embedded = embed_queries(benchmark, encoder, progress)
     known = [each.strategy for each in benchmark.systems_of(encoder)]
     system = GIVEN if GIVEN in known else system
     if system not in known:
-        raise ConfigError(f"{encoder.name} has no system {system!r}. Choose one of: {', '.join(known)}.")
+        raise ConfigError(
+            f"{encoder.name} has no system {system!r}. Choose one of: {', '.join(known)}."
+        )
     scores = scores_of(vectors_for(embedded, system, encoder), embedded)
-    inside = np.where(mask([query.subset for query in embedded.queries], scores.shape[1]), scores, -np.inf)
+    inside = np.where(
+        mask([query.subset for query in embedded.queries], scores.shape[1]), scores, -np.inf
+    )
     files = [path, path.with_name(f"{path.stem}_subset{path.suffix}")]
     forms = (("recall", scores, TAKEN), ("recall_subset", inside, TAKEN_OF_SUBSET))
     for file, (metric, ranked, count) in zip(files, forms, strict=True):
@@ -341,7 +385,9 @@ def write_submission(
         try:
             write_json(file, {"version": "rc2", "metric": metric, **predicted})
         except OSError as error:
-            raise ConfigError(f"{file} cannot be written ({reason_of(error)}). Name another file.") from error
+            raise ConfigError(
+                f"{file} cannot be written ({reason_of(error)}). Name another file."
+            ) from error
     return files
 
 
@@ -361,7 +407,9 @@ class CovrData(ModelData):
         if self.name == WORLD and self.split not in PER_KIND:
             raise ConfigError(f"The built-in world has the splits {' and '.join(PER_KIND)}.")
         if self.name == WORLD and not 0 <= self.per_kind <= PER_KIND["test"]:
-            raise ConfigError(f"{self.per_kind} queries per kind of change: choose 1 to {PER_KIND['test']}.")
+            raise ConfigError(
+                f"{self.per_kind} queries per kind of change: choose 1 to {PER_KIND['test']}."
+            )
 
     @property
     def title(self) -> str:
@@ -376,24 +424,34 @@ class CovrData(ModelData):
 
 
 def benchmark_for(
-    encoder: Encoder, data: CovrData, folder: Path, decoder: Decoder, cache: Cache, progress: Progress = silent
+    encoder: Encoder,
+    data: CovrData,
+    folder: Path,
+    decoder: Decoder,
+    cache: Cache,
+    progress: Progress = silent,
 ) -> CovrBenchmark:
     """Load a benchmark for a model that sees frames, or has embeddings from elsewhere, which need no files.
 
-    Files that cannot be read are left out, and named in the remarks. `folder` stores embeddings of the built-in world,
-    `cache` those of files. A DatasetError refuses what `load_covr` does, and data of which nothing can be asked.
+    Files that cannot be read are left out, and named in the remarks. `folder` stores embeddings of
+    the built-in world, `cache` those of files. A DatasetError refuses what `load_covr` does, and
+    data of which nothing can be asked.
     """
     encoder.card.check_frames()
     if data.name == WORLD:
         return covr_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
     known = None if encoder.given_videos is None else encoder.given_videos.keys()
-    dataset = load_covr(expanded(data.name), "val" if data.split == "validation" else data.split, known)
+    dataset = load_covr(
+        expanded(data.name), "val" if data.split == "validation" else data.split, known
+    )
     unreadable: Mapping[str, str] = {}
     if known is None:
         unreadable = embed_files(_videos(dataset), decoder, cache)(encoder, progress).unreadable
     if unreadable:
         kept, num_queries = dataset.without(unreadable), len(dataset.samples)
-        remark = unreadable_remark(unreadable, len(dataset.media), num_queries - len(kept.samples), num_queries)
+        remark = unreadable_remark(
+            unreadable, len(dataset.media), num_queries - len(kept.samples), num_queries
+        )
         if not kept.samples:
             raise DatasetError(f"{dataset.name} has no query left: {remark}")
         dataset = replace(kept, remarks=(*dataset.remarks, remark))
@@ -417,9 +475,13 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
     for row, family in enumerate(families):
         for edit in family.edits:
             asked, removes = edit.modification, edit.kind.startswith("remove")
-            violating = [row for row, clip in enumerate(clips) if removes and edit.wish.violated_by(clip)]
+            violating = [
+                row for row, clip in enumerate(clips) if removes and edit.wish.violated_by(clip)
+            ]
             # the longest of a scene's captions names all of it
-            caption = max(captions(edit.scene, 6, random.Random(edit.scene.seed).getrandbits(16)), key=len)
+            caption = max(
+                captions(edit.scene, 6, random.Random(edit.scene.seed).getrandbits(16)), key=len
+            )
             query = CovrQuery(
                 kind=edit.kind,
                 text=asked.text,
@@ -434,7 +496,13 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
                 labels=((SEEN, UNSEEN)[edit.unseen],),
             )
             queries.append(query)
-    source = {"data": NAME, "split": split, "queries per kind": per_kind, "seed": seed, "look": LOOK}
+    source = {
+        "data": NAME,
+        "split": split,
+        "queries per kind": per_kind,
+        "seed": seed,
+        "look": LOOK,
+    }
     name = f"{WORLD}, {split}".removesuffix(", test")
     return CovrBenchmark(name, _numbers(len(clips)), tuple(queries), embed, source)
 
@@ -456,7 +524,9 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmar
             embeddings = embed_videos(encoder, progress).vectors
         else:
             nothing = np.zeros(encoder.embed_dim, np.float32)
-            embeddings = np.stack([encoder.given_videos.get(name, nothing) for name in dataset.media])
+            embeddings = np.stack(
+                [encoder.given_videos.get(name, nothing) for name in dataset.media]
+            )
 
         def frames() -> Vectors:
             return embed_frames(encoder, progress).vectors
@@ -465,7 +535,9 @@ def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmar
 
     def query_of(sample: CovrSample) -> CovrQuery:
         def at(media_ids: Iterable[str]) -> tuple[int, ...]:
-            return tuple(column for each in media_ids for column in columns[sample.gallery].get(each, ()))
+            return tuple(
+                column for each in media_ids for column in columns[sample.gallery].get(each, ())
+            )
 
         right = [sample.target] if sample.target else sample.targets
         return CovrQuery(

@@ -27,14 +27,17 @@ def covr(
         model: name or folder of a model
         data: world, or the folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO
         split: test or validation scenes, or the dataset's split
-        queries: per kind of change in the built-in world, at most 100; default: 100, of validation scenes 50
+        queries: per kind of change in the built-in world, at most 100; default: 100, of validation
+            scenes 50
         submit: measure nothing, and write what the dataset's test server takes to this file
         system: what --submit writes: a row of the table
     """
     chosen = CovrData(data, split, queries)
     with progress_bar() as progress:
         if submit:
-            files = submit_covr(model, chosen, submit, system, machine.data_dir, machine.device, progress)
+            files = submit_covr(
+                model, chosen, submit, system, machine.data_dir, machine.device, progress
+            )
             sys.stdout.writelines(f"{printable(str(file))}\n" for file in files)
             return
         evaluation = evaluate_covr(model, chosen, machine.data_dir, machine.device, progress)

@@ -22,10 +22,14 @@ class CovrSample:
 
     reference: str
     text: str
-    targets: tuple[str, ...]  # ids of the right clips or pictures; empty where the targets are not published
+    targets: tuple[
+        str, ...
+    ]  # ids of the right clips or pictures; empty where the targets are not published
     kind: str  # part of the dataset that it is reported in
     query_id: str  # as a test server knows it, otherwise numbered from 0 in its file; FashionIQ's after "dress-"
-    target: str = ""  # the one of several targets that counts in R@k, as in CIRCO; empty if any does
+    target: str = (
+        ""  # the one of several targets that counts in R@k, as in CIRCO; empty if any does
+    )
     subset: tuple[str, ...] = ()  # ids ranked in CIRR's second measure; empty elsewhere
     caption: str = ""  # of the target; empty if unknown
     before: str = ""  # caption of the reference; empty if unknown
@@ -46,7 +50,10 @@ class CovrSet:
 
     def without(self, lost: Collection[str]) -> "CovrSet":
         """Leave files out of what is ranked, and the queries that have nothing else as reference or answer."""
-        galleries = {key: tuple(each for each in ids if each not in lost) for key, ids in self.galleries.items()}
+        galleries = {
+            key: tuple(each for each in ids if each not in lost)
+            for key, ids in self.galleries.items()
+        }
         samples = _answerable(self.samples, galleries, lambda media_id: media_id not in lost)
         media = {media_id: path for media_id, path in self.media.items() if media_id not in lost}
         return replace(self, samples=samples, media=media, galleries=galleries)
@@ -55,17 +62,21 @@ class CovrSet:
 def load_covr(path: Path, split: str = "test", known: Collection[str] | None = None) -> CovrSet:
     """Read a dataset's queries of the split "train", "val" or "test", and find its files.
 
-    The test splits of CIRR and FashionIQ have no targets; of CIRCO only the validation split is read. With `known`,
-    ids with embeddings from elsewhere, no file is needed.
+    The test splits of CIRR and FashionIQ have no targets; of CIRCO only the validation split is
+    read. With `known`, ids with embeddings from elsewhere, no file is needed.
     """
     files = Files(path)
     name = covr_name(files)
     samples = tuple(READERS[name][1](files, split))
     if not samples:
-        raise DatasetError(f"{name} in {path} has no split {split!r}. Name one whose annotations are there.")
+        raise DatasetError(
+            f"{name} in {path} has no split {split!r}. Name one whose annotations are there."
+        )
     all_ids = _rankable_ids(files, name) if known is None else known
     listed = _galleries(files, name, split, samples, all_ids)
-    named = dict.fromkeys((*chain.from_iterable(listed.values()), *(sample.reference for sample in samples)))
+    named = dict.fromkeys(
+        (*chain.from_iterable(listed.values()), *(sample.reference for sample in samples))
+    )
     remarks: list[str] = []
     if known is None:
         located = files.media.locate({media_id: MediaName(media_id) for media_id in named})
@@ -74,21 +85,31 @@ def load_covr(path: Path, split: str = "test", known: Collection[str] | None = N
     else:
         paths = {media_id: files.folder / media_id for media_id in named if media_id in known}
 
-    galleries = {key: tuple(media_id for media_id in ids if media_id in paths) for key, ids in listed.items()}
+    galleries = {
+        key: tuple(media_id for media_id in ids if media_id in paths) for key, ids in listed.items()
+    }
     needs_reference = known is None
-    chosen = _answerable(samples, galleries, lambda media_id: media_id in paths if needs_reference else True)
+    chosen = _answerable(
+        samples, galleries, lambda media_id: media_id in paths if needs_reference else True
+    )
     if not chosen:
-        lacking, where = ("files", path) if known is None else ("embeddings", "the file of embeddings")
+        lacking, where = (
+            ("files", path) if known is None else ("embeddings", "the file of embeddings")
+        )
         example = f"reference {samples[0].reference}, for example"
         raise DatasetError(
             f"None of the {len(samples)} queries of {name}, {split}, has its {lacking} in {where}: {example}."
             + "".join(f" {remark}" for remark in remarks)
         )
-    needed = dict.fromkeys((*chain.from_iterable(galleries.values()), *(sample.reference for sample in chosen)))
+    needed = dict.fromkeys(
+        (*chain.from_iterable(galleries.values()), *(sample.reference for sample in chosen))
+    )
     media = {media_id: paths.get(media_id, files.folder / media_id) for media_id in needed}
     num_lost = len(samples) - len(chosen)
     if num_lost:
-        remarks.append(f"{num_lost} of {len(samples)} queries lack their reference or target; they are left out.")
+        remarks.append(
+            f"{num_lost} of {len(samples)} queries lack their reference or target; they are left out."
+        )
     num_listed = sum(len(ids) for ids in listed.values())
     num_ranked = sum(len(ids) for ids in galleries.values())
     if num_listed > num_ranked:
@@ -107,7 +128,9 @@ def _rankable_ids(files: Files, name: str) -> list[str]:
 
 
 def _answerable(
-    samples: Sequence[CovrSample], galleries: Mapping[str, Sequence[str]], there: Callable[[str], bool]
+    samples: Sequence[CovrSample],
+    galleries: Mapping[str, Sequence[str]],
+    there: Callable[[str], bool],
 ) -> tuple[CovrSample, ...]:
     """Return the queries whose reference is there, and one of whose answers is ranked, if any are published."""
     ranked, chosen = {key: frozenset(ids) for key, ids in galleries.items()}, []
@@ -123,7 +146,9 @@ def covr_name(files: Files) -> str:
     name = next((name for name, (pattern, _) in READERS.items() if files.named(pattern)), None)
     if name is None:
         forms = ", ".join(f"{name} ({pattern})" for name, (pattern, _) in READERS.items())
-        raise DatasetError(f"{files.folder} holds no dataset of pictures plus texts (covr): {forms}.")
+        raise DatasetError(
+            f"{files.folder} holds no dataset of pictures plus texts (covr): {forms}."
+        )
     return name
 
 
@@ -133,8 +158,12 @@ def _galleries(
     """List what a dataset ranks: the ids in its own file, of CIRCO all known ones, or else those that queries name."""
     named: dict[str, dict[str, None]] = {}
     for each in samples:
-        named.setdefault(each.gallery, {}).update(dict.fromkeys((each.reference, *each.targets, *each.subset)))
-    if name == "WebVid-CoVR":  # a column per row, whose own reference is no candidate unless another's target
+        named.setdefault(each.gallery, {}).update(
+            dict.fromkeys((each.reference, *each.targets, *each.subset))
+        )
+    if (
+        name == "WebVid-CoVR"
+    ):  # a column per row, whose own reference is no candidate unless another's target
         return {"": [sample.targets[0] for sample in samples]}
     if name == "CIRCO":
         named[""] = dict.fromkeys(filter(str.isdigit, known)) or named[""]
@@ -150,8 +179,12 @@ def _covr(files: Files, split: str) -> Iterator[CovrSample]:
     """Read WebVid-CoVR: a CSV file with the paths of both videos, their captions, and the text."""
     for file in files.named(f"*covr*{split}*.csv"):
         with expecting(file, "the columns pth1, pth2, txt2 and edit"):
-            for number, (_, row) in enumerate(read_table(file, ["pth1"], ["pth2"], ["txt2"], ["edit"])):
-                sample = CovrSample(row["pth1"], row["edit"], (row["pth2"],), "WebVid-CoVR", str(number))
+            for number, (_, row) in enumerate(
+                read_table(file, ["pth1"], ["pth2"], ["txt2"], ["edit"])
+            ):
+                sample = CovrSample(
+                    row["pth1"], row["edit"], (row["pth2"],), "WebVid-CoVR", str(number)
+                )
                 yield replace(sample, caption=row["txt2"], before=row.get("txt1", ""))
 
 
@@ -160,11 +193,16 @@ def _cirr(files: Files, split: str) -> Iterator[CovrSample]:
     for file in files.named(f"cap.rc2.{split}*.json"):
         with expecting(file, "a list of objects with pairid, reference, caption and img_set"):
             for entry in read_json(file):
-                reference, everything = text_of(entry["reference"]), map(text_of, entry["img_set"]["members"])
+                reference, everything = (
+                    text_of(entry["reference"]),
+                    map(text_of, entry["img_set"]["members"]),
+                )
                 members = tuple(each for each in everything if each != reference)
                 targets = (text_of(entry["target_hard"]),) if "target_hard" in entry else ()
                 query_id = str(int(entry["pairid"]))
-                yield CovrSample(reference, text_of(entry["caption"]), targets, "CIRR", query_id, subset=members)
+                yield CovrSample(
+                    reference, text_of(entry["caption"]), targets, "CIRR", query_id, subset=members
+                )
 
 
 def _fashion(files: Files, split: str) -> Iterator[CovrSample]:
@@ -174,8 +212,13 @@ def _fashion(files: Files, split: str) -> Iterator[CovrSample]:
             with expecting(file, "a list of objects with candidate and captions"):
                 for number, entry in enumerate(read_json(file)):
                     text = " and ".join(caption.strip(" .?") for caption in entry["captions"])
-                    targets, reference = (text_of(entry["target"]),) if "target" in entry else (), entry["candidate"]
-                    yield CovrSample(text_of(reference), text, targets, kind, f"{kind}-{number}", gallery=kind)
+                    targets, reference = (
+                        (text_of(entry["target"]),) if "target" in entry else (),
+                        entry["candidate"],
+                    )
+                    yield CovrSample(
+                        text_of(reference), text, targets, kind, f"{kind}-{number}", gallery=kind
+                    )
 
 
 def _circo(files: Files, split: str) -> Iterator[CovrSample]:
@@ -185,7 +228,9 @@ def _circo(files: Files, split: str) -> Iterator[CovrSample]:
         return f"{int(number):012d}"
 
     for file in files.named("val.json") if split == "val" else ():
-        with expecting(file, "a list of objects with id, reference_img_id, relative_caption and target_img_id"):
+        with expecting(
+            file, "a list of objects with id, reference_img_id, relative_caption and target_img_id"
+        ):
             for entry in read_json(file):
                 yield CovrSample(
                     named(entry["reference_img_id"]),
@@ -203,19 +248,37 @@ def _mined(files: Files, split: str) -> Iterator[CovrSample]:
     for file in files.named("*triplets*.jsonl"):
         with expecting(file, "JSON lines with reference, target, text and both captions"):
             lines = map(parse_json, filter(str.strip, file.read_text(encoding="utf-8").split("\n")))
-            rows = [(stem(text_of(each["reference"])), stem(text_of(each["target"])), each) for each in lines]
+            rows = [
+                (stem(text_of(each["reference"])), stem(text_of(each["target"])), each)
+                for each in lines
+            ]
             held_out = set(held_out_of({target for _, target, _ in rows}))
             is_training = split == "train"
-            kept = [not {one, two} & held_out if is_training else two in held_out for one, two, _ in rows]
+            kept = [
+                not {one, two} & held_out if is_training else two in held_out
+                for one, two, _ in rows
+            ]
             if rows and not any(kept):
-                raise DatasetError(f"of {len(rows)} triplets, none is left after a tenth of the targets is held out")
+                raise DatasetError(
+                    f"of {len(rows)} triplets, none is left after a tenth of the targets is held out"
+                )
             for number, (reference, target, each) in compress(enumerate(rows), kept):
                 before, caption = map(text_of, each["captions"])
                 text = text_of(each["text"])
-                yield CovrSample(reference, text, (target,), "triplets", str(number), caption=caption, before=before)
+                yield CovrSample(
+                    reference,
+                    text,
+                    (target,),
+                    "triplets",
+                    str(number),
+                    caption=caption,
+                    before=before,
+                )
 
 
-READERS: dict[str, tuple[str, Callable[[Files, str], Iterator[CovrSample]]]] = {  # pattern of annotations, reader
+READERS: dict[
+    str, tuple[str, Callable[[Files, str], Iterator[CovrSample]]]
+] = {  # pattern of annotations, reader
     "WebVid-CoVR": ("*covr*.csv", _covr),
     "CIRR": ("cap.rc2.*.json", _cirr),
     "FashionIQ": ("cap.*.json", _fashion),

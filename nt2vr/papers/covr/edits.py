@@ -10,7 +10,14 @@ from types import MappingProxyType
 from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, Modification, modify
 from nt2vr.world.claims import Act, Claim, Who
 from nt2vr.world.reader import read_claim
-from nt2vr.world.sampling import anywhere, cast_at, draw_colour, props_at, sample_deed, stream_scenes
+from nt2vr.world.sampling import (
+    anywhere,
+    cast_at,
+    draw_colour,
+    props_at,
+    sample_deed,
+    stream_scenes,
+)
 from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, is_valid
 from nt2vr.world.things import WEAR, Names, Noun, deeds, places, things
 from nt2vr.world.wording import conjugate, draw_deed, draw_noun, meanings
@@ -35,11 +42,17 @@ class Change:
         if self.place:
             night = scene.night and not places()[self.place].indoors
             found = {*anywhere(), *props_at(self.place, night)}
-            strange = [figure for figure in scene.figures if not figure.acts and figure.thing not in found]
+            strange = [
+                figure for figure in scene.figures if not figure.acts and figure.thing not in found
+            ]
             return _without(replace(scene, place=self.place, night=night), strange)
         if self.old and self.new:
             return scene.swapped(self.old, self.new)
-        return replace(scene, figures=(*scene.figures, self.new)) if self.new else _without(scene, [self.old])
+        return (
+            replace(scene, figures=(*scene.figures, self.new))
+            if self.new
+            else _without(scene, [self.old])
+        )
 
     @property
     def shown(self) -> Claim | None:
@@ -48,7 +61,9 @@ class Change:
             return Claim(places=frozenset((self.place,)))
         if self.new is None or self.kind == "remove accessory":
             return None
-        return Claim((Who(named(self.new.thing), (_act(self.does, self.before),) if self.does else ()),))
+        return Claim(
+            (Who(named(self.new.thing), (_act(self.does, self.before),) if self.does else ()),)
+        )
 
     @property
     def gone(self) -> Claim | None:
@@ -78,11 +93,15 @@ def _act(deed: Deed, scene: Scene) -> Act:
 def _without(scene: Scene, gone: Sequence[Figure | None]) -> Scene:
     """Leave figures out. Who does something to one of them would do it to itself, which is never possible."""
     things_gone = {figure.thing for figure in gone if figure}
-    left = [number for number, figure in enumerate(scene.figures) if figure.thing not in things_gone]
+    left = [
+        number for number, figure in enumerate(scene.figures) if figure.thing not in things_gone
+    ]
     moved, figures = {number: place for place, number in enumerate(left)}, []
     for number in left:
         done = (
-            replace(deed, object=moved.get(deed.object, moved[number])) if isinstance(deed.object, int) else deed
+            replace(deed, object=moved.get(deed.object, moved[number]))
+            if isinstance(deed.object, int)
+            else deed
             for deed in scene.figures[number].deeds
         )
         figures.append(replace(scene.figures[number], deeds=tuple(done)))
@@ -96,7 +115,8 @@ def possible(scene: Scene) -> bool:
 def changes_of(scene: Scene, kind: ChangeKind, rng: Random) -> Iterator[Change]:
     """Yield changes of a kind that lead to possible scenes, in random order.
 
-    What a change takes away is in the scene once, so that its words are unambiguous; what it adds is new to the scene.
+    What a change takes away is in the scene once, so that its words are unambiguous; what it adds
+    is new to the scene.
     """
     candidates = list(_CHANGES[kind](scene, rng))
     rng.shuffle(candidates)
@@ -109,7 +129,12 @@ def _is_clear(change: Change, scene: Scene) -> bool:
         possible(after)
         and not (change.shown and change.shown.holds(scene))
         and not (change.gone and (change.gone.holds(after) or not change.gone.holds(scene)))
-        and not (old and any(each.thing in named(old.thing) for each in scene.figures if each.thing != old.thing))
+        and not (
+            old
+            and any(
+                each.thing in named(old.thing) for each in scene.figures if each.thing != old.thing
+            )
+        )
     )
 
 
@@ -137,7 +162,9 @@ def _replace_subject(scene: Scene, rng: Random) -> Iterator[Change]:
 
 def _replace_activity(scene: Scene, rng: Random) -> Iterator[Change]:
     cast = [figure.thing for figure in scene.figures]
-    for old, did in ((each, deed) for each in _actors(scene) for deed in _done(each) for _ in range(TRIES)):
+    for old, did in (
+        (each, deed) for each in _actors(scene) for deed in _done(each) for _ in range(TRIES)
+    ):
         drawn = sample_deed("main", cast.index(old.thing), cast, scene.place, rng, did.verb)
         if drawn:
             does = replace(drawn, start=did.start, end=did.end)
@@ -146,13 +173,17 @@ def _replace_activity(scene: Scene, rng: Random) -> Iterator[Change]:
 
 def _replace_place(scene: Scene, _rng: Random) -> Iterator[Change]:
     acting = {figure.thing for figure in scene.actors}
-    able = (name for name in places() if name != scene.place and acting <= set(chain(*cast_at(name))))
+    able = (
+        name for name in places() if name != scene.place and acting <= set(chain(*cast_at(name)))
+    )
     return (Change("replace place", scene, place=name) for name in able)
 
 
 def _add_actor(scene: Scene, rng: Random) -> Iterator[Change]:
     cast = [figure.thing for figure in scene.figures]
-    for name in (name for group in cast_at(scene.place) for name in rng.sample(group, min(TRIES, len(group)))):
+    for name in (
+        name for group in cast_at(scene.place) for name in rng.sample(group, min(TRIES, len(group)))
+    ):
         new = Figure(name, draw_colour(name, rng))
         drawn = sample_deed("main", len(cast), [*cast, name], scene.place, rng)
         if drawn and _is_one(new):
@@ -170,7 +201,9 @@ def _add_accessory(scene: Scene, rng: Random) -> Iterator[Change]:
     for old, worn in product(_actors(scene), sorted(wear.objects)):
         if old.thing in wear.who and all(deed.verb != WEAR for deed in old.deeds):
             does = Deed(WEAR, worn, old.enters, old.leaves, draw_colour(worn, rng))
-            yield Change("add accessory", scene, old, replace(old, deeds=(*old.deeds, does)), does=does)
+            yield Change(
+                "add accessory", scene, old, replace(old, deeds=(*old.deeds, does)), does=does
+            )
 
 
 def _remove_activity(scene: Scene, _rng: Random) -> Iterator[Change]:
@@ -179,7 +212,9 @@ def _remove_activity(scene: Scene, _rng: Random) -> Iterator[Change]:
 
 
 def _remove_accessory(scene: Scene, _rng: Random) -> Iterator[Change]:
-    for old, did in ((each, deed) for each in _actors(scene) for deed in each.deeds if deed.verb == WEAR):
+    for old, did in (
+        (each, deed) for each in _actors(scene) for deed in each.deeds if deed.verb == WEAR
+    ):
         kept = tuple(deed for deed in old.deeds if deed != did)
         yield Change("remove accessory", scene, old, replace(old, deeds=kept), did)
 
@@ -195,7 +230,9 @@ _CHANGES: dict[ChangeKind, Callable[[Scene, Random], Iterator[Change]]] = {  # p
     "remove activity": _remove_activity,
     "remove accessory": _remove_accessory,
     "remove prop": lambda scene, _: (
-        Change("remove prop", scene, old) for old in scene.figures if not old.acts and old.count == 1
+        Change("remove prop", scene, old)
+        for old in scene.figures
+        if not old.acts and old.count == 1
     ),
 }
 
@@ -289,7 +326,10 @@ class Family:
 
 
 def stream_families(
-    split: SceneSplit, seed: int, unseen_share: float = 0.0, left: Mapping[str, int] = MappingProxyType({})
+    split: SceneSplit,
+    seed: int,
+    unseen_share: float = 0.0,
+    left: Mapping[str, int] = MappingProxyType({}),
 ) -> Iterator[Family]:
     """Yield families of a split, endlessly, each with at most one edit per kind, if there are `left` to make of it.
 
@@ -318,7 +358,9 @@ def training_families(count: int, seed: int) -> list[Family]:
     return list(islice(stream_families("train", seed), count))
 
 
-def ask_for(scene: Scene, changes: Iterable[Change], rng: Random, unseen: bool = False) -> Modification:
+def ask_for(
+    scene: Scene, changes: Iterable[Change], rng: Random, unseen: bool = False
+) -> Modification:
     """Write a text that asks for one or two changes of a scene, in wordings of training or in unseen ones."""
     return modify(((each.kind, fields_of(scene, each, rng)) for each in changes), rng, unseen)
 
@@ -344,25 +386,35 @@ def copies(scene: Scene, count: int) -> list[Scene]:
 
 def gallery_of(families: Sequence[Family], count: int = COPIES) -> list[Scene]:
     """Return the clips that are searched: `count` twins of each reference, and as many looks of each edit."""
-    scenes = (scene for family in families for scene in (family.reference, *(edit.scene for edit in family.edits)))
+    scenes = (
+        scene
+        for family in families
+        for scene in (family.reference, *(edit.scene for edit in family.edits))
+    )
     return [copy for scene in scenes for copy in copies(scene, count)]
 
 
 def changed(scene: Scene, changes: Iterable[Change]) -> Scene:
     """Return the scene with all changes; what leaves figures out comes last: it renumbers them."""
-    for change in sorted(changes, key=lambda each: each.kind.startswith(("remove", "replace place"))):
+    for change in sorted(
+        changes, key=lambda each: each.kind.startswith(("remove", "replace place"))
+    ):
         scene = change.applied(scene)
     return scene
 
 
-def _edit(reference: Scene, kind: str, split: SceneSplit, unseen_share: float, rng: Random) -> Edit | None:
+def _edit(
+    reference: Scene, kind: str, split: SceneSplit, unseen_share: float, rng: Random
+) -> Edit | None:
     unseen = rng.random() < unseen_share
     singles = ((change,) for change in changes_of(reference, kind, rng))  # type: ignore[arg-type]
     for changes in two_changes(reference, rng) if kind == TWO else singles:
         scene = replace(changed(reference, changes), seed=rng.getrandbits(32))
         if scene.split == split:
             wish = Wish.of(scene, changes)
-            return Edit(kind, changes, ask_for(reference, changes, rng, unseen), unseen, scene, wish)
+            return Edit(
+                kind, changes, ask_for(reference, changes, rng, unseen), unseen, scene, wish
+            )
     return None
 
 

@@ -21,7 +21,9 @@ class CovrKind(BenchmarkKind):
     """Retrieval by a picture plus a text."""
 
     path_help = "pictures plus texts: WebVid-CoVR, CIRR, FashionIQ, CIRCO"
-    choices: ClassVar[Mapping[str, str]] = {WORLD: "Picture plus text: edits of the built-in world's held-out scenes"}
+    choices: ClassVar[Mapping[str, str]] = {
+        WORLD: "Picture plus text: edits of the built-in world's held-out scenes"
+    }
     sized = (WORLD,)
     presentation = COVR
 
@@ -41,7 +43,9 @@ def read_single_file(path: Path) -> Report:
         queries = []
         for row in data["rows"]:
             cue = cue_of(row["text"])
-            query = JudgedQuery(row["kind"], row["text"], row_array(()), cue=cue, picture=row["reference"])
+            query = JudgedQuery(
+                row["kind"], row["text"], row_array(()), cue=cue, picture=row["reference"]
+            )
             queries.append(query)
         results = []
         for system, table in data["systems"].items():
@@ -61,7 +65,9 @@ def read_single_file(path: Path) -> Report:
             versions={},
         )
     except UNREADABLE as error:
-        raise ConfigError(f"The report {path.stem} cannot be read ({reason_of(error)}). Evaluate again.") from error
+        raise ConfigError(
+            f"The report {path.stem} cannot be read ({reason_of(error)}). Evaluate again."
+        ) from error
 
 
 KIND = CovrKind()

@@ -86,7 +86,9 @@ class CovrPresentation(Presentation):
         """Return the best way without training, and the fusion or the full caption."""
         names = list(report.specs)
         of_strategy = {spec["strategy"]: name for name, spec in report.specs.items()}
-        free = [of_strategy[strategy] for strategy in TRAINING_FREE if strategy in of_strategy] or names[:1]
+        free = [
+            of_strategy[strategy] for strategy in TRAINING_FREE if strategy in of_strategy
+        ] or names[:1]
         first = max(free, key=lambda name: report.metrics[name].get(f"{ALL}/{R_1}", 0))
         return first, of_strategy.get("fusion", names[-1])
 
@@ -99,7 +101,9 @@ class CovrPresentation(Presentation):
             "query. Read the ranks in queries.jsonl."
         )
 
-    def line_metrics(self, spec: Mapping[str, Any], metrics: Mapping[str, float]) -> dict[str, float]:
+    def line_metrics(
+        self, spec: Mapping[str, Any], metrics: Mapping[str, float]
+    ) -> dict[str, float]:
         """Add the means over the kinds of change that remove something."""
         kinds = [kind for kind in EDIT_KINDS if f"{kind}/{VIOLATIONS}" in metrics]
         shown = dict(metrics)
@@ -137,15 +141,21 @@ class CovrPresentation(Presentation):
 
     def markdown(self, report: Report) -> str:
         """Return one table, by kind of change and system."""
-        of_system = {result.spec["strategy"]: report.metrics[result.system] for result in report.results}
+        of_system = {
+            result.spec["strategy"]: report.metrics[result.system] for result in report.results
+        }
         keys = [key.rpartition("/") for metrics in of_system.values() for key in metrics]
         measured = {name for _, _, name in keys}
         names = [name for name in (*map(recall, KS), VIOLATIONS, *FURTHER) if name in measured]
         rows = [["kind", "system", *names]]
-        for row, (system, metrics) in product(dict.fromkeys(row for row, _, _ in keys), of_system.items()):
+        for row, (system, metrics) in product(
+            dict.fromkeys(row for row, _, _ in keys), of_system.items()
+        ):
             values = [metrics.get(f"{row}/{name}") for name in names]
             if any(value is not None for value in values):
-                rows.append([row, system, *("" if value is None else f"{value:.1f}" for value in values)])
+                rows.append(
+                    [row, system, *("" if value is None else f"{value:.1f}" for value in values)]
+                )
         return f"{markdown_table(rows, 2)}\n{size_of(report)}\n"
 
     def headings(self, report: Report) -> list[str]:
@@ -156,10 +166,18 @@ COVR = CovrPresentation()
 
 
 def covr_result(
-    model: str, system: str, ranks: ArrayLike, table: Mapping[str, Mapping[str, float]], spec: Mapping[str, Any]
+    model: str,
+    system: str,
+    ranks: ArrayLike,
+    table: Mapping[str, Mapping[str, float]],
+    spec: Mapping[str, Any],
 ) -> Result:
     """Describe a way to combine pictures and texts, with its rank per query and its metrics by kind of change."""
     of_query = np.asarray(ranks, np.int32)
-    metrics = {f"{row}/{name}": value for row, values in table.items() for name, value in values.items()}
+    metrics = {
+        f"{row}/{name}": value for row, values in table.items() for name, value in values.items()
+    }
     measured = Measured(of_query, *np.full((3, len(of_query)), np.nan, np.float32))
-    return Result(f"{model} {system}", {"model": model, **spec, "strategy": system}, measured, metrics)
+    return Result(
+        f"{model} {system}", {"model": model, **spec, "strategy": system}, measured, metrics
+    )

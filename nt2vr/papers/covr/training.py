@@ -68,14 +68,18 @@ class FusionData:
     clips: Tensor  # (V, D): twins and edited scenes, then the references themselves
     families: Tensor  # (V,), family of each clip
     right: Sequence[Sequence[int]]  # rows of `clips` that are right for each triplet
-    # (Q,), equal for triplets whose references have the same caption; None: for those of the same family
+    # (Q,), equal for triplets whose references have the same caption; None: for those of the same
+    # family
     sources: Tensor | None = None
-    # (V - R, F, D), frames of the clips but the references; None unless targets are weighted by frame
+    # (V - R, F, D), frames of the clips but the references; None unless targets are weighted by
+    # frame
     frames: Tensor | None = None
     # (U, T, D) in half precision, of each different text; None unless a fusion attends to them
     tokens: Tensor | None = None
     spelled: Tensor | None = None  # (Q, K), rows of `tokens`
-    shown: Tensor | None = None  # (R, F, D), frames of the references; None where each is one picture
+    shown: Tensor | None = (
+        None  # (R, F, D), frames of the references; None where each is one picture
+    )
 
 
 def load(
@@ -83,24 +87,34 @@ def load(
 ) -> tuple[FusionData, EmbeddedQueries, str, Digests]:
     """Embed what a fusion is trained on, and the queries that it is validated with.
 
-    Of a dataset, whose splits must be "train" and "val", at most `num_clips` triplets are taken, a random choice.
+    Of a dataset, whose splits must be "train" and "val", at most `num_clips` triplets are taken, a
+    random choice.
 
     Returns:
-        The triplets, the queries, the name of the data with its size, and digests of a dataset's triplets.
+        The triplets, the queries, the name of the data with its size, and digests of a dataset's
+        triplets.
     """
     assert config.fusion_settings, "a fusion is trained"
     deep = config.fusion_settings.blocks > 0
     if config.dataset.is_world:
-        validation = benchmark.embed_queries(benchmark.covr_world(cache, "validation"), encoder, progress, deep)
+        validation = benchmark.embed_queries(
+            benchmark.covr_world(cache, "validation"), encoder, progress, deep
+        )
         families = load_families(encoder, config, cache, progress=progress)
         return families, validation, f"{NAME}, {config.dataset.num_clips} families", {}
 
-    training, held_out = (load_covr(resolve_path(config.dataset.data), split) for split in ("train", "val"))
+    training, held_out = (
+        load_covr(resolve_path(config.dataset.data), split) for split in ("train", "val")
+    )
     if config.dataset.num_clips < (count := len(training.samples)):
-        training = _chosen(training, random.Random(config.run.seed).sample(range(count), config.dataset.num_clips))
+        training = _chosen(
+            training, random.Random(config.run.seed).sample(range(count), config.dataset.num_clips)
+        )
     with Decoder() as decoder, frame_cache(cache) as store:
         files = (benchmark.covr_files(some, decoder, store) for some in (training, held_out))
-        asked, validation = (benchmark.embed_queries(some, encoder, progress, deep) for some in files)
+        asked, validation = (
+            benchmark.embed_queries(some, encoder, progress, deep) for some in files
+        )
         digests = {
             "train": _digests(training, _complete(asked), store),
             "validation": _digests(held_out, _complete(validation), store),
@@ -115,23 +129,40 @@ def _digests(dataset: CovrSet, rows: Iterable[int], store: Cache) -> tuple[int, 
     for row in rows:
         sample = dataset.samples[row]
         names = [sample.reference, *sample.targets]
-        contents = [store.content_hash(dataset.media[name]) for name in names if name in dataset.media]
+        contents = [
+            store.content_hash(dataset.media[name]) for name in names if name in dataset.media
+        ]
         hashes.append(digest(names, contents, sample.text, sample.caption, sample.before))
     return tuple(hashes)
 
 
-def load_families(encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress = silent) -> FusionData:
+def load_families(
+    encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress = silent
+) -> FusionData:
     settings = config.fusion_settings
     assert settings, "a fusion is trained"
     families = training_families(config.dataset.num_clips, config.run.seed)
     references, rng = [family.reference for family in families], random.Random(config.run.seed)
-    pictures, clips, frames = _embedded_clips(families, encoder, cache, settings.weigh_frames, progress)
-    edits = [(number, edit) for number, family in enumerate(families) for edit in (None, *family.edits)]
-    triplets = [(number, row, edit) for row, (number, edit) in enumerate(edits) if edit]  # None is the twin
-    texts = [ask_for(references[number], edit.changes, rng) for number, _, edit in triplets for _ in WORDINGS]
+    pictures, clips, frames = _embedded_clips(
+        families, encoder, cache, settings.weigh_frames, progress
+    )
+    edits = [
+        (number, edit) for number, family in enumerate(families) for edit in (None, *family.edits)
+    ]
+    triplets = [
+        (number, row, edit) for row, (number, edit) in enumerate(edits) if edit
+    ]  # None is the twin
+    texts = [
+        ask_for(references[number], edit.changes, rng)
+        for number, _, edit in triplets
+        for _ in WORDINGS
+    ]
     wanted, unwanted = _embedded_parts(texts, encoder)
     tokens, spelled = _embedded_tokens(texts, encoder) if settings.blocks else (None, None)
-    table, (numbers, targets, changes) = WishTable([*_clips_of(families), *references]), zip(*triplets, strict=True)
+    table, (numbers, targets, changes) = (
+        WishTable([*_clips_of(families), *references]),
+        zip(*triplets, strict=True),
+    )
     return FusionData(
         torch.from_numpy(pictures),
         wanted,
@@ -151,36 +182,54 @@ def _embedded_clips(
     families: Sequence[Family], encoder: Encoder, cache: Path, by_frame: bool, progress: Progress
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], Tensor | None]:
     """Embed the references as pictures (R, D), the other clips (V - R, D) and, if `by_frame`, their frames."""
-    blocks = [families[start : start + BLOCK] for start in range(0, len(families), BLOCK)]  # more reuse the first
+    blocks = [
+        families[start : start + BLOCK] for start in range(0, len(families), BLOCK)
+    ]  # more reuse the first
     framing = encoder.framing
-    files = [ClipFile.of("train", [each.reference for each in block], 1, framing, cache) for block in blocks]
+    files = [
+        ClipFile.of("train", [each.reference for each in block], 1, framing, cache)
+        for block in blocks
+    ]
     pictures = np.concatenate([file.embeddings(encoder, progress) for file in files])
     files = [ClipFile.of("train", _clips_of(block), FRAMES, framing, cache) for block in blocks]
     if not by_frame:
-        return pictures, np.concatenate([file.embeddings(encoder, progress) for file in files]), None
+        return (
+            pictures,
+            np.concatenate([file.embeddings(encoder, progress) for file in files]),
+            None,
+        )
     frames = np.concatenate([file.frame_embeddings(encoder, progress) for file in files])
     return pictures, encoder.pool(frames), torch.from_numpy(encoder.pool(frames[..., None, :]))
 
 
 def _chosen(dataset: CovrSet, rows: Sequence[int]) -> CovrSet:
     samples = tuple(replace(dataset.samples[row], gallery="", subset=()) for row in sorted(rows))
-    targets = tuple(dict.fromkeys(name for each in samples for name in each.targets if name in dataset.media))
-    media = {name: dataset.media[name] for name in (*targets, *(each.reference for each in samples))}
+    targets = tuple(
+        dict.fromkeys(name for each in samples for name in each.targets if name in dataset.media)
+    )
+    media = {
+        name: dataset.media[name] for name in (*targets, *(each.reference for each in samples))
+    }
     return replace(dataset, samples=samples, media=media, galleries={"": targets})
 
 
 def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
     """Arrange the triplets of a dataset: each has a family of its own, and clips have none.
 
-    Right for a triplet are its target, and the targets of others that have the same caption: P(i) of CoVR's paper. The
-    queries are `embedded` in their order; a DatasetError refuses fewer than two with a target and readable files.
+    Right for a triplet are its target, and the targets of others that have the same caption: P(i)
+    of CoVR's paper. The queries are `embedded` in their order; a DatasetError refuses fewer than
+    two with a target and readable files.
     """
     rows, vectors = _complete(embedded), embedded.combined
     if len(rows) < 2:
-        raise DatasetError(f"{dataset.name} has {len(rows)} triplets with a target to train on. Choose other data.")
+        raise DatasetError(
+            f"{dataset.name} has {len(rows)} triplets with a target to train on. Choose other data."
+        )
     samples = [dataset.samples[row] for row in rows]
     rights = [embedded.queries[row].relevant.tolist() for row in rows]
-    captions = [sample.caption or number for number, sample in enumerate(samples)]  # without one, like no other
+    captions = [
+        sample.caption or number for number, sample in enumerate(samples)
+    ]  # without one, like no other
     alike: dict[object, set[int]] = defaultdict(set)
     for caption, right in zip(captions, rights, strict=True):
         alike[caption].update(right)
@@ -204,13 +253,23 @@ def triplets_of(dataset: CovrSet, embedded: EmbeddedQueries) -> FusionData:
 
 def _complete(embedded: EmbeddedQueries) -> list[int]:
     """Return the queries that have a target, and whose picture and target could be read."""
-    has_picture, has_clip = (np.asarray(some.any(axis=1)) for some in (embedded.combined.picture, embedded.clips))
+    has_picture, has_clip = (
+        np.asarray(some.any(axis=1)) for some in (embedded.combined.picture, embedded.clips)
+    )
     targets = [query.relevant[:1].tolist() for query in embedded.queries]
-    return [row for row, target in enumerate(targets) if target and has_clip[target[0]] and has_picture[row]]
+    return [
+        row
+        for row, target in enumerate(targets)
+        if target and has_clip[target[0]] and has_picture[row]
+    ]
 
 
 def _clips_of(families: Sequence[Family]) -> list[Scene]:
-    return [scene for each in families for scene in (*copies(each.reference, 1), *(edit.scene for edit in each.edits))]
+    return [
+        scene
+        for each in families
+        for scene in (*copies(each.reference, 1), *(edit.scene for edit in each.edits))
+    ]
 
 
 def _embedded_tokens(parts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
@@ -222,15 +281,21 @@ def _embedded_tokens(parts: Sequence[Modification], encoder: Encoder) -> tuple[T
 
 def _embedded_parts(parts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
     """Embed wanted and unwanted parts, each text once; an absent part is zeros, and several unwanted are summed."""
-    texts = list(dict.fromkeys(text for part in parts for text in (part.wanted_text, *part.unwanted) if text))
+    texts = list(
+        dict.fromkeys(text for part in parts for text in (part.wanted_text, *part.unwanted) if text)
+    )
     vectors = dict(zip(texts, torch.from_numpy(encoder.encode_text(texts)), strict=True))
     nothing, shape = torch.zeros(encoder.embed_dim), (-1, len(WORDINGS), encoder.embed_dim)
     wanted = torch.stack([vectors.get(part.wanted_text, nothing) for part in parts])
-    unwanted = torch.stack([sum((vectors[text] for text in part.unwanted), nothing) for part in parts])
+    unwanted = torch.stack(
+        [sum((vectors[text] for text in part.unwanted), nothing) for part in parts]
+    )
     return wanted.view(shape), unwanted.view(shape)
 
 
-def train_run(run: RunFolder, config: TrainConfig, cache: Path, should_stop: ShouldStop, progress: Progress) -> State:
+def train_run(
+    run: RunFolder, config: TrainConfig, cache: Path, should_stop: ShouldStop, progress: Progress
+) -> State:
     """Train the fusion that a config describes, to the end of the run, with a checkpoint per epoch."""
     assert config.encoder.base_folder and config.fusion_settings, "guaranteed by the config"
     check_loggers(config)
@@ -240,9 +305,15 @@ def train_run(run: RunFolder, config: TrainConfig, cache: Path, should_stop: Sho
     data, validation, name, digests = load(encoder, config, cache, stoppable(progress, should_stop))
     count = groups_of(data, config.fusion_settings)[1]
     if count < config.batches.batch_size:
-        what = {"targets": "distinct targets"}.get(iterate := config.fusion_settings.iterate, iterate)
-        raise ConfigError(f"{name} has {count} {what}, fewer than batch_size ({config.batches.batch_size}). Lower it.")
-    learner = FusionLearner(config.replace(num_clips=count), data, benchmark.choose_weights(validation))
+        what = {"targets": "distinct targets"}.get(
+            iterate := config.fusion_settings.iterate, iterate
+        )
+        raise ConfigError(
+            f"{name} has {count} {what}, fewer than batch_size ({config.batches.batch_size}). Lower it."
+        )
+    learner = FusionLearner(
+        config.replace(num_clips=count), data, benchmark.choose_weights(validation)
+    )
     saved = read_saved(run, learner.config, digests)
     logger.info("Training %s on %s.", config.encoder.name, name)
     validator = partial(FusionValidator, learner, validation, name, saved.changes)
@@ -252,8 +323,8 @@ def train_run(run: RunFolder, config: TrainConfig, cache: Path, should_stop: Sho
 class FusionLearner(Steps):
     """A fusion in training, over frozen towers; it starts at the weights of the training-free `parts`.
 
-    Every candidate that a person would call almost right is a negative: the reference, its twin, and its other edits.
-    The config's `num_clips` is the number of groups that there are.
+    Every candidate that a person would call almost right is a negative: the reference, its twin,
+    and its other edits. The config's `num_clips` is the number of groups that there are.
     """
 
     def __init__(self, config: TrainConfig, data: FusionData, weights: Weights) -> None:
@@ -262,7 +333,9 @@ class FusionLearner(Steps):
         self.weights, self.settings, self._data = weights, config.fusion_settings, data
         sizes = self.settings.hidden, self.settings.blocks
         self._module = Fusion(data.clips.shape[1], weights.wanted, weights.unwanted, *sizes)
-        super().__init__(config, {"fusion": self._module}, build_optimizer(self._module, nn.ModuleList(), config))
+        super().__init__(
+            config, {"fusion": self._module}, build_optimizer(self._module, nn.ModuleList(), config)
+        )
 
     @property
     def fusion(self) -> Fusion:
@@ -270,7 +343,9 @@ class FusionLearner(Steps):
 
     def draw(self, epoch: int, done: int = 0) -> Generator[Tensor]:
         config, seed = self.config, 1_000 * self.config.run.seed + epoch
-        drawn = batches(self._data, self.settings, config.batches.batch_size, config.batches_per_epoch, seed)
+        drawn = batches(
+            self._data, self.settings, config.batches.batch_size, config.batches_per_epoch, seed
+        )
         yield from islice(drawn, done, None)
 
     def loss(self, batch: Tensor) -> tuple[Tensor, dict[str, float]]:
@@ -282,7 +357,11 @@ class FusionValidator:
     """Measures the fusion on held-out queries, and writes its checkpoints, see `Validates`; `parts` once."""
 
     def __init__(
-        self, learner: FusionLearner, validation: EmbeddedQueries, data: str, changes: Sequence[Change] = ()
+        self,
+        learner: FusionLearner,
+        validation: EmbeddedQueries,
+        data: str,
+        changes: Sequence[Change] = (),
     ) -> None:
         self._learner = learner
         self._validation = validation
@@ -294,7 +373,9 @@ class FusionValidator:
     def measure(self, system: str = "fusion") -> dict[str, float]:
         fusion = self._learner.fusion if system == "fusion" else None
         vectors = benchmark.vectors_of(self._validation, system, self._learner.weights, fusion)
-        table = benchmark.summarise(self._validation.queries, benchmark.measure(vectors, self._validation))[ALL]
+        table = benchmark.summarise(
+            self._validation.queries, benchmark.measure(vectors, self._validation)
+        )[ALL]
         return {f"fusion/{name}": table[name] for name in TRACKED if name in table}
 
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
@@ -302,7 +383,9 @@ class FusionValidator:
         name, base = config.encoder.name, config.encoder.base_folder
         assert base, "guaranteed by the config"
         card, created = read_card(base), datetime.now(UTC).isoformat(timespec="seconds")
-        card = card.replace(name=name, base=card.name, epoch=epoch, created=created, changes=self._changes)
+        card = card.replace(
+            name=name, base=card.name, epoch=epoch, created=created, changes=self._changes
+        )
         with atomic_folder(folder) as unfinished:
             for file in base.iterdir():
                 if file.is_file() and file.name not in (CARD, FUSION):
@@ -311,11 +394,18 @@ class FusionValidator:
                     except OSError:  # this file system has no links
                         shutil.copyfile(file, unfinished / file.name)
             write_card(unfinished, card.replace(metrics={**card.metrics, **metrics}))
-            add_fusion(unfinished, learner.fusion, learner.weights, learner.settings, metrics, self._data)
+            add_fusion(
+                unfinished, learner.fusion, learner.weights, learner.settings, metrics, self._data
+            )
 
 
 def add_fusion(
-    folder: Path, fusion: Fusion, weights: Weights, settings: FusionSettings, metrics: Mapping[str, float], data: str
+    folder: Path,
+    fusion: Fusion,
+    weights: Weights,
+    settings: FusionSettings,
+    metrics: Mapping[str, float],
+    data: str,
 ) -> None:
     """Write a fusion into a checkpoint folder, and its entry and weights into the card."""
     entry = {
@@ -331,7 +421,9 @@ def add_fusion(
     write_card(folder, read_card(folder).replace(composition=asdict(weights), fusion=entry))
 
 
-def batches(data: FusionData, settings: FusionSettings, batch_size: int, steps: int, seed: int) -> Iterator[Tensor]:
+def batches(
+    data: FusionData, settings: FusionSettings, batch_size: int, steps: int, seed: int
+) -> Iterator[Tensor]:
     """Yield the rows of each step's triplets; every family, target or triplet once before any is drawn again."""
     generator = torch.Generator().manual_seed(seed)
     groups, count = groups_of(data, settings)
@@ -428,7 +520,12 @@ def info_nce(scores: Tensor, targets: Tensor, masked: Tensor, temperature: float
 
 
 def hn_nce(
-    scores: Tensor, hard: Tensor, noisy: Tensor, temperature: float, alpha: float = 1.0, beta: float = 0.5
+    scores: Tensor,
+    hard: Tensor,
+    noisy: Tensor,
+    temperature: float,
+    alpha: float = 1.0,
+    beta: float = 0.5,
 ) -> Tensor:
     """HN-NCE over a batch of triplets as published, in both directions, summed over the batch.
 
@@ -440,11 +537,14 @@ def hn_nce(
     Args:
         scores: (B, B), cosines of query i and target j; the diagonal is right.
         hard: (B, B), HN: triplets of the same reference with another target.
-        noisy: (B, B), P: other triplets whose target is right for query i as well; they are left out everywhere.
+        noisy: (B, B), P: other triplets whose target is right for query i as well; they are left
+            out everywhere.
         temperature: tau; it and alpha are learned in the paper, and fixed here.
-        beta: concentration on similar candidates; 0 weights all alike. n counts those that are not in P(i).
+        beta: concentration on similar candidates; 0 weights all alike. n counts those that are not
+            in P(i).
 
-    Source: Ventura et al., "CoVR: Learning Composed Video Retrieval from Web Video Captions", AAAI 2024, section 3.3;
+    Source: Ventura et al., "CoVR: Learning Composed Video Retrieval from Web Video Captions", AAAI
+    2024, section 3.3;
         w as in Radenovic et al., "Filtering, Distillation, and Hard Negatives", CVPR 2023.
     """
     itself = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
@@ -452,16 +552,22 @@ def hn_nce(
     for way, extra, ignored in ((scores, hard, noisy), (scores.T, hard.T, noisy.T)):
         logits = way / temperature
         others = (beta * logits).masked_fill(ignored | itself, NEVER)
-        counts = (~(ignored | itself)).sum(dim=1, keepdim=True).clamp(min=1).to(scores.dtype)  # n - 1
+        counts = (
+            (~(ignored | itself)).sum(dim=1, keepdim=True).clamp(min=1).to(scores.dtype)
+        )  # n - 1
         weights = counts.log() + others - others.logsumexp(dim=1, keepdim=True)  # logarithms
         weighted = torch.where(itself, logits, logits + weights).masked_fill(ignored, NEVER)
         again = logits + math.log(alpha) if alpha else logits
         again = again.masked_fill(~extra | ignored | itself | (not alpha), NEVER)
-        total = total + (torch.cat([weighted, again], dim=1).logsumexp(dim=1) - logits.diagonal()).sum()
+        total = (
+            total + (torch.cat([weighted, again], dim=1).logsumexp(dim=1) - logits.diagonal()).sum()
+        )
     return total
 
 
-def hn_nce_as_code(scores: Tensor, temperature: float, alpha: float = 1.0, beta: float = 0.5) -> Tensor:
+def hn_nce_as_code(
+    scores: Tensor, temperature: float, alpha: float = 1.0, beta: float = 0.5
+) -> Tensor:
     """HN-NCE as CoVR's code computes it: without HN and P, alpha on the right pair, averaged over the batch.
 
         loss = mean over i of log(sum over j of v(i, j) e(i, j)) - S_ii / tau
@@ -469,7 +575,8 @@ def hn_nce_as_code(scores: Tensor, temperature: float, alpha: float = 1.0, beta:
         v(i, j) = (B - 1) * exp(beta * S_ij / tau) / sum over k != j of exp(beta * S_jk / tau),  v(i, i) = alpha
         w(i, j) = (B - 1) * exp(beta * S_ij / tau) / sum over k != j of exp(beta * S_kj / tau),  w(i, i) = alpha
 
-    v divides column j by the sum of row j, not of row i, so its rows do not sum to B - 1 unless beta is 0.
+    v divides column j by the sum of row j, not of row i, so its rows do not sum to B - 1 unless
+    beta is 0.
 
     Args:
         scores: (B, B), cosines of query i and target j; the diagonal is right.
@@ -482,7 +589,9 @@ def hn_nce_as_code(scores: Tensor, temperature: float, alpha: float = 1.0, beta:
     others = (beta * logits).masked_fill(itself, NEVER)
     total = torch.zeros((), dtype=scores.dtype, device=scores.device)
     for way in (1, 0):
-        weights = math.log(max(len(scores) - 1, 1)) + others - others.logsumexp(dim=way)  # (B, B), per column
+        weights = (
+            math.log(max(len(scores) - 1, 1)) + others - others.logsumexp(dim=way)
+        )  # (B, B), per column
         weighted = logits + torch.where(itself, math.log(alpha), weights)
         total = total + (weighted.logsumexp(dim=way) - logits.diagonal()).mean()
     return total
@@ -495,7 +604,8 @@ def weighted_targets(frames: Tensor, texts: Tensor, temperature: float = 0.1) ->
         frames: (N, F, D), L2-normalised.
         texts: (N, D), L2-normalised.
 
-    Source: CoVR, section 3.3, after Bain et al., "A CLIP-Hitchhiker's Guide to Long Video Retrieval", 2022.
+    Source: CoVR, section 3.3, after Bain et al., "A CLIP-Hitchhiker's Guide to Long Video
+    Retrieval", 2022.
     """
     shares = ((frames @ texts[:, :, None]).squeeze(-1) / temperature).softmax(dim=-1)  # (N, F)
     return normalize((shares[..., None] * frames).sum(dim=1), dim=-1)

@@ -48,7 +48,12 @@ class FusionTraining(Training):
             )
 
     def train(
-        self, run: "RunFolder", config: "TrainConfig", cache: Path, should_stop: ShouldStop, progress: Progress
+        self,
+        run: "RunFolder",
+        config: "TrainConfig",
+        cache: Path,
+        should_stop: ShouldStop,
+        progress: Progress,
     ) -> "State":
         from nt2vr.papers.covr.training import train_run  # noqa: PLC0415  imports torch
 

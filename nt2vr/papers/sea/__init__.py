@@ -12,7 +12,9 @@ EXTENSION = Extension(
     text_sides={"words": "nt2vr.papers.sea.words:Words"},
     poolings={
         "projected": Pooling("nt2vr.papers.sea.poolings:Projection", normalises_frames=False),
-        "unit_projected": Pooling("nt2vr.papers.sea.poolings:UnitProjection", normalises_frames=True),
+        "unit_projected": Pooling(
+            "nt2vr.papers.sea.poolings:UnitProjection", normalises_frames=True
+        ),
     },
     presets=HERE / "presets",
 )

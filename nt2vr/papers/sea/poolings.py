@@ -41,7 +41,8 @@ class Projection(ExtensionPooling):
 
         pooled = joined([S_k(mean f) for each space k])      S: linear, tanh, dropout
 
-    Sources: Li et al., "W2VV++", ACM MM 2019; Li et al., "SEA", IEEE Transactions on Multimedia 2021.
+    Sources: Li et al., "W2VV++", ACM MM 2019; Li et al., "SEA", IEEE Transactions on Multimedia
+    2021.
     """
 
     unit: ClassVar[bool] = False

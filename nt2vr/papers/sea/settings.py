@@ -15,18 +15,22 @@ class WordSettings(Section):
     """Settings of a text side that reads words, as in W2VV++ and SEA; the defaults are the papers'."""
 
     spaces: Literal["one", "each"] = Field(
-        default="one", description="one space for all three encoders (W2VV++), or one for each (SEA)"
+        default="one",
+        description="one space for all three encoders (W2VV++), or one for each (SEA)",
     )
     size: Count = Field(default=2048, description="length of an embedding in a space")
     states: Count = Field(default=1024, description="width of the GRU")
     least: Count = Field(
-        default=5, description="how often captions must have a word for the bag of words and the GRU to know it"
+        default=5,
+        description="how often captions must have a word for the bag of words and the GRU to know it",
     )
     vectors: str = Field(
         default="",
         description="a BigFile folder, or a word2vec file (.bin or text); empty for PPMI of the captions",
     )
-    vector_size: Count = Field(default=500, description="length of word vectors made of the captions")
+    vector_size: Count = Field(
+        default=500, description="length of word vectors made of the captions"
+    )
 
     @property
     def number(self) -> int:
@@ -86,4 +90,6 @@ class TextSideSettings(Section):
             return
         path = resolve_path(self.words["vectors"])
         if not path.exists():
-            raise ConfigError(f"{path} is not there. Name word vectors, or leave words.vectors empty.")
+            raise ConfigError(
+                f"{path} is not there. Name word vectors, or leave words.vectors empty."
+            )

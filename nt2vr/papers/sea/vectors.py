@@ -10,9 +10,16 @@ from nt2vr.datasets.features import BigFile
 from nt2vr.errors import ConfigError, reason_of
 from nt2vr.papers.sea.vocabulary import words_of
 
-MAX_OTHERS = 50_000  # first words of a file that are kept although no caption has them: 50 MB of 500 numbers
-ROUNDS, SPARE = 8, 16  # of the iteration for the largest singular values; the reference is NumPy's full SVD
-SPREAD = 3**-0.5  # root mean square of U(-1, 1), from which a GRU's words without a vector are drawn
+MAX_OTHERS = (
+    50_000  # first words of a file that are kept although no caption has them: 50 MB of 500 numbers
+)
+ROUNDS, SPARE = (
+    8,
+    16,
+)  # of the iteration for the largest singular values; the reference is NumPy's full SVD
+SPREAD = (
+    3**-0.5
+)  # root mean square of U(-1, 1), from which a GRU's words without a vector are drawn
 Vectors = dict[str, NDArray[np.float32]]
 
 
@@ -21,7 +28,8 @@ def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int
 
         PPMI(a, b) = max(0, log(p(a, b) / (p(a) p(b)))) = U Σ Vᵀ,    vectors U √Σ, scaled to a spread of `SPREAD`
 
-    Source: Levy & Goldberg, "Neural Word Embedding as Implicit Matrix Factorization", NeurIPS 2014, section 4.2.
+    Source: Levy & Goldberg, "Neural Word Embedding as Implicit Matrix Factorization", NeurIPS 2014,
+    section 4.2.
     """
     row_of = {word: row for row, word in enumerate(words)}
     ppmi = np.zeros((len(words), len(words)), np.float32)
@@ -33,14 +41,20 @@ def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int
     ppmi *= share.sum() / share[:, None] / share
     ppmi = np.log(np.maximum(ppmi, 1))
     size = min(size, len(words))
-    basis = np.random.default_rng(0).normal(size=(len(words), min(len(words), size + SPARE))).astype(np.float32)
+    basis = (
+        np.random.default_rng(0)
+        .normal(size=(len(words), min(len(words), size + SPARE)))
+        .astype(np.float32)
+    )
     for _ in range(ROUNDS):
         basis = np.linalg.qr(ppmi @ basis)[0]
     values, turned = np.linalg.eigh(basis.T @ ppmi @ basis)
     largest = np.argsort(-np.abs(values), kind="stable")[:size]
     vectors = basis @ turned[:, largest] * np.sqrt(np.abs(values[largest]))
     spread = float(np.sqrt(np.mean(vectors**2)))
-    return dict(zip(words, (vectors * (SPREAD / spread if spread else 0)).astype(np.float32), strict=True))
+    return dict(
+        zip(words, (vectors * (SPREAD / spread if spread else 0)).astype(np.float32), strict=True)
+    )
 
 
 def read_vectors(path: Path, wanted: Collection[str]) -> Vectors:
@@ -56,9 +70,13 @@ def read_vectors(path: Path, wanted: Collection[str]) -> Vectors:
             others += is_other
             vectors[word] = vector.astype(np.float32)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} cannot be read as word vectors ({reason_of(error)}). Name another file.") from error
+        raise ConfigError(
+            f"{path} cannot be read as word vectors ({reason_of(error)}). Name another file."
+        ) from error
     if not vectors or not np.isfinite(np.stack(list(vectors.values()))).all():
-        raise ConfigError(f"{path} has no vectors of words, or some that are not finite. Name another file.")
+        raise ConfigError(
+            f"{path} has no vectors of words, or some that are not finite. Name another file."
+        )
     return vectors
 
 
@@ -74,7 +92,10 @@ def _binary(path: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
             letters = bytearray()
             while (letter := file.read(1)) not in (b" ", b""):
                 letters += letter
-            yield letters.decode("utf-8", "replace").strip(), np.frombuffer(file.read(4 * size), np.float32, size)
+            yield (
+                letters.decode("utf-8", "replace").strip(),
+                np.frombuffer(file.read(4 * size), np.float32, size),
+            )
 
 
 def _plain(path: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:

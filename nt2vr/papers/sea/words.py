@@ -41,17 +41,21 @@ class Words(TextSide):
         one space     joined([S([gru, w2v, bow])]),      S: linear, tanh, dropout
         three spaces  joined([S₁(bow), S₂(w2v), S₃(gru)])
 
-    Sources: Li et al., "W2VV++: Fully Deep Learning for Ad-hoc Video Search", ACM MM 2019; Li et al., "SEA: Sentence
-    Encoder Assembly for Video Retrieval by Textual Queries", IEEE Transactions on Multimedia 2021, here without BERT.
+    Sources: Li et al., "W2VV++: Fully Deep Learning for Ad-hoc Video Search", ACM MM 2019; Li et
+    al., "SEA: Sentence Encoder Assembly for Video Retrieval by Textual Queries", IEEE Transactions
+    on Multimedia 2021, here without BERT.
     """
 
     name = "words"
     vectors: Tensor
 
-    def __init__(self, known: Vocabulary, vectors: Tensor, states: int, size: int, spaces: int) -> None:
+    def __init__(
+        self, known: Vocabulary, vectors: Tensor, states: int, size: int, spaces: int
+    ) -> None:
         """Initialise the GRU's words by their vectors (V, W), which stay as they are, or uniformly from -1 to 1.
 
-        The GRU has a width of `states`, and an embedding a length of `size` in each of 1 or 3 spaces.
+        The GRU has a width of `states`, and an embedding a length of `size` in each of 1 or 3
+        spaces.
         """
         super().__init__()
         self.known, width = known, vectors.shape[1]
@@ -68,7 +72,9 @@ class Words(TextSide):
         self.embedding.weight = nn.Parameter(rows)
         self.gru = nn.GRU(width, states, batch_first=True)
         widths = (len(known.bow), width, states)
-        self.spaces = nn.ModuleList(Space(each, size) for each in ([sum(widths)] if spaces == 1 else widths))
+        self.spaces = nn.ModuleList(
+            Space(each, size) for each in ([sum(widths)] if spaces == 1 else widths)
+        )
 
     @classmethod
     def for_training(cls, config: "TrainConfig", clips: "Clips") -> Self:
@@ -80,7 +86,9 @@ class Words(TextSide):
         frequent = [word for word, count in counts.most_common() if count >= settings.least]
         bow = [word for word in frequent if word not in listed("stop_words")]
         if not bow:
-            raise ConfigError(f"No word occurs {settings.least} times in the captions. Lower words.least.")
+            raise ConfigError(
+                f"No word occurs {settings.least} times in the captions. Lower words.least."
+            )
         if settings.vectors:
             path = resolve_path(settings.vectors)
             vectors = read_vectors(path, counts)
@@ -141,23 +149,32 @@ class Words(TextSide):
         """Average the vectors of the distinct words of texts: (N, W)."""
         means = self.vectors.new_zeros(len(content), self.vectors.shape[1])
         for row, words in enumerate(content):
-            if places := [self._vectors[word] for word in dict.fromkeys(words) if word in self._vectors]:
+            if places := [
+                self._vectors[word] for word in dict.fromkeys(words) if word in self._vectors
+            ]:
                 means[row] = self.vectors[places].mean(dim=0)
         return means
 
     def mean_state(self, texts: Sequence[str]) -> Tensor:
         """Average the GRU's states over the words of texts: (N, S)."""
-        ids = [[START, *(self._gru.get(word, UNKNOWN) for word in words_of(text)), END] for text in texts]
+        ids = [
+            [START, *(self._gru.get(word, UNKNOWN) for word in words_of(text)), END]
+            for text in texts
+        ]
         lengths = torch.tensor([len(each) for each in ids])
         padded = pad_sequence([torch.tensor(each) for each in ids], batch_first=True)
         embedded = self.embedding(padded.to(self.vectors.device))
-        states, _ = self.gru(pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False))
+        states, _ = self.gru(
+            pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
+        )
         summed = pad_packed_sequence(states, batch_first=True)[0].sum(dim=1)
         return summed / lengths.to(summed)[:, None]
 
     def reads(self, text: str) -> str:
         """Return what the bag of words and the word vectors read of a text; the GRU reads the rest too."""
-        return " ".join(word for word in content_of(text) if word in self._bow or word in self._vectors)
+        return " ".join(
+            word for word in content_of(text) if word in self._bow or word in self._vectors
+        )
 
     def knows(self, word: str) -> bool:
         """Return True if no part of a word is unknown to all encoders; stop words are known."""

@@ -12,7 +12,11 @@ from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.tasks import Question, Row, Task, file_of, named_files
 
 SVO_GROUPS = {"subj_neg": "subject", "verb_neg": "verb", "obj_neg": "object"}
-QUESTION_TYPES = {"C": "causal", "T": "temporal", "D": "descriptive"}  # first letters of NExT-QA's types
+QUESTION_TYPES = {
+    "C": "causal",
+    "T": "temporal",
+    "D": "descriptive",
+}  # first letters of NExT-QA's types
 
 
 def read_svo_probes(lines: Sequence[Row], path: Path, prompts: str) -> Task:
@@ -25,7 +29,11 @@ def read_svo_probes(lines: Sequence[Row], path: Path, prompts: str) -> Task:
     for line, right, wrong in zip(lines, right_rows, wrong_rows, strict=True):
         groups = [name for column, name in SVO_GROUPS.items() if line[column].lower() == "true"]
         query = JudgedQuery(
-            "picture", line["sentence"], row_array((right,)), row_array((wrong,)), group="; ".join(groups)
+            "picture",
+            line["sentence"],
+            row_array((right,)),
+            row_array((wrong,)),
+            group="; ".join(groups),
         )
         queries.append(query)
     return Task(files.videos, queries, unclear=files.unclear)

@@ -19,7 +19,8 @@ class VerbSettings(Section):
         "file that `nt2vr queries verbs` wrote",
     )
     verb_negatives: Whole = Field(
-        default=5, description="changed captions per caption and step, of up to 10 with another verb"
+        default=5,
+        description="changed captions per caption and step, of up to 10 with another verb",
     )
     calibrate: bool = Field(
         default=True,

@@ -1,7 +1,8 @@
 """Captions with another verb, by rules, as hard negatives of VFC; and the verb phrases of captions.
 
-Another verb comes from other captions, where it has the same object. Nobody has checked that a changed caption is
-false of its video. Files, whoever wrote them, have JSON lines: {"caption", "phrases": […], "changed": […]}.
+Another verb comes from other captions, where it has the same object. Nobody has checked that a
+changed caption is false of its video. Files, whoever wrote them, have JSON lines: {"caption",
+"phrases": […], "changed": […]}.
 """
 
 import json
@@ -13,7 +14,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nt2vr.errors import ConfigError
-from nt2vr.negation.generate.actions import Chunk, chunks_of, is_bare_noun, is_complete, named, needs_object
+from nt2vr.negation.generate.actions import (
+    Chunk,
+    chunks_of,
+    is_bare_noun,
+    is_complete,
+    named,
+    needs_object,
+)
 from nt2vr.negation.generate.content import groups_in, related
 from nt2vr.negation.generate.query_sets import objects_of, write_lines
 from nt2vr.negation.parse.inflect import Form, inflect, is_noun, verb_of
@@ -76,13 +84,21 @@ def frames_of(caption: str) -> list[Frame]:
     phrases = Phrases(load_tagger().tag(caption))
     chunks = chunks_of(phrases)
     pairs = zip_longest(chunks, chunks[1:])
-    return [frame for chunk, after in pairs if chunk.kind == "VP" and (frame := _frame(phrases, chunk, after))]
+    return [
+        frame
+        for chunk, after in pairs
+        if chunk.kind == "VP" and (frame := _frame(phrases, chunk, after))
+    ]
 
 
 def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
     start, kind = chunk.start, after.kind if after else ""
     form, verb = _FORMS.get(phrases.tag(start)), verb_of(phrases.word(start))
-    if form is None or not is_complete(phrases, chunk, kind) or not _is_deed(phrases, start, verb, form):
+    if (
+        form is None
+        or not is_complete(phrases, chunk, kind)
+        or not _is_deed(phrases, start, verb, form)
+    ):
         return None
     place, preposition = start + 1, ""
     while phrases.tag(place) == "ADV" and phrases.word(place) not in listed("verb_particles"):
@@ -96,18 +112,24 @@ def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
     if noun := phrases.noun_phrase(place) if place < chunk.end else None:
         said = [phrases.word(i) for i in range(noun.start, noun.end) if phrases.tag(i) != "DET"]
         rest = " ".join([preposition, *said]).lstrip()
-        is_compound = form == "VBG" and noun.start == noun.head and not phrases.is_auxiliary(start - 1)
+        is_compound = (
+            form == "VBG" and noun.start == noun.head and not phrases.is_auxiliary(start - 1)
+        )
         is_bare = not preposition and (is_compound or is_bare_noun(phrases, start, noun.head))
         is_whole = _is_whole(phrases, noun, verb, preposition)
         return Frame(*fields, _named(phrases, noun), rest, subject, is_bare) if is_whole else None
-    is_open = kind == "VP" or needs_object(verb) or _goes_on(phrases, place, preposition)  # starts singing; they cut
+    is_open = (
+        kind == "VP" or needs_object(verb) or _goes_on(phrases, place, preposition)
+    )  # starts singing; they cut
     return None if is_open else Frame(*fields, "", preposition, subject, False)
 
 
 def _named(phrases: Phrases, noun: Phrase) -> str:
     """Return the lemma of a noun; of "a bowl of rice", rice."""
     is_amount = phrases.lemma(noun.head) in listed("collectives", "measures")
-    return phrases.lemma(noun.end - 1 if is_amount and phrases.word(noun.head + 1) == "of" else noun.head)
+    return phrases.lemma(
+        noun.end - 1 if is_amount and phrases.word(noun.head + 1) == "of" else noun.head
+    )
 
 
 def _is_deed(phrases: Phrases, i: int, verb: str, form: Form) -> bool:
@@ -126,27 +148,45 @@ def _goes_on(phrases: Phrases, i: int, preposition: str) -> bool:
     """Return whether the words from i on belong to a verb without a noun: "talks about | cooking"."""
     is_open = phrases.tag(i - 1) == "ADP" and i < len(phrases.tokens)
     is_joined = phrases.tag(i) == "CONJ" and phrases.tag(i + 1) in _FORMS
-    shares_object = is_joined and phrases.tag(i + 2) in {"DET", "NOUN", "PRON", "NUM", "ADJ"}  # rubs | and kneads her
+    shares_object = is_joined and phrases.tag(i + 2) in {
+        "DET",
+        "NOUN",
+        "PRON",
+        "NUM",
+        "ADJ",
+    }  # rubs | and kneads her
     return is_open or shares_object or (bool(preposition) and phrases.word(i) in _TARGETS)
 
 
 def _is_whole(phrases: Phrases, noun: Phrase, verb: str, preposition: str) -> bool:
     """Return whether a verb phrase ends with its noun: not in "paints it red", "gives a woman a massage"."""
     following = phrases.tag(noun.end)
-    if phrases.tag(noun.head) == "PRON" or following in {"VB", "ADJ", "VBN", "TO", "VBP", "DET", "NOUN"}:
+    if phrases.tag(noun.head) == "PRON" or following in {
+        "VB",
+        "ADJ",
+        "VBN",
+        "TO",
+        "VBP",
+        "DET",
+        "NOUN",
+    }:
         return False
     if following == "VBG" and phrases.tag(noun.end + 1) == "NOUN":
         return False  # a water | cooling system
     if preposition:
         return True
     watches = following in VERB_TAGS and (phrases.is_actor(noun) or verb in listed("takes_clause"))
-    return not watches and phrases.word(noun.end) not in listed("directions")  # watches a man | dancing
+    return not watches and phrases.word(noun.end) not in listed(
+        "directions"
+    )  # watches a man | dancing
 
 
 def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
     """Return whether a verb may be a noun that the tagger mistook: "about some movie | matters"."""
     word = phrases.word(i)
-    follows_thing = phrases.tag(i - 1) == "NOUN" and phrases.lemma(i - 1) not in listed("actors", "roles")
+    follows_thing = phrases.tag(i - 1) == "NOUN" and phrases.lemma(i - 1) not in listed(
+        "actors", "roles"
+    )
     is_joined = phrases.tag(i - 1) == "CONJ" and phrases.tag(i - 2) == "NOUN"  # waiters and | cooks
     is_object = phrases.tag(i - 1) == "VBG"  # watching wrestling | matches
     if word in listed("taken_for_verbs") | _NOUNS_IN_ING:
@@ -183,7 +223,9 @@ class VerbChanges:
     def __init__(self, videos: Iterable[Sequence[str]]) -> None:
         """Parse the captions of each video, in about 2 ms each."""
         self._videos: list[Mapping[str, list[Frame]]] = []
-        self._seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)  # by preposition and noun
+        self._seen: dict[tuple[str, str], Counter[str]] = defaultdict(
+            Counter
+        )  # by preposition and noun
         self._done: dict[str, Counter[str]] = defaultdict(Counter)  # by subject
         for captions in videos:
             parsed = {caption: frames_of(caption) for caption in captions}
@@ -210,7 +252,9 @@ class VerbChanges:
             for caption, frames in self._videos[row].items()
         ]
 
-    def draw(self, row: int, caption: str, rule: Rule, rng: random.Random, most: int = MOST) -> list[Changed]:
+    def draw(
+        self, row: int, caption: str, rule: Rule, rng: random.Random, most: int = MOST
+    ) -> list[Changed]:
         """Change one verb of a caption, in up to `most` ways; verbs that are frequent with its object come first."""
         frames = self._videos[row][caption]
         own = {each.verb for some in self._videos[row].values() for each in some}
@@ -218,7 +262,9 @@ class VerbChanges:
         for place, frame in enumerate(frames):
             found = self._others(frame, own, rule)
             total = sum(count**0.5 for count in found.values())
-            drawn += [(rng.random() ** (total / count**0.5), place, verb) for verb, count in found.items()]
+            drawn += [
+                (rng.random() ** (total / count**0.5), place, verb) for verb, count in found.items()
+            ]
         changed: dict[str, Changed] = {}
         for _, place, verb in sorted(drawn, reverse=True):
             frame = frames[place]
@@ -241,20 +287,32 @@ class VerbChanges:
         """Return the verbs that other captions have with the same object and subject."""
         seen, done = self._seen[frame.preposition, frame.noun], self._done[frame.subject]
         unfit: frozenset[str] = frozenset().union(_unfit(frame), *map(_alike, own))
-        common = {verb: count for verb, count in sorted(seen.items()) if min(count, done[verb]) >= LEAST_SEEN}
-        return {verb: count for verb, count in common.items() if verb not in unfit and not _alike(verb) & own}
+        common = {
+            verb: count
+            for verb, count in sorted(seen.items())
+            if min(count, done[verb]) >= LEAST_SEEN
+        }
+        return {
+            verb: count
+            for verb, count in common.items()
+            if verb not in unfit and not _alike(verb) & own
+        }
 
 
 def _unfit(frame: Frame) -> frozenset[str]:
     unfit = listed("no_deeds", "not_new")
     if frame.preposition:
         return unfit
-    return unfit | (listed("intransitive_verbs") | {"dance"} if frame.noun else listed("incomplete_alone"))
+    return unfit | (
+        listed("intransitive_verbs") | {"dance"} if frame.noun else listed("incomplete_alone")
+    )
 
 
 def _alike(verb: str) -> frozenset[str]:
     """Return a verb, its synonyms and what captions may say instead."""
-    return related(verb).union(*(group for group in groups_in("verb_synonyms.txt") if verb in group))
+    return related(verb).union(
+        *(group for group in groups_in("verb_synonyms.txt") if verb in group)
+    )
 
 
 def _keys(text: str) -> tuple[str, ...]:
@@ -264,7 +322,11 @@ def _keys(text: str) -> tuple[str, ...]:
 def write_verbs(path: Path, lines: Iterable[VerbLine]) -> int:
     """Write captions that have a changed version or a verb phrase; return their number."""
     rows = [
-        {"caption": line.caption, "phrases": line.phrases, "changed": [each.text for each in line.changed]}
+        {
+            "caption": line.caption,
+            "phrases": line.phrases,
+            "changed": [each.text for each in line.changed],
+        }
         for line in lines
         if line.phrases or line.changed
     ]
@@ -277,9 +339,13 @@ def read_verbs(path: Path) -> dict[str, VerbLine]:
     found: dict[str, VerbLine] = {}
     for number, row in objects_of(path):
         caption, *lists = row.get("caption"), row.get("phrases", []), row.get("changed", [])
-        fits = all(isinstance(some, list) and all(isinstance(text, str) for text in some) for some in lists)
+        fits = all(
+            isinstance(some, list) and all(isinstance(text, str) for text in some) for some in lists
+        )
         if not isinstance(caption, str) or not fits:
-            raise ConfigError(f"Line {number} of {path} lacks a caption, or lists of phrases and changed. Add them.")
+            raise ConfigError(
+                f"Line {number} of {path} lacks a caption, or lists of phrases and changed. Add them."
+            )
         phrases, changed = lists
         keyed = tuple(Changed(text, _keys(text)) for text in changed)
         found[caption] = VerbLine(caption, _keys(caption), tuple(phrases), keyed)
@@ -289,11 +355,13 @@ def read_verbs(path: Path) -> dict[str, VerbLine]:
 Keys = Sequence[str]  # verb phrases of one caption
 
 
-def calibrated(originals: Iterable[Keys], generated: Sequence[Keys], order: Iterable[int] | None = None) -> list[int]:
+def calibrated(
+    originals: Iterable[Keys], generated: Sequence[Keys], order: Iterable[int] | None = None
+) -> list[int]:
     """Return the generated captions to keep, by number, in ascending order; looked at in `order`, or as they come.
 
-    One is kept if each of its verb phrases has been kept less often (G) than it occurs in original captions (S), so
-    that no phrase is a negative more often than it is a positive.
+    One is kept if each of its verb phrases has been kept less often (G) than it occurs in original
+    captions (S), so that no phrase is a negative more often than it is a positive.
     """
     left, kept = Counter(key for keys in originals for key in keys), []
     for number in range(len(generated)) if order is None else order:
@@ -317,11 +385,13 @@ def in_turns(owners: Sequence[int], seed: int) -> list[int]:
     return [number for turn in zip_longest(*queues) for number in turn if number is not None]
 
 
-def imbalances(originals: Iterable[Keys], generated: Iterable[Keys], batch_size: int) -> dict[str, float]:
+def imbalances(
+    originals: Iterable[Keys], generated: Iterable[Keys], batch_size: int
+) -> dict[str, float]:
     """Return how often each verb phrase is a negative for each time that it is a positive, the most shifted first.
 
-    R = ((B - 1) · S + G) / S, if a video's generated captions are negatives of it alone; without any it is B - 1. A
-    phrase counts as often as it occurs.
+    R = ((B - 1) · S + G) / S, if a video's generated captions are negatives of it alone; without
+    any it is B - 1. A phrase counts as often as it occurs.
     """
     made = Counter(key for keys in generated for key in keys)
     seen = Counter(key for keys in originals for key in keys)

@@ -43,24 +43,37 @@ class VerbTexts:
     shifts: Mapping[str, float]
 
     @classmethod
-    def of(cls, source: SentenceSource, config: TrainConfig, progress: Progress = silent) -> "VerbTexts":
+    def of(
+        cls, source: SentenceSource, config: TrainConfig, progress: Progress = silent
+    ) -> "VerbTexts":
         """Make them of all captions or, where these are drawn, of one per clip; log how many calibration leaves."""
         most, captions = -(-MAX_PARSED // max(1, len(source))), list[list[str]]()
         for row in range(len(source)):
             rng = random.Random(fixed_key(config.run.seed, row))
             every = [source.caption(row, rng, number) for number in range(source.num_captions(row))]
             captions.append(every[:most] or [source.caption(row, rng)])
-        lines = [(row, line) for row, some in enumerate(_lines(config, captions, progress)) for line in some]
+        lines = [
+            (row, line)
+            for row, some in enumerate(_lines(config, captions, progress))
+            for line in some
+        ]
         made, shifts = _calibrated(lines, config)
         changed: dict[tuple[int, str], list[str]] = defaultdict(list)
         for row, caption, text, _ in made:
             changed[row, caption].append(text)
         phrases = {(row, text): list[str]() for row, some in enumerate(captions) for text in some}
-        return cls(changed, phrases | {(row, line.caption): list(line.phrases) for row, line in lines}, shifts)
+        return cls(
+            changed,
+            phrases | {(row, line.caption): list(line.phrases) for row, line in lines},
+            shifts,
+        )
 
     def draw(self, row: int, caption: str, most: int, rng: random.Random) -> tuple[list[str], str]:
         """Draw up to `most` changed captions of a caption, and one of its verb phrases; "" if it has none."""
-        changed, phrases = self.changed.get((row, caption), []), self.phrases.get((row, caption), [])
+        changed, phrases = (
+            self.changed.get((row, caption), []),
+            self.phrases.get((row, caption), []),
+        )
         return rng.sample(changed, min(most, len(changed))), rng.choice(phrases) if phrases else ""
 
     def by_clip(self) -> dict[int, list[str]]:
@@ -121,7 +134,9 @@ class Verbs(Input[VerbBatch, EmbeddedVerbs]):
         """Return the changed captions, then the phrases."""
         return [*chain.from_iterable(drawn.changed), *drawn.phrases]
 
-    def embed(self, drawn: VerbBatch, texts: Tensor, batch: EmbeddedBatch, towers: Towers) -> EmbeddedVerbs:
+    def embed(
+        self, drawn: VerbBatch, texts: Tensor, batch: EmbeddedBatch, towers: Towers
+    ) -> EmbeddedVerbs:
         """Arrange the changed captions of all captions, one row per caption, and gather them with a phrase of each."""
         changed, phrase = texts.tensor_split([len(texts) - len(drawn.phrases)])
         shape = (len(drawn.changed), towers.config.section(VerbSettings).verb_negatives)
@@ -142,8 +157,15 @@ def _calibrated(
     originals, generated = [line.keys for _, line in lines], [keys for *_, keys in made]
     kept = list(range(len(made)))
     if config.section(VerbSettings).calibrate:
-        kept = calibrated(originals, generated, in_turns([row for row, *_ in made], config.run.seed))
-    logger.info("Kept %d of %d captions with another verb, for %d captions.", len(kept), len(made), len(lines))
+        kept = calibrated(
+            originals, generated, in_turns([row for row, *_ in made], config.run.seed)
+        )
+    logger.info(
+        "Kept %d of %d captions with another verb, for %d captions.",
+        len(kept),
+        len(made),
+        len(lines),
+    )
     often = dict(Counter(chain.from_iterable(originals)).most_common(MOST_SHIFTS))
     left = imbalances(originals, [generated[number] for number in kept], config.batches.batch_size)
     others = max(1, config.batches.batch_size - 1)
@@ -151,12 +173,17 @@ def _calibrated(
     return list(map(made.__getitem__, kept)), shifts
 
 
-def _lines(config: TrainConfig, captions: Sequence[Sequence[str]], progress: Progress) -> list[list[VerbLine]]:
+def _lines(
+    config: TrainConfig, captions: Sequence[Sequence[str]], progress: Progress
+) -> list[list[VerbLine]]:
     settings = config.section(VerbSettings)
     settings.check_files()
     if settings.names_files:
         known = read_verbs(resolve_path(settings.verb_changes))
-        return [[known[caption] for caption in dict.fromkeys(some) if caption in known] for some in captions]
+        return [
+            [known[caption] for caption in dict.fromkeys(some) if caption in known]
+            for some in captions
+        ]
     changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress))
     rule: Any = settings.verb_changes
     return [changes.lines(row, rule, config.run.seed) for row in range(len(changes))]

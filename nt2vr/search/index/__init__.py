@@ -10,4 +10,13 @@ from nt2vr.search.index.milvus import Milvus, MilvusIndex, is_address
 BUILT_IN: dict[str, Callable[[int], Index]] = {"exact": ExactIndex, "faiss": FaissIndex}
 INDEXES = Registry("index", BUILT_IN)  # each builds an index for vectors of a length
 
-__all__ = ["INDEXES", "ExactIndex", "FaissIndex", "Index", "Milvus", "MilvusIndex", "best_rows", "is_address"]
+__all__ = [
+    "INDEXES",
+    "ExactIndex",
+    "FaissIndex",
+    "Index",
+    "Milvus",
+    "MilvusIndex",
+    "best_rows",
+    "is_address",
+]

@@ -17,7 +17,9 @@ class Index(Protocol):
     def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         """Add (N, D) vectors under new ids (N,), not negative."""
 
-    def search(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def search(
+        self, queries: NDArray[np.float32], k: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Return inner products with queries (Q, D) and ids, each (Q, min(k, len)), best first, then by id."""
         ...
 
@@ -42,10 +44,14 @@ class ExactIndex:
         self._vectors = vectors if first else np.concatenate([self._vectors, vectors])
         self._ids = np.concatenate([self._ids, ids])
 
-    def search(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def search(
+        self, queries: NDArray[np.float32], k: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         scores = queries @ self._vectors.T  # (Q, N)
         k = min(k, len(self))
-        rows = np.array([best_rows(row, self._ids, k) for row in scores], np.int64).reshape(len(queries), k)
+        rows = np.array([best_rows(row, self._ids, k) for row in scores], np.int64).reshape(
+            len(queries), k
+        )
         return np.take_along_axis(scores, rows, axis=1), self._ids[rows]
 
 
@@ -67,4 +73,6 @@ def best_ids(exact: Index, queries: NDArray[np.float32]) -> NDArray[np.int64]:
 def recall_of(index: Index, queries: NDArray[np.float32], best: NDArray[np.int64]) -> float:
     """Return the share of the best ids that an index finds."""
     _, found = index.search(queries, SAMPLE_K)
-    return sum(len(np.intersect1d(*rows)) for rows in zip(best, found, strict=True)) / max(best.size, 1)
+    return sum(len(np.intersect1d(*rows)) for rows in zip(best, found, strict=True)) / max(
+        best.size, 1
+    )

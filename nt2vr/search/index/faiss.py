@@ -12,7 +12,9 @@ from nt2vr.media.store import read_cached
 from nt2vr.search.index.exact import ExactIndex, best_ids, recall_of
 
 AIM = 0.98  # recall on the sample from which no more clusters are looked at
-MAX_PROBED = 1 / 8  # share of the clusters looked at, at most: more would be as slow as exact search
+MAX_PROBED = (
+    1 / 8
+)  # share of the clusters looked at, at most: more would be as slow as exact search
 SAMPLE = 100  # queries on which recall is measured
 MIN_PROBES = 8  # clusters looked at, at least: the best 100 lie in more clusters than the best 10
 NOISE = 1.0  # length of what is added to unit vectors to make queries of them
@@ -40,13 +42,17 @@ class FaissIndex:
         if len(self) or not len(ids):
             self._index.add_with_ids(vectors, ids)
             return
-        self._index = _clusters(self._dim, int(2 * np.sqrt(len(ids))) if len(ids) >= MIN_CLUSTERED else 1)
+        self._index = _clusters(
+            self._dim, int(2 * np.sqrt(len(ids))) if len(ids) >= MIN_CLUSTERED else 1
+        )
         self._index.train(vectors)
         self._index.add_with_ids(vectors, ids)
         queries = self._sample
         if queries is None:
             rng = np.random.default_rng(0)
-            queries = vectors[np.sort(rng.choice(len(vectors), min(SAMPLE, len(vectors)), replace=False))]
+            queries = vectors[
+                np.sort(rng.choice(len(vectors), min(SAMPLE, len(vectors)), replace=False))
+            ]
             noise = rng.standard_normal(queries.shape, np.float32)
             queries = queries + noise * np.float32(NOISE / np.sqrt(queries.shape[1]))
         exact, vectors = ExactIndex(self._dim), vectors.view()
@@ -59,7 +65,9 @@ class FaissIndex:
                 return
             self._index.nprobe *= 2
 
-    def search(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def search(
+        self, queries: NDArray[np.float32], k: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Return scores and ids, each (Q, min(k, len)), best first; of those found, ties go to the lower id."""
         k = min(k, len(self))
         if not k:
@@ -67,7 +75,9 @@ class FaissIndex:
         num_probes = self._index.nprobe
         while True:
             settings = faiss.SearchParametersIVF(nprobe=num_probes)  # type: ignore[call-arg]  # of SWIG
-            scores, ids = self._index.search(np.ascontiguousarray(queries, np.float32), k, params=settings)
+            scores, ids = self._index.search(
+                np.ascontiguousarray(queries, np.float32), k, params=settings
+            )
             if ids.min() >= 0:  # -1: the clusters looked at have fewer
                 break
             num_probes *= 2
@@ -81,7 +91,10 @@ class FaissIndex:
                 faiss.write_index(self._index, str(partial))
         except RuntimeError as error:  # FAISS names no reason
             raise OSError(str(error)) from error
-        write_json(path.with_suffix(".json"), {"recall": self.recall, "clips": clips, "bytes": path.stat().st_size})
+        write_json(
+            path.with_suffix(".json"),
+            {"recall": self.recall, "clips": clips, "bytes": path.stat().st_size},
+        )
 
     @classmethod
     def load(cls, path: Path, clips: str) -> Self | None:
@@ -103,6 +116,10 @@ class FaissIndex:
 
 def _clusters(dim: int, number: int) -> Any:
     index: Any = faiss.index_factory(dim, f"IVF{number},Flat", faiss.METRIC_INNER_PRODUCT)
-    index.cp.niter, index.cp.max_points_per_centroid, index.cp.min_points_per_centroid = ITERATIONS, CLUSTER_POINTS, 1
+    index.cp.niter, index.cp.max_points_per_centroid, index.cp.min_points_per_centroid = (
+        ITERATIONS,
+        CLUSTER_POINTS,
+        1,
+    )
     index.nprobe = min(MIN_PROBES, number)
     return index

@@ -1,7 +1,8 @@
 """Search in Milvus, a vector database: a server or cluster, or Milvus Lite, which is embedded and keeps a file.
 
-One collection per visual tower has the clips of all libraries, told apart by a filter. It needs the extra
-`nt2vr[milvus]`. Embeddings stay in local files: a server that is lost costs time, never a clip.
+One collection per visual tower has the clips of all libraries, told apart by a filter. It needs the
+extra `nt2vr[milvus]`. Embeddings stay in local files: a server that is lost costs time, never a
+clip.
 """
 
 import json
@@ -28,8 +29,8 @@ WRITE_TIMEOUT_S = 600.0  # of a step of an update: one batch, one page of ids
 SILENT_S = 30.0  # after a failure, for which nothing is asked
 MOST = 16_384  # hits of one search, and rows of one page: limits of Milvus
 BATCH_BYTES = 4 << 20  # of vectors per request
-# The client pings every 10 s; a server ends a connection that pings more than once in five minutes without data
-# ("too many pings"), as happened while an index was built on a busy machine.
+# The client pings every 10 s; a server ends a connection that pings more than once in five minutes
+# without data ("too many pings"), as happened while an index was built on a busy machine.
 RARE_PINGS = {"grpc.keepalive_time_ms": 330_000, "grpc.keepalive_permit_without_calls": False}
 BUILD = {"M": 16, "efConstruction": 200}  # of HNSW, the kind of index
 BREADTH = 128  # of a search in it, at least
@@ -51,7 +52,8 @@ def is_address(index: str) -> bool:
 class Milvus:
     """A connection to "http://host:19530", or to a file that ends in ".db"; made when first used, for several threads.
 
-    Every failure is a ConnectionError of one sentence. For SILENT_S after one, requests fail at once.
+    Every failure is a ConnectionError of one sentence. For SILENT_S after one, requests fail at
+    once.
     """
 
     def __init__(self, address: str, token: str = "") -> None:
@@ -59,8 +61,14 @@ class Milvus:
         try:
             self._package = import_module("pymilvus")
         except ImportError:
-            raise ConfigError("Milvus needs its client. Install it: pip install 'nt2vr[milvus]'.") from None
-        for name in ("pymilvus", "milvus_lite", "grpc._server"):  # they log tracebacks of what is answered for here
+            raise ConfigError(
+                "Milvus needs its client. Install it: pip install 'nt2vr[milvus]'."
+            ) from None
+        for name in (
+            "pymilvus",
+            "milvus_lite",
+            "grpc._server",
+        ):  # they log tracebacks of what is answered for here
             logging.getLogger(name).setLevel(logging.CRITICAL)
         if address.endswith(".db"):
             self.place = str(expanded(self.place).absolute())
@@ -76,11 +84,18 @@ class Milvus:
 
     def ask(self, action: str, *arguments: Any, timeout: float = TIMEOUT_S, **options: Any) -> Any:
         """Call a method of the client."""
-        return self._guarded(lambda client: getattr(client, action)(*arguments, timeout=timeout, **options))
+        return self._guarded(
+            lambda client: getattr(client, action)(*arguments, timeout=timeout, **options)
+        )
 
     def pages(self, *arguments: Any, **options: Any) -> list[Any]:
         """Read all rows of a query."""
-        pages, rows = self.ask("query_iterator", *arguments, batch_size=MOST, timeout=WRITE_TIMEOUT_S, **options), []
+        pages, rows = (
+            self.ask(
+                "query_iterator", *arguments, batch_size=MOST, timeout=WRITE_TIMEOUT_S, **options
+            ),
+            [],
+        )
         while page := self._guarded(lambda _: pages.next()):
             rows += page
         pages.close()
@@ -92,29 +107,39 @@ class Milvus:
         try:
             with self._changing:
                 if self._client is None:
-                    options = {"token": self._token, "timeout": TIMEOUT_S, "grpc_options": RARE_PINGS}
+                    options = {
+                        "token": self._token,
+                        "timeout": TIMEOUT_S,
+                        "grpc_options": RARE_PINGS,
+                    }
                     self._client = self._package.MilvusClient(self.place, **options)
             return work(self._client)
-        except Exception as error:  # of gRPC, of the client, and whatever its embedded server raises
+        except (
+            Exception
+        ) as error:  # of gRPC, of the client, and whatever its embedded server raises
             self._failed_s = time.monotonic()
             reason = getattr(error, "message", "") or reason_of(error)
             if self.place.endswith(".db") and self._client is None:
                 reason = "it cannot be opened; one process at a time can have it open"
-            self._failure = f"Milvus at {self.place} does not answer ({quoted(str(reason).rstrip('.'))[1:-1]})."
+            self._failure = (
+                f"Milvus at {self.place} does not answer ({quoted(str(reason).rstrip('.'))[1:-1]})."
+            )
             logger.warning("%s Searches compare every clip here instead.", self._failure)
             raise ConnectionError(self._failure) from error
 
     def prepare(self, collection: str, dim: int | None) -> bool:
         """Make a collection and its index where they are missing, and load it; any step may have been cut before.
 
-        `library` is no partition key: with one, server 2.3.5 lost rows of upserts to filters. Without a length of the
-        vectors, no collection is made; return whether there is one.
+        `library` is no partition key: with one, server 2.3.5 lost rows of upserts to filters.
+        Without a length of the vectors, no collection is made; return whether there is one.
         """
         if not self.ask("has_collection", collection):
             if dim is None:
                 return False
             types = self._package.DataType
-            schema = self._package.MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
+            schema = self._package.MilvusClient.create_schema(
+                auto_id=False, enable_dynamic_field=False
+            )
             schema.add_field("id", types.INT64, is_primary=True)
             for name, length in (("library", 64), ("content", 128)):
                 schema.add_field(name, types.VARCHAR, max_length=length)
@@ -124,7 +149,13 @@ class Milvus:
             self.ask("create_collection", collection, schema=schema, consistency_level="Session")
         if "vector" not in self.ask("list_indexes", collection):
             indexed = self._package.MilvusClient.prepare_index_params()
-            indexed.add_index("vector", index_type="HNSW", index_name="vector", metric_type="IP", params=dict(BUILD))
+            indexed.add_index(
+                "vector",
+                index_type="HNSW",
+                index_name="vector",
+                metric_type="IP",
+                params=dict(BUILD),
+            )
             self.ask("create_index", collection, indexed, timeout=WRITE_TIMEOUT_S)
         self.ask("load_collection", collection, timeout=WRITE_TIMEOUT_S)
         return True
@@ -133,10 +164,13 @@ class Milvus:
 class MilvusIndex:
     """A library's vectors in a collection; see `Index`. Where Milvus cannot answer, `local` does, over the same ones.
 
-    A `tower` is what `str.isidentifier` allows; `rows` are those of the vectors that may be added, by id.
+    A `tower` is what `str.isidentifier` allows; `rows` are those of the vectors that may be added,
+    by id.
     """
 
-    def __init__(self, milvus: Milvus, tower: str, library: str, local: ExactIndex, rows: Mapping[int, Row]) -> None:
+    def __init__(
+        self, milvus: Milvus, tower: str, library: str, local: ExactIndex, rows: Mapping[int, Row]
+    ) -> None:
         self._milvus, self._collection, self._library = milvus, PREFIX + tower, library
         self._local, self._rows = local, rows
         self.notice = ""  # why the last search was local; empty if it was not
@@ -158,7 +192,9 @@ class MilvusIndex:
         rows = self._milvus.pages(self._collection, filter=_only(self._library), **options)
         return np.array([row["id"] for row in rows], np.int64)
 
-    def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32], progress: Progress = silent) -> None:
+    def add(
+        self, ids: NDArray[np.int64], vectors: NDArray[np.float32], progress: Progress = silent
+    ) -> None:
         """Upsert (N, D) vectors of `local` under ids (N,), perhaps again; once flushed, searches find them."""
         if not len(ids):
             return
@@ -168,32 +204,44 @@ class MilvusIndex:
             progress(start, len(ids), "sending to the vector database")
             rows = [
                 {"id": key, "library": self._library, **self._rows[key]._asdict(), "vector": vector}
-                for key, vector in zip(ids[start : start + step].tolist(), vectors[start : start + step], strict=True)
+                for key, vector in zip(
+                    ids[start : start + step].tolist(), vectors[start : start + step], strict=True
+                )
             ]
             self._milvus.ask("upsert", self._collection, rows, timeout=WRITE_TIMEOUT_S)
         self._milvus.ask("flush", self._collection, timeout=WRITE_TIMEOUT_S)
-        self._milvus.prepare(self._collection, vectors.shape[1])  # Lite builds the index of what is flushed
+        self._milvus.prepare(
+            self._collection, vectors.shape[1]
+        )  # Lite builds the index of what is flushed
 
     def remove(self, ids: NDArray[np.int64]) -> None:
         """Delete rows; unknown ids are ignored."""
         for start in range(0, len(ids), MOST):
             self._milvus.ask("delete", self._collection, ids=ids[start : start + MOST].tolist())
 
-    def search(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def search(
+        self, queries: NDArray[np.float32], k: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Return scores and ids, each (Q, min(k, len)), best first; of those found, ties go to the lower id."""
         k = min(k, len(self))
         if not 0 < k <= MOST:
             return self._local.search(queries, k)
         vectors = list(np.ascontiguousarray(queries, np.float32))
         settings = {"metric_type": "IP", "params": {"ef": max(BREADTH, k)}}
-        options: dict[str, Any] = {"limit": k, "filter": _only(self._library), "search_params": settings}
+        options: dict[str, Any] = {
+            "limit": k,
+            "filter": _only(self._library),
+            "search_params": settings,
+        }
         try:
             if not self._is_loaded:  # what another process has made, Milvus Lite has to load
                 self._is_loaded = self._milvus.prepare(self._collection, None)
             hits = self._milvus.ask("search", self._collection, data=vectors, **options)
             self.notice = ""
         except ConnectionError:
-            self.notice = "The vector database does not answer. Every clip was compared here instead."
+            self.notice = (
+                "The vector database does not answer. Every clip was compared here instead."
+            )
             return self._local.search(queries, k)
         if min(map(len, hits)) < k:  # rows were deleted by another program, or a graph ended early
             return self._local.search(queries, k)

@@ -34,7 +34,12 @@ class OwnClips:
     """Posters and previews of the clips of reports, which are made when they are looked at."""
 
     def __init__(
-        self, archive: Archive, decoder: Decoder, cache: Cache, permissions: Permissions, folder: Path
+        self,
+        archive: Archive,
+        decoder: Decoder,
+        cache: Cache,
+        permissions: Permissions,
+        folder: Path,
     ) -> None:
         self._archive, self._cache, self._permissions = archive, cache, permissions
         self._previews = Previews(folder, decoder)
@@ -68,7 +73,9 @@ class OwnClips:
                 raise HTTPException(404)
             try:
                 file = await to_thread.run_sync(self._file, report_id, row, kind, limiter=limiter)
-            except Nt2vrError as error:  # no such report, or a file that is gone or cannot be decoded any more
+            except (
+                Nt2vrError
+            ) as error:  # no such report, or a file that is gone or cannot be decoded any more
                 raise HTTPException(404, str(error)) from error
             return FileResponse(file, media_type=KINDS[kind], headers=HEADERS)
 

@@ -27,7 +27,9 @@ FIRST_KIND = "composed"  # where negation is what the query is about
 PER_PAGE = 20
 SOME_IDS = 24  # video ids in an unfolded row
 SOME_CAPTIONS = 4  # of a video in words
-OPENS_HERE = "Click a query to review it: ← and → step through this list, and its clips open in Search."
+OPENS_HERE = (
+    "Click a query to review it: ← and → step through this list, and its clips open in Search."
+)
 OPENS_ELSEWHERE = (
     "Click a query to review it: ← and → step through this list. The built-in gallery does not have these videos. To "
     "see them, add them in the Library tab and evaluate that library. Unfold a row for the ids of the relevant ones."
@@ -37,7 +39,14 @@ OPENS_FILES = (
     "To open them in Search, too, add their folder in the Library tab and evaluate that library."
 )
 NUM_CLIPS = 6  # per system: a dozen play at a time
-TAGS = ("wrong truth", "ambiguous", "misread", "wanted part missed", "unwanted part shown", "interesting")
+TAGS = (
+    "wrong truth",
+    "ambiguous",
+    "misread",
+    "wanted part missed",
+    "unwanted part shown",
+    "interesting",
+)
 NOTHING = "It has nothing to search for: without its negated part, the query is empty."
 
 
@@ -55,7 +64,9 @@ class ReportLink:
     find: str = ""
     fails: str = ""  # "1" lists only queries that no system answers
     page: int = 0  # from 0
-    query: int | None = None  # position of the reviewed query in the report; None for the list alone
+    query: int | None = (
+        None  # position of the reviewed query in the report; None for the list alone
+    )
 
     @classmethod
     def read(cls, text: str) -> "ReportLink | None":
@@ -76,7 +87,11 @@ class ReportLink:
     def address(self) -> str:
         """The link, relative to the page; what is empty is left out."""
         values = asdict(self) | {"page": ""} | ({PAGE: self.page + 1} if self.page else {})
-        kept = {name: value for name, value in values.items() if name == "report" or value not in ("", None)}
+        kept = {
+            name: value
+            for name, value in values.items()
+            if name == "report" or value not in ("", None)
+        }
         return "?" + urlencode(kept if self.kind is None else kept | {"kind": self.kind})
 
 
@@ -88,7 +103,8 @@ def _number(text: str) -> int | None:
 class Home:
     """Where a report's videos are: the key of their gallery in links, their ids, and each one's `src` and `poster`.
 
-    A file that is not there any more has a sentence `gone` instead. Files that are in no gallery have no key.
+    A file that is not there any more has a sentence `gone` instead. Files that are in no gallery
+    have no key.
     """
 
     key: str
@@ -104,11 +120,15 @@ class Listing:
     report: Report
     link: ReportLink
     remarks: Remarks
-    home: Home | None  # the gallery in which queries open; None if Search has none with the report's videos
+    home: (
+        Home | None
+    )  # the gallery in which queries open; None if Search has none with the report's videos
     places: Sequence[int]  # positions of the listed queries, in order
 
     @classmethod
-    def of(cls, report: Report, link: ReportLink, remarks: Remarks, home: Home | None = None) -> "Listing":
+    def of(
+        cls, report: Report, link: ReportLink, remarks: Remarks, home: Home | None = None
+    ) -> "Listing":
         """List the queries that a link asks for; raises ConfigError if the report has no such system."""
         places = places_by_difference(
             report,
@@ -119,7 +139,9 @@ class Listing:
             text=link.find,
             change=link.order.removeprefix("only ") if link.order.startswith("only ") else "",
             fails_everywhere=bool(link.fails),
-            places=[place for place, said in remarks.items() if link.tag in (NOTED, said.tag)] if link.tag else None,
+            places=[place for place, said in remarks.items() if link.tag in (NOTED, said.tag)]
+            if link.tag
+            else None,
         )
         if link.order in (WORSENED, ONLY_WORSENED):
             places.reverse()
@@ -129,7 +151,10 @@ class Listing:
 
     def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> dict[str, Any]:
         """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
-        home, captions = self.home, " · ".join(self.report.captions.get(video_id, ())[:SOME_CAPTIONS])
+        home, captions = (
+            self.home,
+            " · ".join(self.report.captions.get(video_id, ())[:SOME_CAPTIONS]),
+        )
         urls = home.urls(video_id) if home is not None and video_id in home.video_ids else {}
         return {
             "src": urls.get("src", ""),
@@ -151,7 +176,11 @@ class Listing:
         if place not in self.places:
             return {"where": f"not among the {count} listed", "before": "", "after": ""}
         number = self.places.index(place)
-        near = [self.at(each).address for each in self.places[max(0, number - 1) : number + 2] if each != place]
+        near = [
+            self.at(each).address
+            for each in self.places[max(0, number - 1) : number + 2]
+            if each != place
+        ]
         return {
             "where": f"query {number + 1:,} of {count}",
             "before": near[0] if number > 0 else "",
@@ -161,7 +190,10 @@ class Listing:
 
 def resolved(link: ReportLink, report: Report) -> ReportLink:
     """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
-    names, kinds = [result.system for result in report.results], [kind for _, kind in kinds_of(report)]
+    names, kinds = (
+        [result.system for result in report.results],
+        [kind for _, kind in kinds_of(report)],
+    )
     first, second = report.telling_pair
     return replace(
         link,
@@ -216,7 +248,10 @@ def queries_view(listing: Listing) -> dict[str, Any]:
         "where": f"page {link.page + 1:,} of {last + 1:,}",
         "before": replace(alone, page=link.page - 1).address if link.page > 0 else "",
         "after": replace(alone, page=link.page + 1).address if link.page < last else "",
-        "rows": [_row_view(listing, place) for place in places[link.page * PER_PAGE : (link.page + 1) * PER_PAGE]],
+        "rows": [
+            _row_view(listing, place)
+            for place in places[link.page * PER_PAGE : (link.page + 1) * PER_PAGE]
+        ],
     }
 
 
@@ -230,7 +265,10 @@ def _opens_text(listing: Listing) -> str:
 
 def _row_view(listing: Listing, place: int) -> dict[str, Any]:
     row = listing.report.row(place)
-    sides = [_side(listing, place, row, system, 1) for system in (listing.link.first, listing.link.second)]
+    sides = [
+        _side(listing, place, row, system, 1)
+        for system in (listing.link.first, listing.link.second)
+    ]
     num_more = len(row.relevant) - SOME_IDS
     return {
         **_query(listing, place, row),
@@ -301,10 +339,16 @@ def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: st
 def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
     """Show the query that a link reviews, if any, with links to its neighbours; `refusal`: why it takes no notes."""
     place, link, home = listing.link.query, listing.link, listing.home
-    if place is None or not 0 <= place < len(listing.report.queries) or not listing.report.presentation.has_review:
+    if (
+        place is None
+        or not 0 <= place < len(listing.report.queries)
+        or not listing.report.presentation.has_review
+    ):
         return {}
     row, systems = listing.report.row(place), (link.first, link.second)
-    is_in_search = home is not None and home.is_gallery and not home.video_ids.isdisjoint(row.relevant)
+    is_in_search = (
+        home is not None and home.is_gallery and not home.video_ids.isdisjoint(row.relevant)
+    )
     judged = f"{link.report}:{place}" if is_in_search else ""
     tags = filter(None, (said.tag for said in listing.remarks.values()))
     return {
@@ -312,7 +356,9 @@ def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
         **listing.beside(place),
         "back": replace(link, query=None).address,
         "link": link.address,
-        "search": search_link(row.query.text, list(dict.fromkeys(systems)), judged, home.key if home else ""),
+        "search": search_link(
+            row.query.text, list(dict.fromkeys(systems)), judged, home.key if home else ""
+        ),
         "sides": [_side(listing, place, row, system, NUM_CLIPS) for system in systems],
         "tags": list(dict.fromkeys([*tags, *TAGS])),
         "longest_tag": MAX_TAG,

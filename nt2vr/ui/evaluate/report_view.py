@@ -21,11 +21,17 @@ from nt2vr.ui.job_view import job_view
 
 WORD = "evaluating"
 ALL_MEASURES = "all measures"
-X, Y = "Composed MIR", "Hard pairs, %"  # how well the wanted part is found, and the negated part respected
+X, Y = (
+    "Composed MIR",
+    "Hard pairs, %",
+)  # how well the wanted part is found, and the negated part respected
 
 
 def reports_view(
-    entries: Sequence[Entry], chosen: str, job: Job[str] | None = None, tell: Callable[[str], str] = str
+    entries: Sequence[Entry],
+    chosen: str,
+    job: Job[str] | None = None,
+    tell: Callable[[str], str] = str,
 ) -> dict[str, Any]:
     """List the reports with the open one marked, below the evaluation under way; `tell` is that of `job_view`."""
     return {
@@ -34,7 +40,9 @@ def reports_view(
             {
                 "id": entry.report_id,
                 "name": entry.name,
-                "systems": f"It cannot be read: {entry.problem}" if entry.problem else ", ".join(entry.systems),
+                "systems": f"It cannot be read: {entry.problem}"
+                if entry.problem
+                else ", ".join(entry.systems),
                 "created": day_text(entry.created),
                 "chosen": entry.report_id == chosen,
             }
@@ -52,7 +60,9 @@ def day_text(created: str) -> str:
     return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
 
 
-def report_view(report: Report, report_id: str, files: Sequence[str], name: str = "") -> dict[str, Any]:
+def report_view(
+    report: Report, report_id: str, files: Sequence[str], name: str = ""
+) -> dict[str, Any]:
     """Show a report: its data, tables and downloads, with the meaning of each measure once."""
     tables = tables_of(report)
     return {
@@ -100,7 +110,9 @@ def _line_view(
         link = ReportLink(report_id, second=line.name, kind=kind).address if has_list else ""
         cell = {"text": text, "best": text == best.get(column.key), "href": link}
         if interval := interval_of(report, line, column.key):
-            low, high, half = (column.text(value) for value in (interval.low, interval.high, interval.half))
+            low, high, half = (
+                column.text(value) for value in (interval.low, interval.high, interval.half)
+            )
             cell |= {"margin": f"±{half}", "range": f"{LEVEL} % interval: {low} to {high}"}
         cells.append(cell)
     return {"name": line.name, "role": line.role, "note": line.label, "cells": cells}
@@ -116,7 +128,10 @@ def _best(lines: Sequence[Line], column: Column) -> str:
 
 def points_of(report: Report) -> pd.DataFrame:
     """Plot finding the wanted part against respecting the negated part; no rows where these were not measured."""
-    rows = [(name, each.get(COMPOSED_MIR), each.get(COMPOSED_HARD_PAIRS)) for name, each in report.metrics.items()]
+    rows = [
+        (name, each.get(COMPOSED_MIR), each.get(COMPOSED_HARD_PAIRS))
+        for name, each in report.metrics.items()
+    ]
     return pd.DataFrame([row for row in rows if None not in row], columns=["system", X, Y])
 
 
@@ -139,10 +154,15 @@ def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.Data
     """
     if key == ALL_MEASURES:
         return _differences_view(report, first, second)
-    column = next((one for group in GROUPS for one in group.columns if one.key == key), Column(key, key))
+    column = next(
+        (one for group in GROUPS for one in group.columns if one.key == key), Column(key, key)
+    )
     everything, *groups = break_down(report, first, second, key)
     rows = [("all", everything)]
-    rows += [(f"{group.num_joined} others" if group.num_joined else group.name or "none", group) for group in groups]
+    rows += [
+        (f"{group.num_joined} others" if group.num_joined else group.name or "none", group)
+        for group in groups
+    ]
     columns = ["word", "queries", *_two_heads(first, second), "difference", ""]
     return pd.DataFrame([_group_row(name, group, column) for name, group in rows], columns=columns)
 
@@ -155,7 +175,9 @@ def _differences_view(report: Report, first: str, second: str) -> pd.DataFrame:
     for measure, name, *figures, difference, ends, verdict in difference_rows(report, differences):
         span = f" ({ends})" if ends != EMPTY else ""
         rows.append([name, num_queries[measure], *figures, f"{difference}{span}", verdict])
-    return pd.DataFrame(rows, columns=["measure", "queries", *_two_heads(first, second), "difference", ""])
+    return pd.DataFrame(
+        rows, columns=["measure", "queries", *_two_heads(first, second), "difference", ""]
+    )
 
 
 def _two_heads(first: str, second: str) -> tuple[str, str]:

@@ -73,8 +73,17 @@ BREAKDOWN = (
     f"chance. Words with fewer than {SMALLEST} queries are joined."
 )
 WIDTHS: list[str | int] = [115, 85, 182, 182, 182, 165]  # pixels: no head and no interval breaks
-WIDTHS_OF_MEASURES: list[str | int] = [178, 80, 100, 100, 228, 225]  # the same, where only differences have intervals
-CONTROLS = "Two controls are added: the zero-shot base model, and the same with the negated part dropped."
+WIDTHS_OF_MEASURES: list[str | int] = [
+    178,
+    80,
+    100,
+    100,
+    228,
+    225,
+]  # the same, where only differences have intervals
+CONTROLS = (
+    "Two controls are added: the zero-shot base model, and the same with the negated part dropped."
+)
 WAYS = "Every way of combining a picture with a text is measured, and each of the two alone as a control."
 SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
 SPLITS = ("test", "validation", "train", "all")
@@ -84,18 +93,33 @@ class EvaluateTab:
     """Evaluate tab over the app's evaluations; libraries with captions are data to evaluate on."""
 
     def __init__(
-        self, services: Services, requests: Requests, media: Media, clips: OwnClips, permissions: Permissions
+        self,
+        services: Services,
+        requests: Requests,
+        media: Media,
+        clips: OwnClips,
+        permissions: Permissions,
     ) -> None:
         self._evaluations, self._archive = services.evaluations, services.evaluations.archive
-        self._galleries, self._searcher, self._media = services.galleries, services.galleries.built_in, media
+        self._galleries, self._searcher, self._media = (
+            services.galleries,
+            services.galleries.built_in,
+            media,
+        )
         self._requests, self._clips, self._permissions = requests, clips, permissions
 
-    def build(self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
+    def build(
+        self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any
+    ) -> None:
         """Lay the tab out and wire it; `returned` is the event of Back and Forward to a place in a report."""
-        # link to the place of a report shown last, None for the default (see `_show`); stored in the browser
+        # link to the place of a report shown last, None for the default (see `_show`); stored in
+        # the browser
         self._chosen = chosen = gr.BrowserState(None, storage_key="nt2vr-report", secret="nt2vr")
         address = gr.Textbox(visible="hidden")  # of the place in a report that the browser asks for
-        self._seen, self._timer = gr.State(), gr.Timer(POLL_S, active=False)  # the Job as last shown
+        self._seen, self._timer = (
+            gr.State(),
+            gr.Timer(POLL_S, active=False),
+        )  # the Job as last shown
         with gr.Row(elem_id="evaluate"):
             with gr.Column(scale=1, min_width=230, elem_id="evaluate-list"):
                 new = gr.Button("New evaluation", elem_id="evaluate-new")
@@ -108,17 +132,40 @@ class EvaluateTab:
         moving = [chosen, report.queries, report.review]
         # everything that depends on which report is open, and on the evaluation under way
         outputs = [
-            *(chosen, reports, form.column, report.column, self._seen, self._timer, form.start, form.cancel, form.job),
-            *(report.report, report.chart, *filters, report.breakdown, report.queries, report.review),
+            *(
+                chosen,
+                reports,
+                form.column,
+                report.column,
+                self._seen,
+                self._timer,
+                form.start,
+                form.cancel,
+                form.job,
+            ),
+            *(
+                report.report,
+                report.chart,
+                *filters,
+                report.breakdown,
+                report.queries,
+                report.review,
+            ),
         ]
         visited = [form.systems, form.model, form.data, report.delete, form.note]
         started = [form.data, form.split, form.systems, form.per_kind, form.model]
-        opened = tab.select(self.on_select, [address, chosen], outputs, js="nt2vr.askReport", **QUIET)
+        opened = tab.select(
+            self.on_select, [address, chosen], outputs, js="nt2vr.askReport", **QUIET
+        )
         polled = [chosen, self._seen]
         shown = (
             opened,
-            self._timer.tick(self.on_poll, polled, outputs, queue=False, trigger_mode="once", **QUIET),
-            form.start.click(told_at(form.problem, self.on_start), started, [*outputs, form.problem], **QUIET),
+            self._timer.tick(
+                self.on_poll, polled, outputs, queue=False, trigger_mode="once", **QUIET
+            ),
+            form.start.click(
+                told_at(form.problem, self.on_start), started, [*outputs, form.problem], **QUIET
+            ),
             form.cancel.click(self.on_cancel, chosen, outputs, **QUIET),
             new.click(self.on_new, None, outputs, **QUIET),
             reports.pick(self.on_pick, None, outputs, **QUIET),
@@ -128,8 +175,16 @@ class EvaluateTab:
         renamed = [report.save_name.click, report.name.submit]
         gr.on([*renamed, chosen.change], None, None, report.naming, js=script("show", False))
         listed = [reports, report.report, report.problem]
-        gr.on(renamed, told_at(report.problem, self.on_rename), [chosen, report.name], listed, **QUIET)
-        gr.on((chosen.change, form.data.change), None, None, [form.problem, report.problem], js="() => ['', '']")
+        gr.on(
+            renamed, told_at(report.problem, self.on_rename), [chosen, report.name], listed, **QUIET
+        )
+        gr.on(
+            (chosen.change, form.data.change),
+            None,
+            None,
+            [form.problem, report.problem],
+            js="() => ['', '']",
+        )
         for event in shown:
             event.success(None, inputs=report.queries, js="nt2vr.followReport")
         opened.success(self.on_visit, None, visited, **QUIET).success(None, js="nt2vr.showPlace")
@@ -140,11 +195,21 @@ class EvaluateTab:
         filtered = script("filterQueries", FILTERS, [PAGE, "query"])
         for changed in filters:
             changed.input(None, [address, *filters], address, js=filtered)
-        address.change(self.on_address, address, [*moving, report.filters["cue"]], trigger_mode="always_last", **QUIET)
+        address.change(
+            self.on_address,
+            address,
+            [*moving, report.filters["cue"]],
+            trigger_mode="always_last",
+            **QUIET,
+        )
         for each in (report.report, report.queries, report.review):
             each.show(None, None, address, js="nt2vr.here")
         noted = report.review.note(  # a tag, then a note: none may be dropped while the other is being saved
-            self.on_note, None, [report.report, report.filters["tag"]], trigger_mode="multiple", **QUIET
+            self.on_note,
+            None,
+            [report.report, report.filters["tag"]],
+            trigger_mode="multiple",
+            **QUIET,
         )
         noted.success(None, None, address, js="nt2vr.noteSaved")
         noted.failure(None, js="nt2vr.noteFailed")
@@ -169,15 +234,24 @@ class EvaluateTab:
         """List the built-in data and the libraries with captions; questions of other kinds last."""
         num_shown = len(self._searcher.gallery.videos)
         libraries = [
-            (f"{info.name} ({counted(info.num_clips, 'clip')}): from your libraries", f"{LIBRARY}{info.id}")
+            (
+                f"{info.name} ({counted(info.num_clips, 'clip')}): from your libraries",
+                f"{LIBRARY}{info.id}",
+            )
             for info in self._media.libraries.infos()
             if info.has_captions
         ]
         return [
             (f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)", WORLD),
-            (f"Gallery ({num_shown} clips): every query opens in Search with its relevant clips", GALLERY),
+            (
+                f"Gallery ({num_shown} clips): every query opens in Search with its relevant clips",
+                GALLERY,
+            ),
             *libraries,
-            ("Classes: who is in a test scene of the built-in world, what they do, and where", CLASSES + WORLD),
+            (
+                "Classes: who is in a test scene of the built-in world, what they do, and where",
+                CLASSES + WORLD,
+            ),
             *shipped_data(),
         ]
 
@@ -191,11 +265,18 @@ class EvaluateTab:
             row = report.row(int(place))
         except (Nt2vrError, ValueError, IndexError):
             return Marked()
-        return marks_of(row) if row.query.text == text and report.source.get("library", "") == gallery else Marked()
+        return (
+            marks_of(row)
+            if row.query.text == text and report.source.get("library", "") == gallery
+            else Marked()
+        )
 
     def on_visit(self, request: gr.Request) -> list[Any]:
         """List the systems, disable what this visitor may not do, and say why."""
-        own, delete = self._permissions.may("paths", request), self._permissions.may("delete", request)
+        own, delete = (
+            self._permissions.may("paths", request),
+            self._permissions.may("delete", request),
+        )
         refusal = self._permissions.refusal(request, "paths", "delete")
         return [
             gr.Dropdown(choices=self._searcher.system_names()),
@@ -221,8 +302,9 @@ class EvaluateTab:
     def on_poll(self, chosen: str | None, seen: Job[str] | None, request: gr.Request) -> Any:
         """Update the progress; open the report that was waited for.
 
-        The answer of an earlier tick can arrive after that of “Cancel”, and then shows a job that has ended as under
-        way, with the timer on. So a job that has ended is shown even if it was seen; that turns the timer off.
+        The answer of an earlier tick can arrive after that of “Cancel”, and then shows a job that
+        has ended as under way, with the timer on. So a job that has ended is shown even if it was
+        seen; that turns the timer off.
         """
         job = self._evaluations.job
         report_id = _report_of(chosen)
@@ -233,9 +315,17 @@ class EvaluateTab:
         return self._watched(report_id, request)
 
     def on_start(
-        self, data: str, split: str, systems: list[str], per_kind: int, model: str, request: gr.Request
+        self,
+        data: str,
+        split: str,
+        systems: list[str],
+        per_kind: int,
+        model: str,
+        request: gr.Request,
     ) -> Updates:
-        name = data.strip() if isinstance(data, str) else ""  # a box with values of its own may send anything
+        name = (
+            data.strip() if isinstance(data, str) else ""
+        )  # a box with values of its own may send anything
         prefix = prefix_of(name)
         if prefix:
             if name == prefix or not model or per_kind not in SIZES:
@@ -276,14 +366,23 @@ class EvaluateTab:
         """Open a report, or the form if there is none of this id; None opens the newest unless a job is under way."""
         parts, entries = self._open, self._archive.entries()
         if link is None:
-            can_open = entries and not entries[0].problem and not _is_under_way(self._evaluations.job)
+            can_open = (
+                entries and not entries[0].problem and not _is_under_way(self._evaluations.job)
+            )
             link = ReportLink(entries[0].report_id if can_open else "")
         elif link.report not in [entry.report_id for entry in entries]:
             if link.query is not None:
-                gr.Warning("The report of this link was deleted. Choose another one, or evaluate again.")
+                gr.Warning(
+                    "The report of this link was deleted. Choose another one, or evaluate again."
+                )
             link = ReportLink()
         address = ReportLink(link.report).address
-        opened: Updates = {self._chosen: address, parts.report: {}, parts.queries: {}, parts.review: {}}
+        opened: Updates = {
+            self._chosen: address,
+            parts.report: {},
+            parts.queries: {},
+            parts.review: {},
+        }
         try:
             opened |= self._opened(link, visitor) if link.report else {}
         except ConfigError as error:  # the report cannot be read, but it can still be deleted
@@ -302,10 +401,18 @@ class EvaluateTab:
         }
 
     def _opened(self, link: ReportLink, visitor: Visitor) -> Updates:
-        report, listing, parts = self._archive.load(link.report), self._listing(link, visitor), self._open
-        values = {name: getattr(listing.link, name) or "" for name in FILTERS} | {"fails": bool(listing.link.fails)}
+        report, listing, parts = (
+            self._archive.load(link.report),
+            self._listing(link, visitor),
+            self._open,
+        )
+        values = {name: getattr(listing.link, name) or "" for name in FILTERS} | {
+            "fails": bool(listing.link.fails)
+        }
         menus = {
-            name: gr.Dropdown(choices, value=values[name], visible=name != "tag" or report.presentation.has_review)
+            name: gr.Dropdown(
+                choices, value=values[name], visible=name != "tag" or report.presentation.has_review
+            )
             for name, choices in menus_of(listing).items()
         }
         points = points_of(report)
@@ -325,7 +432,11 @@ class EvaluateTab:
     def _watched(self, report_id: str, visitor: Visitor) -> Updates:
         """Show the list, the evaluation under way, and the buttons as it allows."""
         job, form, tell = self._evaluations.job, self._form, self._permissions.teller(visitor)
-        can_cancel = job is not None and job.state == "running" and self._permissions.may_cancel(job.session, visitor)
+        can_cancel = (
+            job is not None
+            and job.state == "running"
+            and self._permissions.may_cancel(job.session, visitor)
+        )
         return {
             self._reports: reports_view(self._archive.entries(), report_id, job, tell),
             self._seen: job,
@@ -340,7 +451,9 @@ class EvaluateTab:
         if not address:  # a note was saved, and the person has left the report
             return gr.skip()
         listing = self._listing(_read(address), request)
-        return self._moved(listing, request) | {self._open.filters["cue"]: gr.Dropdown(menus_of(listing)["cue"])}
+        return self._moved(listing, request) | {
+            self._open.filters["cue"]: gr.Dropdown(menus_of(listing)["cue"])
+        }
 
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Save tag and note of a query; the browser then asks for the list again."""
@@ -348,18 +461,31 @@ class EvaluateTab:
         link = _read(event_value(event, "link", str))
         if link.query is None:
             raise ConfigError("The note names no query. It is not saved.")
-        said = Remark(event_value(event, "tag", str).strip(), event_value(event, "note", str).strip())
+        said = Remark(
+            event_value(event, "tag", str).strip(), event_value(event, "note", str).strip()
+        )
         self._archive.annotate(link.report, link.query, said)
         tags = menus_of(self._listing(link, request))["tag"]
-        return {self._open.report: self._report_view(link.report), self._open.filters["tag"]: gr.Dropdown(tags)}
+        return {
+            self._open.report: self._report_view(link.report),
+            self._open.filters["tag"]: gr.Dropdown(tags),
+        }
 
     def _report_view(self, report_id: str) -> dict[str, Any]:
-        name = next((entry.name for entry in self._archive.entries() if entry.report_id == report_id), "")
-        return report_view(self._archive.load(report_id), report_id, self._archive.files(report_id), name)
+        name = next(
+            (entry.name for entry in self._archive.entries() if entry.report_id == report_id), ""
+        )
+        return report_view(
+            self._archive.load(report_id), report_id, self._archive.files(report_id), name
+        )
 
     def on_breakdown(self, shown: dict[str, Any], listed: dict[str, Any], key: str) -> list[Any]:
         """Break the chosen metric down by negation word, or compare all if the two systems have not both."""
-        report_id, first, second = str(shown.get("id", "")), str(listed.get("first")), str(listed.get("second"))
+        report_id, first, second = (
+            str(shown.get("id", "")),
+            str(listed.get("first")),
+            str(listed.get("second")),
+        )
         report = self._archive.load(report_id) if report_id else None
         choices = measure_choices(report, first, second) if report else []
         keys = [known for _, known in choices]
@@ -373,7 +499,9 @@ class EvaluateTab:
     def on_open_picture(self, event: gr.EventData, visitor: Visitor) -> Mapping[str, str]:
         link = _read(event_value(event, "link", str))
         decoder = self._media.decoder if self._permissions.may("paths", visitor) else None
-        return picture_query(self._archive.load(link.report), link.query, self._media.libraries, decoder)
+        return picture_query(
+            self._archive.load(link.report), link.query, self._media.libraries, decoder
+        )
 
     def on_open_query(self, event: gr.EventData, _: Visitor) -> Mapping[str, str]:
         return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
@@ -403,7 +531,9 @@ class EvaluateTab:
         ids = frozenset(video.video_id for video in searcher.gallery.videos)
         if not searcher.key and ids.isdisjoint(report.video_ids):
             return None
-        return Home(searcher.key, ids, lambda video_id: self._media.urls(key, searcher.video(video_id)))
+        return Home(
+            searcher.key, ids, lambda video_id: self._media.urls(key, searcher.video(video_id))
+        )
 
 
 def _own_data() -> str:
@@ -416,7 +546,12 @@ def _own_data() -> str:
 def _choose_data() -> str:
     """Return the script that shows the fields which the chosen data has."""
     sized = [f"{prefix}{name}" for prefix, kind in benchmark_kinds().items() for name in kind.sized]
-    constants = {"ofModels": list(benchmark_kinds()), "sized": sized, "builtIn": BUILT_IN, "library": LIBRARY}
+    constants = {
+        "ofModels": list(benchmark_kinds()),
+        "sized": sized,
+        "builtIn": BUILT_IN,
+        "library": LIBRARY,
+    }
     return script("chooseData", constants)
 
 
@@ -441,8 +576,8 @@ def picture_query(
 ) -> dict[str, str]:
     """Return the values of a query's link in Search; a ConfigError if the report has no such query with a picture.
 
-    Its reference is drawn as an upload, found among the clips of libraries, or, with a decoder, read from its file:
-    only for those who may name files.
+    Its reference is drawn as an upload, found among the clips of libraries, or, with a decoder,
+    read from its file: only for those who may name files.
     """
     if place is None or not 0 <= place < len(report.queries) or not report.queries[place].picture:
         raise ConfigError("The report has no such query. Choose one from the list.")
@@ -485,24 +620,36 @@ def _upload_path(key: str) -> Path:
 class FormParts:
     """The form of a new evaluation, and the progress of the one under way."""
 
-    def __init__(self, systems: list[str], models: list[str], choices: list[tuple[str, str]]) -> None:
+    def __init__(
+        self, systems: list[str], models: list[str], choices: list[tuple[str, str]]
+    ) -> None:
         with gr.Column(elem_id="evaluate-form") as self.column:
             lead("Measure models", "Each answers the same queries, whose right clips are known.")
             with gr.Row(equal_height=True):
                 wide: dict[str, Any] = {"allow_custom_value": True, "scale": 4, "min_width": 280}
-                self.data = menu("evaluate-data", "Data", choices, value=GALLERY, info=BUILT_IN_DATA, **wide)
+                self.data = menu(
+                    "evaluate-data", "Data", choices, value=GALLERY, info=BUILT_IN_DATA, **wide
+                )
                 narrow: dict[str, Any] = {"visible": False, "scale": 1, "min_width": 120}
-                self.split = menu("evaluate-split", "Split", SPLITS, value="test", info="of the data", **narrow)
+                self.split = menu(
+                    "evaluate-split", "Split", SPLITS, value="test", info="of the data", **narrow
+                )
                 sizes = {"value": SIZES[0], "info": "per kind of change"}
                 self.per_kind = menu("evaluate-per-kind", "Queries", SIZES, **sizes, **narrow)
             several = {"value": list(DEFAULT_SYSTEMS), "multiselect": True, "info": CONTROLS}
             self.systems = menu("evaluate-systems", "Systems", systems, **several)
-            self.model = menu("evaluate-model", "Model", models, value="CLIP", info=WAYS, visible=False)
+            self.model = menu(
+                "evaluate-model", "Model", models, value="CLIP", info=WAYS, visible=False
+            )
             chosen = [self.split, self.per_kind, self.systems, self.model]
             self.data.change(None, self.data, chosen, js=_choose_data())
             with gr.Row():
-                self.start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
-                self.cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)
+                self.start = gr.Button(
+                    "Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220
+                )
+                self.cancel = gr.Button(
+                    "Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120
+                )
             self.problem = problem_place("evaluate-problem")
             self.note = gr.Markdown(visible=False, elem_id="evaluate-note")
             self.job = template("evaluate-job", {})
@@ -514,32 +661,56 @@ class ReportParts:
     def __init__(self) -> None:
         with gr.Column(visible=False, elem_id="evaluate-watch") as self.column:
             with gr.Row(elem_id="evaluate-buttons"):
-                self.rename = gr.Button("Rename", elem_id="evaluate-rename", size="sm", min_width=90)
-                self.delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
-            self.confirm = Confirmation("evaluate", "delete", "Delete this report permanently?", "Delete")
-            with gr.Row(visible=False, elem_id="evaluate-naming", elem_classes="nt-confirm nt-naming") as self.naming:
+                self.rename = gr.Button(
+                    "Rename", elem_id="evaluate-rename", size="sm", min_width=90
+                )
+                self.delete = gr.Button(
+                    "Delete", elem_id="evaluate-delete", size="sm", min_width=90
+                )
+            self.confirm = Confirmation(
+                "evaluate", "delete", "Delete this report permanently?", "Delete"
+            )
+            with gr.Row(
+                visible=False, elem_id="evaluate-naming", elem_classes="nt-confirm nt-naming"
+            ) as self.naming:
                 bare: dict[str, Any] = {"container": False, "show_label": False, "max_lines": 1}
                 named = "Name of this report"
-                self.name = gr.Textbox(placeholder=named, label=named, elem_id="evaluate-name", **bare)
+                self.name = gr.Textbox(
+                    placeholder=named, label=named, elem_id="evaluate-name", **bare
+                )
                 self.save_name = gr.Button("Save", size="sm", elem_id="evaluate-save-name")
             self.problem = problem_place("report-problem")
             self.report = template("evaluate-report", {})
-            axes: dict[str, Any] = {"x": X, "y": Y, "x_lim": [None, 1], "y_lim": [None, 100], "color": "system"}
-            self.chart = gr.ScatterPlot(**axes, height=300, show_label=False, visible=False, elem_id="evaluate-chart")
+            axes: dict[str, Any] = {
+                "x": X,
+                "y": Y,
+                "x_lim": [None, 1],
+                "y_lim": [None, 100],
+                "color": "system",
+            }
+            self.chart = gr.ScatterPlot(
+                **axes, height=300, show_label=False, visible=False, elem_id="evaluate-chart"
+            )
             with gr.Row(elem_id="evaluate-filters", equal_height=True):  # style.css lays them out
                 labels = {"first": "Compare", "second": "with", "order": "Sort by most"}
                 self.filters: dict[str, Any] = {
                     name: menu(
-                        f"evaluate-{name}", labels.get(name, name.capitalize()), ORDERS if name == "order" else ()
+                        f"evaluate-{name}",
+                        labels.get(name, name.capitalize()),
+                        ORDERS if name == "order" else (),
                     )
                     for name in FILTERS[:6]
                 }
-                find = gr.Textbox(label="Find", placeholder="words of the query", elem_id="evaluate-find")
+                find = gr.Textbox(
+                    label="Find", placeholder="words of the query", elem_id="evaluate-find"
+                )
                 fails = gr.Checkbox(False, label="fails everywhere", elem_id="evaluate-fails")
                 self.filters |= {"find": find, "fails": fails}
             label = "Breakdown: where the two systems differ by more than noise"
             with fold(label, elem_id="evaluate-breakdowns") as self.breakdown:
-                self.measure = menu("evaluate-measure", "Measure", [ALL_MEASURES], value=ALL_MEASURES)
+                self.measure = menu(
+                    "evaluate-measure", "Measure", [ALL_MEASURES], value=ALL_MEASURES
+                )
                 self.groups = gr.Dataframe(
                     interactive=False, wrap=True, column_widths=WIDTHS, elem_id="evaluate-groups"
                 )

@@ -46,22 +46,33 @@ def drawings_view(
 ) -> dict[str, Any]:
     """Say which of some models know only drawings, and offer to get a better one, at its cost; nothing if none does.
 
-    If one of the named models knows more, none is offered. `num_clips` of the library is 0 if that is not known yet;
-    `again` is true if they have indexed it already.
+    If one of the named models knows more, none is offered. `num_clips` of the library is 0 if that
+    is not known yet; `again` is true if they have indexed it already.
     """
     given = [name for name in dict.fromkeys(names) if name]
     drawn = [name for name in given if models.knows_only_drawings(name)]
     if not drawn:
         return {}
-    know, mean = ("knows", "its ranking means") if len(drawn) == 1 else ("know", "their rankings mean")
+    know, mean = (
+        ("knows", "its ranking means") if len(drawn) == 1 else ("know", "their rankings mean")
+    )
     text = f"{listed(*drawn)} {know} only drawings: of real videos, {mean} almost nothing."
     if len(drawn) < len(given):
         return {"text": text}
     model = better_model(models)
     is_here = model in models.names()
-    do = f"Use {model} instead" if is_here else f"Get {model} and index {'again' if again else 'with it'}"
+    do = (
+        f"Use {model} instead"
+        if is_here
+        else f"Get {model} and index {'again' if again else 'with it'}"
+    )
     refusal = permissions.refusal(visitor, *(("import",) if is_here else ("import", "download")))
-    return {"text": text, "do": do, "cost": _cost(models.device, model, is_here, num_clips), "refusal": refusal}
+    return {
+        "text": text,
+        "do": do,
+        "cost": _cost(models.device, model, is_here, num_clips),
+        "refusal": refusal,
+    }
 
 
 def _cost(device: str, name: str, is_here: bool, num_clips: int) -> str:
@@ -135,7 +146,11 @@ class Indexing:
             permissions.check("download", visitor)
 
     def _start(
-        self, library_id: str, model: str, session: str, prepare: Callable[[Progress], object] | None = None
+        self,
+        library_id: str,
+        model: str,
+        session: str,
+        prepare: Callable[[Progress], object] | None = None,
     ) -> Future[IndexJob]:
         """Queue an update; `prepare` downloads its model."""
         parts = self._services
@@ -152,7 +167,9 @@ class Indexing:
         ended.add_done_callback(lambda _: self.galleries.forget(info.id))
         return ended
 
-    def move(self, library_id: str, path: str, roots: Sequence[Path], session: str = "") -> Future[IndexJob]:
+    def move(
+        self, library_id: str, path: str, roots: Sequence[Path], session: str = ""
+    ) -> Future[IndexJob]:
         """Queue the move of a library to a path in one of `roots`; one that cannot be used is refused at once."""
         libraries, cache = self._services.libraries, self._services.cache
         info = libraries.find(library_id)
@@ -174,7 +191,12 @@ class Indexing:
         self._runner.cancel(number)
 
     def drawings(
-        self, key: str, systems: Sequence[str], permissions: Permissions, visitor: Visitor, again: bool
+        self,
+        key: str,
+        systems: Sequence[str],
+        permissions: Permissions,
+        visitor: Visitor,
+        again: bool,
     ) -> dict[str, Any]:
         """Say of the systems that a library is searched by what `drawings_view` says of their models."""
         if not key:
@@ -204,20 +226,33 @@ def index_view(
 ) -> dict[str, Any]:
     """Show what a library lacks of its index, with a button that has it indexed, or how far that has come.
 
-    `job` is the library's update, if it is under way or has failed; `tell` is as `job_view` takes it; `refusal` says
-    why this visitor may not start one; `drawings`, as from `drawings_view`, is not shown while an update is under way.
+    `job` is the library's update, if it is under way or has failed; `tell` is as `job_view` takes
+    it; `refusal` says why this visitor may not start one; `drawings`, as from `drawings_view`, is
+    not shown while an update is under way.
     """
     warning = {"drawings": dict(drawings)} if drawings else {}
     if job is not None:
         return {"job": job_view(job, job_word(job), tell), **({} if job.is_under_way else warning)}
     if problem is not None:
-        return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal, **warning}
+        return {
+            "text": str(problem),
+            "models": "|".join(problem.models),
+            "refusal": refusal,
+            **warning,
+        }
     rankings = answer.rankings if answer else ()
     behind = {ranking.system.model: ranking.missing for ranking in rankings if ranking.missing}
     if not behind:
         return warning
-    lacking = "; ".join(f"{count:,} clips are not indexed by {model}" for model, count in behind.items())
-    return {"text": f"{lacking}: they were not searched.", "models": "|".join(behind), "refusal": refusal, **warning}
+    lacking = "; ".join(
+        f"{count:,} clips are not indexed by {model}" for model, count in behind.items()
+    )
+    return {
+        "text": f"{lacking}: they were not searched.",
+        "models": "|".join(behind),
+        "refusal": refusal,
+        **warning,
+    }
 
 
 def wire_indexing(
@@ -249,13 +284,25 @@ def wire_indexing(
         if last is None:  # another gallery was chosen meanwhile
             return gr.skip(), ended, gr.skip(), gr.skip()
         drawings = indexing.drawings(key, chosen or (), permissions, request, again=True)
-        if last is not None and last.state == "failed":  # what is shown stays, and so does the reason
-            panel = index_view(None, None, last, tell=permissions.teller(request), drawings=drawings)
+        if (
+            last is not None and last.state == "failed"
+        ):  # what is shown stays, and so does the reason
+            panel = index_view(
+                None, None, last, tell=permissions.teller(request), drawings=drawings
+            )
             return panel, ended, gr.skip(), gr.skip()
-        used = last.models if last is not None and last.state == "finished" and "do" in drawings else ()
+        used = (
+            last.models
+            if last is not None and last.state == "finished" and "do" in drawings
+            else ()
+        )
         better = [model for model in used if not indexing.models.knows_only_drawings(model)]
         names = [name for model in better for name in systems_of(model)]
-        shown = gr.Dropdown(system_choices(indexing.galleries.built_in.system_names()), value=names, multiselect=True)
+        shown = gr.Dropdown(
+            system_choices(indexing.galleries.built_in.system_names()),
+            value=names,
+            multiselect=True,
+        )
         return {}, ended, shown if names else gr.skip(), f"{time.monotonic()}"
 
     panel.start(on_index, gallery, [panel, timer], **QUIET)

@@ -1,7 +1,7 @@
 """URLs of clips' posters and previews, and the route that serves those of libraries.
 
-A URL names a library and a clip's content. It is looked up among the library's clips and never becomes a path, so
-nothing but posters and previews can be asked for.
+A URL names a library and a clip's content. It is looked up among the library's clips and never
+becomes a path, so nothing but posters and previews can be asked for.
 """
 
 import re
@@ -32,9 +32,13 @@ from nt2vr.ui.web.permissions import Permissions
 KINDS = {"poster.jpg": "image/jpeg", "preview.webm": "video/webm"}
 FRAME = re.compile(r"frame-([0-9]{1,2})-of-([0-9]{1,2})\.jpg")
 FRAME_SIDE = 224  # pixels
-FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}  # of files that are named by their content
+FOREVER = {
+    "Cache-Control": "public, max-age=31536000, immutable"
+}  # of files that are named by their content
 MOMENT = "moment"  # kind of a clip cut out of its film
-MAKING = 4  # posters and previews made at a time for those who look at clips before they are indexed
+MAKING = (
+    4  # posters and previews made at a time for those who look at clips before they are indexed
+)
 
 
 @dataclass
@@ -45,7 +49,9 @@ class Media:
     libraries: Libraries
     decoder: Decoder
     permissions: Permissions
-    _by_content: WeakKeyDictionary[Searcher, Mapping[str, Video]] = field(default_factory=WeakKeyDictionary)
+    _by_content: WeakKeyDictionary[Searcher, Mapping[str, Video]] = field(
+        default_factory=WeakKeyDictionary
+    )
     _lock: Lock = field(default_factory=Lock)
 
     def urls(self, gallery: str, video: Video) -> dict[str, str]:
@@ -59,8 +65,12 @@ class Media:
         limiter = CapacityLimiter(MAKING)
 
         async def serve(request: Request) -> Response:
-            library, content, kind = (request.path_params[name] for name in ("library", "content", "kind"))
-            if kind == MOMENT and not self.permissions.may("paths", request):  # it is as large as the film
+            library, content, kind = (
+                request.path_params[name] for name in ("library", "content", "kind")
+            )
+            if kind == MOMENT and not self.permissions.may(
+                "paths", request
+            ):  # it is as large as the film
                 raise HTTPException(403)
             frame = FRAME.fullmatch(kind)
             if kind not in (MOMENT, *KINDS) and (frame is None or int(frame[1]) >= int(frame[2])):
@@ -72,12 +82,16 @@ class Media:
                     jpeg = await to_thread.run_sync(still, *place, limiter=limiter)
                     return Response(jpeg, media_type="image/jpeg", headers=FOREVER)
                 file = await to_thread.run_sync(self._file, library, video, kind, limiter=limiter)
-            except Nt2vrError as error:  # no such library, or a clip that cannot be decoded any more
+            except (
+                Nt2vrError
+            ) as error:  # no such library, or a clip that cannot be decoded any more
                 raise HTTPException(404, str(error)) from error
             if kind != MOMENT:
                 return FileResponse(file, media_type=KINDS[kind], headers=FOREVER)
             name = f"{video.path.stem} {clock(video.start).replace(':', '.')}{file.suffix}"
-            return FileResponse(file, filename=name, background=BackgroundTask(file.unlink, missing_ok=True))
+            return FileResponse(
+                file, filename=name, background=BackgroundTask(file.unlink, missing_ok=True)
+            )
 
         return Route("/media/{library}/{content}/{kind}", serve, methods=["GET"])
 
@@ -85,7 +99,9 @@ class Media:
         searcher = self.galleries.searcher(library)
         with self._lock:
             if searcher not in self._by_content:
-                self._by_content[searcher] = {content_key(video): video for video in searcher.gallery.videos}
+                self._by_content[searcher] = {
+                    content_key(video): video for video in searcher.gallery.videos
+                }
             video = self._by_content[searcher].get(content)
         if video is None:
             raise HTTPException(404)

@@ -31,7 +31,10 @@ PATHS = {  # kind -> the label of its path, and an example
     "uploads": ("", ""),
     "folder": ("Folder", "~/Videos"),
     "manifest": ("Captions file: CSV, TSV, JSONL or JSON", "~/clips/captions.jsonl"),
-    "dataset": ("Folder of MSR-VTT, VATEX, Flickr30k, COCO, or of files with captions", "~/data/msrvtt"),
+    "dataset": (
+        "Folder of MSR-VTT, VATEX, Flickr30k, COCO, or of files with captions",
+        "~/data/msrvtt",
+    ),
 }
 INDEXED_BY = "Model to index with"
 ELSEWHERE = "If its folder was moved, where is it now?"
@@ -47,22 +50,41 @@ class NewParts:
             label = "Where the videos come from"
             self.kind = gr.Radio(list(KINDS), value="uploads", label=label, elem_id="library-kind")
             several: dict[str, Any] = {"file_count": "multiple", "elem_id": "library-files"}
-            self.files = gr.File(label="Videos and pictures", height=180, type="filepath", **several)
+            self.files = gr.File(
+                label="Videos and pictures", height=180, type="filepath", **several
+            )
             with gr.Row(equal_height=True):
                 self.path = _textbox("library-path", 4, label="Folder", visible=False)
-                split: dict[str, Any] = {"value": "all", "scale": 1, "min_width": 120, "visible": False}
-                self.split = menu("library-split", "Split", ["all", "test", "validation", "train"], **split)
+                split: dict[str, Any] = {
+                    "value": "all",
+                    "scale": 1,
+                    "min_width": 120,
+                    "visible": False,
+                }
+                self.split = menu(
+                    "library-split", "Split", ["all", "test", "validation", "train"], **split
+                )
             self.problem = problem_place("library-problem")
             with gr.Row(equal_height=True):
                 self.name = _textbox("library-name", 3, label="Name", placeholder="Holiday")
                 place: dict[str, Any] = {"scale": 2, "min_width": 180, "elem_id": "library-window"}
                 label = "Seconds per window (0: keep videos whole)"
                 self.window = gr.Number(WINDOW_S, label=label, minimum=0, **place)
-                self.model = menu("library-first-model", INDEXED_BY, models, value=default, scale=3, min_width=200)
+                self.model = menu(
+                    "library-first-model", INDEXED_BY, models, value=default, scale=3, min_width=200
+                )
             self.drawings = template("search-index", {}, elem_id="form-drawings")
             self.add = _button("library-add", "Add and index", 220, scale=0, variant="primary")
             self.note = gr.Markdown(visible=False, elem_id="library-note")
-        self.inputs = [self.kind, self.name, self.files, self.path, self.split, self.window, self.model]
+        self.inputs = [
+            self.kind,
+            self.name,
+            self.files,
+            self.path,
+            self.split,
+            self.window,
+            self.model,
+        ]
 
 
 class OpenParts:
@@ -71,7 +93,9 @@ class OpenParts:
     def __init__(self, models: Sequence[str], default: str, teaching: Teaching) -> None:
         with gr.Column(visible=False, elem_id="library-open") as self.column:
             with gr.Row(elem_id="library-buttons"):
-                self.elsewhere = gr.Button("Move…", elem_id="library-elsewhere", size="sm", min_width=76)
+                self.elsewhere = gr.Button(
+                    "Move…", elem_id="library-elsewhere", size="sm", min_width=76
+                )
                 self.remove = gr.Button("Remove", elem_id="library-remove", size="sm", min_width=90)
             self.confirm = Confirmation("library", "remove", "", "Remove")
             self.problem = problem_place("open-problem")
@@ -81,7 +105,9 @@ class OpenParts:
                 self.move = _button("library-move", "Find its files", 140)
             self.search = template("library-posters", {"posters": []})
             with gr.Row(equal_height=True, elem_id="library-index"):
-                self.model = menu("library-model", INDEXED_BY, models, value=default, scale=3, min_width=200)
+                self.model = menu(
+                    "library-model", INDEXED_BY, models, value=default, scale=3, min_width=200
+                )
                 self.update = _button("library-update", "Update index", 140)
                 self.cancel = _button("library-cancel", "Cancel", 100, interactive=False)
                 more: dict[str, Any] = {"file_count": "multiple", "elem_id": "library-more"}
@@ -92,7 +118,9 @@ class OpenParts:
                 self.name = _textbox("library-new-name", 4, label="Name")
                 self.rename = _button("library-rename", "Rename", 120)
             self.skipped = template("library-skipped", {})
-            self.retry = _button("library-retry", "Read skipped files again", 220, scale=0, visible=False)
+            self.retry = _button(
+                "library-retry", "Read skipped files again", 220, scale=0, visible=False
+            )
 
 
 class LibraryParts:
@@ -125,7 +153,12 @@ class LibraryTab:
     _parts: LibraryParts
 
     def __init__(
-        self, media: Media, indexing: Indexing, permissions: Permissions, roots: Sequence[Path], teaching: Teaching
+        self,
+        media: Media,
+        indexing: Indexing,
+        permissions: Permissions,
+        roots: Sequence[Path],
+        teaching: Teaching,
     ) -> None:
         self._media, self._indexing, self._permissions = media, indexing, permissions
         self._libraries, self._roots, self._teaching = media.libraries, roots, teaching
@@ -136,7 +169,16 @@ class LibraryTab:
         form, o, models = p.form, p.open, [p.form.model, p.open.model]
         # everything that depends on which library is open, and on the updates under way
         panes, watched = [p.chosen, form.column, o.column], [p.seen, p.timer, p.libraries]
-        facts = [o.confirm.question, o.search, o.skipped, o.retry, o.name, o.more, o.model, o.drawings]
+        facts = [
+            o.confirm.question,
+            o.search,
+            o.skipped,
+            o.retry,
+            o.name,
+            o.more,
+            o.model,
+            o.drawings,
+        ]
         moves = [o.elsewhere, o.place, o.path, o.move]
         shown = [*panes, *watched, *facts, *moves, o.info, o.update, o.cancel]
         opened = tab.select(self.on_open, p.chosen, shown, **QUIET)
@@ -145,15 +187,29 @@ class LibraryTab:
         form.model.change(self.on_model, form.model, form.drawings, **QUIET)
         of_kind = [form.files, form.path, form.split, form.window]
         form.kind.change(None, form.kind, of_kind, js=script("chooseKind", PATHS))
-        p.timer.tick(self.on_poll, [p.chosen, p.seen], shown, queue=False, trigger_mode="once", **QUIET)
+        p.timer.tick(
+            self.on_poll, [p.chosen, p.seen], shown, queue=False, trigger_mode="once", **QUIET
+        )
         for asked in (form.add.click, form.drawings.get):
             added = [*shown, form.files, form.name, form.problem]
             asked(told_at(form.problem, self.on_add), form.inputs, added, **PRIVATE)
-        mended = (form.files.change, form.kind.change, form.path.input, form.name.input, form.window.input)
+        mended = (
+            form.files.change,
+            form.kind.change,
+            form.path.input,
+            form.name.input,
+            form.window.input,
+        )
         gr.on(mended, None, None, form.problem, js="() => ''")
         p.new.click(self.on_new, None, shown, **QUIET)
         p.libraries.pick(self.on_pick, None, shown, **QUIET)
-        gr.on((o.model.change, p.chosen.change), self.on_model, [o.model, p.chosen], o.drawings, **QUIET)
+        gr.on(
+            (o.model.change, p.chosen.change),
+            self.on_model,
+            [o.model, p.chosen],
+            o.drawings,
+            **QUIET,
+        )
         for event, handler, inputs in (
             (o.drawings.get, self.on_get, []),
             (o.update.click, self.on_update, [o.model]),
@@ -178,13 +234,18 @@ class LibraryTab:
         infos = self._libraries.infos()
         return self._show(chosen or (infos[0].id if infos else ""), request)
 
-    def on_visit(self, form_model: str | None, open_model: str | None, chosen: str, request: gr.Request) -> list[Any]:
+    def on_visit(
+        self, form_model: str | None, open_model: str | None, chosen: str, request: gr.Request
+    ) -> list[Any]:
         """List the models, disable what this visitor may not do, and say why; models of drawings are no default."""
         may = self._permissions.may("import", request) or self._permissions.may("paths", request)
         refusal = self._permissions.refusal(request, "import", "paths", "delete")
         names, default = self._models(), self._default_model()
         before = (form_model, open_model)  # of which one may have been removed
-        better = [default if name not in names or self._knows_only_drawings(name) else name for name in before]
+        better = [
+            default if name not in names or self._knows_only_drawings(name) else name
+            for name in before
+        ]
         return [
             gr.Button(interactive=may),
             gr.Markdown(refusal, visible=bool(refusal)),
@@ -193,28 +254,40 @@ class LibraryTab:
             self.on_model(better[1], chosen, request) if chosen else {},
         ]
 
-    def on_model(self, model: str | None, chosen: str = "", request: gr.Request | None = None) -> dict[str, Any]:
+    def on_model(
+        self, model: str | None, chosen: str = "", request: gr.Request | None = None
+    ) -> dict[str, Any]:
         """Say if a model knows only drawings, or is slow; of one that has indexed the open library, offer “not”."""
         if chosen and self._indexing.under_way(chosen):  # its clips are not counted yet
             return {}
         clips = len(self._indexing.galleries.searcher(chosen).gallery.videos) if chosen else 0
-        if self._permissions.may("import", request) and (cost := self._indexing.cost(model or "", clips)):
+        if self._permissions.may("import", request) and (
+            cost := self._indexing.cost(model or "", clips)
+        ):
             return {"drawings": {"text": cost}}
         if (view := self._warning(model, clips, request))["drawings"] or not (clips and model):
             return view
         models, indexed = self._indexing.models, self._indexing.galleries.is_indexed(chosen, model)
         if indexed and (name := models.named(taught(model))):
-            return {"taught": name, "id": chosen, "link": urlencode({"gallery": chosen, "systems": f"{model}|{name}"})}
+            return {
+                "taught": name,
+                "id": chosen,
+                "link": urlencode({"gallery": chosen, "systems": f"{model}|{name}"}),
+            }
         return {"teach": model} if indexed and model in self._teaching.names(request) else {}
 
     def _warning(self, model: str | None, clips: int, request: Visitor) -> dict[str, Any]:
-        return {"drawings": drawings_view(self._indexing.models, [model or ""], clips, self._permissions, request)}
+        return {
+            "drawings": drawings_view(
+                self._indexing.models, [model or ""], clips, self._permissions, request
+            )
+        }
 
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
         """Follow the updates; show what the open library has got once its update has ended.
 
-        Updates that have ended are shown even if they were seen: the answer of an earlier tick, which shows one as
-        under way, may have arrived last. That turns the timer off.
+        Updates that have ended are shown even if they were seen: the answer of an earlier tick,
+        which shows one as under way, may have arrived last. That turns the timer off.
         """
         now = self._indexing.by_library
         if now == seen and any(job.is_under_way for job in now.values()):
@@ -248,11 +321,15 @@ class LibraryTab:
         request: gr.Request,
     ) -> Updates:
         """Add a library, and index it in the background; after a warning, by a better model than the chosen one."""
-        is_better = event.target is not None and event.target.elem_id == self._parts.form.drawings.elem_id
+        is_better = (
+            event.target is not None and event.target.elem_id == self._parts.form.drawings.elem_id
+        )
         self._permissions.check("import" if kind == "uploads" else "paths", request)
         uploads, path = (_uploads(files), "") if kind == "uploads" else ([], path.strip())
         if kind == "uploads" and not uploads:
-            raise ConfigError("No file is uploaded yet. Choose videos and pictures, and wait until they are here.")
+            raise ConfigError(
+                "No file is uploaded yet. Choose videos and pictures, and wait until they are here."
+            )
         if is_better:
             self._indexing.check_get(self._permissions, request)
         else:
@@ -263,7 +340,11 @@ class LibraryTab:
             self._indexing.get(info.id, self._permissions, request)
         else:
             self._indexing.start(info.id, model, session_of(request))
-        return {**self._show(info.id, request), self._parts.form.files: None, self._parts.form.name: ""}
+        return {
+            **self._show(info.id, request),
+            self._parts.form.files: None,
+            self._parts.form.name: "",
+        }
 
     def on_update(self, chosen: str, model: str, request: gr.Request) -> Updates:
         self._permissions.check("import", request)
@@ -282,7 +363,9 @@ class LibraryTab:
             self._indexing.cancel(job.number)
         return self._show(chosen, request)
 
-    def on_more(self, chosen: str, files: list[str] | None, model: str, request: gr.Request) -> Updates:
+    def on_more(
+        self, chosen: str, files: list[str] | None, model: str, request: gr.Request
+    ) -> Updates:
         self._permissions.check("import", request)
         self._libraries.upload(self._libraries.find(chosen).id, _uploads(files))
         return self.on_update(chosen, model, request)
@@ -311,7 +394,10 @@ class LibraryTab:
 
     def on_search(self, event: gr.EventData, _: Visitor) -> Mapping[str, str]:
         """Return the values of the link to the last search of a library in this browser."""
-        return {**dict(parse_qsl(event_value(event, "link", str))), "gallery": event_value(event, "id", str)}
+        return {
+            **dict(parse_qsl(event_value(event, "link", str))),
+            "gallery": event_value(event, "id", str),
+        }
 
     def _show(self, chosen: str, visitor: Visitor) -> Updates:
         """Open a library, or the form if there is none with this id."""
@@ -346,27 +432,44 @@ class LibraryTab:
 
     def _progress(self, chosen: str, visitor: Visitor) -> Updates:
         """Show the list, and the open library with its update."""
-        p, o, jobs, infos = self._parts, self._parts.open, self._indexing.by_library, self._libraries.infos()
+        p, o, jobs, infos = (
+            self._parts,
+            self._parts.open,
+            self._indexing.by_library,
+            self._libraries.infos(),
+        )
         info = next((info for info in infos if info.id == chosen), None)
         job = self._indexing.under_way(chosen) if chosen else None
         is_busy = any(each.is_under_way for each in jobs.values())
-        can_cancel = job is not None and job.state != "stopping" and self._permissions.may_cancel(job.session, visitor)
+        can_cancel = (
+            job is not None
+            and job.state != "stopping"
+            and self._permissions.may_cancel(job.session, visitor)
+        )
         found: Updates = {}
-        if job is not None and info is not None and info.num_clips < MOST_WATCHED:  # thumbnails as they come
+        if (
+            job is not None and info is not None and info.num_clips < MOST_WATCHED
+        ):  # thumbnails as they come
             videos = self._indexing.galleries.searcher(info.id).gallery.videos
             found = {o.search: posters_view(info, videos, self._media.urls)}
         return found | {
             p.seen: jobs,
             p.timer: gr.Timer(active=is_busy),
             p.libraries: list_view(infos, jobs, chosen),
-            o.info: info_view(info, jobs.get(info.id), self._permissions.may("paths", visitor)) if info else {},
+            o.info: info_view(info, jobs.get(info.id), self._permissions.may("paths", visitor))
+            if info
+            else {},
             o.update: gr.Button(interactive=job is None),
             o.move: gr.Button(interactive=job is None),
             o.cancel: gr.Button(interactive=can_cancel),
         }
 
     def _models(self) -> list[str]:
-        return [name for name, entry in self._indexing.models.entries().items() if entry.kind in ("model", "run")]
+        return [
+            name
+            for name, entry in self._indexing.models.entries().items()
+            if entry.kind in ("model", "run")
+        ]
 
     def _default_model(self) -> str:
         return next(iter(self._indexing.models.real_models()), "CLIP")

@@ -16,7 +16,12 @@ from nt2vr.ui.library.indexing import job_word
 from nt2vr.ui.search.results import clock
 from nt2vr.ui.web.permissions import without_paths
 
-KIND_NAMES = {"uploads": "uploaded files", "folder": "folder", "manifest": "manifest", "dataset": "dataset"}
+KIND_NAMES = {
+    "uploads": "uploaded files",
+    "folder": "folder",
+    "manifest": "manifest",
+    "dataset": "dataset",
+}
 POSTERS = 24
 MOMENTS = 12  # of a film
 MOST_SKIPPED = 200  # rows of the table
@@ -24,14 +29,20 @@ MOST_MISSING = 20  # names after a move
 GONE = "Its files are not there now. What is indexed can still be searched."
 
 
-def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen: str) -> dict[str, Any]:
+def list_view(
+    infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen: str
+) -> dict[str, Any]:
     """List the libraries with the state of each, the open one marked."""
     rows = []
     for info in infos:
         job = jobs.get(info.id)
         state, word, share = "interrupted", "not indexed" if info.available else "unavailable", "0"
         if job is not None and (job.is_under_way or (job.models and job.state != "finished")):
-            state, word, share = job.state, state_text(job, job_word(job)), percent_text(job.done, job.total)
+            state, word, share = (
+                job.state,
+                state_text(job, job_word(job)),
+                percent_text(job.done, job.total),
+            )
         elif info.available and info.num_clips:
             state, word, share = "finished", "ready", "100"
         about = f"{counted(info.num_clips, 'clip')} · {KIND_NAMES[info.source.kind]}"
@@ -47,7 +58,8 @@ def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> dic
     facts = {
         "Made from": _origin(source, names_paths),
         "Files": f"{info.num_files + info.num_copies:,}{shares_text(info.num_copies)}",
-        "Clips": f"{info.num_clips:,}" + (f", in windows of {source.window_s:g} s" if source.window_s else ""),
+        "Clips": f"{info.num_clips:,}"
+        + (f", in windows of {source.window_s:g} s" if source.window_s else ""),
         "Duration": clock(info.seconds),
         "Skipped": f"{info.num_skipped:,}",
         "Captions": "yes" if info.has_captions else "none",
@@ -93,7 +105,11 @@ def _within(folder: Path, text: str) -> str:
 
 def _origin(source: Source, names_paths: bool) -> str:
     path = f" {source.path}" if names_paths and source.kind != "uploads" else ""
-    return KIND_NAMES[source.kind] + path + (f", {source.split} split" if source.kind == "dataset" else "")
+    return (
+        KIND_NAMES[source.kind]
+        + path
+        + (f", {source.split} split" if source.kind == "dataset" else "")
+    )
 
 
 def posters_view(
@@ -107,7 +123,11 @@ def posters_view(
     for name in list(films)[:: max(1, len(films) // POSTERS)][:POSTERS]:
         moments = films[name][:: max(1, len(films[name]) // MOMENTS)][:MOMENTS]
         of_moment = [urls(info.id, video)["poster"] for video in moments]
-        more = {"moments": " ".join(of_moment), "length": clock(films[name][-1].end or 0)} if moments[1:] else {}
+        more = (
+            {"moments": " ".join(of_moment), "length": clock(films[name][-1].end or 0)}
+            if moments[1:]
+            else {}
+        )
         posters.append({"src": of_moment[0], "text": name, **more})
     return {"id": info.id, "link": f"?gallery={info.id}", "posters": posters}
 

@@ -26,7 +26,9 @@ from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 
 ALIKE = 2e-4  # difference of two scores that is due to rounding
-SLACK_S = 0.5  # that a preview may be shorter than its clip before its frames are shown at wrong places
+SLACK_S = (
+    0.5  # that a preview may be shorter than its clip before its frames are shown at wrong places
+)
 
 
 def detail_view(
@@ -40,7 +42,8 @@ def detail_view(
 ) -> dict[str, Any]:
     """Show one clip enlarged: captions, its rank and best-matching frames in every column, its place in its film.
 
-    `film` is as `film_view` shows it, empty if the clip is no window of one; `names_paths` lets visitors see its path.
+    `film` is as `film_view` shows it, empty if the clip is no window of one; `names_paths` lets
+    visitors see its path.
     """
     return {
         "id": video.video_id,
@@ -66,16 +69,29 @@ def detail_view(
     }
 
 
-def backwards_view(view: Mapping[str, Any], seen: Sequence[Seen], scores: Sequence[float | None]) -> dict[str, Any]:
+def backwards_view(
+    view: Mapping[str, Any], seen: Sequence[Seen], scores: Sequence[float | None]
+) -> dict[str, Any]:
     """Show a `detail_view` played backwards: what each score becomes (None: unknown), and who does not notice."""
     rows, blind = [], []
     for row, one, score in zip(view["seen"], seen, scores, strict=True):
         change = None if score is None or one.score is None else score - one.score
-        text = "unknown" if change is None else f"{score:.3f} ({change:+.3f})" if abs(change) > ALIKE else "unchanged"
+        text = (
+            "unknown"
+            if change is None
+            else f"{score:.3f} ({change:+.3f})"
+            if abs(change) > ALIKE
+            else "unchanged"
+        )
         rows.append({**row, "backwards": text})
         blind += [row["name"]] if text == "unchanged" else []
     told = f"{', '.join(blind)}: nothing changes, because frames are pooled without regard to their order."
-    return {**view, "pressed": "true", "seen": rows, "order": told if blind else "The order of frames counts."}
+    return {
+        **view,
+        "pressed": "true",
+        "seen": rows,
+        "order": told if blind else "The order of frames counts.",
+    }
 
 
 def _place(video: Video, film: Mapping[str, Any], link: str) -> dict[str, str]:
@@ -94,7 +110,9 @@ def frame_pictures(video: Video, seen: Seen, urls: Mapping[str, str]) -> list[di
     if not video.content or is_covered:  # of the built-in gallery, a clip plays as a whole
         return [{"src": urls["src"], "at": moment} for moment in seen.moments]
     base, count = urls["src"].rpartition("/")[0], seen.num_frames
-    return [{"still": f"{base}/frame-{int(moment * count)}-of-{count}.jpg"} for moment in seen.moments]
+    return [
+        {"still": f"{base}/frame-{int(moment * count)}-of-{count}.jpg"} for moment in seen.moments
+    ]
 
 
 def film_view(answer: Answer, video: Video, windows: Iterable[Video]) -> dict[str, Any]:
@@ -109,17 +127,35 @@ def film_view(answer: Answer, video: Video, windows: Iterable[Video]) -> dict[st
     found = {video.video_id, *answer.moments}
 
     def moment(each: Video) -> dict[str, Any]:
-        left, width = (f"{100 * min(s / length, 1):.3f}" for s in (each.start, (each.end or length) - each.start))
+        left, width = (
+            f"{100 * min(s / length, 1):.3f}"
+            for s in (each.start, (each.end or length) - each.start)
+        )
         text = times_text(each.start, each.end)
-        return {"id": each.video_id, "left": left, "width": width, "text": text, "here": each == video}
+        return {
+            "id": each.video_id,
+            "left": left,
+            "width": width,
+            "text": text,
+            "here": each == video,
+        }
 
     moments = [moment(each) for each in film if each.video_id in found]
-    return {"length": clock(length), "where": times_text(video.start, video.end), "moments": moments}
+    return {
+        "length": clock(length),
+        "where": times_text(video.start, video.end),
+        "moments": moments,
+    }
 
 
 SIDE_BY_SIDE = 2  # systems explained at a time
 FAINT = 0.05  # smallest share that has the strongest colour, if it is the largest
-ROLES = {"sentence": "Sentence", "wanted": "Wanted", "unwanted": "Unwanted", "anchor": "Neutral texts"}
+ROLES = {
+    "sentence": "Sentence",
+    "wanted": "Wanted",
+    "unwanted": "Unwanted",
+    "anchor": "Neutral texts",
+}
 ADDED = "What the system searches for adds up to the score."
 ALONE = "The system searches for the sentence; its parts are scored alone for comparison, and are not added."
 SHARES = "How much the score falls without the word. Words act together, so shares do not add up to the score."
@@ -135,11 +171,17 @@ def chosen_columns(text: str, ranks: Sequence[int | None]) -> list[int]:
 
 
 def why_view(
-    answer: Answer, columns: Sequence[int], whys: Sequence[Why], video: Video, urls: Mapping[str, str]
+    answer: Answer,
+    columns: Sequence[int],
+    whys: Sequence[Why],
+    video: Video,
+    urls: Mapping[str, str],
 ) -> dict[str, Any]:
     """Show frames, parts and words of one clip for the systems of some columns, and the names of all systems."""
     names = [short_name(ranking.system.name) for ranking in answer.rankings]
-    largest = max(FAINT, *(abs(word.share or 0) for why in whys for word in why.words), 0)  # for all systems alike
+    largest = max(
+        FAINT, *(abs(word.share or 0) for why in whys for word in why.words), 0
+    )  # for all systems alike
     choices = [
         {"place": str(place), "name": name, "on": "true" if place in columns else "false"}
         for place, name in enumerate(names)
@@ -172,11 +214,21 @@ def brief(why: Why, query: Query) -> str:
     said = _cue_words(why, query)
     shares = [word.share for _, word in said if word.share is not None]
     if said and len(shares) == len(said):
-        joints = (" " if before + 1 == place else " … " for (before, _), (place, _) in pairwise(said))  # but not
-        text = "".join(chain.from_iterable(zip(["", *joints], (word.text for _, word in said), strict=True)))
+        joints = (
+            " " if before + 1 == place else " … " for (before, _), (place, _) in pairwise(said)
+        )  # but not
+        text = "".join(
+            chain.from_iterable(zip(["", *joints], (word.text for _, word in said), strict=True))
+        )
         return f"“{text}” added {signed(sum(shares))}"
-    taken = [part for part in why.parts if part.role == "unwanted" and part.contribution is not None]
-    return f"“{', '.join(part.text for part in taken)}” added {signed(sum(map(_value, taken)))}" if taken else ""
+    taken = [
+        part for part in why.parts if part.role == "unwanted" and part.contribution is not None
+    ]
+    return (
+        f"“{', '.join(part.text for part in taken)}” added {signed(sum(map(_value, taken)))}"
+        if taken
+        else ""
+    )
 
 
 def _cue_words(why: Why, query: Query) -> list[tuple[int, Word]]:
@@ -192,14 +244,24 @@ def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> dict[str, A
     count = len(why.frames)
     moments = tuple((place + 0.5) / count for place in range(count))
     pictures = frame_pictures(video, Seen(why.system, None, None, moments, count), urls)
-    if not pictures or why.score is None:  # one frame only, or a picture, all of whose frames are the same
+    if (
+        not pictures or why.score is None
+    ):  # one frame only, or a picture, all of whose frames are the same
         return {"frames": [], "frames_note": ""}
     low, high = min(0.0, *why.frames), max(0.0, *why.frames)
     span = (high - low) or 1.0
     frames = []
     for score, picture in zip(why.frames, pictures, strict=True):
-        bottom, height = f"{100 * (min(score, 0) - low) / span:.1f}", f"{100 * abs(score) / span:.1f}"
-        bar = {"score": f"{score:.3f}", "bottom": bottom, "height": height, "best": score == max(why.frames)}
+        bottom, height = (
+            f"{100 * (min(score, 0) - low) / span:.1f}",
+            f"{100 * abs(score) / span:.1f}",
+        )
+        bar = {
+            "score": f"{score:.3f}",
+            "bottom": bottom,
+            "height": height,
+            "best": score == max(why.frames),
+        }
         frames.append({**picture, **bar})
     since = "since its embedding is the mean of the frames' scaled to length 1"
     note = f"Mean of the frames: {sum(why.frames) / count:.3f}. Score of the clip: {why.score:.3f}, {since}."
@@ -217,7 +279,10 @@ def _parts_view(why: Why) -> dict[str, Any]:
         else:
             rows.append({**row, "value": signed(value), "kind": "up" if value >= 0 else "down"})
     used = [part.role for part in why.parts if part.contribution is not None]
-    return {"parts": rows, "parts_note": "" if not rows else ADDED if used != ["sentence"] else ALONE}
+    return {
+        "parts": rows,
+        "parts_note": "" if not rows else ADDED if used != ["sentence"] else ALONE,
+    }
 
 
 def _value(part: Part) -> float:
@@ -235,14 +300,23 @@ def _how(part: Part) -> str:
 
 def _words_view(why: Why, largest: float) -> dict[str, Any]:
     runs = groupby(why.words, key=lambda word: (word.role, word.place))
-    lines = [{"label": ROLES[role], "words": [_word_view(word, largest) for word in run]} for (role, _), run in runs]
+    lines = [
+        {"label": ROLES[role], "words": [_word_view(word, largest) for word in run]}
+        for (role, _), run in runs
+    ]
     left = f" The last {why.num_left:,} words were not tried." if why.num_left else ""
     return {"lines": lines, "words_note": SHARES + left}
 
 
 def _word_view(word: Word, largest: float) -> dict[str, str]:
     if word.share is None:
-        return {"text": word.text, "share": "all", "strength": "0", "kind": "", "title": "Nothing is left without it"}
+        return {
+            "text": word.text,
+            "share": "all",
+            "strength": "0",
+            "kind": "",
+            "title": "Nothing is left without it",
+        }
     return {
         "text": word.text,
         "share": signed(word.share),
@@ -273,7 +347,9 @@ def with_change(searcher: Searcher, video: Video, lines: Sequence[str], change: 
         return lines
     pick("change", change, CHANGES)
     searcher.checked(lines[0])
-    captions = (other.captions[0] for other in searcher.gallery.videos if other.captions and other != video)
+    captions = (
+        other.captions[0] for other in searcher.gallery.videos if other.captions and other != video
+    )
     line = changed(lines[0], change, list(islice(captions, OTHERS)), f"{len(lines)}")
     return lines if not line or line in lines else [*lines, line]
 
@@ -290,10 +366,16 @@ def match_view(lines: Sequence[str], found: Match | None) -> dict[str, Any]:
 def _system(found: Match, scored: Scored) -> dict[str, Any]:
     best = max((score for score in scored.scores if score is not None), default=0.0)
     rows = []
-    for number, (query, verdict, score) in enumerate(zip(found.queries, found.verdicts, scored.scores, strict=True)):
+    for number, (query, verdict, score) in enumerate(
+        zip(found.queries, found.verdicts, scored.scores, strict=True)
+    ):
         kind = {None: "best", "right": "up"}.get(verdict, "down")  # of the system's choice
         width = 0 if score is None else max(0.0, 100 * (1 - (best - score) / SPAN))
-        row = {"text": query.text, "truth": "true" if verdict == "right" else "", "width": f"{width:.0f}"}
+        row = {
+            "text": query.text,
+            "truth": "true" if verdict == "right" else "",
+            "width": f"{width:.0f}",
+        }
         told = "–" if score is None else f"{score:.3f}"
         rows.append({**row, "score": told, "kind": kind if number == scored.best else "other"})
     return {"name": short_name(scored.system.name), "rows": rows}
@@ -307,38 +389,58 @@ class ClipPanel:
     media: Media
     permissions: Permissions
 
-    def on_pick(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
-        return {} if answer is None else self._enlarged(answer, event_value(event, "id", str), request)
+    def on_pick(
+        self, answer: Answer | None, event: gr.EventData, request: gr.Request
+    ) -> dict[str, Any]:
+        return (
+            {} if answer is None else self._enlarged(answer, event_value(event, "id", str), request)
+        )
 
-    def on_why(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
+    def on_why(
+        self, answer: Answer | None, event: gr.EventData, request: gr.Request
+    ) -> dict[str, Any]:
         """Explain the scores of the enlarged clip under one or two systems."""
         if answer is None:
             return {}
         video_id = event_value(event, "id", str)
-        columns = chosen_columns(event_value(event, "columns", str), [seen.rank for seen in answer.see(video_id)])
+        columns = chosen_columns(
+            event_value(event, "columns", str), [seen.rank for seen in answer.see(video_id)]
+        )
         detail = self._enlarged(answer, video_id, request)
         whys = explain(answer, video_id, self.galleries.live.encoder, columns)
         video = self.galleries.searcher(answer.gallery).video(video_id)
         return {**detail, "why": why_view(answer, columns, whys, video, detail)}
 
-    def on_match(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
+    def on_match(
+        self, answer: Answer | None, event: gr.EventData, request: gr.Request
+    ) -> dict[str, Any]:
         """Score captions for the enlarged clip with the systems on display, after adding one by rules if asked to."""
         if answer is None:
             return {}
         video_id, change = event_value(event, "id", str), event_value(event, "change", str)
         searcher = self.galleries.searcher(answer.gallery)
-        lines = with_change(searcher, searcher.video(video_id), lines_of(event_value(event, "lines", str)), change)
+        lines = with_change(
+            searcher, searcher.video(video_id), lines_of(event_value(event, "lines", str)), change
+        )
         systems = [ranking.system.name for ranking in answer.rankings]
-        found = searcher.match(Reference((), video_id), lines, systems) if len(lines) >= MIN_LINES else None
+        found = (
+            searcher.match(Reference((), video_id), lines, systems)
+            if len(lines) >= MIN_LINES
+            else None
+        )
         return {**self._enlarged(answer, video_id, request), "match": match_view(lines, found)}
 
-    def on_backwards(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> dict[str, Any]:
+    def on_backwards(
+        self, answer: Answer | None, event: gr.EventData, request: gr.Request
+    ) -> dict[str, Any]:
         """Score the enlarged clip with its frames in reverse order, while it is played so."""
         if answer is None:
             return {}
         video_id = event_value(event, "id", str)
         scores = scored_backwards(answer, video_id, self.galleries.live.encoder)
-        return backwards_view(self._enlarged(answer, video_id, request), answer.see(video_id), scores)
+        return backwards_view(
+            self._enlarged(answer, video_id, request), answer.see(video_id), scores
+        )
 
     def _enlarged(self, answer: Answer, video_id: str, request: gr.Request) -> dict[str, Any]:
         searcher = self.galleries.searcher(answer.gallery)
@@ -346,5 +448,7 @@ class ClipPanel:
         verdict, urls = answer.verdict(video_id) or "", self.media.urls(answer.gallery, video)
         film = film_view(answer, video, searcher.gallery.videos)
         tells = self.permissions.may("paths", request) and not self.permissions.space_owner
-        view = detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by, tells)
+        view = detail_view(
+            video, answer.see(video_id), verdict, urls, film, answer.judged_by, tells
+        )
         return {**view, "boxes": boxes_text(answer, video, verdict)}

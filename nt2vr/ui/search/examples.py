@@ -20,7 +20,12 @@ from nt2vr.ui.web.permissions import Visitor, told
 from nt2vr.world.offers import story_queries
 
 EXAMPLES = ("a dog but no cat", "not dancing", "any vehicle except a car", "kitty without a doggy")
-GENERIC = ("a person, no car", "a room without people", "outdoors, but no animals", "not at night")  # for any videos
+GENERIC = (
+    "a person, no car",
+    "a room without people",
+    "outdoors, but no animals",
+    "not at night",
+)  # for any videos
 LOOKED_AT = 500  # clips of a library, spread over it
 MOST_OWN, MOST_DRAWN = 4, 40  # examples of a library's own, and captions that one is drawn from
 MAX_CHARS = 60  # of an example
@@ -28,7 +33,11 @@ CAMERA = re.compile(  # words of names that cameras, phones and programs give
     r"img|vid|mov|mvi|dsc[fn]?|pxl|gopr|dji|whatsapp|videos?|images?|clips?|films?|movies?|screen|recordings?|screenshot|"
     r"untitled|copy|final|edit(ed)?|part|scene|take|cam(era)?|audio|fps|uhd|test|sample|preview"
 )
-SPLIT, WORD, VOWEL = re.compile(r"[\W_]+"), re.compile(r"([^\W\d_]+)\d*"), re.compile(r"[aeiouy]|[^\x00-\x7f]")
+SPLIT, WORD, VOWEL = (
+    re.compile(r"[\W_]+"),
+    re.compile(r"([^\W\d_]+)\d*"),
+    re.compile(r"[aeiouy]|[^\x00-\x7f]"),
+)
 
 
 def status_line(galleries: Galleries, key: str = "", visitor: Visitor = None) -> str:
@@ -73,7 +82,9 @@ def _named(gallery: Gallery) -> Iterator[str]:
     for video in _spread(gallery):
         found = (WORD.fullmatch(part) for part in SPLIT.split(video.path.stem.lower()))
         words = [match[1] for match in found if match and not CAMERA.fullmatch(match[1])]
-        if len(" ".join(words)) <= MAX_CHARS and any(len(word) > 2 and VOWEL.search(word) for word in words):
+        if len(" ".join(words)) <= MAX_CHARS and any(
+            len(word) > 2 and VOWEL.search(word) for word in words
+        ):
             yield " ".join(words)
 
 
@@ -97,5 +108,7 @@ def lay_out_picture_examples(searcher: Searcher, media: Media) -> gr.HTML:
         video = searcher.video(clip)
         link = urlencode({"q": text, "like": clip, "systems": "|".join(PICTURE_SYSTEMS)})
         name = f"Like “{next(iter(video.captions), clip)}”, {text}"
-        examples.append({"link": link, "text": text, "name": name, "src": media.urls("", video)["src"]})
+        examples.append(
+            {"link": link, "text": text, "name": name, "src": media.urls("", video)["src"]}
+        )
     return template("picture-examples", {"examples": examples})

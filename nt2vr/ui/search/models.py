@@ -36,7 +36,9 @@ OTHER_SOURCES = (
     "Or a file or folder on this computer (~/checkpoints/best.pt, ~/models/mine), a repository on the Hugging "
     "Face Hub (hf:OWNER/NAME), a model of sentence-transformers (st:OWNER/NAME), or embeddings (mine.npz)."
 )
-WHERE = "Models are stored in the data folder. Files are never executed: only their tensors are read."
+WHERE = (
+    "Models are stored in the data folder. Files are never executed: only their tensors are read."
+)
 
 
 class Teaching:
@@ -64,9 +66,14 @@ class Teaching:
             (choice.stop, self.on_start_instead),
             (choice.afterwards, self.on_start_afterwards),
         )
-        return [button.click(told_at(place, start), self._name, shown, **QUIET) for button, start in starting]
+        return [
+            button.click(told_at(place, start), self._name, shown, **QUIET)
+            for button, start in starting
+        ]
 
-    def on_teach(self, event: gr.EventData, request: gr.Request, progress: gr.Progress = PROGRESS) -> Updates:
+    def on_teach(
+        self, event: gr.EventData, request: gr.Request, progress: gr.Progress = PROGRESS
+    ) -> Updates:
         """Say how long teaching a model takes here, and offer to start; one that was interrupted goes on."""
         self._permissions.check("train", request)
         name = event_value(event, "name", str)
@@ -90,7 +97,9 @@ class Teaching:
             notice = announcement(config, estimate(config, report, steps_done), steps_done)
             action = "Go on teaching"
             if run.lower_rate is not None:
-                notice += f" As the loss became non-finite, its learning rate will be {run.lower_rate:g}."
+                notice += (
+                    f" As the loss became non-finite, its learning rate will be {run.lower_rate:g}."
+                )
         start = gr.Button(f"{action} {name} “not”", visible=True)
         note = gr.Markdown(notice, visible=True)
         return {self._note: note, self._start: start, self._name: name, **self._choice.hidden()}
@@ -102,7 +111,9 @@ class Teaching:
             self._teach(name, session_of(request))
         except DeviceInUseError:
             return self._offer(name, self._begun(name)[1], request)
-        return self._said(f"{name} is being taught: the Train tab shows how far it is, stops it and resumes it.")
+        return self._said(
+            f"{name} is being taught: the Train tab shows how far it is, stops it and resumes it."
+        )
 
     def on_start_instead(self, name: str, request: gr.Request) -> Updates:
         """Stop the run that is in the way, and teach a model once it has ended."""
@@ -119,7 +130,9 @@ class Teaching:
             self._runs.check_config(config)
         session = session_of(request)
         self._later.start(config.encoder.name, lambda: self._teach(name, session), stops, request)
-        return self._said(f"{name} will be taught once the device is free: the Train tab shows what it waits for.")
+        return self._said(
+            f"{name} will be taught once the device is free: the Train tab shows what it waits for."
+        )
 
     def _offer(self, name: str, run: Run | None, request: gr.Request) -> Updates:
         """Offer what can be done about the run in the way.
@@ -133,7 +146,11 @@ class Teaching:
         if run is not None and run.run_id == run_in_the_way.run_id:
             raise RunError(f"{name} is being taught already: the Train tab shows how far it is.")
         may_stop = self._later.may_stop(run_in_the_way, request)
-        return {**self._said(""), self._name: name, **self._choice.offered(run_in_the_way, may_stop)}
+        return {
+            **self._said(""),
+            self._name: name,
+            **self._choice.offered(run_in_the_way, may_stop),
+        }
 
     def _said(self, text: str) -> Updates:
         """Return updates that show a sentence, if any, in place of what was offered."""
@@ -162,9 +179,12 @@ class MoreModels:
     searcher: Searcher
     permissions: Permissions
     runs: RunManager
-    started: Sequence[Any] = field(init=False)  # events after which a model is being taught, or will be
+    started: Sequence[Any] = field(
+        init=False
+    )  # events after which a model is being taught, or will be
     _teaching: Teaching = field(init=False)
-    # of each model that is being added, the session of the page that started it, and what cancels it
+    # of each model that is being added, the session of the page that started it, and what cancels
+    # it
     _under_way: list[tuple[str, Event]] = field(default_factory=list)
     _systems: gr.Dropdown = field(init=False)
     _note: gr.Markdown = field(init=False)
@@ -173,19 +193,29 @@ class MoreModels:
     def build(self, systems: gr.Dropdown, page: gr.Blocks) -> Sequence[Any]:
         """Lay the panel out; return the events after which a model has joined the chosen `systems`."""
         self._systems = systems
-        offer = gr.Button(f"Add a real CLIP: {OFFERED.name}, {OFFERED.size_mb} MB", visible=False, elem_id="offer")
+        offer = gr.Button(
+            f"Add a real CLIP: {OFFERED.name}, {OFFERED.size_mb} MB", visible=False, elem_id="offer"
+        )
         with fold("More models", elem_id="more-models"):
             recommended = template("recommended", recommended_view(self.searcher.models.names()))
             self._teaching = Teaching(self.searcher.models, self.permissions, self.runs)
             self.started = self._teaching.build(recommended, "teach")
             source = gr.Textbox(
-                RECOMMENDED[0].name, label=SOURCE, info=OTHER_SOURCES, max_lines=1, elem_id="model-source"
+                RECOMMENDED[0].name,
+                label=SOURCE,
+                info=OTHER_SOURCES,
+                max_lines=1,
+                elem_id="model-source",
             )
             with gr.Row(elem_id="model-buttons"):
                 at_left: dict[str, Any] = {"scale": 0, "min_width": 76}
                 add = gr.Button("Add", variant="primary", elem_id="model-add", **at_left)
                 upload = gr.UploadButton(
-                    "Upload a file", file_types=list(FILE_SUFFIXES), elem_id="model-upload", scale=0, min_width=120
+                    "Upload a file",
+                    file_types=list(FILE_SUFFIXES),
+                    elem_id="model-upload",
+                    scale=0,
+                    min_width=120,
                 )
                 cancel = gr.Button("Cancel", elem_id="model-cancel", **at_left)
             place = problem_place("model-problem")
@@ -209,7 +239,11 @@ class MoreModels:
         taken = offer.click(self.on_take, systems, [systems, self._note, self._added], **private)
         taken.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
         boxes = [systems, source, name]
-        return [self._added.change(None, [self._added, *boxes], boxes, js=script("addModel", MAX_COLUMNS - 1))]
+        return [
+            self._added.change(
+                None, [self._added, *boxes], boxes, js=script("addModel", MAX_COLUMNS - 1)
+            )
+        ]
 
     def _build_options(self) -> list[Any]:
         """Lay out the boxes of a name, an architecture, an activation, a number of frames and a key."""
@@ -224,7 +258,9 @@ class MoreModels:
             architecture = box("model-architecture", "Architecture", example, 3, 200)
         with gr.Row():
             choices = [("automatic", ""), *((activation, activation) for activation in ACTIVATIONS)]
-            activation = menu("model-activation", "Activation", choices, value="", scale=1, min_width=130)
+            activation = menu(
+                "model-activation", "Activation", choices, value="", scale=1, min_width=130
+            )
             # An empty box would become 0 in the browser anyway.
             number: dict[str, Any] = {"precision": 0, "minimum": 0, "scale": 1, "min_width": 160}
             frames = gr.Number(0, label="Frames, 0: automatic", elem_id="model-frames", **number)
@@ -236,7 +272,12 @@ class MoreModels:
         may_import = self.permissions.may("import", request)
         may_add = may_import or self.permissions.may("download", request)
         note = self.permissions.refusal(request, "download", "import") or WHERE
-        return [gr.Button(interactive=may_add), gr.Button(interactive=may_import), note, self._view(request)]
+        return [
+            gr.Button(interactive=may_add),
+            gr.Button(interactive=may_import),
+            note,
+            self._view(request),
+        ]
 
     def on_offer(self, request: gr.Request) -> gr.Button:
         """Offer a real CLIP on a Space that reaches the Hub, to those who may download, until it is here."""
@@ -253,7 +294,11 @@ class MoreModels:
     def on_find(self, text: str, request: gr.Request) -> dict[str, Any]:
         """List the models of open_clip's with the typed words in their names."""
         words = text[:MAX_QUOTED].casefold().split()  # no name is as long
-        found = [name for name in _available() if words and all(word in name.casefold() for word in words)]
+        found = [
+            name
+            for name in _available()
+            if words and all(word in name.casefold() for word in words)
+        ]
         return self._view(request, found)
 
     def on_cancel(self, request: gr.Request) -> str:
@@ -262,7 +307,9 @@ class MoreModels:
         under_way = list(self._under_way)
         if not under_way:
             return "No model is being added."
-        theirs = [stop for session, stop in under_way if self.permissions.may_cancel(session, request)]
+        theirs = [
+            stop for session, stop in under_way if self.permissions.may_cancel(session, request)
+        ]
         if not theirs:
             self.permissions.check_cancel(under_way[0][0], request)
         for stop in theirs:
@@ -325,7 +372,9 @@ class MoreModels:
         request: gr.Request,
         progress: gr.Progress,
     ) -> dict[Any, Any]:
-        progress(0, desc="looking at the file" if is_upload(source) else f"looking for {quoted(source)}")
+        progress(
+            0, desc="looking at the file" if is_upload(source) else f"looking for {quoted(source)}"
+        )
         download_size = ""
         stop = Event()
 
@@ -345,17 +394,22 @@ class MoreModels:
         self._under_way.append(under_way)
         models = self.searcher.models
         try:
-            added = models.add(source, options, stoppable(report, stop.is_set), announce, check_model_name)
+            added = models.add(
+                source, options, stoppable(report, stop.is_set), announce, check_model_name
+            )
         except InterruptedError:
             raise ConfigError("It was cancelled. Nothing of the model was saved.") from None
         finally:
             self._under_way.remove(under_way)
 
-        # Embeddings answer their own queries in their own gallery, so they are not put next to the others.
+        # Embeddings answer their own queries in their own gallery, so they are not put next to the
+        # others.
         is_embeddings = models.find(added.name).kind == "embeddings"
         return {
             self._systems: gr.Dropdown(self.searcher.system_names(chosen or ())),
-            self._note: f"{added.name}: {added.remark}" if added.was_here else f"Added {added.name}. {added.remark}",
+            self._note: f"{added.name}: {added.remark}"
+            if added.was_here
+            else f"Added {added.name}. {added.remark}",
             # The time makes a second addition of one model a change, too.
             self._added: {
                 "model": "" if is_embeddings else added.name,
@@ -366,14 +420,18 @@ class MoreModels:
         }
 
 
-def recommended_view(here: Iterable[str], found: Sequence[str] = (), teachable: Sequence[str] = ()) -> dict[str, Any]:
+def recommended_view(
+    here: Iterable[str], found: Sequence[str] = (), teachable: Sequence[str] = ()
+) -> dict[str, Any]:
     """List the recommended models, marking those already `here`, models that were `found`, and those to be taught."""
     known = {name.replace(" ", "") for name in here}
     more, models = len(found) - MOST_FOUND, []
     for model in RECOMMENDED:
         msrvtt = f"{model.msrvtt:.1f}" if model.msrvtt else ""
         size, is_here = f"{model.size_mb:,} MB", model.name in known
-        models.append({**vars(model), "size": size, "speed": model.speed, "msrvtt": msrvtt, "here": is_here})
+        models.append(
+            {**vars(model), "size": size, "speed": model.speed, "msrvtt": msrvtt, "here": is_here}
+        )
     return {
         "models": models,
         "found": list(found[:MOST_FOUND]),

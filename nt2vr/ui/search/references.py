@@ -29,10 +29,12 @@ AT_A_TIME = CONCURRENT // 2  # uploads that are decoded; other searches have the
 CACHED = 8  # decoded uploads, for the next search with them; a video's frames take at most 6.5 MB
 THUMB = (96, 160)  # pixels of the short and the long side
 RIGHT_BESIDE = (
-    "✓ next to a reference: as the text says, and its other actors do what they do there; the place is free."
+    "✓ next to a reference: as the text says, and its other actors do what they do there; "
+    "the place is free."
 )
 NONE_RIGHT = (
-    "Next to these references, clips can violate the text or miss what it wants, but none can be called right."
+    "Next to these references, clips can violate the text or miss what it wants, but none "
+    "can be called right."
 )
 Frames = tuple[NDArray[np.uint8], ...]
 
@@ -42,7 +44,12 @@ def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> dict[str, 
     wanted = [each for each in chosen if each.wanted]
     if not wanted or not answer.has_verdicts:
         return {}
-    is_known = len(wanted) == 1 and wanted[0].clip and wanted[0].gallery == gallery and not answer.judged_by
+    is_known = (
+        len(wanted) == 1
+        and wanted[0].clip
+        and wanted[0].gallery == gallery
+        and not answer.judged_by
+    )
     return {"by_captions": RIGHT_BESIDE if is_known else NONE_RIGHT}
 
 
@@ -81,15 +88,23 @@ class References:
             if key == searched:
                 clip = video.video_id
             elif key:
-                frames = (decoder.picture(self._media.libraries.previews(key, decoder).poster(video)),)
+                frames = (
+                    decoder.picture(self._media.libraries.previews(key, decoder).poster(video)),
+                )
             else:
-                frames = (np.asarray(decoder.frames(video.path, 1, None, video.root).result()[0], np.uint8),)
+                frames = (
+                    np.asarray(
+                        decoder.frames(video.path, 1, None, video.root).result()[0], np.uint8
+                    ),
+                )
             found.append(Reference(frames, clip, each.weight, each.wanted))
         return tuple(found)
 
     def _frames(self, path: str) -> Frames:
         if not is_upload(path):
-            raise MediaError("There is no such picture or video among the uploaded files. Add it again.")
+            raise MediaError(
+                "There is no such picture or video among the uploaded files. Add it again."
+            )
         if is_too_large(path):
             raise MediaError(f"A picture or video may have {MAX_PICTURE_MB} MB. Add a smaller one.")
         return self._decoded(Path(path))
@@ -97,7 +112,9 @@ class References:
     def _decode(self, path: Path) -> Frames:
         """Decode a picture or video, unless so many are decoded that searches would have to wait."""
         if not self._free.acquire(blocking=False):
-            raise BusyError("Pictures of other visitors are being read. Try again in a few seconds.")
+            raise BusyError(
+                "Pictures of other visitors are being read. Try again in a few seconds."
+            )
         try:
             return self._decoder.reference(path)
         finally:
@@ -108,7 +125,9 @@ class References:
         check_number(len(chosen) + len(paths))
         for path in paths:
             if not path:  # the browser could not upload it
-                raise MediaError(f"A picture or video may have {MAX_PICTURE_MB} MB: this could not be uploaded.")
+                raise MediaError(
+                    f"A picture or video may have {MAX_PICTURE_MB} MB: this could not be uploaded."
+                )
             self._frames(path)
         return (*chosen, *(Chosen(path=path) for path in paths))
 
@@ -124,7 +143,14 @@ class References:
                 video = self._galleries.searcher(each.gallery).video(each.clip)
                 name = next(iter(video.captions), "") or video.path.name
                 poster = self._media.urls(each.gallery, video)["poster"]
-            chips.append({**asdict(each), "percent": round(100 * each.weight), "name": name, "poster": poster})
+            chips.append(
+                {
+                    **asdict(each),
+                    "percent": round(100 * each.weight),
+                    "name": name,
+                    "poster": poster,
+                }
+            )
         return {"references": chips}
 
     def known(self, chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:

@@ -31,8 +31,9 @@ from nt2vr.world.scenes import Scene
 from nt2vr.world.verdicts import missing, read_query, unknown_words
 
 MOST_UNKNOWN = 4  # words named
-# cosine of two clips from which they look the same: of 22 films re-encoded the smallest was .984, trimmed by .4 s .988
-# but for two; of different films the largest was .87. What a fixed camera sees a minute later reaches .996.
+# cosine of two clips from which they look the same: of 22 films re-encoded the smallest was .984,
+# trimmed by .4 s .988 but for two; of different films the largest was .87. What a fixed camera sees
+# a minute later reaches .996.
 ALIKE = 0.98
 MARKS = {**SPOKEN, "right": "✓"}
 NOTHING_LEFT = "Without its negated part, this query is empty."
@@ -98,14 +99,20 @@ def folded(ranking: Ranking, k: int) -> Ranking:
     best: dict[int, int] = {}  # places of hits with their new ranks
     ranks: dict[int, int] = {}  # new ranks by old ones
     for place, hit in enumerate(hits):
-        near = (each for each in best if hits[each].source != hit.source and hits[each].verdict == hit.verdict)
+        near = (
+            each
+            for each in best
+            if hits[each].source != hit.source and hits[each].verdict == hit.verdict
+        )
         like = next((each for each in near if vectors[each] @ vectors[place] >= ALIKE), place)
         if like in best or len(best) < k:
             ranks[hit.rank] = best.setdefault(like, len(best) + 1)
     others = sorted({*ranking.ranks.values()} - ranks.keys())
     ranks |= {rank: number for number, rank in enumerate(others, len(best) + 1)}
     kept = tuple(replace(hits[place], rank=rank) for place, rank in best.items())
-    return replace(ranking, hits=kept, ranks={clip: ranks[rank] for clip, rank in ranking.ranks.items()})
+    return replace(
+        ranking, hits=kept, ranks={clip: ranks[rank] for clip, rank in ranking.ranks.items()}
+    )
 
 
 Urls = Callable[[Video], Mapping[str, str]]  # a clip's `src` and `poster`
@@ -113,18 +120,25 @@ VideoOf = Callable[[str], Video]  # by its id
 
 
 def columns_view(
-    answer: Answer, video_of: VideoOf, urls: Urls, marked: Marked = Marked(), other: Answer | None = None
+    answer: Answer,
+    video_of: VideoOf,
+    urls: Urls,
+    marked: Marked = Marked(),
+    other: Answer | None = None,
 ) -> dict[str, Any]:
     """Show each system's hits in a column, with their movement compared with the first system.
 
-    Each says how much of the negation it noticed, if `other` is the answer with it taken away, or put back.
+    Each says how much of the negation it noticed, if `other` is the answer with it taken away, or
+    put back.
     """
     if not answer.rankings:
         return {"columns": []}
     verdicts = {hit.verdict for ranking in answer.rankings for hit in ranking.hits}
     judged, complete = bool(verdicts - {None}), None not in verdicts
     badges = [_badge(ranking, answer, complete) if judged else {} for ranking in answer.rankings]
-    lines = [_told(each, answer, video_of, other if answer.denied else None) for each in answer.rankings]
+    lines = [
+        _told(each, answer, video_of, other if answer.denied else None) for each in answer.rankings
+    ]
 
     def clip(hit: Hit, ranking: Ranking) -> dict[str, Any]:
         video, verdict = video_of(hit.video_id), hit.verdict or ""
@@ -139,13 +153,18 @@ def columns_view(
             "score": f"{hit.score:.3f}",
             "verdict": verdict,
             "mark": MARKS.get(verdict, ""),
-            "mark_meaning": MARK_MEANINGS.get(verdict, "") + (f"; shows {listed(*lacks)}" if lacks else ""),
+            "mark_meaning": MARK_MEANINGS.get(verdict, "")
+            + (f"; shows {listed(*lacks)}" if lacks else ""),
             "lacks": lacks[0] if lacks and verdict == "violation" else "",
             "boxes": boxes_text(answer, video, verdict),
-            "ranks": json.dumps({short_name(each.system.name): each.ranks[hit.video_id] for each in ranked}),
+            "ranks": json.dumps(
+                {short_name(each.system.name): each.ranks[hit.video_id] for each in ranked}
+            ),
             "judged": hit.video_id in marked.video_ids,
             **_movement(hit, answer.rankings[0], ranking),
-            "spoken": ", ".join([f"Rank {hit.rank}", *([SPOKEN[verdict]] if verdict else []), *lacks]),
+            "spoken": ", ".join(
+                [f"Rank {hit.rank}", *([SPOKEN[verdict]] if verdict else []), *lacks]
+            ),
         }
 
     def tiles(ranking: Ranking) -> Iterator[dict[str, Any]]:
@@ -180,7 +199,9 @@ def columns_view(
                 "note": " ".join(notes(ranking, answer, judged)),
                 "hits": list(tiles(ranking)),
             }
-            for ranking, badge, twin, told in zip(answer.rankings, badges, _twins(answer.rankings), lines, strict=True)
+            for ranking, badge, twin, told in zip(
+                answer.rankings, badges, _twins(answer.rankings), lines, strict=True
+            )
         ],
         "said": " ".join(map(_spoken, answer.rankings, badges)),
     }
@@ -203,7 +224,9 @@ def _twins(rankings: Sequence[Ranking]) -> list[str]:
 
 def _spoken(ranking: Ranking, badge: Mapping[str, Any]) -> str:
     """Announce a column to screen readers."""
-    counts = [badge[name] for name in ("text", "more") if badge.get(name)] or [f"{len(ranking.hits)} results"]
+    counts = [badge[name] for name in ("text", "more") if badge.get(name)] or [
+        f"{len(ranking.hits)} results"
+    ]
     return f"{short_name(ranking.system.name)}: {', '.join(counts)}."
 
 
@@ -218,7 +241,11 @@ def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
 
     Only violations are known where a word of the query is unknown: verdicts are not `complete`.
     """
-    total, right, violations = len(ranking.hits), ranking.counts["right"], ranking.counts["violation"]
+    total, right, violations = (
+        len(ranking.hits),
+        ranking.counts["right"],
+        ranking.counts["violation"],
+    )
     negated = bool(answer.query.unwanted or answer.query.others)
     if not total:
         return {}
@@ -226,7 +253,12 @@ def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
     if not complete and not answer.judged_by:
         if not negated or (not violations and not read_query(answer.query).is_known):
             return {}
-        return {"kind": kind, "text": f"{violations} of {total} violate", "brief": f"{violations} violate", "more": ""}
+        return {
+            "kind": kind,
+            "text": f"{violations} of {total} violate",
+            "brief": f"{violations} violate",
+            "more": "",
+        }
     kind = kind if answer.judged_by else _kind(right, total)
     return {
         "kind": kind,
@@ -244,7 +276,11 @@ def _kind(right: int, total: int) -> str:
 
 def _line(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, str]:
     """Sum a column up for the stage, with the same numbers for every system."""
-    right, violations, total = ranking.counts["right"], ranking.counts["violation"], len(ranking.hits)
+    right, violations, total = (
+        ranking.counts["right"],
+        ranking.counts["violation"],
+        len(ranking.hits),
+    )
     if not total:
         return {"kind": "bad", "text": "nothing left to search for"}
     if not (complete or violations):
@@ -252,7 +288,10 @@ def _line(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, str]:
     number = f"{violations}" if complete else f"{violations} of {total}"
     show = f"{number} {'shows' if violations == 1 else 'show'} it"
     texts = [f"{right} of {total} right"] * complete + [show] * bool(answer.query.unwanted)
-    return {"kind": _kind(right if complete else total - violations, total), "text": ", ".join(texts)}
+    return {
+        "kind": _kind(right if complete else total - violations, total),
+        "text": ", ".join(texts),
+    }
 
 
 def notes(ranking: Ranking, answer: Answer, judged: bool) -> Iterator[str]:
@@ -276,7 +315,9 @@ def notes(ranking: Ranking, answer: Answer, judged: bool) -> Iterator[str]:
 
 def _stayed(ranking: Ranking, other: Answer) -> int:
     """Count a column's clips that it also shows with the negation taken away, or put back."""
-    before = {hit.source for each in other.rankings if each.system == ranking.system for hit in each.hits}
+    before = {
+        hit.source for each in other.rankings if each.system == ranking.system for hit in each.hits
+    }
     return sum(hit.source in before for hit in ranking.hits)
 
 
@@ -300,18 +341,27 @@ def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
     if not better:
         return {"move": "=", "moved": "Same rank as in the first column"}
     sign, word = ("▲", "better") if better > 0 else ("▼", "worse")
-    return {"move": f"{sign}{abs(better)}", "moved": f"{abs(better)} ranks {word} than in the first column"}
+    return {
+        "move": f"{sign}{abs(better)}",
+        "moved": f"{abs(better)} ranks {word} than in the first column",
+    }
 
 
 WORD = re.compile(r"\w+")
 LETTERS = re.compile(r"[^\W\d_]*$")
-HELPER = re.compile(r"(?:\b(?:do|does|did|can|could|will|would|should|must|may|might) )?$", re.IGNORECASE)
+HELPER = re.compile(
+    r"(?:\b(?:do|does|did|can|could|will|would|should|must|may|might) )?$", re.IGNORECASE
+)
 BETWEEN = re.compile(r"(?: [\w']+){0,5} ")  # words of a cue and of what it denies
-DEED = re.compile(r"\w+ing \w|(?:on|in|at|with|from|under|behind) ", re.IGNORECASE)  # a deed or a place
+DEED = re.compile(
+    r"\w+ing \w|(?:on|in|at|with|from|under|behind) ", re.IGNORECASE
+)  # a deed or a place
 DETERMINER = re.compile(r"^(?:an?|the|my|his|her|its|their|our|your) ", re.IGNORECASE)
 ARTICLES = frozenset({"a", "an", "the"})
 FLIPS = ("Search without the negation (0)", "Put the negation back (0)")
-MAX_MOVES_CHARS = 300_000  # of all moves, which repeat the parts per word: enough for the longest sentence
+MAX_MOVES_CHARS = (
+    300_000  # of all moves, which repeat the parts per word: enough for the longest sentence
+)
 
 
 def corrected(text: str, wanted: str, unwanted: str) -> Query:
@@ -325,11 +375,13 @@ def part_texts(query: Query) -> tuple[str, str]:
     return " ".join(query.wanted), ", ".join(query.unwanted)
 
 
-def with_corrections(state: SearchState, understand: Callable[[str, bool], Query]) -> tuple[SearchState, Query, Query]:
+def with_corrections(
+    state: SearchState, understand: Callable[[str, bool], Query]
+) -> tuple[SearchState, Query, Query]:
     """Return the state, the query with the parts that a person corrected, and the query as it was understood.
 
-    The state's parts are dropped if they are those that are understood. `understand` takes a sentence, and whether it
-    edits references.
+    The state's parts are dropped if they are those that are understood. `understand` takes a
+    sentence, and whether it edits references.
     """
     parsed = query = understand(state.q, bool(state.references))
     wanted, _, unwanted = state.parts.partition("|")
@@ -371,7 +423,11 @@ def sliders_view(answer: Answer, state: SearchState) -> list[dict[str, Any]]:
     """Show each strategy's strength, of the first system that its slider could change, otherwise its own."""
     found = []
     for name, strength in STRENGTHS.items():
-        own = [r.strength for r in answer.rankings if r.system.strategy == name and r.system.strength is None]
+        own = [
+            r.strength
+            for r in answer.rankings
+            if r.system.strategy == name and r.system.strength is None
+        ]
         value = own[0] if own else state.strengths.get(name, strength.default)
         found.append({"visible": True if own else "hidden", "value": value})
     return found
@@ -406,27 +462,43 @@ def unknown_view(query: Query) -> dict[str, Any]:
     """Name the words of a query that the built-in world lacks, each with queries that have a near one in its place."""
     words = unknown_words(query)[:MOST_UNKNOWN]
     lacking = [
-        {"word": word, "near": [{"word": other, "query": _with_word(query.text, word, other)} for other in near]}
+        {
+            "word": word,
+            "near": [
+                {"word": other, "query": _with_word(query.text, word, other)} for other in near
+            ],
+        }
         for word, near in words
         if near
     ]
-    return {"lacking": lacking, "unknown": ", ".join(f"“{word}”" for word, near in words if not near)}
+    return {
+        "lacking": lacking,
+        "unknown": ", ".join(f"“{word}”" for word, near in words if not near),
+    }
 
 
 def _with_word(text: str, word: str, other: str) -> str:
     article = "an" if other[0] in "aeiou" else "a"
     found = rf"(\ban? )?\b{re.escape(word)}\b"
-    return re.sub(found, lambda match: f"{article} {other}" if match[1] else other, text, flags=re.I)
+    return re.sub(
+        found, lambda match: f"{article} {other}" if match[1] else other, text, flags=re.I
+    )
 
 
 def headline(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """Say what the first and the last column made of a query, each with a `kind`; none of what is learning."""
     found = [each for each in columns if "run" not in each]
     ends = (*found[:1], *found[1:][-1:])
-    return [{**each["told"], "text": f"{each['system']} {each['told']['text']}"} for each in ends if each["told"]]
+    return [
+        {**each["told"], "text": f"{each['system']} {each['told']['text']}"}
+        for each in ends
+        if each["told"]
+    ]
 
 
-def _told(ranking: Ranking, answer: Answer, video_of: VideoOf, other: Answer | None) -> dict[str, str]:
+def _told(
+    ranking: Ranking, answer: Answer, video_of: VideoOf, other: Answer | None
+) -> dict[str, str]:
     """Say what a system made of a query, by verdicts, or by what changed since the `other` answer, with the negation.
 
     Nothing where these say nothing.
@@ -437,13 +509,21 @@ def _told(ranking: Ranking, answer: Answer, video_of: VideoOf, other: Answer | N
         return _flipped(ranking, other)
     unwanted, by = answer.query.unwanted, f" by {answer.judged_by}" if answer.judged_by else ""
     total = len(ranking.hits)
-    right, violations, misses = (ranking.counts[verdict] for verdict in ("right", "violation", "miss"))
+    right, violations, misses = (
+        ranking.counts[verdict] for verdict in ("right", "violation", "miss")
+    )
     is_complete = right + misses + violations == total
-    lost, kind = _lost(ranking, answer.query, video_of) if by or is_complete else "", _kind(right, total)
+    lost, kind = (
+        _lost(ranking, answer.query, video_of) if by or is_complete else "",
+        _kind(right, total),
+    )
     if not answer.has_verdicts or (not unwanted and not by and not is_complete):
         return {}
     if not unwanted:
-        return {"kind": kind, "text": f"is right in {right} of {total}{by}{f'; {lost}' * bool(lost)}."}
+        return {
+            "kind": kind,
+            "text": f"is right in {right} of {total}{by}{f'; {lost}' * bool(lost)}.",
+        }
     if violations:
         shows = "shows it" if len(unwanted) == 1 else "shows some of it"
         text = f"{shows} anyway, in {violations} of {total}{by}{f'; {lost}' * bool(lost)}."
@@ -458,10 +538,16 @@ def _lost(ranking: Ranking, query: Query, video_of: VideoOf) -> str:
     total, misses = len(ranking.hits), ranking.counts["miss"]
     judged = [hit for hit in ranking.hits if hit.verdict in ("miss", "violation")]
     lacks = [missing(query, video_of(hit.video_id)) for hit in judged]
-    misses += sum(bool(each) for each, hit in zip(lacks, judged, strict=True) if hit.verdict == "violation")
+    misses += sum(
+        bool(each) for each, hit in zip(lacks, judged, strict=True) if hit.verdict == "violation"
+    )
     for what, count in Counter(chain.from_iterable(lacks)).most_common(1):
         one, many = ("is", "are") if what.startswith("not ") else ("shows", "show")
-        number = f"{misses} of {total} miss the rest: {count}" if count < misses else f"{count} of {total}"
+        number = (
+            f"{misses} of {total} miss the rest: {count}"
+            if count < misses
+            else f"{count} of {total}"
+        )
         return f"{number} {one if count == 1 else many} {what}"
     return f"{misses} of {total} miss the rest" if misses else ""
 
@@ -485,9 +571,13 @@ def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]
             things = [*filter(None, [text[cue.end : scopes[0].end].strip()]), *things[1:]]
         elif typed != "no" and BETWEEN.fullmatch(between):  # don't | want to see | rain
             things[0] = f"{between.strip()} {things[0]}".strip()
-        if typed in {"no", "not"} and things and is_only_verb(things[0].partition(" ")[0]):  # cat not | eat
+        if (
+            typed in {"no", "not"} and things and is_only_verb(things[0].partition(" ")[0])
+        ):  # cat not | eat
             typed, things[0] = "not", inflect_phrase(things[0], "VBG")
-        is_mark = typed == "no" != text[slice(*cue)].lower()  # -dancing; a typed "no training wheels" stays
+        is_mark = (
+            typed == "no" != text[slice(*cue)].lower()
+        )  # -dancing; a typed "no training wheels" stays
         typed = "not" if is_mark and things and DEED.match(things[0]) else typed
         said = listed(*things, joint="or") if following != "nor" else ", ".join(things)
         joint = "" if following in {"", "nor"} else " and" if number + 1 == len(groups) else ","
@@ -544,9 +634,17 @@ def offers_view(answer: Answer, videos: tuple[Video, ...]) -> dict[str, Any]:
     query, offers = with_words(answer.query, answer.read_as), _offers_of(videos)
     if offers is None or ((found := offers.fitting(query)) or 0) > FEW:
         return {}
-    if not (near := offers.near(query)) and (found is None or any(word.near for word in unknown_words(answer.query))):
+    if not (near := offers.near(query)) and (
+        found is None or any(word.near for word in unknown_words(answer.query))
+    ):
         return {}
-    few = "No clip clearly fits." if found is None else "Only one clip fits." if found else "No clip fits."
+    few = (
+        "No clip clearly fits."
+        if found is None
+        else "Only one clip fits."
+        if found
+        else "No clip fits."
+    )
     return {"offers": near, "few": f"{few} Try" if near else few}
 
 
@@ -565,7 +663,10 @@ def marked_again(query: Query, parsed: Query) -> Query:
 def _spans_of(part: str, text: str) -> list[Span]:
     """Return where a text has a part, as the last such phrase, otherwise all its words but articles."""
     found = list(WORD.finditer(text))
-    words, sought = [match[0].lower() for match in found], [match[0].lower() for match in WORD.finditer(part)]
+    words, sought = (
+        [match[0].lower() for match in found],
+        [match[0].lower() for match in WORD.finditer(part)],
+    )
     for at in range(len(words) - len(sought), -1, -1):
         if sought and words[at : at + len(sought)] == sought:
             return [Span(found[at].start(), found[at + len(sought) - 1].end())]
@@ -575,7 +676,9 @@ def _spans_of(part: str, text: str) -> list[Span]:
 
 def _only_verdicts(answer: Answer) -> str:
     """Name the systems that search for the sentence as typed, whatever its parts."""
-    whole = [ranking.system.name for ranking in answer.rankings if ranking.system.strategy == "plain"]
+    whole = [
+        ranking.system.name for ranking in answer.rankings if ranking.system.strategy == "plain"
+    ]
     if not whole:
         return ""
     verb, their = ("searches", "its") if len(whole) == 1 else ("search", "their")
@@ -605,7 +708,9 @@ def _pieces(query: Query, is_flipped: bool) -> list[dict[str, Any]]:
     pieces = []
     for kind, run in groupby(zip(kinds, query.text, strict=True), key=itemgetter(0)):
         flips = _flip(is_flipped) if kind == "cue" else None
-        pieces.append({"kind": kind, "text": "".join(character for _, character in run), "flips": flips})
+        pieces.append(
+            {"kind": kind, "text": "".join(character for _, character in run), "flips": flips}
+        )
     return pieces
 
 

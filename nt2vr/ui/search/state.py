@@ -5,7 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr, TypeAdapter, ValidationError
+from pydantic import (
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    TypeAdapter,
+    ValidationError,
+)
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.search.references import DEFAULT_WEIGHT, MAX_REFERENCES, check_number
@@ -16,7 +24,14 @@ from nt2vr.search.strategies import STRENGTHS
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 DEFAULT_QUERY = "a person without a dog"
-K_CHOICES = (4, 6, 8, 12, 16, 24)  # with four columns of 24 about a hundred clips: more playing at once tires a laptop
+K_CHOICES = (
+    4,
+    6,
+    8,
+    12,
+    16,
+    24,
+)  # with four columns of 24 about a hundred clips: more playing at once tires a laptop
 MAX_COLUMNS = 4
 WORDS = {strategy: strength.word for strategy, strength in STRENGTHS.items()}
 TEXTS = ("judged", "literal", "parts", "flip", "replay")
@@ -39,7 +54,9 @@ class Request:
 
     number: StrictInt = 0
     link: dict[StrictStr, StrictStr] = field(default_factory=dict)
-    opened: StrictBool = False  # whether the inputs are to show the link; it is what they hold otherwise
+    opened: StrictBool = (
+        False  # whether the inputs are to show the link; it is what they hold otherwise
+    )
     references: list[Chosen] | None = None  # None if they are the link's
 
     @classmethod
@@ -65,7 +82,9 @@ class SearchState:
     systems: Sequence[str] = DEFAULT_SYSTEMS  # names, one per column
     k: int = DEFAULT_K  # results per system
     references: tuple[Chosen, ...] = ()  # pictures, videos and clips to search by
-    strengths: Mapping[str, float] = field(default_factory=dict)  # by strategy, of the sliders that were moved
+    strengths: Mapping[str, float] = field(
+        default_factory=dict
+    )  # by strategy, of the sliders that were moved
     judged: str = ""  # query of an evaluation report, by its name in links
     literal: str = ""  # words to search for as typed, separated by "|"
     parts: str = ""  # wanted and unwanted part as the person corrected them, see `write_parts`; empty as understood
@@ -79,7 +98,10 @@ class SearchState:
         `query` is that of a link without one.
         """
         gallery, k = link.get("gallery", ""), _number(link.get("k", ""), 1, MAX_K, DEFAULT_K)
-        strengths = {name: _number(link.get(word, ""), *STRENGTHS[name].slider[:2]) for name, word in WORDS.items()}
+        strengths = {
+            name: _number(link.get(word, ""), *STRENGTHS[name].slider[:2])
+            for name, word in WORDS.items()
+        }
         return cls(
             link.get("q", query),
             gallery,
@@ -96,7 +118,9 @@ class SearchState:
         values = {
             **{WORDS[name]: str(strength) for name, strength in self.strengths.items()},
             **{name: getattr(self, name) for name in ("gallery", *TEXTS)},
-            **_written([each for each in self.references if each.clip and each.gallery == self.gallery]),
+            **_written(
+                [each for each in self.references if each.clip and each.gallery == self.gallery]
+            ),
         }
         used = {name: value for name, value in values.items() if value}
         return {"q": self.q, "systems": "|".join(self.systems), "k": str(self.k), **used}
@@ -112,10 +136,15 @@ class SearchState:
         shown = known[:MAX_COLUMNS] or [name for name in default if name in names]
         unknown, said = [name for name in self.systems if name not in names], []
         too_many = f"at most {MAX_COLUMNS} columns fit side by side."
-        for left, reason in ((unknown, "there is no such system here."), (known[MAX_COLUMNS:], too_many)):
+        for left, reason in (
+            (unknown, "there is no such system here."),
+            (known[MAX_COLUMNS:], too_many),
+        ):
             if left:
                 others = " and others" * (len(left) > MAX_COLUMNS)
-                said.append(f"{', '.join(map(quoted, left[:MAX_COLUMNS]))}{others} cannot be shown: {reason}")
+                said.append(
+                    f"{', '.join(map(quoted, left[:MAX_COLUMNS]))}{others} cannot be shown: {reason}"
+                )
         return replace(self, systems=shown), " ".join(said)
 
 
@@ -137,7 +166,11 @@ def _written(clips: Sequence[Chosen]) -> dict[str, str]:
     """Write references as `_read_references` reads them."""
     liked, unliked = ([each for each in clips if each.wanted is wanted] for wanted in (True, False))
     like, unlike = ("|".join(each.clip for each in kind) for kind in (liked, unliked))
-    return {"like": like, "unlike": unlike, "weight": "|".join(f"{each.weight:g}" for each in liked + unliked)}
+    return {
+        "like": like,
+        "unlike": unlike,
+        "weight": "|".join(f"{each.weight:g}" for each in liked + unliked),
+    }
 
 
 def _number(text: str, low: float, high: float, default: Any = None) -> Any:
@@ -156,9 +189,15 @@ def write_parts(wanted: str, unwanted: str) -> str:
 def read_chosen(value: Any) -> tuple[Chosen, ...]:
     """Read the references that the browser shows; a ConfigError if they are of another form, or too many."""
     try:
-        chosen = tuple(_SENT.validate_python(value.get("references", []) if isinstance(value, Mapping) else None))
+        chosen = tuple(
+            _SENT.validate_python(
+                value.get("references", []) if isinstance(value, Mapping) else None
+            )
+        )
     except ValidationError:
-        raise ConfigError("The request was refused: its references are not of the page's form.") from None
+        raise ConfigError(
+            "The request was refused: its references are not of the page's form."
+        ) from None
     check_chosen(chosen)
     return chosen
 
@@ -170,10 +209,15 @@ def check_chosen(chosen: Sequence[Chosen]) -> None:
         raise ConfigError("The request was refused: a reference is either a clip or an upload.")
 
 
-def with_clip(chosen: Sequence[Chosen], clip: str, gallery: str, wanted: bool) -> tuple[Chosen, ...]:
+def with_clip(
+    chosen: Sequence[Chosen], clip: str, gallery: str, wanted: bool
+) -> tuple[Chosen, ...]:
     """Add a clip; one that is a reference already becomes wanted or unwanted."""
     place = clip, gallery
     if any((each.clip, each.gallery) == place for each in chosen):
-        return tuple(replace(each, wanted=wanted) if (each.clip, each.gallery) == place else each for each in chosen)
+        return tuple(
+            replace(each, wanted=wanted) if (each.clip, each.gallery) == place else each
+            for each in chosen
+        )
     check_number(len(chosen) + 1)
     return (*chosen, Chosen(clip, gallery, wanted=wanted))

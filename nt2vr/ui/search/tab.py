@@ -1,7 +1,7 @@
 """The Search tab: its components, and what their events do.
 
-Whatever asks for a search, the browser writes down all of it as one request, see assets/ui/search.js. Its answer fills
-in the inputs that nobody has changed since.
+Whatever asks for a search, the browser writes down all of it as one request, see
+assets/ui/search.js. Its answer fills in the inputs that nobody has changed since.
 """
 
 import json
@@ -26,7 +26,12 @@ from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.clip import ClipPanel
-from nt2vr.ui.search.examples import examples_view, lay_out_picture_examples, own_examples, status_line
+from nt2vr.ui.search.examples import (
+    examples_view,
+    lay_out_picture_examples,
+    own_examples,
+    status_line,
+)
 from nt2vr.ui.search.models import MoreModels
 from nt2vr.ui.search.references import References, beside, remark
 from nt2vr.ui.search.results import (
@@ -63,7 +68,8 @@ from nt2vr.world.offers import offered_words
 from trainer.runs.manager import RunManager
 
 MENU_BUTTON = (
-    '<button type="button" popovertarget="menu" aria-label="More" title="Downloads, keys, models …">⋯</button>'
+    '<button type="button" popovertarget="menu" aria-label="More"'
+    ' title="Downloads, keys, models …">⋯</button>'
 )
 JS_ONLY: dict[str, Any] = {"api_visibility": "private"}
 TO_SEARCH = "() => ({ __type__: 'update', selected: 'search' })"
@@ -86,7 +92,9 @@ def menu_style() -> str:
 
 def built_in_stories() -> list[dict[str, Any]]:
     """Read the shipped stories for talks: `query`, `systems`, `k`, and a `note` for the speaker."""
-    stories: list[dict[str, Any]] = json.loads((TEMPLATES / "stories.json").read_text(encoding="utf-8"))
+    stories: list[dict[str, Any]] = json.loads(
+        (TEMPLATES / "stories.json").read_text(encoding="utf-8")
+    )
     return stories
 
 
@@ -100,26 +108,42 @@ class Controls:
             self.gallery = menu("gallery", "Gallery", choices, value="", **place)
             example = "Describe what clips should show, and what not: a man playing the guitar and not singing"
             place = {"elem_id": "query", "scale": 10, **bare}
-            self.query = gr.Textbox(start.q, label="Query", max_lines=3, placeholder=example, **place)
-            self.with_picture = gr.Button("+ picture", elem_id="with-picture", min_width=110, scale=0)
+            self.query = gr.Textbox(
+                start.q, label="Query", max_lines=3, placeholder=example, **place
+            )
+            self.with_picture = gr.Button(
+                "+ picture", elem_id="with-picture", min_width=110, scale=0
+            )
             # whether a phone shows what else can be chosen; wider pages always do
-            gr.Checkbox(False, label="Options", elem_id="options", min_width=100, scale=1, container=False)
+            gr.Checkbox(
+                False, label="Options", elem_id="options", min_width=100, scale=1, container=False
+            )
             self.find = gr.Button("Search", variant="primary", elem_id="search-button", scale=0)
             gr.HTML(MENU_BUTTON, elem_id="menu-button")
         template("words", {"words": offered_words()})
-        self.reference = template("reference", {"references": []})  # chips; takes what is pasted or dropped, too
+        self.reference = template(
+            "reference", {"references": []}
+        )  # chips; takes what is pasted or dropped, too
         with gr.Row(elem_id="choices"):
             self.examples = template("examples", examples_view(galleries.built_in))
             self.picture_examples = lay_out_picture_examples(galleries.built_in, media)
             names = system_choices(galleries.built_in.system_names(folds=True))
             label = "Systems to compare, one per column; the first is the baseline"
-            several: dict[str, Any] = {"multiselect": True, "max_choices": MAX_COLUMNS, "min_width": 100, **bare}
+            several: dict[str, Any] = {
+                "multiselect": True,
+                "max_choices": MAX_COLUMNS,
+                "min_width": 100,
+                **bare,
+            }
             self.systems = menu("systems", label, names, value=list(start.systems), **several)
             counts = [(f"top {count}", count) for count in K_CHOICES]
             self.k = menu("k", "Results", counts, value=start.k, min_width=90, scale=0, **bare)
-        # a change of it starts a search: a number, or a link to be opened; a State is not in the browser
+        # a change of it starts a search: a number, or a link to be opened; a State is not in the
+        # browser
         self.ask = gr.Textbox(visible="hidden")
-        self.request = gr.Textbox(visible="hidden", elem_id="request")  # as the browser asks, see `Request`
+        self.request = gr.Textbox(
+            visible="hidden", elem_id="request"
+        )  # as the browser asks, see `Request`
 
 
 class Results:
@@ -134,20 +158,37 @@ class Results:
                 self.parts = template("parts", {})  # whose words move by a click or a drag
                 with gr.Row():
                     label, example = "Unwanted, separated by commas", "the guitar, a dog"
-                    self.wanted = gr.Textbox(label="Wanted", elem_id="wanted", placeholder="a man singing")
+                    self.wanted = gr.Textbox(
+                        label="Wanted", elem_id="wanted", placeholder="a man singing"
+                    )
                     self.unwanted = gr.Textbox(label=label, elem_id="unwanted", placeholder=example)
                 self.sliders = []  # one per strategy, for the systems whose name does not fix it
                 for name, each in STRENGTHS.items():
-                    label, (low, high, step) = f"{each.symbol}, {each.meaning} in “{name}”", each.slider
-                    hidden: dict[str, Any] = {"elem_id": each.word, "label": label, "visible": "hidden"}
+                    label, (low, high, step) = (
+                        f"{each.symbol}, {each.meaning} in “{name}”",
+                        each.slider,
+                    )
+                    hidden: dict[str, Any] = {
+                        "elem_id": each.word,
+                        "label": label,
+                        "visible": "hidden",
+                    }
                     self.sliders.append(gr.Slider(low, high, each.default, step=step, **hidden))
-            self.systems_added = more_models.build(systems, page)  # events after which a model has joined them
-        self.index = template("search-index", {})  # what a library lacks of its index, and how far that has come
-        self.columns = template("columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs")
+            self.systems_added = more_models.build(
+                systems, page
+            )  # events after which a model has joined them
+        self.index = template(
+            "search-index", {}
+        )  # what a library lacks of its index, and how far that has come
+        self.columns = template(
+            "columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs"
+        )
         self.detail = template("detail", {})
         self.stage = template("stage", {"stories": built_in_stories()})
         self.answer = gr.State()  # the Answer on display
-        self.indexing = gr.Timer(1.0, active=False)  # ticks while a library is being indexed for a search
+        self.indexing = gr.Timer(
+            1.0, active=False
+        )  # ticks while a library is being indexed for a search
         self.answered = gr.JSON(visible="hidden")  # what the browser is to fill in
 
 
@@ -161,7 +202,8 @@ class SearchTab:
     decoder: Decoder  # decodes uploads, which are untrusted
     permissions: Permissions
     head: gr.HTML  # the page's head, which names the gallery
-    # returns the relevant clips of a judged query, given its name in links, its text and the gallery
+    # returns the relevant clips of a judged query, given its name in links, its text and the
+    # gallery
     marked: Callable[[str, str, str], Marked]
     runs: RunManager  # trains models
     _watch: Watch = field(init=False)
@@ -182,12 +224,17 @@ class SearchTab:
         self._wire(page)
         visits = page.load, tabs.select, *(event.success for event in more_models.started)
         self._watch.wire(visits, c.query, c.systems, c.ask, r.columns, r.answer)
-        wire_indexing(self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask)
+        wire_indexing(
+            self.indexing, self.permissions, c.gallery, c.systems, r.index, r.indexing, c.ask
+        )
         r.understood.back(None, None, tabs, js=TO_SEARCH, **JS_ONLY)
 
         def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
             def on_open(data: gr.EventData, request: gr.Request) -> Updates:
-                link = {**link_of(data, request), "at": f"{time.monotonic()}"}  # the same one may be opened again
+                link = {
+                    **link_of(data, request),
+                    "at": f"{time.monotonic()}",
+                }  # the same one may be opened again
                 return {c.ask: f"?{urlencode(link)}", tabs: gr.Tabs(selected="search")}
 
             event(on_open, None, [c.ask, tabs], **PRIVATE)
@@ -200,25 +247,56 @@ class SearchTab:
         c, r = self.controls, self.results
         inputs = [c.query, c.gallery, c.systems, c.k, c.reference, r.wanted, r.unwanted]
         asking = (
-            *(page.load, c.ask.change, c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit),
+            *(
+                page.load,
+                c.ask.change,
+                c.find.click,
+                c.query.submit,
+                r.wanted.submit,
+                r.unwanted.submit,
+            ),
             *(c.systems.input, c.k.input, c.examples.ask, c.picture_examples.ask, c.reference.ask),
             *(r.understood.ask, r.parts.ask, r.stage.ask, r.columns.ask),
         )
-        sent = [c.request, c.query, r.problem]  # the problem is not cleared by an answer, which may be an older one
+        sent = [
+            c.request,
+            c.query,
+            r.problem,
+        ]  # the problem is not cleared by an answer, which may be an older one
         for event in asking:
             event(None, [c.ask, *inputs], sent, js="nt2vr.send", **JS_ONLY)
-        found = [r.answer, r.answered, r.problem, r.understood, r.parts, r.menu, r.columns, r.index, r.indexing]
+        found = [
+            r.answer,
+            r.answered,
+            r.problem,
+            r.understood,
+            r.parts,
+            r.menu,
+            r.columns,
+            r.index,
+            r.indexing,
+        ]
         found += [self._watch.timer, c.gallery, c.systems, c.examples, self.head]
-        newest: dict[str, Any] = {"trigger_mode": "always_last", "show_progress": "minimal", **PRIVATE}
+        newest: dict[str, Any] = {
+            "trigger_mode": "always_last",
+            "show_progress": "minimal",
+            **PRIVATE,
+        }
         asked = [c.request, r.answer]
-        answered = c.request.change(self.on_search, asked, found, show_progress_on=r.columns, **newest)
+        answered = c.request.change(
+            self.on_search, asked, found, show_progress_on=r.columns, **newest
+        )
         shown = [*inputs, *r.sliders]
         answered.success(None, [r.answered, *shown], shown, js="nt2vr.settle", **JS_ONLY)
         c.with_picture.click(None, js="nt2vr.chooseFiles")
         c.gallery.input(None, [c.gallery, c.query, c.k, c.ask], c.ask, js="nt2vr.enter", **JS_ONLY)
-        added = c.reference.added(self.on_added, c.reference, [c.reference, r.problem, c.ask], **PRIVATE)
+        added = c.reference.added(
+            self.on_added, c.reference, [c.reference, r.problem, c.ask], **PRIVATE
+        )
         added.then(None, js="nt2vr.pictureRead")
-        liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
+        liked = r.detail.like(
+            self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE
+        )
         for event in (liked, *r.systems_added):
             event.success(None, outputs=c.ask, js="nt2vr.ask", **JS_ONLY)
         for slider in r.sliders:
@@ -232,11 +310,19 @@ class SearchTab:
         r.detail.close(dict, None, r.detail, **QUIET)
 
         def on_systems(chosen: list[str]) -> gr.Dropdown:
-            return gr.Dropdown(system_choices(self.galleries.built_in.system_names(chosen, folds=True)))
+            return gr.Dropdown(
+                system_choices(self.galleries.built_in.system_names(chosen, folds=True))
+            )
 
         # new models and libraries appear without a restart
         c.systems.focus(on_systems, c.systems, c.systems, queue=False, **QUIET)
-        c.gallery.focus(lambda: gr.Dropdown(gallery_choices(self.galleries)), None, c.gallery, queue=False, **QUIET)
+        c.gallery.focus(
+            lambda: gr.Dropdown(gallery_choices(self.galleries)),
+            None,
+            c.gallery,
+            queue=False,
+            **QUIET,
+        )
 
     def on_search(self, sent: str, previous: Answer | None, visitor: gr.Request) -> Updates:
         """Search, after opening the request's link; if that fails, what is shown stays."""
@@ -246,7 +332,12 @@ class SearchTab:
             state, filled = SearchState.of_link(asked.link), dict[str, Any]()
             if asked.opened:
                 state, shown = self._opened(asked, visitor)
-                filled = {"q": state.q, "gallery": state.gallery, "systems": state.systems, "k": state.k}
+                filled = {
+                    "q": state.q,
+                    "gallery": state.gallery,
+                    "systems": state.systems,
+                    "k": state.k,
+                }
             if asked.references is not None:
                 state = replace(state, references=tuple(asked.references))
             elif asked.opened:
@@ -304,15 +395,23 @@ class SearchTab:
         videos = () if state.references or searcher.is_library else searcher.gallery.videos
         said = remark(searcher, answer, state.references)
         urls = partial(self.media.urls, state.gallery)
-        view_of = partial(columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other)
+        view_of = partial(
+            columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other
+        )
         view = view_of(answer) | beside(state.references, state.gallery, answer)
         view["flies"] = key_of(state.q, state.gallery, state.references)
         key = key_of(replace(state, systems=()))
-        columns = self._watch.columns(view, answer, key, searcher, panel, view_of, bool(state.replay))
-        understood = understood_view(answer, state, parsed, said, bool(videos), headline(columns["columns"]))
+        columns = self._watch.columns(
+            view, answer, key, searcher, panel, view_of, bool(state.replay)
+        )
+        understood = understood_view(
+            answer, state, parsed, said, bool(videos), headline(columns["columns"])
+        )
         columns["cue"] = next((each["cue"] for each in understood["said"] if "cue" in each), "")
         r, job = self.results, self.indexing.under_way(state.gallery)
-        drawings = self.indexing.drawings(state.gallery, state.systems, self.permissions, visitor, again=not lacking)
+        drawings = self.indexing.drawings(
+            state.gallery, state.systems, self.permissions, visitor, again=not lacking
+        )
         trainings = self._watch.offers(visitor, state.q, state.gallery)
         found = {
             r.answer: answer,
@@ -321,9 +420,15 @@ class SearchTab:
             r.understood: understood | offers_view(answer, videos) | trainings,
             r.columns: columns,
             **self._watch.awake(),
-            r.index: index_view(answer, lacking, job, self.permissions.refusal(visitor, "import"), drawings=drawings),
-            r.indexing: gr.Timer(active=True) if job else gr.skip(),  # it stops by itself when the job has ended
-            self.head: status_line(self.galleries, state.gallery, visitor),  # models may have loaded meanwhile
+            r.index: index_view(
+                answer, lacking, job, self.permissions.refusal(visitor, "import"), drawings=drawings
+            ),
+            r.indexing: gr.Timer(active=True)
+            if job
+            else gr.skip(),  # it stops by itself when the job has ended
+            self.head: status_line(
+                self.galleries, state.gallery, visitor
+            ),  # models may have loaded meanwhile
         }
         boxes = dict(zip(("wanted", "unwanted"), part_texts(query), strict=True))
         return found, {"link": state.link, "inputs": boxes, "sliders": sliders_view(answer, state)}
@@ -335,7 +440,9 @@ class SearchTab:
         marked = self.marked(state.judged, state.q, state.gallery)
         return state if marked.video_ids else replace(state, judged=""), marked
 
-    def _search(self, state: SearchState, query: Query) -> tuple[Answer, Panel | None, NotIndexedError | None]:
+    def _search(
+        self, state: SearchState, query: Query
+    ) -> tuple[Answer, Panel | None, NotIndexedError | None]:
         """Search; return also what it was asked with, or why the answer has no columns."""
         searcher, literal = self.galleries.searcher(state.gallery), state.literal.split("|")
         given = self._references.resolve(state.references, state.gallery)
@@ -348,12 +455,18 @@ class SearchTab:
             return Answer(asked, (), gallery=state.gallery, denied=denied), None, error
         answer = replace(searcher.answer(checked, panel), denied=denied)
         if searcher.is_library:
-            answer = replace(answer, rankings=tuple(folded(each, state.k) for each in answer.rankings))
+            answer = replace(
+                answer, rankings=tuple(folded(each, state.k) for each in answer.rankings)
+            )
         return answer, replace(panel, k=state.k), None
 
-    def on_like(self, answer: Answer | None, references: dict[str, Any], event: gr.EventData) -> tuple[Any, Any]:
+    def on_like(
+        self, answer: Answer | None, references: dict[str, Any], event: gr.EventData
+    ) -> tuple[Any, Any]:
         clip, wanted = event_value(event, "id", str), event_value(event, "wanted", int)
-        chosen = with_clip(read_chosen(references), clip, answer.gallery if answer else "", bool(wanted))
+        chosen = with_clip(
+            read_chosen(references), clip, answer.gallery if answer else "", bool(wanted)
+        )
         return self._references.view(chosen), {}
 
     def on_added(self, references: dict[str, Any], event: gr.EventData) -> Updates:

@@ -17,7 +17,14 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.presets import PRESETS
 from nt2vr.progress import duration_text
 from nt2vr.search.answers import Answer, Ranking
-from nt2vr.search.epochs import Entries, KeptRankings, Recording, RunEpochs, epoch_of, judged_by_parts
+from nt2vr.search.epochs import (
+    Entries,
+    KeptRankings,
+    Recording,
+    RunEpochs,
+    epoch_of,
+    judged_by_parts,
+)
 from nt2vr.search.searcher import Panel, Searcher
 from nt2vr.search.strategies import System
 from nt2vr.ui.later_starts import LaterStarts
@@ -58,13 +65,18 @@ def key_of(*values: object) -> str:
     return blake2b(repr(values).encode(), digest_size=16).hexdigest()
 
 
-def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int) -> dict[str, Any]:
+def story(
+    rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int
+) -> dict[str, Any]:
     """Tell how many of the first clips show the unwanted part, up to an epoch, and in words if it lost the wanted one.
 
-    Nothing without a negation and complete verdicts, or such as captions or parts give, which is said. Of the
-    `rankings` by epoch, 0 is the base; what an epoch before the `newest` so far misses is missed "for now".
+    Nothing without a negation and complete verdicts, or such as captions or parts give, which is
+    said. Of the `rankings` by epoch, 0 is the base; what an epoch before the `newest` so far misses
+    is missed "for now".
     """
-    told = [rankings[number] for number in sorted(rankings) if number <= epoch and rankings[number].hits]
+    told = [
+        rankings[number] for number in sorted(rankings) if number <= epoch and rankings[number].hits
+    ]
     verdicts = [hit.verdict for each in told for hit in each.hits]
     if not (answer.query.unwanted and any(verdicts) and (answer.judged_by or all(verdicts))):
         return {}
@@ -75,7 +87,9 @@ def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: i
         "first": f"{first} of {len(told[0].hits)} show “{' or '.join(answer.query.unwanted)}”{by}",
         "gap": len(later) > LATEST,
         "later": later[-LATEST:],
-        "kind": "good" if counts[-1] < first and 4 * told[-1].counts["right"] >= 3 * len(told[-1].hits) else "",
+        "kind": "good"
+        if counts[-1] < first and 4 * told[-1].counts["right"] >= 3 * len(told[-1].hits)
+        else "",
         "words": _lost(told[-1], answer.query, epoch < newest),
     }
 
@@ -97,12 +111,22 @@ class Learner:
     epochs: Sequence[int]  # those offered, oldest first
     rankings: Mapping[int, Ranking]  # by epoch, as far as they are known; 0 is the base
     more: Mapping[str, Any]  # further values of its `run` in the template
-    by_parts: Mapping[int, Ranking] = field(default_factory=dict)  # the rankings with verdicts, where they have none
+    by_parts: Mapping[int, Ranking] = field(
+        default_factory=dict
+    )  # the rankings with verdicts, where they have none
 
-    def column(self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf) -> dict[str, Any]:
+    def column(
+        self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf
+    ) -> dict[str, Any]:
         """Return a column with a frame for each epoch that is known, of which it shows one."""
-        known = [number for number in self.epochs if number in self.rankings and self.rankings[number].hits]
-        found = replace(answer, rankings=(answer.rankings[0], *(self.rankings[number] for number in known)))
+        known = [
+            number
+            for number in self.epochs
+            if number in self.rankings and self.rankings[number].hits
+        ]
+        found = replace(
+            answer, rankings=(answer.rankings[0], *(self.rankings[number] for number in known))
+        )
         columns = zip(known, view_of(found)["columns"][1:], strict=True)
         frames = {number: self._frame(number, frame, answer) for number, frame in columns}
         last = len(self.epochs) - 1
@@ -116,7 +140,13 @@ class Learner:
             **self.more,
         }
         meaning = f"{short_name(self.id)}: {column['meaning']}" if column.get("meaning") else ""
-        return {**column, "name": self.title, "meaning": meaning, **frames.get(epoch, {}), "run": run}
+        return {
+            **column,
+            "name": self.title,
+            "meaning": meaning,
+            **frames.get(epoch, {}),
+            "run": run,
+        }
 
     def _frame(self, epoch: int, frame: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
         asked = replace(answer, judged_by="the parts") if self.by_parts else answer
@@ -151,7 +181,9 @@ def run_columns(
     owns = [RunEpochs.of(ranking.system.model, entries) for ranking in answer.rankings]
     titles = [f"{base_of(own.run) or short_name(own.run)}, learning" if own else "" for own in owns]
 
-    def of_run(column: Mapping[str, Any], ranking: Ranking, own: RunEpochs, title: str) -> dict[str, Any]:
+    def of_run(
+        column: Mapping[str, Any], ranking: Ranking, own: RunEpochs, title: str
+    ) -> dict[str, Any]:
         epoch, base, system = epoch_of(ranking), base_of(own.run), ranking.system
         of_query = own.run, key_of(key, system.strategy, system.strength)
         bases = [other for other in answer.rankings if other.system == replace(system, model=base)]
@@ -159,22 +191,46 @@ def run_columns(
         missing = own.missing(searcher.models, base, rankings) if panel else []
         if panel and missing:
             query = answer.query
-            kept.complete(of_query, missing, lambda epoch: own.rank(searcher, query, panel, epoch, base, system))
-        name = short_name(own.run) if titles.count(title) > 1 else title  # of two runs from one base
+            kept.complete(
+                of_query,
+                missing,
+                lambda epoch: own.rank(searcher, query, panel, epoch, base, system),
+            )
+        name = (
+            short_name(own.run) if titles.count(title) > 1 else title
+        )  # of two runs from one base
         learner = Learner(own.run, name, own.epochs, rankings, {"waits": bool(missing)})
-        is_known = not answer.judged_by or any(hit.verdict for each in rankings.values() for hit in each.hits)
-        if panel and answer.query.unwanted and not is_known and base in entries and 0 in rankings and rankings[0].hits:
-            learner = replace(learner, by_parts=judged_by_parts(rankings, base, answer.query, searcher, panel))
+        is_known = not answer.judged_by or any(
+            hit.verdict for each in rankings.values() for hit in each.hits
+        )
+        if (
+            panel
+            and answer.query.unwanted
+            and not is_known
+            and base in entries
+            and 0 in rankings
+            and rankings[0].hits
+        ):
+            learner = replace(
+                learner, by_parts=judged_by_parts(rankings, base, answer.query, searcher, panel)
+            )
         return learner.column(column, epoch, answer, view_of)
 
     columns = zip(view["columns"], answer.rankings, owns, titles, strict=True)
-    return [of_run(column, ranking, own, title) if own else column for column, ranking, own, title in columns]
+    return [
+        of_run(column, ranking, own, title) if own else column
+        for column, ranking, own, title in columns
+    ]
 
 
-def replayed(recording: Recording, rankings: Mapping[int, Ranking], answer: Answer, view_of: ViewOf) -> dict[str, Any]:
+def replayed(
+    recording: Recording, rankings: Mapping[int, Ranking], answer: Answer, view_of: ViewOf
+) -> dict[str, Any]:
     """Return the column of a recorded run, which plays from its base to its last epoch."""
     last, minutes = len(rankings) - 1, duration_text(recording.seconds[-1])
-    note = f"{last} epochs of the preset “{recording.preset}” took {minutes}. Nothing is trained now."
+    note = (
+        f"{last} epochs of the preset “{recording.preset}” took {minutes}. Nothing is trained now."
+    )
     shares = [f"{share:.0f} %" for share in recording.hard_pairs]
     more = {"recorded": recording.date, "note": note, "plays": True, "shares": shares}
     learner = Learner("recorded", f"{recording.base}, learning", range(last + 1), rankings, more)
@@ -187,7 +243,9 @@ def short_run(models: Catalog, name: str) -> TrainConfig:
         return teaching(models, name)
     base = models.folder(name)
     read_card(base)
-    return load_config(PRESET, {"base": str(base.resolve()), "name": f"{name[:MAX_BASE].strip()} learns not"})
+    return load_config(
+        PRESET, {"base": str(base.resolve()), "name": f"{name[:MAX_BASE].strip()} learns not"}
+    )
 
 
 @dataclass(frozen=True)
@@ -207,14 +265,20 @@ class Watch:
     galleries: Galleries
     permissions: Permissions
     runs: RunManager
-    recording: Recording | None = None  # a training to replay; None if there is none of this gallery
+    recording: Recording | None = (
+        None  # a training to replay; None if there is none of this gallery
+    )
     kept: KeptRankings = field(default_factory=KeptRankings)
-    panel: gr.HTML = field(init=False)  # of the run that is training; its event `replay` asks for the recorded one
+    panel: gr.HTML = field(
+        init=False
+    )  # of the run that is training; its event `replay` asks for the recorded one
     timer: gr.Timer = field(init=False)  # ticks while a run is under way
     _watched: gr.State = field(init=False)  # of ticks, of which one under way may overwrite it
     # id of the run whose column is to join the others with its first checkpoint, or WAITING
     _joins: gr.State = field(init=False)
-    _wished: gr.State = field(init=False)  # name of the model to train that a run is in the way of; "" for none
+    _wished: gr.State = field(
+        init=False
+    )  # name of the model to train that a run is in the way of; "" for none
 
     def build(self) -> None:
         """Lay out the panel, empty until a run is under way."""
@@ -224,7 +288,9 @@ class Watch:
         self._joins = gr.State("")
         self._wished = gr.State("")
 
-    def wire(self, visits: Sequence[Any], query: Any, systems: Any, ask: Any, columns: Any, answer: Any) -> None:
+    def wire(
+        self, visits: Sequence[Any], query: Any, systems: Any, ask: Any, columns: Any, answer: Any
+    ) -> None:
         """Wire columns, panel, which looks for a run on `visits`, and timer; a change of `ask` searches."""
         moved = columns.epoch(self.on_epoch, systems, systems, **QUIET)
         moved.success(None, outputs=ask, js="nt2vr.ask")
@@ -241,7 +307,14 @@ class Watch:
         self.panel.withdraw(self.on_withdraw, waits, panel, **QUIET)
         self.panel.stop(self.on_stop, [systems, self._watched], panel, **QUIET)
         self.panel.join(self.on_join, [systems, self._watched], [*panel, self._joins], **QUIET)
-        self.timer.tick(self.on_tick, looked, [*started, systems, ask], queue=False, trigger_mode="once", **QUIET)
+        self.timer.tick(
+            self.on_tick,
+            looked,
+            [*started, systems, ask],
+            queue=False,
+            trigger_mode="once",
+            **QUIET,
+        )
 
     def offers(self, request: gr.Request, text: str, gallery: str) -> dict[str, Any]:
         """Say whether to offer this visitor a training, and a recorded one; if it is of another query, of which."""
@@ -261,7 +334,14 @@ class Watch:
     ) -> dict[str, Any]:
         """Add to a view what `run_columns` does, and the recorded run if it is to be replayed."""
         entries = self._models.entries()
-        of_query = answer, key, entries, lambda run: self._models.card(run, entries).base, self.kept, view_of
+        of_query = (
+            answer,
+            key,
+            entries,
+            lambda run: self._models.card(run, entries).base,
+            self.kept,
+            view_of,
+        )
         columns = run_columns(view, *of_query, searcher, panel)
         if is_replayed and self.recording is not None:
             rankings = self.recording.rankings(answer.query, searcher.judge, searcher.video)
@@ -285,7 +365,9 @@ class Watch:
 
     def awake(self) -> dict[Any, Any]:
         """Keep the panel up to date if a run is under way or is to start, along with a search's answer."""
-        return {self.timer: gr.Timer(active=True)} if self.runs.under_way() or self._is_waiting else {}
+        return (
+            {self.timer: gr.Timer(active=True)} if self.runs.under_way() or self._is_waiting else {}
+        )
 
     def on_visit(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
         """Show the run that is under way, if any, and the start that waits, whoever asked for them."""
@@ -305,7 +387,9 @@ class Watch:
             return *self._showing(in_the_way, "", systems, request, wished=model), "", model
         return *self._showing(WatchedRun(run), run, systems, request), run, ""
 
-    def on_instead(self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request) -> tuple[Any, ...]:
+    def on_instead(
+        self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request
+    ) -> tuple[Any, ...]:
         """Stop the run that is in the way, and train the model that was wished for once it has ended."""
         self._start_later(wished, stops=True, request=request)
         return *self._showing(watched, WAITING, systems, request), WAITING, ""
@@ -317,7 +401,9 @@ class Watch:
         self._start_later(wished, stops=False, request=request)
         return *self._showing(watched, WAITING, systems, request), WAITING, ""
 
-    def on_dismiss(self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request) -> tuple[Any, ...]:
+    def on_dismiss(
+        self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request
+    ) -> tuple[Any, ...]:
         """Train nothing after all."""
         return *self._showing(watched, "", systems, request), gr.skip(), ""
 
@@ -332,27 +418,35 @@ class Watch:
         self.permissions.check("train", request)
         config = self.runs.check_config(short_run(self._models, model))
         session = session_of(request)
-        self._later.start(config.encoder.name, lambda: self.runs.start(config, session), stops, request)
+        self._later.start(
+            config.encoder.name, lambda: self.runs.start(config, session), stops, request
+        )
 
     def _model_to_train(self, systems: list[str]) -> str:
         """Return the model of the first column; a ConfigError if it cannot be trained."""
         entries = self._models.entries()
         if not systems:
-            raise ConfigError("Choose a system first: training starts from the model of the first column.")
+            raise ConfigError(
+                "Choose a system first: training starts from the model of the first column."
+            )
         model = System.named(systems[0], list(entries)).model
         if entries[model].kind == "embeddings":
             reason = "has embeddings from a file and cannot be trained. Put another system first."
             raise ConfigError(f"{quoted(model)} {reason}")
         return model
 
-    def on_stop(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> tuple[Any, ...]:
+    def on_stop(
+        self, systems: list[str], watched: WatchedRun, request: gr.Request
+    ) -> tuple[Any, ...]:
         """Stop the run that is shown; its checkpoints stay."""
         self.permissions.check("train", request)
         self.permissions.check_cancel(self.runs.get(watched.run).session, request)
         self.runs.stop(watched.run)
         return self._showing(watched, "", systems, request)
 
-    def on_join(self, systems: list[str], watched: WatchedRun, request: gr.Request) -> tuple[Any, ...]:
+    def on_join(
+        self, systems: list[str], watched: WatchedRun, request: gr.Request
+    ) -> tuple[Any, ...]:
         """Have the run's column join the others at the next tick, or with its first checkpoint."""
         return *self._showing(watched, watched.run, systems, request), watched.run
 
@@ -377,13 +471,23 @@ class Watch:
             wishes = ""
         if joins and joins == watched.run and (model := self._model_of(joins)):
             shown = systems or []
-            joined = shown if model in shown else [*shown[:1], model, *shown[1:]][:MAX_COLUMNS]  # next to the baseline
+            joined = (
+                shown if model in shown else [*shown[:1], model, *shown[1:]][:MAX_COLUMNS]
+            )  # next to the baseline
             panel = self._showing(watched, "", joined, request, wished)
             return *panel, "", wishes, self._chosen(joined), f"{time.monotonic()}"
-        newer = self._newer(answer) if answer and answer.sentence == text else {}  # not while a query is being typed
+        newer = (
+            self._newer(answer) if answer and answer.sentence == text else {}
+        )  # not while a query is being typed
         asks = f"{time.monotonic()}" if newer and newer != watched.asked else gr.skip()
         watched = replace(watched, asked=newer or watched.asked)
-        return *self._showing(watched, joins, systems, request, wished), gr.skip(), wishes, gr.skip(), asks
+        return (
+            *self._showing(watched, joins, systems, request, wished),
+            gr.skip(),
+            wishes,
+            gr.skip(),
+            asks,
+        )
 
     def on_epoch(self, systems: list[str], event: gr.EventData) -> Any:
         """Replace a run's system by that of one of its epochs."""
@@ -407,7 +511,9 @@ class Watch:
         if joins != WAITING:
             return joins
         waiting = self.runs.waiting
-        return waiting.run_id if waiting is not None and waiting.session == session_of(request) else ""
+        return (
+            waiting.run_id if waiting is not None and waiting.session == session_of(request) else ""
+        )
 
     def _model_of(self, run: str) -> str:
         """Return the name of the model that a run has become; "" as long as it has no checkpoint."""
@@ -422,11 +528,24 @@ class Watch:
     def _newer(self, answer: Answer) -> dict[str, int]:
         """Return the epochs that are served by now, where others answered."""
         live = self.galleries.built_in.live
-        served = {r.system.model: (r.epoch, live.epoch(r.system.model)) for r in answer.rankings if r.epoch}
-        return {model: now for model, (answered, now) in served.items() if now is not None and now != answered}
+        served = {
+            r.system.model: (r.epoch, live.epoch(r.system.model))
+            for r in answer.rankings
+            if r.epoch
+        }
+        return {
+            model: now
+            for model, (answered, now) in served.items()
+            if now is not None and now != answered
+        }
 
     def _showing(
-        self, watched: WatchedRun, joins: str, systems: Sequence[str], request: gr.Request, wished: str = ""
+        self,
+        watched: WatchedRun,
+        joins: str,
+        systems: Sequence[str],
+        request: gr.Request,
+        wished: str = "",
     ) -> tuple[Any, ...]:
         """Return the panel, if it has changed, the timer, and what to remember."""
         try:
@@ -445,7 +564,12 @@ class Watch:
         return panel, gr.Timer(active=polls > 0), replace(watched, polls=polls, view=view)
 
     def _view(
-        self, training: Mapping[str, Any], run: Run, joins: str, systems: Sequence[str], request: gr.Request
+        self,
+        training: Mapping[str, Any],
+        run: Run,
+        joins: str,
+        systems: Sequence[str],
+        request: gr.Request,
     ) -> dict[str, Any]:
         """Show a run that is under way, or why it failed; nothing of one that ended otherwise."""
         under_way = training["under_way"]

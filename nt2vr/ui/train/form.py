@@ -42,7 +42,12 @@ FIRST = {  # presets to begin with -> title, what they do, and seconds per step 
         0.1,
     ),
     "clip-bnl": ("The paper's CLIP-bnl", "The loss of the paper, on the built-in world.", 0.7, 0.1),
-    "clip-neg": ("Strongest: CLIP-neg", "Learns on the built-in world what each sentence excludes.", 2.4, 0.3),
+    "clip-neg": (
+        "Strongest: CLIP-neg",
+        "Learns on the built-in world what each sentence excludes.",
+        2.4,
+        0.3,
+    ),
 }
 
 RESTS = "Times are estimates: steps timed on two cores, or on a GPU, and scaled by how fast this machine computes now."
@@ -65,12 +70,19 @@ class Field:
 
 def config_fields() -> list[Field]:
     """Return the settings of a config by flat key, section by section."""
-    return [Field(key, info.default, info.description or "", CHOICES.get(key, ())) for key, info in FIELDS.items()]
+    return [
+        Field(key, info.default, info.description or "", CHOICES.get(key, ()))
+        for key, info in FIELDS.items()
+    ]
 
 
 def in_words(sentence: str) -> str:
     """Write the keys of a config in a sentence as the form labels them: num_clips is “Number of clips”."""
-    return re.sub(r"\b\w+_\w+\b", lambda key: f"“{label_of(key[0])}”" if key[0] in FIELDS else key[0], sentence)
+    return re.sub(
+        r"\b\w+_\w+\b",
+        lambda key: f"“{label_of(key[0])}”" if key[0] in FIELDS else key[0],
+        sentence,
+    )
 
 
 def label_of(key: str) -> str:
@@ -79,22 +91,32 @@ def label_of(key: str) -> str:
 
 def presets() -> dict[str, dict[str, Any]]:
     """Return the shipped configs by model name, as form values: `FIRST`, then those that need no data of one's own."""
-    configs = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in preset_files().items()}
+    configs = {
+        name: json.loads(path.read_text(encoding="utf-8")) for name, path in preset_files().items()
+    }
     teaching = configs[TEACHING]
     teaching |= changes_by_depth(resolve_path(teaching["base"]))
-    rest = sorted(configs.keys() - FIRST.keys(), key=lambda stem: (OWN_DATA in configs[stem].get("data", ""), stem))
+    rest = sorted(
+        configs.keys() - FIRST.keys(),
+        key=lambda stem: (OWN_DATA in configs[stem].get("data", ""), stem),
+    )
     order = [*(stem for stem in FIRST if stem in configs), *rest]
     defaults = TrainConfig().flat()
     return {configs[stem]["name"]: defaults | configs[stem] for stem in order}
 
 
-def presets_view(known: Mapping[str, Mapping[str, Any]], chosen: str, device: str = "") -> dict[str, Any]:
+def presets_view(
+    known: Mapping[str, Mapping[str, Any]], chosen: str, device: str = ""
+) -> dict[str, Any]:
     """Show the presets to begin with, one perhaps chosen, with estimated times if there is a `device`.
 
-    The time rests on the seconds per step of docs/benchmarks.md: on a GPU as they are, on a CPU scaled by its speed.
+    The time rests on the seconds per step of docs/benchmarks.md: on a GPU as they are, on a CPU
+    scaled by its speed.
     """
     cards = []
-    for (name, config), (title, about, on_cpu_s, on_gpu_s) in zip(known.items(), FIRST.values(), strict=False):
+    for (name, config), (title, about, on_cpu_s, on_gpu_s) in zip(
+        known.items(), FIRST.values(), strict=False
+    ):
         card = {"name": name, "title": title, "about": about, "chosen": name == chosen}
         steps = config["epochs"] * config["passes"] * (config["num_clips"] // config["batch_size"])
         card["time"] = f"{steps:,} steps"
@@ -119,9 +141,15 @@ def bases(folders: Iterable[Path]) -> dict[str, str]:
         if not card.capabilities.has_text_tower:
             continue
         of_run = folder.parent.name == "checkpoints"
-        name = f"{card.name} · {folder.parent.parent.name}, epoch {card.training.epoch}" if of_run else card.name
+        name = (
+            f"{card.name} · {folder.parent.parent.name}, epoch {card.training.epoch}"
+            if of_run
+            else card.name
+        )
         path = folder.resolve()
-        found[name] = str(path.relative_to(ASSETS.parent) if path.is_relative_to(ASSETS.parent) else path)
+        found[name] = str(
+            path.relative_to(ASSETS.parent) if path.is_relative_to(ASSETS.parent) else path
+        )
     return found
 
 
@@ -136,7 +164,9 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
             try:
                 read[key] = json.loads(value or "{}")
             except ValueError as error:
-                raise ConfigError(f"{label_of(key)} cannot be read as JSON ({error}). Correct it.") from error
+                raise ConfigError(
+                    f"{label_of(key)} cannot be read as JSON ({error}). Correct it."
+                ) from error
         elif isinstance(default, str):
             read[key] = (value or "").strip()
         elif isinstance(value, float) and value.is_integer():  # pages send 3 as 3.0
@@ -155,8 +185,14 @@ def loss_fields() -> dict[str, tuple[str, list[Field]]]:
     found, weight = {}, Field("weight", 1.0, Weight.model_fields["weight"].description or "")
     for name, kind in LOSSES.items():
         helps, hints = help_of(kind), get_type_hints(kind)
-        choices = {key: tuple(each for each in get_args(hint) if isinstance(each, str)) for key, hint in hints.items()}
-        own = [Field(field.name, field.default, helps[field.name], choices[field.name]) for field in fields(kind)]
+        choices = {
+            key: tuple(each for each in get_args(hint) if isinstance(each, str))
+            for key, hint in hints.items()
+        }
+        own = [
+            Field(field.name, field.default, helps[field.name], choices[field.name])
+            for field in fields(kind)
+        ]
         found[name] = (inspect.getdoc(kind) or "").partition("\n")[0], [weight, *own]
     return found
 
@@ -178,7 +214,11 @@ def _cell(field: Field, value: Any) -> dict[str, Any]:
         return {**cell, "switch": True, "on": value}
     if field.choices:
         return {**cell, "choice": True, "value": value, "choices": list(field.choices)}
-    return {**cell, "number": True, "value": f"{value:g}" if isinstance(value, int | float) else value}
+    return {
+        **cell,
+        "number": True,
+        "value": f"{value:g}" if isinstance(value, int | float) else value,
+    }
 
 
 def _read_losses(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

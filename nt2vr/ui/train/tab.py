@@ -30,7 +30,15 @@ from nt2vr.ui.train.form import (
     presets_view,
     read_form,
 )
-from nt2vr.ui.train.view import Curve, comparable, curves, lower_rate_label, run_view, runs_view, trash_text
+from nt2vr.ui.train.view import (
+    Curve,
+    comparable,
+    curves,
+    lower_rate_label,
+    run_view,
+    runs_view,
+    trash_text,
+)
 from nt2vr.ui.web.errors import problem_place, told_at
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
@@ -42,7 +50,14 @@ from trainer.teaching import BY_DEPTH, PRESET, changes_by_depth
 POLL_S = 1.0
 MAX_CURVES = 12
 MAX_BESIDE = 4  # runs in the charts of another: more lines are hard to tell apart
-COLOURS = ("#6d64e8", "#a39a8c", "#c2760c", "#1c9a86", "#c43d6b", "#4a90d9")  # of lines, on light and dark ground
+COLOURS = (
+    "#6d64e8",
+    "#a39a8c",
+    "#c2760c",
+    "#1c9a86",
+    "#c43d6b",
+    "#4a90d9",
+)  # of lines, on light and dark ground
 # always visible, in this order; the rest is under “All other settings”
 FIRST = ("name", "base", "data", "train", "epochs", "batch_size", "learning_rate", "num_clips")
 
@@ -60,11 +75,12 @@ class TrainTab:
     def build(self, tab: gr.Tab, evaluation: Sequence[Any] = ()) -> None:
         """Lay the tab out and wire it.
 
-        `evaluation` are the tabs, and what the form of a new evaluation is filled by: the open report, data, split
-        and systems.
+        `evaluation` are the tabs, and what the form of a new evaluation is filled by: the open
+        report, data, split and systems.
         """
         note = gr.Markdown(visible=False, elem_id="train-note")
-        # run_id of the open run, "" for the form, None for the default (see `_show`); stored in the browser
+        # run_id of the open run, "" for the form, None for the default (see `_show`); stored in the
+        # browser
         self._chosen = chosen = gr.BrowserState(None, storage_key="nt2vr-run", secret="nt2vr")
         self._seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
         with gr.Row(elem_id="train"):
@@ -79,14 +95,27 @@ class TrainTab:
                 self._parts = parts = RunParts()
         buttons = [parts.stop, parts.resume, parts.resume_lower, parts.delete]
         watched = [self._seen, runs, parts.run, *parts.curves, parts.log, *buttons]
-        everything = [chosen, form.column, parts.column, self._trash, self._trash_size, parts.beside, *watched]
+        everything = [
+            chosen,
+            form.column,
+            parts.column,
+            self._trash,
+            self._trash_size,
+            parts.beside,
+            *watched,
+        ]
         filled, polled = [*form.values, form.losses], [chosen, self._seen, parts.beside]
         preset = [form.presets, form.preset, *filled]
-        components: dict[str, Any] = {field.key: value for field, value in zip(self._fields, form.values, strict=True)}
+        components: dict[str, Any] = {
+            field.key: value for field, value in zip(self._fields, form.values, strict=True)
+        }
         base = components["base"]
         tab.select(self.on_visit, None, [form.start, empty, note], **QUIET)
         tab.select(self._show, chosen, everything, **QUIET).success(
-            self.on_opened, [form.presets, form.losses], [base, form.presets, form.losses, timer], **QUIET
+            self.on_opened,
+            [form.presets, form.losses],
+            [base, form.presets, form.losses, timer],
+            **QUIET,
         )
         timer.tick(self.on_poll, polled, watched, queue=False, trigger_mode="once", **QUIET)
         by_depth = [components[key] for key in BY_DEPTH]
@@ -100,7 +129,9 @@ class TrainTab:
             (form.choice.afterwards, self.on_start_afterwards),
         )
         for button, start in starting:
-            button.click(told_at(form.problem, start), filled, shown, show_progress_on=form.start, **PRIVATE)
+            button.click(
+                told_at(form.problem, start), filled, shown, show_progress_on=form.start, **PRIVATE
+            )
         new.click(self.on_new, None, everything, **QUIET)
         runs.pick(self.on_pick, None, everything, **QUIET)
         runs.withdraw(self.on_withdraw, chosen, everything, **QUIET)
@@ -111,7 +142,9 @@ class TrainTab:
             (parts.resume_lower, self.on_resume_lower),
         )
         for button, handler in clicked:
-            button.click(told_at(parts.problem, handler), chosen, [*everything, parts.problem], **QUIET)
+            button.click(
+                told_at(parts.problem, handler), chosen, [*everything, parts.problem], **QUIET
+            )
         chosen.change(None, None, parts.problem, js="() => ''")
         if evaluation:
             parts.run.pick(self.on_evaluate, chosen, list(evaluation), **QUIET)
@@ -120,7 +153,9 @@ class TrainTab:
         deleted = told_at(parts.problem, self.on_delete)
         parts.confirm.yes.click(deleted, chosen, [*everything, parts.problem], **QUIET)
 
-    def on_opened(self, cards: Mapping[str, Any], losses: Mapping[str, Any], request: gr.Request) -> tuple[Any, ...]:
+    def on_opened(
+        self, cards: Mapping[str, Any], losses: Mapping[str, Any], request: gr.Request
+    ) -> tuple[Any, ...]:
         """Refresh the list of base models, poll, and on first opening load losses and times, which import torch."""
         name = str(cards.get("chosen"))
         pick("preset", name, self._presets)
@@ -128,11 +163,15 @@ class TrainTab:
         times = presets_view(self._presets, name, self._settings.device)
         return gr.Dropdown(choices=self._bases(request)), times, table, gr.Timer(active=True)
 
-    def on_poll(self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request) -> Any:
+    def on_poll(
+        self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request
+    ) -> Any:
         """Refresh the list and the open run, with the curves of others, if anything has changed."""
         runs = self._manager.runs()
         run = next((run for run in runs if run.run_id == chosen), None)
-        others = [other for other in runs if other.run_id in (beside or []) and other != run][:MAX_BESIDE]
+        others = [other for other in runs if other.run_id in (beside or []) and other != run][
+            :MAX_BESIDE
+        ]
         if self._stamp(runs, run, others, request) == seen:
             return gr.skip()
         return self._watched(runs, run, others, request)
@@ -188,7 +227,9 @@ class TrainTab:
         with _fields_in_words():
             config = self._manager.check_config(config)
         session = session_of(request)
-        self._later.start(config.encoder.name, lambda: self._manager.start(config, session), stops, request)
+        self._later.start(
+            config.encoder.name, lambda: self._manager.start(config, session), stops, request
+        )
         return {**self._show(self._manager.under_way(), request), **self._form.choice.hidden()}
 
     def on_withdraw(self, chosen: str | None, request: gr.Request) -> Updates:
@@ -202,7 +243,9 @@ class TrainTab:
         *values, losses = filled
         by_key = dict(zip([field.key for field in self._fields], values, strict=True))
         if by_key["data"] != WORLD or by_key["base"] not in dict(self._bases(request)).values():
-            self._permissions.check("paths", request)  # before the form is read, which looks at both
+            self._permissions.check(
+                "paths", request
+            )  # before the form is read, which looks at both
         with _fields_in_words():
             config = read_form(by_key, losses)
         if names_files(config):
@@ -271,7 +314,9 @@ class TrainTab:
         """Open a run, or the form for ""; for None or a deleted run, the active run, the newest or the form."""
         runs = self._manager.runs()
         if chosen is None or (chosen and chosen not in [run.run_id for run in runs]):
-            chosen = next((run.run_id for run in sorted(runs, key=lambda run: not run.is_under_way)), "")
+            chosen = next(
+                (run.run_id for run in sorted(runs, key=lambda run: not run.is_under_way)), ""
+            )
         run = next((run for run in runs if run.run_id == chosen), None)
         text, choices = trash_text(bytes_in(self._manager.trash)), comparable(runs, run)
         return {
@@ -280,11 +325,15 @@ class TrainTab:
             self._parts.column: gr.Column(visible=run is not None),
             self._trash: gr.Column(visible=bool(text)),
             self._trash_size: text,
-            self._parts.beside: gr.Dropdown(choices=choices, value=[], multiselect=True, visible=bool(choices)),
+            self._parts.beside: gr.Dropdown(
+                choices=choices, value=[], multiselect=True, visible=bool(choices)
+            ),
             **self._watched(runs, run, [], request),
         }
 
-    def _watched(self, runs: list[Run], run: Run | None, others: list[Run], visitor: Visitor) -> Updates:
+    def _watched(
+        self, runs: list[Run], run: Run | None, others: list[Run], visitor: Visitor
+    ) -> Updates:
         """Return updates for everything that changes during a run."""
         parts = self._parts
         listed = {
@@ -292,8 +341,16 @@ class TrainTab:
             self._runs: {**runs_view(runs, run), "waiting": self._later.view(visitor)},
         }
         if run is None:
-            return {**listed, parts.run: {}, parts.log: {}, **dict.fromkeys(parts.curves, gr.LinePlot(visible=False))}
-        may_train, may_delete = self._permissions.may("train", visitor), self._permissions.may("delete", visitor)
+            return {
+                **listed,
+                parts.run: {},
+                parts.log: {},
+                **dict.fromkeys(parts.curves, gr.LinePlot(visible=False)),
+            }
+        may_train, may_delete = (
+            self._permissions.may("train", visitor),
+            self._permissions.may("delete", visitor),
+        )
         rows = {each.run_id: self._manager.metrics(each.run_id) for each in (run, *others)}
         can_stop = run.is_under_way and (run.status.state != "stopping" or run.may_end_at_once)
         may_stop = may_train and self._permissions.may_cancel(run.session, visitor)
@@ -302,7 +359,9 @@ class TrainTab:
             **listed,
             parts.run: self._run_view(run, rows[run.run_id], visitor),
             **dict(zip(parts.curves, _plots(curves(run, rows.pop(run.run_id), rows)), strict=True)),
-            parts.log: {"text": self._manager.log_tail(run.run_id) if may_train else ""},  # it names files
+            parts.log: {
+                "text": self._manager.log_tail(run.run_id) if may_train else ""
+            },  # it names files
             parts.stop: gr.Button(stop, interactive=may_stop and can_stop),
             parts.resume: gr.Button(interactive=may_train and run.can_resume),
             parts.resume_lower: gr.Button(
@@ -311,7 +370,9 @@ class TrainTab:
             parts.delete: gr.Button(interactive=may_delete and not run.is_under_way),
         }
 
-    def _run_view(self, run: Run, rows: Sequence[Mapping[str, float]], visitor: Visitor) -> dict[str, Any]:
+    def _run_view(
+        self, run: Run, rows: Sequence[Mapping[str, float]], visitor: Visitor
+    ) -> dict[str, Any]:
         is_fusion = run.config is not None and run.config.encoder.trains_fusion
         is_of_world = run.config is not None and run.config.dataset.is_world
         may_evaluate = not is_fusion and (is_of_world or self._permissions.may("paths", visitor))
@@ -320,7 +381,10 @@ class TrainTab:
 
     def _stamp(self, runs: list[Run], run: Run | None, others: list[Run], visitor: Visitor) -> str:
         """Hash the displayed state; the page needs no update while the hash stays the same."""
-        listed = [self._later.view(visitor), *((run.run_id, run.status, run.may_end_at_once) for run in runs)]
+        listed = [
+            self._later.view(visitor),
+            *((run.run_id, run.status, run.may_end_at_once) for run in runs),
+        ]
         shown = [*([run] if run else []), *others]
         measured = [(each.run_id, len(self._manager.metrics(each.run_id))) for each in shown]
         detail = (*measured, self._manager.log_tail(run.run_id)) if run else ()
@@ -330,7 +394,10 @@ class TrainTab:
         """List the models to start from: those of the data folder, whose values are paths, only to who may train."""
         folders = [ASSETS / "models"]
         if self._permissions.may("train", visitor):
-            folders += [self._settings.data_dir / "models", *self._manager.folder.glob("[!.]*/checkpoints")]
+            folders += [
+                self._settings.data_dir / "models",
+                *self._manager.folder.glob("[!.]*/checkpoints"),
+            ]
         return list(bases(folders).items())
 
 
@@ -365,7 +432,10 @@ class FormParts:
     """The form of a new run, with the first preset's values; `fields` begin with those of `FIRST`."""
 
     def __init__(
-        self, fields: Sequence[Field], presets: Mapping[str, Mapping[str, Any]], bases: Sequence[tuple[str, str]]
+        self,
+        fields: Sequence[Field],
+        presets: Mapping[str, Mapping[str, Any]],
+        bases: Sequence[tuple[str, str]],
     ) -> None:
         default = next(iter(presets))
         values = presets[default]
@@ -380,15 +450,23 @@ class FormParts:
             self.problem = problem_place("train-problem")
             self.choice = StartChoice("train-choice")
             with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
-                self.values = [_input(field, values[field.key], bases) for field in fields[: len(FIRST)]]
+                self.values = [
+                    _input(field, values[field.key], bases) for field in fields[: len(FIRST)]
+                ]
             self.losses = template("train-losses", {"losses": []})
             with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117
                 with gr.Row(elem_classes="nt-fields"):
-                    self.values += [_input(field, values[field.key], bases) for field in fields[len(FIRST) :]]
+                    self.values += [
+                        _input(field, values[field.key], bases) for field in fields[len(FIRST) :]
+                    ]
 
 
 def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.components.Component:
-    common: dict[str, Any] = {"label": label_of(field.key), "info": field.info, "elem_id": f"train-{field.key}"}
+    common: dict[str, Any] = {
+        "label": label_of(field.key),
+        "info": field.info,
+        "elem_id": f"train-{field.key}",
+    }
     common["min_width"] = 220
     if field.key == "base":
         return gr.Dropdown(list(bases), value=value, allow_custom_value=True, **common)
@@ -416,8 +494,15 @@ class RunParts:
             self.run = template("train-run", {}, "pick")
             look: dict[str, Any] = {"visible": False, "variant": "primary", "size": "sm"}
             self.resume_lower = gr.Button("Resume", elem_id="train-resume-lower", **look)
-            some: dict[str, Any] = {"value": [], "multiselect": True, "max_choices": MAX_BESIDE, "visible": False}
+            some: dict[str, Any] = {
+                "value": [],
+                "multiselect": True,
+                "max_choices": MAX_BESIDE,
+                "visible": False,
+            }
             self.beside = menu("train-beside", "Compare its curves with", [], **some)
             with gr.Row(elem_id="train-curves"):
-                self.curves = [gr.LinePlot(visible=False, height=290, min_width=240) for _ in range(MAX_CURVES)]
+                self.curves = [
+                    gr.LinePlot(visible=False, height=290, min_width=240) for _ in range(MAX_CURVES)
+                ]
             self.log = template("train-log", {})

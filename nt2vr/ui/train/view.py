@@ -12,7 +12,13 @@ from urllib.parse import urlencode
 import pandas as pd
 
 from nt2vr.errors import CheckpointError
-from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR, NEGATED_DELTA_MIR, ORIGINAL_MIR, recall
+from nt2vr.evaluation.metric_names import (
+    COMPOSED_HARD_PAIRS,
+    COMPOSED_MIR,
+    NEGATED_DELTA_MIR,
+    ORIGINAL_MIR,
+    recall,
+)
 from nt2vr.media.store import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
@@ -34,7 +40,10 @@ VALIDATION = (  # metric, title, explanation
     (f"fusion/{recall(1)}", "Fusion R@1", "a picture and a text find their clip first, in %"),
 )
 CONTROLS = ("base", "drop", "parts")  # prefixes of the metrics of what a model is compared with
-WORDS = {"running": "training", "stopping": "stopping after the current step"}  # for states that say it otherwise
+WORDS = {
+    "running": "training",
+    "stopping": "stopping after the current step",
+}  # for states that say it otherwise
 
 
 def runs_view(runs: Sequence[Run], chosen: Run | None) -> dict[str, Any]:
@@ -42,7 +51,11 @@ def runs_view(runs: Sequence[Run], chosen: Run | None) -> dict[str, Any]:
 
 
 def run_view(
-    run: Run, tell: Callable[[str], str] = str, rows: Rows = (), system: str = "", may_evaluate: bool = False
+    run: Run,
+    tell: Callable[[str], str] = str,
+    rows: Rows = (),
+    system: str = "",
+    may_evaluate: bool = False,
 ) -> dict[str, Any]:
     """Return one run: its progress, what it is trained on, and where its model is used.
 
@@ -56,7 +69,9 @@ def run_view(
     status, done = run.status, ""
     if status.state == "preparing" and status.doing:
         counted = f": {status.done:,} of {status.total:,}" if status.total else ""
-        done = f"{status.doing}{counted}" + (f" · resumes after step {status.step:,}" if status.step else "")
+        done = f"{status.doing}{counted}" + (
+            f" · resumes after step {status.step:,}" if status.step else ""
+        )
     elif run.config is not None and status.step:
         done = f"epoch {status.epoch} of {run.config.batches.epochs} · step {status.step:,} of {run.num_steps:,}"
     return {
@@ -79,7 +94,9 @@ def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
     named = {
         "Data": NAME if config.dataset.is_world else Path(config.dataset.data).name,
         "Base": base_name(config),
-        "Losses": ", ".join(_loss_text(name, config.objective.losses.get(name, {})) for name in config.loss_names),
+        "Losses": ", ".join(
+            _loss_text(name, config.objective.losses.get(name, {})) for name in config.loss_names
+        ),
         "Seed": str(config.run.seed),
     }
     measured = [point for point in series(rows, config.validation.monitor, "epoch") if point[0] > 0]
@@ -143,7 +160,10 @@ def curves(run: Run, rows: Rows, others: Mapping[str, Rows] = MappingProxyType({
         return []
     lines, found = {run.name: rows, **others}, []
     plots = [(*each, "epoch", run.config.batches.epochs) for each in VALIDATION]
-    plots += [(name, name, "loss, unweighted", "step", max(1, run.num_steps)) for name in run.config.loss_names]
+    plots += [
+        (name, name, "loss, unweighted", "step", max(1, run.num_steps))
+        for name in run.config.loss_names
+    ]
     for metric, title, note, x, end in plots:
         points = {name: series(of, metric, x) for name, of in lines.items()}
         if own := points[run.name]:
@@ -183,5 +203,7 @@ def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:
 def trash_text(num_bytes: int) -> str:
     if not num_bytes:
         return ""
-    size = f"{num_bytes / 1e9:.1f} GB" if num_bytes >= 1e9 else f"{max(1, round(num_bytes / 1e6))} MB"
+    size = (
+        f"{num_bytes / 1e9:.1f} GB" if num_bytes >= 1e9 else f"{max(1, round(num_bytes / 1e6))} MB"
+    )
     return f"Trash: {size}, deleted {LIMITS['trash'].days} days after each run."

@@ -11,7 +11,13 @@ from string import Template
 
 from markdown_it import MarkdownIt
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.routing import Route
 
 from nt2vr.settings import DOCS, PACKAGE
@@ -28,7 +34,9 @@ MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 class Documentation:
     """Serves the pages of a folder, what they show, and a page per paper; nothing else, whatever is asked for."""
 
-    code: str = ""  # address of the code, which links to its files lead to; without one they are plain text
+    code: str = (
+        ""  # address of the code, which links to its files lead to; without one they are plain text
+    )
     folder: Path = DOCS  # of the pages; none in it, none is served
     papers: Path = PACKAGE / "papers"  # has a folder per paper, each with a README.md
 
@@ -56,7 +64,9 @@ class Documentation:
     def titles(self) -> dict[str, str]:
         """The pages' titles by their names, the first page first."""
         pages = [(name, path) for name, path in self.files.items() if path.suffix == ".md"]
-        titles = {name: path.read_text("utf-8").partition("\n")[0].lstrip("# ") for name, path in pages}
+        titles = {
+            name: path.read_text("utf-8").partition("\n")[0].lstrip("# ") for name, path in pages
+        }
         return dict(sorted(titles.items(), key=lambda each: (each[0] != START, each[1].lower())))
 
     def routes(self) -> list[Route]:
@@ -90,7 +100,9 @@ def _page(docs: Documentation, name: str) -> str:
     for heading, inline in pairwise(tokens):
         if heading.type == "heading_open":
             heading.attrSet("id", re.sub(r"[^\w\- ]", "", inline.content.lower()).replace(" ", "-"))
-    for token in (child for block in tokens for child in block.children or () if child.type in ADDRESSES):
+    for token in (
+        child for block in tokens for child in block.children or () if child.type in ADDRESSES
+    ):
         attribute = ADDRESSES[token.type]
         address = _address(str(token.attrs.pop(attribute)), docs, name)
         if address is not None:

@@ -75,7 +75,9 @@ def problem_place(elem_id: str) -> gr.HTML:
     return gr.HTML(elem_id=elem_id, elem_classes="nt-problem")
 
 
-def told_at(place: gr.HTML, handler: Callable[..., dict[Any, Any]]) -> Callable[..., dict[Any, Any]]:
+def told_at(
+    place: gr.HTML, handler: Callable[..., dict[Any, Any]]
+) -> Callable[..., dict[Any, Any]]:
     """Return a handler whose errors stand at a place of the page until it succeeds, and change nothing else there."""
 
     @functools.wraps(handler)

@@ -1,7 +1,7 @@
 """All overrides of Gradio's behaviour but `nt2vr.ui.quickly_imported`; each was last needed with Gradio 6.31.
 
-`tests/unit/ui/web/test_gradio_fixes.py` and `tests/browser/test_gradio_fixes.py` show each fault without its fix, and
-fail once a release of Gradio makes the fix unnecessary: delete it then.
+`tests/unit/ui/web/test_gradio_fixes.py` and `tests/browser/test_gradio_fixes.py` show each fault
+without its fix, and fail once a release of Gradio makes the fix unnecessary: delete it then.
 """
 
 import inspect
@@ -31,9 +31,10 @@ logger = logging.getLogger(__name__)
 def template_script() -> str:
     """Return the head script that keeps the templates of `gr.HTML` from running the values they insert (security).
 
-    Gradio fills in {{value}}, escaped as HTML, and evaluates the result as a JavaScript template literal, so that
-    "${…}" in a query would run. The script patches `window.Function` to escape the literal first. In templates with
-    `${esc(value)}`, which would not need it, one `esc` forgotten among some 900 tags would be an injection.
+    Gradio fills in {{value}}, escaped as HTML, and evaluates the result as a JavaScript template
+    literal, so that "${…}" in a query would run. The script patches `window.Function` to escape the
+    literal first. In templates with `${esc(value)}`, which would not need it, one `esc` forgotten
+    among some 900 tags would be an injection.
     """
     return f"<script>{(TEMPLATES / 'text-only.js').read_text(encoding='utf-8')}</script>"
 
@@ -60,8 +61,8 @@ def limit_files(most: int) -> None:
 def keep_temporary_files(folder: Path) -> None:
     """Have Gradio's routes make their folder in this one; where it is read-only, they keep their default.
 
-    That was chosen as they were imported: one folder for all users of the machine. No page can be built where it
-    belongs to another user.
+    That was chosen as they were imported: one folder for all users of the machine. No page can be
+    built where it belongs to another user.
     """
     with suppress(OSError):
         (folder / "vibe_edit_history").mkdir(exist_ok=True)
@@ -71,7 +72,8 @@ def keep_temporary_files(folder: Path) -> None:
 def offer_tools(endpoints: Mapping[str, str]) -> None:
     """Keep Gradio's MCP server to these endpoints, by their tools' names (security): it would offer all to agents.
 
-    Resources and prompts go, too: for an unknown prompt, it runs the last endpoint, with this machine's permissions.
+    Resources and prompts go, too: for an unknown prompt, it runs the last endpoint, with this
+    machine's permissions.
     """
     create = GradioMCPServer.create_mcp_server
 
@@ -91,8 +93,9 @@ def offer_tools(endpoints: Mapping[str, str]) -> None:
 def is_odd_mcp_request(scope: Scope) -> bool:
     """Whether a request is for Gradio's MCP server, but not a message to it (security).
 
-    Its page for browsers is served at any path that ends like the server's, and has that path in a script, unescaped;
-    the streams that GET and /sse open stay open; and /schema tells nothing that a message does not.
+    Its page for browsers is served at any path that ends like the server's, and has that path in a
+    script, unescaped; the streams that GET and /sse open stay open; and /schema tells nothing that
+    a message does not.
     """
     _, found, rest = scope["path"].partition("/gradio_api/mcp")
     return bool(found) and (rest not in ("", "/") or scope["method"] != "POST")
@@ -120,12 +123,17 @@ def check_inputs(page: gr.Blocks) -> None:
             if isinstance(error, gr.Error) and not error.print_exception:  # raised by this app
                 raise
             reason = str(error.message) if isinstance(error, gr.Error) else reason_of(error)
-            raise gr.Error(f"The request was refused: {reason[:MAX_QUOTED]}", print_exception=False) from error
+            raise gr.Error(
+                f"The request was refused: {reason[:MAX_QUOTED]}", print_exception=False
+            ) from error
         checked_values = []
         for block, value in zip(block_fn.inputs, values, strict=True):
             if not _can_hold(block, value):
                 kind = type(value).__name__
-                raise gr.Error(f"The request was refused: {_name_of(block)} holds no {kind}.", print_exception=False)
+                raise gr.Error(
+                    f"The request was refused: {_name_of(block)} holds no {kind}.",
+                    print_exception=False,
+                )
             checked_values.append(_nothing_in(block) if value is None else value)
         return checked_values
 
@@ -204,10 +212,14 @@ def leave_skipped_outputs(page: gr.Blocks) -> None:
     postprocess = page.postprocess_data
 
     async def without_skipped(block_fn: Any, predictions: Any, state: Any) -> list[Any]:
-        if not isinstance(predictions, dict) or not all(isinstance(key, Block) for key in predictions):
+        if not isinstance(predictions, dict) or not all(
+            isinstance(key, Block) for key in predictions
+        ):
             return await postprocess(block_fn, predictions, state)
         changed = copy(block_fn)
-        changed.outputs = [block for block in block_fn.outputs if predictions.get(block, gr.skip()) != gr.skip()]
+        changed.outputs = [
+            block for block in block_fn.outputs if predictions.get(block, gr.skip()) != gr.skip()
+        ]
         if not changed.outputs:
             return [gr.skip()] * len(block_fn.outputs)
         values = [predictions[block] for block in changed.outputs]
@@ -221,8 +233,8 @@ def leave_skipped_outputs(page: gr.Blocks) -> None:
 def keep_signatures(page: gr.Blocks) -> None:
     """Keep the signatures of the components' constructors, which Gradio works out anew for each component.
 
-    It does so for each component that an event updates. `inspect.signature` returns what a function has in
-    `__signature__`.
+    It does so for each component that an event updates. `inspect.signature` returns what a function
+    has in `__signature__`.
     """
     classes = {ancestor for block in page.blocks.values() for ancestor in type(block).__mro__}
     for component in classes:
@@ -235,10 +247,13 @@ def keep_signatures(page: gr.Blocks) -> None:
 def show_progress_where_seen(page: gr.Blocks) -> None:
     """Keep events' progress off what cannot show it: events that show none, and layout such as tabs.
 
-    At every step, Gradio's page copies the values of all outputs that an earlier event had, and of all that lies in
-    them: the tabs alone made that the whole page, some 2,400 copies in its first seconds.
+    At every step, Gradio's page copies the values of all outputs that an earlier event had, and of
+    all that lies in them: the tabs alone made that the whole page, some 2,400 copies in its first
+    seconds.
     """
     for event in page.fns.values():
         if event.show_progress_on is None:
             seen = event.outputs if event.show_progress != "hidden" else ()
-            event.show_progress_on = [block for block in seen if not isinstance(block, BlockContext)]
+            event.show_progress_on = [
+                block for block in seen if not isinstance(block, BlockContext)
+            ]

@@ -21,7 +21,9 @@ TOO_LARGE = f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one."
 HOUR_S = 3600  # interval between clean-ups of uploads
 STAY_S = round(LIMITS["uploads"].days * DAY_S)
 
-OpensQueries = Callable[[Any, Callable[..., Mapping[str, str]]], None]  # opens in Search what an event asks for
+OpensQueries = Callable[
+    [Any, Callable[..., Mapping[str, str]]], None
+]  # opens in Search what an event asks for
 Updates = dict[Any, Any]  # component -> its new value; the others stay as they are
 T = TypeVar("T", str, int)
 
@@ -37,7 +39,8 @@ def event_value(event: gr.EventData, name: str, kind: type[T]) -> T:
 def store_uploads(folder: Path) -> None:
     """Store uploads in this app's own folder, unless the environment names one; call it before the page is built.
 
-    Gradio's default is one folder for all apps and users of the machine. A ConfigError says that there is none.
+    Gradio's default is one folder for all apps and users of the machine. A ConfigError says that
+    there is none.
     """
     with suppress(OSError):  # a read-only data folder: Gradio's default will do
         folder.mkdir(parents=True, exist_ok=True)
@@ -47,7 +50,9 @@ def store_uploads(folder: Path) -> None:
         uploads.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         problem = f"No folder for uploads can be made ({reason_of(error)})"
-        raise ConfigError(f"{problem}. Set GRADIO_TEMP_DIR to a folder that can be written to.") from error
+        raise ConfigError(
+            f"{problem}. Set GRADIO_TEMP_DIR to a folder that can be written to."
+        ) from error
     keep_temporary_files(uploads)
 
 
@@ -62,7 +67,10 @@ def sweep_uploads(folder: Path, interval_s: float = HOUR_S) -> None:
 def is_upload(path: str | Path) -> bool:
     """Whether a path, once resolved, is a regular file in the upload folder."""
     try:
-        return Path(path).resolve().is_relative_to(Path(get_upload_folder()).resolve()) and Path(path).is_file()
+        return (
+            Path(path).resolve().is_relative_to(Path(get_upload_folder()).resolve())
+            and Path(path).is_file()
+        )
     except (OSError, ValueError):  # the name is too long, or contains NUL
         return False
 

@@ -22,7 +22,9 @@ LATENCIES_S = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0)
 class Metrics:
     """The figures of one app, in a registry of their own; `waiting` returns how many events wait in Gradio's queue."""
 
-    def __init__(self, galleries: Galleries, permissions: Permissions, waiting: Callable[[], int]) -> None:
+    def __init__(
+        self, galleries: Galleries, permissions: Permissions, waiting: Callable[[], int]
+    ) -> None:
         self._permissions = permissions
         try:
             self._package: Any = import_module("prometheus_client")
@@ -31,7 +33,9 @@ class Metrics:
             return
 
         def total(measure: Callable[[Any], int]) -> int:
-            views = {id(view): view for model in galleries.live.loaded for view in model.views.values()}
+            views = {
+                id(view): view for model in galleries.live.loaded for view in model.views.values()
+            }
             return sum(measure(view.embeddings) for view in views.values())
 
         self.registry = self._package.CollectorRegistry()
@@ -41,7 +45,9 @@ class Metrics:
             ("index_bytes", "size of their embeddings", lambda: total(lambda rows: rows.nbytes)),
             ("queue", "events that wait to be answered", waiting),
         ):
-            self._package.Gauge(f"nt2vr_{name}", meaning, registry=self.registry).set_function(value)
+            self._package.Gauge(f"nt2vr_{name}", meaning, registry=self.registry).set_function(
+                value
+            )
         about = ("nt2vr_request_seconds", "requests", ["area", "status"])
         self.seconds = self._package.Histogram(*about, buckets=LATENCIES_S, registry=self.registry)
 
@@ -51,7 +57,10 @@ class Metrics:
             return PlainTextResponse(REFUSED, 403)
         if self._package is None:
             return PlainTextResponse(NEEDED, 501)
-        return Response(self._package.generate_latest(self.registry), media_type=self._package.CONTENT_TYPE_LATEST)
+        return Response(
+            self._package.generate_latest(self.registry),
+            media_type=self._package.CONTENT_TYPE_LATEST,
+        )
 
     def measured(self, app: ASGIApp) -> ASGIApp:
         """Return an app whose requests are timed until the end of the answer."""
@@ -69,6 +78,8 @@ class Metrics:
             finally:
                 if scope["type"] == "http":
                     area = scope["path"].removeprefix("/").partition("/")[0]
-                    self.seconds.labels(area if area in AREAS else "page", status).observe(time.perf_counter() - began)
+                    self.seconds.labels(area if area in AREAS else "page", status).observe(
+                        time.perf_counter() - began
+                    )
 
         return timed if self._package else app

@@ -1,8 +1,9 @@
 """Owner or visitor, and what a visitor may.
 
-At this machine everyone is the owner; elsewhere the owner has a token, or on a Space its account. The rest is the
-owner's: to train, import, download, delete, name paths of this machine and annotate reports; the environment may open
-an action to everyone, or switch it off. Handlers check permissions themselves; a disabled button is no check.
+At this machine everyone is the owner; elsewhere the owner has a token, or on a Space its account.
+The rest is the owner's: to train, import, download, delete, name paths of this machine and annotate
+reports; the environment may open an action to everyone, or switch it off. Handlers check
+permissions themselves; a disabled button is no check.
 """
 
 import hashlib
@@ -38,7 +39,9 @@ DOING = {
 PROVE = "open the link that the app printed at its start, or add ?token=… with the token from the app's data folder"
 PROXIED = ("forwarded", "via", "x-real-ip")  # headers of proxies, besides x-forwarded-…
 
-FIRST_FOLDER = re.compile(r"(?<![\w./~])/\w[^/\s'\"]*|\b[A-Za-z]:[\\/]")  # of an absolute path, not of a URL
+FIRST_FOLDER = re.compile(
+    r"(?<![\w./~])/\w[^/\s'\"]*|\b[A-Za-z]:[\\/]"
+)  # of an absolute path, not of a URL
 WITHHELD = "The reason names folders of this machine. Its owner finds it in the app's log."
 IN_SCOPE = "nt2vr.permissions"  # where RequestChecks leaves the permissions for `told`
 Visitor = gr.Request | HTTPConnection | None
@@ -105,27 +108,46 @@ class Permissions:
     def check_cancel(self, session: str, visitor: Visitor) -> None:
         """Raise an AccessError unless a visitor `may_cancel` a job."""
         if not self.may_cancel(session, visitor):
-            raise AccessError(f"Only the page that started it, or the owner, may cancel it. {self._proof}")
+            raise AccessError(
+                f"Only the page that started it, or the owner, may cancel it. {self._proof}"
+            )
 
     def teller(self, visitor: Visitor) -> Callable[[str], str]:
         """Return how a message is told to a visitor: `WITHHELD` if it has a path that they may not name themselves."""
         return str if self.may("paths", visitor) else without_paths
 
     def is_token(self, text: str) -> bool:
-        return hmac.compare_digest(text.encode(errors="replace"), self.token.encode(errors="replace"))
+        return hmac.compare_digest(
+            text.encode(errors="replace"), self.token.encode(errors="replace")
+        )
 
     def _is_local(self, connection: HTTPConnection) -> bool:
         """Whether a request comes from this machine directly, not through a proxy, which could forward anyone's."""
-        proxied = any(name.startswith("x-forwarded-") or name in PROXIED for name in connection.headers)
-        proxied = proxied or connection.scope.get("http_version") == "1.0"  # nginx by default; browsers never
+        proxied = any(
+            name.startswith("x-forwarded-") or name in PROXIED for name in connection.headers
+        )
+        proxied = (
+            proxied or connection.scope.get("http_version") == "1.0"
+        )  # nginx by default; browsers never
         client = connection.client
-        return self.bound_to_loopback and not proxied and client is not None and is_loopback(client.host)
+        return (
+            self.bound_to_loopback
+            and not proxied
+            and client is not None
+            and is_loopback(client.host)
+        )
 
     def _is_owner(self, connection: HTTPConnection) -> bool:
         scheme, _, bearer = connection.headers.get("authorization", "").partition(" ")
-        given = connection.cookies.get(self.cookie) or (bearer if scheme.lower() == "bearer" else "")
-        login = connection.scope.get("session", {}).get("oauth_info", {})  # Gradio signs the session cookie
-        user = login.get("expires_at", 0) > time.time() and login.get("userinfo", {}).get("preferred_username")
+        given = connection.cookies.get(self.cookie) or (
+            bearer if scheme.lower() == "bearer" else ""
+        )
+        login = connection.scope.get("session", {}).get(
+            "oauth_info", {}
+        )  # Gradio signs the session cookie
+        user = login.get("expires_at", 0) > time.time() and login.get("userinfo", {}).get(
+            "preferred_username"
+        )
         return self.is_token(given) or bool(user and user == self.space_owner)
 
 
@@ -175,7 +197,13 @@ def _stored_token(data_dir: Path) -> str:
                 new.unlink()
         token = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeError) as error:
-        logger.warning("%s cannot be used (%s). The owner's link holds until the app ends.", path, reason_of(error))
+        logger.warning(
+            "%s cannot be used (%s). The owner's link holds until the app ends.",
+            path,
+            reason_of(error),
+        )
     if len(token) < MIN_TOKEN:
-        raise ConfigError(f"The token in {path} is too short. Delete the file, and the app makes a new one.")
+        raise ConfigError(
+            f"The token in {path} is too short. Delete the file, and the app makes a new one."
+        )
     return token

@@ -1,7 +1,8 @@
 """What programs may ask: `Requests` has a typed function for each.
 
-`build_routes` offers them as plain HTTP under `/api`, `build_tools` to agents over MCP, `build_events` to Gradio's
-clients. Limits and errors are those of the page; over HTTP an error is `{"error": "one sentence"}`.
+`build_routes` offers them as plain HTTP under `/api`, `build_tools` to agents over MCP,
+`build_events` to Gradio's clients. Limits and errors are those of the page; over HTTP an error is
+`{"error": "one sentence"}`.
 """
 
 import base64
@@ -50,7 +51,9 @@ JSON, FORM = "application/json", "multipart/form-data"
 LISTS = ("systems", "literal", "lines")  # fields that a form may repeat
 TOOL = "agent_"  # prefix of the tools' endpoints, since Gradio's API has a /search of its own
 SCHEMAS = "#/components/schemas/"
-MAX_ITEMS = 100  # of a list, before any item is checked; smaller excesses are refused by the searcher
+MAX_ITEMS = (
+    100  # of a list, before any item is checked; smaller excesses are refused by the searcher
+)
 
 Asked = TypeVar("Asked", bound=BaseModel)
 Strings = Annotated[list[str], Field(max_length=MAX_ITEMS)]
@@ -67,18 +70,29 @@ class ReferenceRequest(Complete):
 
     clip: str = Field("", description="video_id of a clip of the gallery")
     image: str | None = Field(None, description="a picture as a data URL")
-    weight: Weight = Field(DEFAULT_WEIGHT, description="0 to 1; relative to other references, and to the text")
+    weight: Weight = Field(
+        DEFAULT_WEIGHT, description="0 to 1; relative to other references, and to the text"
+    )
     wanted: bool = Field(True, description="false: less like this")
 
 
 class SystemsRequest(Complete):
     """What searches and matches have in common."""
 
-    gallery: str = Field("", description="name or id of a library, as listed by /api/galleries; default: the built-in")
-    systems: Strings = Field([], description="names, as listed by /api/systems; default: one that suits the query")
+    gallery: str = Field(
+        "",
+        description="name or id of a library, as listed by /api/galleries; default: the built-in",
+    )
+    systems: Strings = Field(
+        [], description="names, as listed by /api/systems; default: one that suits the query"
+    )
     image: str | None = Field(None, description="a picture as a data URL; in a form, a file")
-    alpha: Weight = Field(DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none")
-    literal: Strings = Field([], description="words to ask for as typed, not as the answer's read_as says")
+    alpha: Weight = Field(
+        DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none"
+    )
+    literal: Strings = Field(
+        [], description="words to ask for as typed, not as the answer's read_as says"
+    )
 
 
 class SearchRequest(SystemsRequest):
@@ -111,7 +125,9 @@ class SystemScores(Complete):
 
     name: str
     scores: list[float | None]
-    best: int | None = Field(description="place of the highest score, from 0; null if there is no single one")
+    best: int | None = Field(
+        description="place of the highest score, from 0; null if there is no single one"
+    )
 
 
 class MatchAnswer(Complete):
@@ -127,7 +143,9 @@ class QueryParts(Complete):
     wanted: list[str]
     unwanted: list[str]
     notice: str = Field("", description="if the query is hardly English")
-    read_as: dict[str, str] = Field({}, description="words that a model does not know, and what it was asked for")
+    read_as: dict[str, str] = Field(
+        {}, description="words that a model does not know, and what it was asked for"
+    )
 
 
 class Span(Complete):
@@ -156,7 +174,9 @@ class SystemAnswer(Complete):
     hits: list[FoundClip]
     epoch: int | None = Field(None, description="of a training run, the epoch that answered")
     read_as: dict[str, str] = {}
-    reads: str = Field("", description="words of the sentence that are not stop words, for models that have these")
+    reads: str = Field(
+        "", description="words of the sentence that are not stop words, for models that have these"
+    )
     missing: int = Field(0, description="clips that are not indexed by its model")
     recall: float = Field(1.0, description="of an approximate index")
 
@@ -193,7 +213,11 @@ class Requests:
     """The functions behind all three faces."""
 
     def __init__(
-        self, galleries: Galleries, decoder: Decoder, evaluations: Evaluations, permissions: Permissions
+        self,
+        galleries: Galleries,
+        decoder: Decoder,
+        evaluations: Evaluations,
+        permissions: Permissions,
     ) -> None:
         self._galleries, self._decoder = galleries, decoder
         self._evaluations, self._permissions = evaluations, permissions
@@ -205,13 +229,17 @@ class Requests:
         if asked.image is not None:
             references.append(self._reference(image=asked.image, weight=asked.image_weight))
         if picture is not None:
-            references.append(Reference((self._decoder.picture(picture),), weight=asked.image_weight))
+            references.append(
+                Reference((self._decoder.picture(picture),), weight=asked.image_weight)
+            )
         references += [self._reference(**each.model_dump()) for each in asked.references]
         searcher, strengths = self._galleries.searcher(asked.gallery), {"boolean": asked.alpha}
         query = searcher.checked(asked.query, references)
         assert isinstance(query, Query), "it was typed"
         systems = asked.systems or self._galleries.answering(searcher.key, query)
-        return searcher.search(query, systems, asked.k, references, strengths, asked.literal).as_dict()
+        return searcher.search(
+            query, systems, asked.k, references, strengths, asked.literal
+        ).as_dict()
 
     def match(self, asked: MatchRequest) -> dict[str, Any]:
         """Score captions for one clip or picture with each system."""
@@ -231,13 +259,14 @@ class Requests:
 
         Args:
             query: what the videos should show, and what they should not.
-            systems: names from list_systems; each ranks the videos its own way. Default: one that leaves out what the
-                query denies.
+            systems: names from list_systems; each ranks the videos its own way. Default: one that
+                leaves out what the query denies.
             k: videos per system, 1 to 100.
             gallery: a name or id from list_galleries; empty for the built-in one.
 
         Returns:
-            JSON: the query's parts, and per system the ranked videos, with id, score and verdict if it is known.
+            JSON: the query's parts, and per system the ranked videos, with id, score and verdict if
+                it is known.
         """
         values = {"query": query, "systems": systems, "k": k, "gallery": gallery}
         return self.search(checked_request(SearchRequest, values))
@@ -249,9 +278,16 @@ class Requests:
 
     def galleries(self) -> list[dict[str, Any]]:
         """List the galleries that can be searched, with id and number of clips: the built-in one, then libraries."""
-        built_in = {"name": BUILT_IN, "id": BUILT_IN, "num_clips": len(self._galleries.built_in.gallery.videos)}
+        built_in = {
+            "name": BUILT_IN,
+            "id": BUILT_IN,
+            "num_clips": len(self._galleries.built_in.gallery.videos),
+        }
         infos = self._galleries.shelf.infos()
-        return [built_in, *({"name": info.name, "id": info.id, "num_clips": info.num_clips} for info in infos)]
+        return [
+            built_in,
+            *({"name": info.name, "id": info.id, "num_clips": info.num_clips} for info in infos),
+        ]
 
     def systems(self) -> list[str]:
         """List the systems that can search: each is a model, with or without a strategy for unwanted parts."""
@@ -266,10 +302,14 @@ class Requests:
         checked_request(SearchRequest, {"systems": systems})
         job = self.start_evaluation(request, Data(data.strip()), systems).result()
         if not job.result:
-            raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")
+            raise ConfigError(
+                job.error or "The evaluation was cancelled on the page. Start it again."
+            )
         return self._evaluations.archive.summary(job.result)
 
-    def start_evaluation(self, visitor: Visitor, data: Data | ModelData, systems: list[str]) -> Future[Job[str]]:
+    def start_evaluation(
+        self, visitor: Visitor, data: Data | ModelData, systems: list[str]
+    ) -> Future[Job[str]]:
         """Start an evaluation as far as the visitor may; only data of this machine has splits."""
         self.check_room(visitor)
         if data.is_path:
@@ -284,7 +324,11 @@ class Requests:
             self._evaluations.archive.check_room()
 
     def _reference(
-        self, clip: str = "", image: str | None = None, weight: float = DEFAULT_WEIGHT, wanted: bool = True
+        self,
+        clip: str = "",
+        image: str | None = None,
+        weight: float = DEFAULT_WEIGHT,
+        wanted: bool = True,
     ) -> Reference:
         if (image is None) == (not clip):
             raise ConfigError("Name either a clip or an image: one of them.")
@@ -311,7 +355,9 @@ def checked_request(kind: type[Asked], values: Mapping[str, Any], strict: bool =
         return kind.model_validate(values, strict=strict)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        raise ConfigError(f"{'.'.join(map(str, first['loc']))[:MAX_QUOTED]}: {first['msg']}.") from error
+        raise ConfigError(
+            f"{'.'.join(map(str, first['loc']))[:MAX_QUOTED]}: {first['msg']}."
+        ) from error
 
 
 class HeadAsGet:
@@ -343,7 +389,9 @@ def build_routes(requests: Requests) -> FastAPI:
     )
     api.add_middleware(HeadAsGet)
     limiter, of_pictures = CapacityLimiter(CONCURRENT), CapacityLimiter(CONCURRENT // 4)
-    refusals: dict[int | str, dict[str, Any]] = {status: {"model": Refusal} for status in (400, 500, 503)}
+    refusals: dict[int | str, dict[str, Any]] = {
+        status: {"model": Refusal} for status in (400, 500, 503)
+    }
 
     def described() -> dict[str, Any]:
         document = FastAPI.openapi(api)
@@ -351,23 +399,39 @@ def build_routes(requests: Requests) -> FastAPI:
         # openapi-python-client 0.29 makes a client that cannot be imported.
         for kind in (SearchRequest, MatchRequest):
             request = kind.model_json_schema(ref_template=f"{SCHEMAS}{{model}}")
-            document["components"]["schemas"] |= {**request.pop("$defs", {}), kind.__name__: request}
+            document["components"]["schemas"] |= {
+                **request.pop("$defs", {}),
+                kind.__name__: request,
+            }
         return document
 
-    def offer(name: str, kind: type[SystemsRequest], work: Callable[[Any], Any], answer: type[BaseModel]) -> None:
+    def offer(
+        name: str, kind: type[SystemsRequest], work: Callable[[Any], Any], answer: type[BaseModel]
+    ) -> None:
         async def route(request: Request) -> Response:
             try:
                 asked = await _read(request, kind)
                 has_picture = any(each.image for each in (asked, *getattr(asked, "references", ())))
-                found = await to_thread.run_sync(work, asked, limiter=of_pictures if has_picture else limiter)
+                found = await to_thread.run_sync(
+                    work, asked, limiter=of_pictures if has_picture else limiter
+                )
                 return JSONResponse(found)
             except ClientDisconnect:
                 return Response(status_code=400)  # nobody is listening
             except Exception as error:
-                status = 503 if isinstance(error, BusyError) else 400 if isinstance(error, Nt2vrError) else 500
+                status = (
+                    503
+                    if isinstance(error, BusyError)
+                    else 400
+                    if isinstance(error, Nt2vrError)
+                    else 500
+                )
                 return JSONResponse({"error": told_of(error, request)}, status)
 
-        route.__name__, route.__doc__ = name, f"{inspect.getdoc(work)} A form (multipart) is read, too."
+        route.__name__, route.__doc__ = (
+            name,
+            f"{inspect.getdoc(work)} A form (multipart) is read, too.",
+        )
         content = {JSON: {"schema": {"$ref": f"{SCHEMAS}{kind.__name__}"}}}
         body = {"requestBody": {"required": True, "content": content}}
         api.post(f"/{name}", openapi_extra=body, response_model=answer, responses=refusals)(route)
@@ -375,14 +439,18 @@ def build_routes(requests: Requests) -> FastAPI:
     api.openapi = described  # type: ignore[method-assign]  # as FastAPI's own guide does
     offer("search", SearchRequest, requests.search, SearchAnswer)
     offer("match", MatchRequest, requests.match, MatchAnswer)
-    api.get("/galleries", operation_id="galleries_galleries_get", response_model=list[GalleryInfo])(requests.galleries)
+    api.get("/galleries", operation_id="galleries_galleries_get", response_model=list[GalleryInfo])(
+        requests.galleries
+    )
     api.get("/systems")(requests.systems)
 
     @api.get("/health", response_model=Health, responses={503: {"model": Health}})
     def health(request: Request) -> Response:
         """Return 200 once searches are answered immediately, and 503 while the first model is being loaded."""
         ready, status = requests.health()
-        return JSONResponse({"ready": ready, "status": told(status, request)}, 200 if ready else 503)
+        return JSONResponse(
+            {"ready": ready, "status": told(status, request)}, 200 if ready else 503
+        )
 
     return api
 
@@ -413,15 +481,28 @@ def build_events(requests: Requests) -> None:
     """Offer /search, /systems and /evaluate to Gradio's clients; their names and inputs stay as they are."""
 
     def search(
-        query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float
+        query: str,
+        systems: list[str],
+        k: float,
+        image: str | None,
+        image_weight: float,
+        alpha: float,
     ) -> dict[str, Any]:
         """Search the gallery; return the query's wanted and unwanted parts and every system's ranked hits."""
         if image is not None and not is_upload(image):
             raise MediaError("There is no such picture among the uploaded files. Upload it again.")
         if image and is_too_large(image):
             raise MediaError(TOO_LARGE)
-        values = {"query": query, "systems": systems, "k": k, "image_weight": image_weight, "alpha": alpha}
-        checked = checked_request(SearchRequest, values, strict=False)  # JavaScript does not distinguish 8 from 8.0
+        values = {
+            "query": query,
+            "systems": systems,
+            "k": k,
+            "image_weight": image_weight,
+            "alpha": alpha,
+        }
+        checked = checked_request(
+            SearchRequest, values, strict=False
+        )  # JavaScript does not distinguish 8 from 8.0
         return requests.search(checked, Path(image) if image else None)
 
     with gr.Row(visible=False):
@@ -440,7 +521,9 @@ def build_events(requests: Requests) -> None:
             "evaluate": (requests.evaluate, evaluated),
         }
         for name, (handler, inputs) in endpoints.items():
-            gr.Button().click(handler, inputs, gr.JSON(), api_name=name, concurrency_limit=CONCURRENT)
+            gr.Button().click(
+                handler, inputs, gr.JSON(), api_name=name, concurrency_limit=CONCURRENT
+            )
 
 
 class ToolError(gr.Error):
@@ -453,10 +536,15 @@ class ToolError(gr.Error):
 def build_tools(requests: Requests) -> None:
     """Offer functions that change nothing, and no other endpoint of the page, to agents.
 
-    They are not queued: Gradio would call a queued one from this machine, with this machine's permissions.
+    They are not queued: Gradio would call a queued one from this machine, with this machine's
+    permissions.
     """
-    if not hasattr(GradioMCPServer, "StreamableHTTPSessionManager"):  # the last of what Gradio imports of it
-        raise ConfigError("MCP needs a package that is not installed: pip install 'nt2vr[mcp]', or 'gradio[mcp]'.")
+    if not hasattr(
+        GradioMCPServer, "StreamableHTTPSessionManager"
+    ):  # the last of what Gradio imports of it
+        raise ConfigError(
+            "MCP needs a package that is not installed: pip install 'nt2vr[mcp]', or 'gradio[mcp]'."
+        )
     limiter = CapacityLimiter(CONCURRENT)
 
     def offer(name: str, work: Callable[..., object]) -> None:
@@ -471,18 +559,25 @@ def build_tools(requests: Requests) -> None:
 
         asked = inspect.signature(work)
         fields: dict[str, Any] = {
-            parameter.name: (parameter.annotation, ... if parameter.default is parameter.empty else parameter.default)
+            parameter.name: (
+                parameter.annotation,
+                ... if parameter.default is parameter.empty else parameter.default,
+            )
             for parameter in asked.parameters.values()
         }
         arguments = create_model(name, **fields)
-        visitor = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=gr.Request)
+        visitor = inspect.Parameter(
+            "request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=gr.Request
+        )
         parameters = [visitor, *asked.parameters.values()]
         tool.__signature__ = asked.replace(parameters=parameters, return_annotation=str)  # type: ignore[attr-defined]
         tool.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": str}
         tool.__name__, tool.__doc__ = name, inspect.getdoc(work)
         gradio_api(tool, api_name=f"{TOOL}{name}", queue=False)
 
-    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # a malformed message is answered, not logged over a page
+    logging.getLogger("mcp").setLevel(
+        logging.CRITICAL
+    )  # a malformed message is answered, not logged over a page
     tools: dict[str, Callable[..., object]] = {
         "search": requests.search_sentence,
         "understand": requests.understand,

@@ -58,7 +58,9 @@ def held(deed: Deed) -> tuple[Thing | None, str]:
     return None, drawing(deed.kind.sign) if deed.kind.hand == "at face" else ""
 
 
-def centred(place: Placement, canvas: Canvas, svg: str, at: Point, longest: float, angle: float, flip: bool) -> None:
+def centred(
+    place: Placement, canvas: Canvas, svg: str, at: Point, longest: float, angle: float, flip: bool
+) -> None:
     """Paint a drawing so that what it fills is `longest` units long around a point."""
     left, top, right, bottom = ink(svg)
     size = longest / max(right - left, bottom - top)
@@ -73,7 +75,11 @@ def flying(spot: Spot, track: str, longest: float) -> Point:
 
 
 BALL, DASH = "1F534", "1F4A8"
-LARGER, OUTWARD, LONG = 1.45, 1.2, 50  # things in hands, unless long, than in their grips: to be recognised
+LARGER, OUTWARD, LONG = (
+    1.45,
+    1.2,
+    50,
+)  # things in hands, unless long, than in their grips: to be recognised
 
 
 @dataclass(frozen=True)
@@ -87,7 +93,13 @@ class Individual:
 
 
 def paint_person(
-    canvas: Canvas, who: Individual, place: Placement, step: int, deed: Deed | None, spot: Spot, leash: Point | None
+    canvas: Canvas,
+    who: Individual,
+    place: Placement,
+    step: int,
+    deed: Deed | None,
+    spot: Spot,
+    leash: Point | None,
 ) -> tuple[Point, float]:
     """Paint a person, and return middle and radius of the face in pixels; a leash ends at one, too."""
     assert who.look, "of a person"
@@ -130,7 +142,10 @@ def _pose(deed: Deed | None, ridden: Thing | None, beat: int, spot: Spot) -> tup
     if ridden:
         posture = seat(ridden.name).posture
     elif deed and deed.kind.verb in (ENTER, LEAVE):
-        posture, beat = "march", round(spot.x * STEPS)  # the same at the same spot, coming and going
+        posture, beat = (
+            "march",
+            round(spot.x * STEPS),
+        )  # the same at the same spot, coming and going
     table = dolls.poses(posture)
     pose = table[beat % len(table)]
     if not ridden:
@@ -139,7 +154,9 @@ def _pose(deed: Deed | None, ridden: Thing | None, beat: int, spot: Spot) -> tup
     _, width, height = size_of(ridden, sits.size)
     base = 0 if posture in ("balance", "scoot") else table[0].pelvis[1] - 4
     dx, dy = sits.x * width, sits.y * height - base
-    pelvis, *feet, hand, other = ((x + dx, y + dy) for x, y in (pose.pelvis, *pose.feet, *pose.hands))
+    pelvis, *feet, hand, other = (
+        (x + dx, y + dy) for x, y in (pose.pelvis, *pose.feet, *pose.hands)
+    )
     return replace(pose, pelvis=pelvis, feet=(feet[0], feet[1]), hands=(hand, other)), posture
 
 
@@ -147,7 +164,11 @@ def _grip_for(deed: Deed, thing: Thing | None, posture: str) -> Grip | None:
     kind = deed.kind
     if kind.motion == "wave" or kind.verb == "push":
         return grip_of("wave" if kind.motion == "wave" else "push")
-    if thing and kind.hand in ("in hand", "both hands", "above head") and (own := grip_of(thing.name, "held")):
+    if (
+        thing
+        and kind.hand in ("in hand", "both hands", "above head")
+        and (own := grip_of(thing.name, "held"))
+    ):
         return own
     if kind.hand == "in front":
         return grip_of("clap" if thing is None else "lap" if posture == "sit" else "both")
@@ -156,14 +177,24 @@ def _grip_for(deed: Deed, thing: Thing | None, posture: str) -> Grip | None:
     return grip_of("hand") if kind.hand == "none" and kind.shows else grip_of(kind.hand, "hands")
 
 
-def _paint_held(canvas: Canvas, place: Placement, deed: Deed, hold: Grip, pose: Pose, step: int, spot: Spot) -> None:
+def _paint_held(
+    canvas: Canvas, place: Placement, deed: Deed, hold: Grip, pose: Pose, step: int, spot: Spot
+) -> None:
     kind, (thing, svg) = deed.kind, held(deed)
     longest = max(hold.size, 0.75 * ADULT * thing.size) if thing else hold.size
     longest = max(longest, min(LARGER * longest, LONG))
     flip = thing is None or thing.name not in LOOKING_RIGHT
     x, y = hold.at[step % len(hold.at)]
     if kind.motion in MOTIONS and MOTIONS[kind.motion][0] in ("air", "ground"):
-        centred(place, canvas, svg, flying(spot, MOTIONS[kind.motion][0], longest * 0.8), longest * 0.8, 0, flip)
+        centred(
+            place,
+            canvas,
+            svg,
+            flying(spot, MOTIONS[kind.motion][0], longest * 0.8),
+            longest * 0.8,
+            0,
+            flip,
+        )
         return
     if kind.hand in ("ahead", "behind") and thing and kind.verb in ("push", "pull"):
         _scale, width, height = size_of(thing)
@@ -182,7 +213,12 @@ def _paint_worn(canvas: Canvas, place: Placement, deed: Deed, pose: Pose, child:
     thing = things()[str(deed.object)]
     svg = picture(thing, deed.colour)
     (x, y), size = dolls.head_of(pose), head_size(child)
-    sites = {"on head": (31.0, 30.0), "on ears": (16.0, 36.0), "on face": (15.0, 23.0), "on neck": (-10.0, 24.0)}
+    sites = {
+        "on head": (31.0, 30.0),
+        "on ears": (16.0, 36.0),
+        "on face": (15.0, 23.0),
+        "on neck": (-10.0, 24.0),
+    }
     height, longest = sites.get(thing.held, (-12.0, 20.0))
     if thing.held == "on head":
         left, top, right, bottom = ink(svg)
@@ -226,7 +262,10 @@ def extent(figure: Figure) -> tuple[float, float, float]:
             height = max(height, sits.y * tall + 60)
         elif deed.kind.hand == "behind":
             behind = 50.0
-        elif deed.kind.posture in ("lie", "swim", "cartwheel", "surf", "ski") or deed.kind.motion == "fall":
+        elif (
+            deed.kind.posture in ("lie", "swim", "cartwheel", "surf", "ski")
+            or deed.kind.motion == "fall"
+        ):
             behind, front = max(behind, 40.0), max(front, 40.0)
     return behind * thing.size, front * thing.size, height * thing.size
 
@@ -235,11 +274,17 @@ def _spot(deed: Deed | None, step: int) -> tuple[str, Spot, int]:
     """Return the track of a deed, the position on it and the heading at a step."""
     if deed is None or deed.kind.motion not in MOTIONS:
         return "", Spot(), 1
-    at, count, motion = step - round(deed.start * STEPS), round((deed.end - deed.start) * STEPS), deed.kind.motion
+    at, count, motion = (
+        step - round(deed.start * STEPS),
+        round((deed.end - deed.start) * STEPS),
+        deed.kind.motion,
+    )
     return MOTIONS[motion][0], spots(motion, count)[at], headings(motion, count)[at]
 
 
-def placed(who: Individual, stand: Stand, step: int, led: Deed | None = None) -> tuple[Placement, Deed | None, Spot]:
+def placed(
+    who: Individual, stand: Stand, step: int, led: Deed | None = None
+) -> tuple[Placement, Deed | None, Spot]:
     """Return where an individual is at a step, what it does, and where on its track the thing is that it moves.
 
     It goes along with somebody who chases or leads it; `led` is the deed of that one.
@@ -255,13 +300,19 @@ def placed(who: Individual, stand: Stand, step: int, led: Deed | None = None) ->
     x, y, facing = {  # units from its stand, and where it faces
         "lane": (facing * stand.reach * spot.x, 0.0, facing * heading),
         "drive": (facing * stand.ahead * spot.x, 0.0, facing * heading),
-        "entry": (stand.side * stand.out * spot.x, 0.0, facing if who.look else stand.side * heading),
+        "entry": (
+            stand.side * stand.out * spot.x,
+            0.0,
+            facing if who.look else stand.side * heading,
+        ),
         "ground": (facing * stand.reach * (2 * spot.x - 1), 0.0, facing),
         "float": (8 * spot.x, 8 * spot.y, facing),
         "hop": (0.0, 14 * spot.y, facing),
         "air": (0.0, 40 * spot.y, facing),
         "rise": (0.0, 55 * spot.y, facing),
-        "topple": (facing * 38 * spot.x * size, spot.turn / 90 * 12, facing) if who.look else (0.0, 0.0, facing),
+        "topple": (facing * 38 * spot.x * size, spot.turn / 90 * 12, facing)
+        if who.look
+        else (0.0, 0.0, facing),
     }.get(track, (0.0, 0.0, facing))
     turn, pivot = spot.turn, 36 if who.look else size * ADULT / 2
     if track == "wheel" and deed.kind.posture == "stand":
@@ -273,14 +324,21 @@ def placed(who: Individual, stand: Stand, step: int, led: Deed | None = None) ->
 
 
 def paint(
-    canvas: Canvas, who: Individual, stand: Stand, step: int, led: Deed | None = None, leashed: Point | None = None
+    canvas: Canvas,
+    who: Individual,
+    stand: Stand,
+    step: int,
+    led: Deed | None = None,
+    leashed: Point | None = None,
 ) -> tuple[Point, float] | None:
     """Paint an individual at a step, and return middle and radius of a person's face; `leashed` ends a leash."""
     place, deed, spot = placed(who, stand, step, led)
     behind, front, _ = extent(who.figure)
     if place.x + 60 * place.scale < 0 or place.x - 60 * place.scale > canvas.size:
         return None
-    in_air = who.figure.kind.role == "sky" or (deed and (deed.kind.motion == "float" or deed.verb == "fly past"))
+    in_air = who.figure.kind.role == "sky" or (
+        deed and (deed.kind.motion == "float" or deed.verb == "fly past")
+    )
     if not in_air:
         canvas.shadow(place.x, stand.place.y, 2 * min(behind, front) * place.scale)
     face = paint_person(canvas, who, place, step, deed, spot, leashed) if who.look else None
@@ -291,7 +349,9 @@ def paint(
     return face
 
 
-def _paint_sign(canvas: Canvas, who: Individual, place: Placement, step: int, kind: DeedKind) -> None:
+def _paint_sign(
+    canvas: Canvas, who: Individual, place: Placement, step: int, kind: DeedKind
+) -> None:
     """Paint what tells a deed, if anything does, over the head or behind."""
     if not kind.sign or kind.hand == "at face":
         return
@@ -307,7 +367,9 @@ def _paint_sign(canvas: Canvas, who: Individual, place: Placement, step: int, ki
     place.paint(canvas, drawing(kind.sign), at, size, flip=kind.sign == DASH)
 
 
-def _paint_thing(canvas: Canvas, who: Individual, place: Placement, step: int, deed: Deed | None, spot: Spot) -> None:
+def _paint_thing(
+    canvas: Canvas, who: Individual, place: Placement, step: int, deed: Deed | None, spot: Spot
+) -> None:
     thing = who.figure.kind
     svg, angle, hop, jitter = _gait(picture(thing, who.figure.colour), thing, deed, step, who.phase)
     scale, width, height = size_of(thing, SIZES[who.figure.size])
@@ -329,7 +391,9 @@ def _paint_thing(canvas: Canvas, who: Individual, place: Placement, step: int, d
     centred(place, canvas, svg, at, longest, 0, prop is None or prop.name not in LOOKING_RIGHT)
 
 
-def _gait(svg: str, thing: Thing, deed: Deed | None, step: int, phase: int) -> tuple[str, float, float, float]:
+def _gait(
+    svg: str, thing: Thing, deed: Deed | None, step: int, phase: int
+) -> tuple[str, float, float, float]:
     """Return the drawing as a deed has it at a step, its angle, and how many units it is off upwards and sideways."""
     posture, motion = (deed.kind.posture, deed.kind.motion) if deed else ("", "")
     is_moving = posture in ("walk", "run") and thing.role == "animal"
@@ -338,4 +402,9 @@ def _gait(svg: str, thing: Thing, deed: Deed | None, step: int, phase: int) -> t
         svg = f'<g transform="translate(0 {ink(svg)[3] * (1 - 0.7)}) scale(1 0.7)">{svg}</g>'
     elif posture == "run" and is_moving:
         angle = (-15, 0, 15, 0)[(step + phase) % 4]
-    return svg, angle, 2.5 * (step % 2) if is_moving else 0, 1.5 * (-1) ** step if motion == "shake" else 0
+    return (
+        svg,
+        angle,
+        2.5 * (step % 2) if is_moving else 0,
+        1.5 * (-1) ** step if motion == "shake" else 0,
+    )

@@ -1,6 +1,7 @@
 """Boxes around what the gallery's clips show, step by step, measured without painting, for `nt2vr.world.evidence`.
 
-Run `python -m nt2vr.world.drawn.boxes` if the gallery or drawing changes: a search would take 100 ms a clip for them.
+Run `python -m nt2vr.world.drawn.boxes` if the gallery or drawing changes: a search would take 100
+ms a clip for them.
 """
 
 import json
@@ -32,7 +33,9 @@ class _Traced(Canvas):
         self.size, self.night = SIZE, False
         self.found: list[tuple[str, Sequence[Point]]] = []
 
-    def picture(self, svg: str, middle: Point, scale: float, angle: float = 0, flip: bool = False) -> None:
+    def picture(
+        self, svg: str, middle: Point, scale: float, angle: float = 0, flip: bool = False
+    ) -> None:
         left, top, right, bottom = ink(svg)
         corners = np.array([(x, y) for x in (left, right) for y in (top, bottom)]) - UNITS / 2
         turn = cv2.getRotationMatrix2D((0, 0), -angle, scale)[:, :2]
@@ -48,11 +51,18 @@ class _Traced(Canvas):
 
     def box(self, drawings: Sequence[str]) -> tuple[int, ...]:
         """Return left, top, width and height of all, or of some drawings, in percent of the frame."""
-        points = [p for svg, corners in self.found for p in corners if not drawings or any(d in svg for d in drawings)]
+        points = [
+            p
+            for svg, corners in self.found
+            for p in corners
+            if not drawings or any(d in svg for d in drawings)
+        ]
         if not points:
             return HIDDEN
         low, high = (np.clip(f(points, axis=0), 0, SIZE) for f in (np.min, np.max))
-        left, top, width, height = (round(100 * float(value) / SIZE) for value in (*low, *(high - low)))
+        left, top, width, height = (
+            round(100 * float(value) / SIZE) for value in (*low, *(high - low))
+        )
         return (left, top, width, height) if min(high - low) >= LEAST else HIDDEN
 
 
@@ -66,7 +76,9 @@ def boxes(scene: Scene) -> Iterator[tuple[int, str, NDArray[np.int8]]]:
             for name, drawings in _drawings(scene.figures[number]):
                 table = found.setdefault((number, place, name), np.full((STEPS, 4), -1, np.int8))
                 table[step] = canvas.box(drawings)
-    yield from ((number, name, table) for (number, _, name), table in found.items() if (table >= 0).any())
+    yield from (
+        (number, name, table) for (number, _, name), table in found.items() if (table >= 0).any()
+    )
 
 
 def _drawings(figure: Figure) -> Iterator[tuple[str, list[str]]]:
@@ -81,7 +93,11 @@ def _drawings(figure: Figure) -> Iterator[tuple[str, list[str]]]:
 def main() -> None:
     lines = (ASSETS / "gallery" / "gallery.jsonl").read_text(encoding="utf-8").splitlines()
     clips = [(data["video_id"], Scene.from_dict(data["scene"])) for data in map(json.loads, lines)]
-    found = [(f"{clip} {number} {name}", table) for clip, scene in clips for number, name, table in boxes(scene)]
+    found = [
+        (f"{clip} {number} {name}", table)
+        for clip, scene in clips
+        for number, name, table in boxes(scene)
+    ]
     with atomic_write(SHIPPED) as partial, partial.open("wb") as file:
         keys, tables = zip(*found, strict=True)
         np.savez_compressed(file, keys=np.array(keys), boxes=np.stack(tables))

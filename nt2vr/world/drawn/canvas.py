@@ -41,7 +41,11 @@ def drawing(code: str) -> str:
 def recoloured(svg: str, colours: dict[str, str]) -> str:
     """Replace colours, all at once, whatever their case."""
     wanted = {old.lower(): new for old, new in colours.items()}
-    return re.sub(r"#(?:[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})\b", lambda match: wanted.get(match[0].lower(), match[0]), svg)
+    return re.sub(
+        r"#(?:[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})\b",
+        lambda match: wanted.get(match[0].lower(), match[0]),
+        svg,
+    )
 
 
 def draw_svg(svg: str, width: int, height: int) -> Image:
@@ -77,11 +81,14 @@ def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: boo
     """Return a drawing at a step of scale, mirrored if asked, then turned clockwise about its middle.
 
     Args:
-        canvas: width of the picture it is pasted into, which settles how finely it is rasterised at first.
+        canvas: width of the picture it is pasted into, which settles how finely it is rasterised at
+            first.
     """
     size = max(2, round(UNITS * SCALE_STEP**step))
     image = _original(svg, round(UNITS * canvas / FINEST))
-    smooth = cv2.INTER_LINEAR if 2 * size > len(image) else cv2.INTER_AREA  # the former is five times as fast
+    smooth = (
+        cv2.INTER_LINEAR if 2 * size > len(image) else cv2.INTER_AREA
+    )  # the former is five times as fast
     image = np.asarray(cv2.resize(image, (size, size), interpolation=smooth), np.uint8)
     if flip:
         image = image[:, ::-1]
@@ -107,7 +114,9 @@ OUTLINE = 2.0  # units, as in OpenMoji
 @lru_cache(maxsize=1_000)
 def rgb(colour: str, night: bool) -> tuple[float, ...]:
     values = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return tuple(value * tint for value, tint in zip(values, NIGHT if night else (1, 1, 1), strict=True))
+    return tuple(
+        value * tint for value, tint in zip(values, NIGHT if night else (1, 1, 1), strict=True)
+    )
 
 
 @lru_cache(maxsize=200)
@@ -127,10 +136,19 @@ class Canvas:
         self.pixels = backdrop.copy()
         self.size, self.night = len(backdrop), night
 
-    def picture(self, svg: str, middle: Point, scale: float, angle: float = 0, flip: bool = False) -> None:
+    def picture(
+        self, svg: str, middle: Point, scale: float, angle: float = 0, flip: bool = False
+    ) -> None:
         """Paint a drawing around its middle, at `scale` pixels per unit, turned clockwise by degrees."""
-        step, angle = round(math.log(max(scale, 0.05), SCALE_STEP)), round(angle / ANGLE_STEP) * ANGLE_STEP % 360
-        self._paste(_sprite(svg, step, self.size, angle, flip, self.night), round(middle[0]), round(middle[1]))
+        step, angle = (
+            round(math.log(max(scale, 0.05), SCALE_STEP)),
+            round(angle / ANGLE_STEP) * ANGLE_STEP % 360,
+        )
+        self._paste(
+            _sprite(svg, step, self.size, angle, flip, self.night),
+            round(middle[0]),
+            round(middle[1]),
+        )
 
     def _paste(self, picture: Sprite, x: int, y: int) -> None:
         top, left = y + picture.dy, x + picture.dx
@@ -154,10 +172,14 @@ class Canvas:
         outline = [(INK, width + 2 * OUTLINE)] if width > OUTLINE else []
         for ink, thickness in (*outline, (colour, width)):
             pixels = max(1, round(thickness * scale))
-            cv2.polylines(self.pixels, joints, False, rgb(ink, self.night), pixels, cv2.LINE_AA, FRACTION)
+            cv2.polylines(
+                self.pixels, joints, False, rgb(ink, self.night), pixels, cv2.LINE_AA, FRACTION
+            )
 
     def shape(self, points: Sequence[Point], colour: str, scale: float) -> None:
         corners = [(np.array(points) * 2**FRACTION).astype(np.int32)]
         cv2.fillPoly(self.pixels, corners, rgb(colour, self.night), cv2.LINE_AA, FRACTION)
         pixels = max(1, round(OUTLINE * scale))
-        cv2.polylines(self.pixels, corners, True, rgb(INK, self.night), pixels, cv2.LINE_AA, FRACTION)
+        cv2.polylines(
+            self.pixels, corners, True, rgb(INK, self.night), pixels, cv2.LINE_AA, FRACTION
+        )

@@ -48,7 +48,14 @@ class ClipFile:
     framing: Framing  # S is its size
 
     @classmethod
-    def of(cls, split: SceneSplit, scenes: Sequence[Scene], num_frames: int, framing: Framing, cache: Path) -> Self:
+    def of(
+        cls,
+        split: SceneSplit,
+        scenes: Sequence[Scene],
+        num_frames: int,
+        framing: Framing,
+        cache: Path,
+    ) -> Self:
         """Return the cache file in the folder `cache`, without drawing anything."""
         looks = [LOOK, num_frames, framing.key, [scene.to_dict() for scene in scenes]]
         key = blake2b(json.dumps(looks).encode(), digest_size=8)
@@ -80,21 +87,29 @@ class ClipFile:
             frames = np.asanyarray(load(self.path))
         return frames
 
-    def embeddings(self, encoder: Encoder, progress: Progress = silent, keeps_frames: bool = False) -> Embeddings:
+    def embeddings(
+        self, encoder: Encoder, progress: Progress = silent, keeps_frames: bool = False
+    ) -> Embeddings:
         """Return the clips' L2-normalised embeddings (N, D), cached per visual tower, next to the frames if kept.
 
         A pooling that learns pools `frame_embeddings`.
         """
         if encoder.card.pooling.head:
             return encoder.pool(self.frame_embeddings(encoder, progress))
-        return embedded_once(self.path, encoder, encoder.card, lambda: self._embed(encoder, progress, keeps_frames))
+        return embedded_once(
+            self.path, encoder, encoder.card, lambda: self._embed(encoder, progress, keeps_frames)
+        )
 
     def frame_embeddings(self, encoder: Encoder, progress: Progress = silent) -> Embeddings:
         """Return what `Encoder.pool` takes (N, F, D), cached once for all poolings, without keeping the frames."""
         of_frames = encoder.card.unpooled
-        return embedded_once(self.path, encoder, of_frames, lambda: self._embed(encoder, progress, pools=False))
+        return embedded_once(
+            self.path, encoder, of_frames, lambda: self._embed(encoder, progress, pools=False)
+        )
 
-    def _embed(self, encoder: Encoder, progress: Progress, keeps: bool = False, pools: bool = True) -> Embeddings:
+    def _embed(
+        self, encoder: Encoder, progress: Progress, keeps: bool = False, pools: bool = True
+    ) -> Embeddings:
         on_disk = keeps or self.path.is_file()
         clips = self.frames(progress) if on_disk else self._drawn()
         doing = "embedding clips" if on_disk else "drawing clips"
@@ -130,7 +145,11 @@ class ClipFile:
 def draw_clips(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray[np.uint8]:
     """Draw clips: (N, F, H, W, 3)."""
     drawn = [render(scene, max(framing.shape), num_frames) for scene in scenes]
-    return np.stack([[fit(frame, framing) for frame in clip] for clip in drawn]) if framing.width else np.stack(drawn)
+    return (
+        np.stack([[fit(frame, framing) for frame in clip] for clip in drawn])
+        if framing.width
+        else np.stack(drawn)
+    )
 
 
 def _make_room(folder: Path, num_bytes: float) -> None:
@@ -139,20 +158,26 @@ def _make_room(folder: Path, num_bytes: float) -> None:
     evict(files, Limit(num_bytes=LIMITS["drawn clips"].num_bytes - num_bytes))
 
 
-def embed_frames(encoder: Encoder, clips: Iterable[NDArray[np.uint8]], pools: bool = True) -> Embeddings:
+def embed_frames(
+    encoder: Encoder, clips: Iterable[NDArray[np.uint8]], pools: bool = True
+) -> Embeddings:
     """Encode clips of (F, S, S, 3) frames, and pool them, L2-normalised, to (N, D), or leave them to be: (N, F, D)."""
     left, embeddings = iter(clips), list[Embeddings]()
     while chunk := list(islice(left, CHUNK)):
         stored = encoder.encode_video(np.stack(chunk))
         embeddings.append(encoder.pool(stored) if pools else stored)
-    return np.concatenate(embeddings) if embeddings else np.zeros((0, encoder.embed_dim), np.float32)
+    return (
+        np.concatenate(embeddings) if embeddings else np.zeros((0, encoder.embed_dim), np.float32)
+    )
 
 
-def embedded_once(frames: Path, encoder: Encoder, card: Card, embed: Callable[[], Embeddings]) -> Embeddings:
+def embedded_once(
+    frames: Path, encoder: Encoder, card: Card, embed: Callable[[], Embeddings]
+) -> Embeddings:
     """Return the (N, D) embeddings of the clips in a file of frames, cached per visual tower and pooling of a card.
 
-    The file need not exist: its name identifies the content. Where a pooling that learns has had the embeddings of
-    the frames cached, these are pooled, and `embed` is not called.
+    The file need not exist: its name identifies the content. Where a pooling that learns has had
+    the embeddings of the frames cached, these are pooled, and `embed` is not called.
     """
     path = _embeddings_of(frames, card)
     embeddings = _stored(path)

@@ -11,7 +11,11 @@ from typing import Any, Literal
 from nt2vr.world.drawn.canvas import ANGLE_STEP, Canvas, Point, drawing, ink, recoloured
 from nt2vr.world.things import read_toml
 
-SKINS = {"": "#FCEA2B", "-1F3FB": "#FADCBC", "-1F3FD": "#BF8F68"}  # darker tones hide the black outlines
+SKINS = {
+    "": "#FCEA2B",
+    "-1F3FB": "#FADCBC",
+    "-1F3FD": "#BF8F68",
+}  # darker tones hide the black outlines
 HAIRS = ("#F1B31C", "#A57939", "#6A462F", "#E27022")  # plain busts are drawn blond
 PLAIN_SHIRT = "#92D3F5"
 CHIN, SQUEEZE = 45.0, 0.68  # y of the chin, and how much narrower a trunk is than a bust
@@ -72,12 +76,23 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
     fills = set(re.findall(r'fill="(#[^"]*)"', garment)) - {"#000000", "#000"}
     plain = usual == PLAIN_SHIRT and len(fills) < 2
     colour = shirt if plain else usual
-    worn = "" if plain else f'<g transform="translate({36 - 36 * SQUEEZE} -0.5) scale({SQUEEZE} 1)">{garment}</g>'
+    worn = (
+        ""
+        if plain
+        else f'<g transform="translate({36 - 36 * SQUEEZE} -0.5) scale({SQUEEZE} 1)">{garment}</g>'
+    )
     trunk = (
         f'<defs><clipPath id="trunk"><path d="{TORSO}"/></clipPath></defs><path d="{TORSO}" fill="{colour}"/>'
         f'<g clip-path="url(#trunk)">{worn}</g><path d="{TORSO}" fill="none" stroke="#000" stroke-width="2"/>'
     )
-    return Look(recoloured(head, {"#F1B31C": hair} if plain else {}), trunk, colour, trousers, SKINS[skin], skirt)
+    return Look(
+        recoloured(head, {"#F1B31C": hair} if plain else {}),
+        trunk,
+        colour,
+        trousers,
+        SKINS[skin],
+        skirt,
+    )
 
 
 @cache
@@ -100,11 +115,17 @@ def with_body(head: str, colour: str, legs: str, biped: bool) -> str:
     size = 38 / max(right - left, bottom - top)
     at = f"translate({23 - (left + right) / 2 * size} {31 - (top + bottom) / 2 * size}) scale({size})"
     width, where = (3, (38, 48)) if biped else (7, (30, 38, 50, 58))
-    stood = "".join(f'<rect x="{x}" y="50" width="{width}" height="15" rx="2" fill="{legs}"/>' for x in where)
+    stood = "".join(
+        f'<rect x="{x}" y="50" width="{width}" height="15" rx="2" fill="{legs}"/>' for x in where
+    )
     tail = "M58 44L68 34L66 46Z" if biped else "M61 40Q69 38 67 28"
-    body = f'<rect x="26" y="35" width="{36 if biped else 40}" height="21" rx="10" fill="{colour}"/>'
+    body = (
+        f'<rect x="26" y="35" width="{36 if biped else 40}" height="21" rx="10" fill="{colour}"/>'
+    )
     tail = f'<path d="{tail}" fill="{colour if biped else "none"}"/>'
-    return f'<g stroke="#000" stroke-width="2">{tail}{stood}{body}</g><g transform="{at}">{head}</g>'
+    return (
+        f'<g stroke="#000" stroke-width="2">{tail}{stood}{body}</g><g transform="{at}">{head}</g>'
+    )
 
 
 THIGH = 10.4  # and shin
@@ -128,7 +149,9 @@ class Pose:
     elbows: int = -1
     turn: float = 0  # of the whole doll about its middle, degrees forward
     lift: float = 0  # of the whole doll, afterwards
-    gear: tuple[tuple[tuple[Point, ...], float, str], ...] = ()  # skis, clubs, …: points, width, colour
+    gear: tuple[
+        tuple[tuple[Point, ...], float, str], ...
+    ] = ()  # skis, clubs, …: points, width, colour
 
 
 @dataclass(frozen=True)
@@ -147,7 +170,13 @@ class Placement:
         return self.x + self.facing * self.scale * x, self.y - self.scale * y
 
     def paint(
-        self, canvas: Canvas, svg: str, point: Point, size: float = 1, angle: float = 0, flip: bool = False
+        self,
+        canvas: Canvas,
+        svg: str,
+        point: Point,
+        size: float = 1,
+        angle: float = 0,
+        flip: bool = False,
     ) -> None:
         """Paint a drawing with its middle at a point in units, turned forward by `angle`."""
         angle = (angle + self.turn) * self.facing
@@ -244,7 +273,9 @@ def reaching(pose: Pose, hold: Grip, step: int) -> Pose:
     x, y = hold.at[step % len(hold.at)]
     rise = pose.pelvis[1] - 24 if not hold.stands else 0
     at = [(x + dx + pose.pelvis[0], y + dy + rise) for dx, dy in hold.offsets]
-    far, near = (at[i] if side in hold.hands else pose.hands[i] for i, side in enumerate(("far", "near")))
+    far, near = (
+        at[i] if side in hold.hands else pose.hands[i] for i, side in enumerate(("far", "near"))
+    )
     return replace(pose, hands=(far, near))
 
 
@@ -265,16 +296,22 @@ def paint_doll(
 ) -> tuple[Point, float]:
     """Paint a doll from the back to the front, and return the middle and the radius of its face in pixels."""
 
-    def limb(root: Point, target: Point, length: float, bend: int, width: float, colour: str) -> Point:
+    def limb(
+        root: Point, target: Point, length: float, bend: int, width: float, colour: str
+    ) -> Point:
         joint, end = bent(root, target, length, bend)
         canvas.line([place.at(root), place.at(joint), place.at(end)], width, colour, place.scale)
         return end
 
     def leg(side: int) -> None:
-        root = turned((pose.pelvis[0] + (-HIP, HIP)[side], pose.pelvis[1] - 1), pose.lean, pose.pelvis)
+        root = turned(
+            (pose.pelvis[0] + (-HIP, HIP)[side], pose.pelvis[1] - 1), pose.lean, pose.pelvis
+        )
         x, y = pose.feet[side]
         end = limb(root, (x, y + 3), THIGH, pose.knees[side], 5.5, look.trousers)
-        canvas.line([place.at(end), place.at((end[0] + 3.5, end[1] - 0.5))], 4.5, SHOES, place.scale)
+        canvas.line(
+            [place.at(end), place.at((end[0] + 3.5, end[1] - 0.5))], 4.5, SHOES, place.scale
+        )
 
     def arm(side: int) -> None:
         across = (-SHOULDER, SHOULDER)[side]
@@ -296,13 +333,17 @@ def paint_doll(
             (joint_x, joint_y), _ = bent((x + out * HIP, y - 1), (foot_x, foot_y + 3), THIGH, knee)
             hem.insert(0, (joint_x + 5 * out * (1 if joint_y < y - 4 else 0.3), joint_y - 1))
         corners = [(x - 9, y + 3), (x + 9, y + 3), *hem]
-        canvas.shape([place.at(turned(c, pose.lean, pose.pelvis)) for c in corners], look.shirt, place.scale)
+        canvas.shape(
+            [place.at(turned(c, pose.lean, pose.pelvis)) for c in corners], look.shirt, place.scale
+        )
     middle = turned((x, y + 36), angle, pose.pelvis)
     place.paint(canvas, look.trunk, middle, angle=angle)
     size = head_size(child)
     chin = head_of(pose)
     tilt = round(pose.tilt / ANGLE_STEP) * ANGLE_STEP
-    place.paint(canvas, look.head, turned((chin[0], chin[1] + (CHIN - 36) * size), tilt, chin), size, tilt)
+    place.paint(
+        canvas, look.head, turned((chin[0], chin[1] + (CHIN - 36) * size), tilt, chin), size, tilt
+    )
     if in_hand:
         in_hand()
     arm(1)

@@ -1,6 +1,7 @@
 """Layout: where everybody stands, so that faces and things that count stay in sight.
 
-The tall stand in the back, the small before them; what drives through passes in front of all, lower than faces.
+The tall stand in the back, the small before them; what drives through passes in front of all, lower
+than faces.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,11 @@ from nt2vr.world.scenes import Figure, Scene
 SIZE = 224  # layouts are in pixels of a frame this large
 MARGIN = 5.0
 TALLEST, LEAST = 0.74, 0.4  # of the frame: height of the tallest figure
-TRIES, SHRINK, HIDDEN = 36, 0.98, 0.08  # arrangements, smaller every other time, until no more than this is hidden
+TRIES, SHRINK, HIDDEN = (
+    36,
+    0.98,
+    0.08,
+)  # arrangements, smaller every other time, until no more than this is hidden
 LARGEST = 2.4  # pixels per unit
 SMALL = 0.5  # of an adult: lower figures may stand before others
 SHIRTS = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
@@ -36,12 +41,21 @@ class Placed:
 
 def _individuals(scene: Scene, rng: Random) -> Iterator[Individual]:
     """Yield everybody, each with a look of its own."""
-    for number, figure in ((n, each) for n, each in enumerate(scene.figures) for _ in range(each.count)):
-        skin, hair, trousers, skirt = rng.choice([*SKINS]), rng.choice(HAIRS), rng.choice(TROUSERS), rng.random() < 0.5
+    for number, figure in (
+        (n, each) for n, each in enumerate(scene.figures) for _ in range(each.count)
+    ):
+        skin, hair, trousers, skirt = (
+            rng.choice([*SKINS]),
+            rng.choice(HAIRS),
+            rng.choice(TROUSERS),
+            rng.random() < 0.5,
+        )
         shirt, thing, seen = COLOURS[figure.colour or rng.choice(SHIRTS)], figure.kind, None
         if thing.role == "person":
             wears_skirt = skirt and bool({"woman", "girl"} & thing.is_a) and bool(thing.tint)
-            seen = look(thing.picture.removesuffix("-FE0F"), shirt, skin, hair, trousers, wears_skirt)
+            seen = look(
+                thing.picture.removesuffix("-FE0F"), shirt, skin, hair, trousers, wears_skirt
+            )
         yield Individual(figure, number, seen, rng.randrange(4))
 
 
@@ -58,7 +72,9 @@ def _row_of(figure: Figure, alone: bool, involved: bool) -> str:
         return "sky"
     if figure.kind.role == "vehicle" and not alone and _sweeps(figure):
         return "road"
-    return "back" if figure.kind.role == "building" or involved or not _is_small(figure) else "front"
+    return (
+        "back" if figure.kind.role == "building" or involved or not _is_small(figure) else "front"
+    )
 
 
 def _is_small(figure: Figure) -> bool:
@@ -77,7 +93,11 @@ def _in_line(numbers: Sequence[int], scene: Scene) -> tuple[list[int], dict[int,
             if isinstance(deed.object, int) and deed.object in line and number in line:
                 line.remove(number)
                 at = line.index(deed.object)
-                to_the_left = facing.get(deed.object, 1) > 0 if deed.kind.motion in ("chase", "follow") else at == 0
+                to_the_left = (
+                    facing.get(deed.object, 1) > 0
+                    if deed.kind.motion in ("chase", "follow")
+                    else at == 0
+                )
                 line.insert(at if to_the_left else at + 1, number)
                 facing.setdefault(number, 1 if to_the_left else -1)
                 if deed.kind.motion in ("chase", "follow", "to and fro"):
@@ -99,7 +119,9 @@ def lay_out(scene: Scene) -> list[Placed]:
     return best
 
 
-def _arranged(scene: Scene, everybody: list[Individual], shrink: float, rng: Random) -> list[Placed]:
+def _arranged(
+    scene: Scene, everybody: list[Individual], shrink: float, rng: Random
+) -> list[Placed]:
     numbers = list(range(len(scene.figures)))
     rng.shuffle(numbers)
     rows = _rows(scene, numbers, rng)
@@ -112,13 +134,21 @@ def _arranged(scene: Scene, everybody: list[Individual], shrink: float, rng: Ran
         who = [each for number in line for each in everybody if each.number == number]
         if not who:
             continue
-        height, fit = max(extent(each.figure)[2] for each in who), (SIZE - 2 * MARGIN) / _breadth(who)
+        height, fit = (
+            max(extent(each.figure)[2] for each in who),
+            (SIZE - 2 * MARGIN) / _breadth(who),
+        )
         if row == "back":
             usual = max(40.0, *(extent(each.figure)[2] / SIZES[each.figure.size] for each in who))
-            most = min((0.56 if rows["sky"] else TALLEST) * SIZE / usual, 0.8 * SIZE / height, LARGEST)
+            most = min(
+                (0.56 if rows["sky"] else TALLEST) * SIZE / usual, 0.8 * SIZE / height, LARGEST
+            )
             unit = stepped(shrink * min(most, max(fit, min(most, LEAST * SIZE / usual))))
             found += _row(who, faces, unit, ground[row], rng)
-            below = min((ground["front"] * SIZE - each.box[3] for each in found if each.who.look), default=below)
+            below = min(
+                (ground["front"] * SIZE - each.box[3] for each in found if each.who.look),
+                default=below,
+            )
         elif row == "sky":
             found += _row(who, faces, min(unit, fit), 0.2, rng, high=54)
         else:
@@ -130,7 +160,12 @@ def _arranged(scene: Scene, everybody: list[Individual], shrink: float, rng: Ran
 def _rows(scene: Scene, numbers: Sequence[int], rng: Random) -> dict[str, list[int]]:
     """Divide figures into rows; those in the back and in the front form one if there is room."""
     figures = scene.figures
-    pairs = [(n, deed.object) for n in numbers for deed in figures[n].deeds if isinstance(deed.object, int)]
+    pairs = [
+        (n, deed.object)
+        for n in numbers
+        for deed in figures[n].deeds
+        if isinstance(deed.object, int)
+    ]
     involved = {number for pair in pairs for number in pair}
     rows: dict[str, list[int]] = {"back": [], "front": [], "road": [], "sky": []}
     for number in numbers:
@@ -144,7 +179,11 @@ def _rows(scene: Scene, numbers: Sequence[int], rng: Random) -> dict[str, list[i
 def _ground(rows: Mapping[str, Sequence[int]], scene: Scene) -> dict[str, float]:
     back = 0.83 if rows["front"] or rows["road"] else 0.94
     front, road = (0.99, 0.93) if rows["road"] and rows["front"] else (0.96, 0.985)
-    if rows["road"] and rows["back"] and all(_is_small(scene.figures[number]) for number in rows["back"]):
+    if (
+        rows["road"]
+        and rows["back"]
+        and all(_is_small(scene.figures[number]) for number in rows["back"])
+    ):
         back, road = 0.93, 0.76  # what drives would hide the small
     return {"back": back, "front": front, "road": road}
 
@@ -155,16 +194,25 @@ def _fit_in_one(figures: Sequence[Figure]) -> bool:
 
 
 def _row(
-    who: list[Individual], faces: dict[int, int], scale: float, ground: float, rng: Random, high: int = 0
+    who: list[Individual],
+    faces: dict[int, int],
+    scale: float,
+    ground: float,
+    rng: Random,
+    high: int = 0,
 ) -> list[Placed]:
     """Place some side by side; those in the sky are at most `high` pixels high."""
     room, total, highest = SIZE - 2 * MARGIN, _breadth(who) * scale, high or SIZE
     squeeze, slack = min(1.0, room / total), max(0.0, room - total) / len(who)
     deeds = [deed for each in who for deed in each.figure.deeds]
-    runs = len({each.number for each in who}) == 2 and any(deed.kind.motion in ("chase", "follow") for deed in deeds)
+    runs = len({each.number for each in who}) == 2 and any(
+        deed.kind.motion in ("chase", "follow") for deed in deeds
+    )
     share = slack * (len(who) if runs else 1) / 2  # pixels to each side
     edge, placed = MARGIN, []
-    touching = (deed for deed in deeds if deed.kind.motion == "approach" or deed.kind.hand == "ahead")
+    touching = (
+        deed for deed in deeds if deed.kind.motion == "approach" or deed.kind.hand == "ahead"
+    )
     if len(who) == 2 and any(isinstance(deed.object, int) for deed in touching):
         edge, slack, share = MARGIN + slack, 0.0, 0.0
     for index, each in enumerate(who):
@@ -186,7 +234,9 @@ def _row(
 def _in_step(each: Placed, row: list[Placed]) -> Stand:
     """Return where it stands, with as far to go as the others of its figure, so that none overtakes another."""
     others = [other.stand for other in row if other.who.number == each.who.number]
-    return replace(each.stand, reach=min(o.reach for o in others), ahead=max(o.ahead for o in others))
+    return replace(
+        each.stand, reach=min(o.reach for o in others), ahead=max(o.ahead for o in others)
+    )
 
 
 def _placed(who: Individual, place: Placement, share: float) -> Placed:

@@ -1,6 +1,7 @@
 """Motions: where something is, step by step. A track is a set of positions, an order says when each is reached.
 
-Motions that share a track show the same positions: a single frame cannot tell a ball thrown from one caught.
+Motions that share a track show the same positions: a single frame cannot tell a ball thrown from
+one caught.
 """
 
 import itertools
@@ -16,7 +17,12 @@ _ORDERS: dict[str, Callable[[int], list[int]]] = {
     "onward": lambda n: [*range(n)],
     "back": lambda n: [*range(n)[::-1]],
     "to and fro": lambda n: [*range(0, n, 2), *range(1, n, 2)[::-1]],
-    "twice": lambda n: [*range(0, n, 4), *range(2, n, 4)[::-1], *range(1, n, 4), *range(3, n, 4)[::-1]],
+    "twice": lambda n: [
+        *range(0, n, 4),
+        *range(2, n, 4)[::-1],
+        *range(1, n, 4),
+        *range(3, n, 4)[::-1],
+    ],
 }
 
 
@@ -37,7 +43,9 @@ _TRACKS: dict[str, Callable[[float], Spot]] = {
     "ground": lambda u: Spot(u),  # ahead of somebody
     "air": lambda u: Spot(0.15 * math.sin(math.pi * u), u),  # up and down ahead of somebody
     "hop": lambda u: Spot(0, u),
-    "topple": lambda u: Spot(-math.sin(math.radians(90 * min(1.0, 1.3 * u))), 0, 90 * min(1.0, 1.3 * u)),
+    "topple": lambda u: Spot(
+        -math.sin(math.radians(90 * min(1.0, 1.3 * u))), 0, 90 * min(1.0, 1.3 * u)
+    ),
     "wheel": lambda u: Spot(0, 0, 360 * u),
     "sway": lambda u: Spot(0.3 * (2 * u - 1), 0, 10 * (2 * u - 1)),
     "float": lambda u: Spot(2 * u - 1, 0.5 * math.sin(math.pi * u)),

@@ -36,7 +36,9 @@ def _piece(code: str, middle: float, foot: float, width: float) -> str:
     return f'<g transform="translate({x:.1f} {y:.1f}) scale({scale:.3f})">{_flat(code)}</g>'
 
 
-def _filter(name: str, factors: tuple[float, float, float], haze: Sequence[float] = (0, 0, 0)) -> str:
+def _filter(
+    name: str, factors: tuple[float, float, float], haze: Sequence[float] = (0, 0, 0)
+) -> str:
     rows = (
         " ".join(f"{factor if row == column else 0}" for column in range(4)) + f" {haze[row]}"
         for row, factor in enumerate(factors)
@@ -56,7 +58,9 @@ def _gradient(name: str, colours: tuple[str, str]) -> str:
 
 def _stars() -> str:
     rng = Random(7)
-    dots = ((rng.uniform(4, 220), rng.uniform(4, 100), rng.choice((1, 1.3, 1.8))) for _ in range(34))
+    dots = (
+        (rng.uniform(4, 220), rng.uniform(4, 100), rng.choice((1, 1.3, 1.8))) for _ in range(34)
+    )
     stars = "".join(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{r}"/>' for x, y, r in dots)
     return f'<g fill="#FFF8DC">{stars}</g>'
 
@@ -97,7 +101,9 @@ def backdrop(place: str, night: bool, variant: int, size: int) -> Image:
 
 
 FINER = 2  # frames are painted larger, then reduced, which smooths lines
-ALONG = {motion for motion, (track, _) in MOTIONS.items() if track == "lane"}  # those to whom it is done go along
+ALONG = {
+    motion for motion, (track, _) in MOTIONS.items() if track == "lane"
+}  # those to whom it is done go along
 
 
 def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
@@ -109,7 +115,10 @@ def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
     ground = backdrop(scene.place, scene.night, scene.seed % VARIANTS, at)
     factor, everybody = at / SIZE, list[Placed]()
     for each in lay_out(scene):
-        x, y, scale = (factor * value for value in (each.stand.place.x, each.stand.place.y, each.stand.place.scale))
+        x, y, scale = (
+            factor * value
+            for value in (each.stand.place.x, each.stand.place.y, each.stand.place.scale)
+        )
         stand = replace(each.stand, place=replace(each.stand.place, x=x, y=y, scale=scale))
         everybody.append(replace(each, stand=stand))
     drawn = np.empty((frames, size, size, 3), np.uint8)
@@ -126,7 +135,11 @@ def roles(everybody: list[Placed], step: int) -> Iterator[tuple[Placed, Deed | N
     """Yield everybody with the deed of somebody whom they go along with, and where a leash ends that they hold."""
     doing = {each.who.number: active(each.who.figure, step).get("main") for each in everybody}
     done = filter(None, doing.values())
-    led = {deed.object: deed for deed in done if isinstance(deed.object, int) and deed.kind.motion in ALONG}
+    led = {
+        deed.object: deed
+        for deed in done
+        if isinstance(deed.object, int) and deed.kind.motion in ALONG
+    }
     for each in everybody:
         deed, leash = doing[each.who.number], None
         if deed and deed.kind.hand == "leash":

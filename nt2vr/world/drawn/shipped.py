@@ -1,6 +1,7 @@
 """Shipped embeddings of training and validation clips, by the visual tower that the built-in models share.
 
-Drawing and embedding 4,096 clips would take 95 s. `python -m nt2vr.world.drawn.shipped` writes them as drawn now.
+Drawing and embedding 4,096 clips would take 95 s. `python -m nt2vr.world.drawn.shipped` writes them
+as drawn now.
 """
 
 import json
@@ -28,7 +29,9 @@ BASE = ASSETS / "models" / "clip"
 SHIPPED: dict[SceneSplit, int] = {"train": 4096, "validation": 1000}  # the first scenes of seed 0
 
 
-def embed_undrawn(file: ClipFile, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
+def embed_undrawn(
+    file: ClipFile, encoder: Encoder, progress: Progress = silent
+) -> NDArray[np.float32]:
     """Return the embeddings of clips: (N, D), L2-normalised. They are drawn only if theirs do not ship."""
     (model, known), keys = _read(FILE), _keys(file)
     if not keys or model != _model_key(encoder):
@@ -58,8 +61,12 @@ def _model_key(encoder: Encoder) -> str:
 
 def _keys(file: ClipFile) -> list[int]:
     """Identify what each scene's frames look like."""
-    contents = ([clips.LOOK, file.num_frames, file.framing.key, scene.to_dict()] for scene in file.scenes)
-    digests = b"".join(blake2b(json.dumps(each).encode(), digest_size=8).digest() for each in contents)
+    contents = (
+        [clips.LOOK, file.num_frames, file.framing.key, scene.to_dict()] for scene in file.scenes
+    )
+    digests = b"".join(
+        blake2b(json.dumps(each).encode(), digest_size=8).digest() for each in contents
+    )
     return [*map(int, np.frombuffer(digests, np.uint64))]
 
 

@@ -38,7 +38,10 @@ def write_cc_neg(path: Path) -> None:
     content = {
         "image_paths": [picture for picture, _, _ in rows],
         "annotations": [
-            {"json": {"caption": caption, "url": "u"}, "sop_data": {"negative-prompt": foil, "subject": "a"}}
+            {
+                "json": {"caption": caption, "url": "u"},
+                "sop_data": {"negative-prompt": foil, "subject": "a"},
+            }
             for _, caption, foil in rows
         ],
         "num_ops": {1: [0, 1], 2: [2]},
@@ -48,7 +51,10 @@ def write_cc_neg(path: Path) -> None:
 
 
 def test_cc_negs_own_file_is_read_by_comma_cue_and_number_of_pairs(
-    tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    write_video: Callable[..., Path],
+    decoder: Decoder,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "pictures").mkdir()
     for name in PICTURES:
@@ -71,7 +77,12 @@ def test_cc_negs_own_file_is_read_by_comma_cue_and_number_of_pairs(
         for query in benchmark.queries
     ]
     assert questions == [
-        ("a cat, on a mat", ["a cat not on a mat"], "/workspace/cc3m/000000000001.jpg", "not; with a comma; 1 pairs"),
+        (
+            "a cat, on a mat",
+            ["a cat not on a mat"],
+            "/workspace/cc3m/000000000001.jpg",
+            "not; with a comma; 1 pairs",
+        ),
         (
             "a man with a hat",
             ["a man without a hat but a shoe"],

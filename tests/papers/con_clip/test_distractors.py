@@ -8,29 +8,43 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
-from nt2vr.papers.con_clip.distractors import DistractorRequest, Miner, choose_distractors, subject_and_object
+from nt2vr.papers.con_clip.distractors import (
+    DistractorRequest,
+    Miner,
+    choose_distractors,
+    subject_and_object,
+)
 from tests.paper_references import papers_reference
 
 
 def test_distractors_are_those_of_a_plain_loop_without_ones_own() -> None:
     generator = torch.Generator().manual_seed(1)
-    videos, subjects, objects = (normalize(torch.randn(n, 6, generator=generator), dim=-1) for n in (11, 11, 11))
+    videos, subjects, objects = (
+        normalize(torch.randn(n, 6, generator=generator), dim=-1) for n in (11, 11, 11)
+    )
     own = torch.tensor([-1, *range(10)])
     expected = []
     for i in range(11):
         scores = [
-            float(videos[x] @ subjects[i]) - float(videos[x] @ objects[i]) if x != own[i] else -9.0 for x in range(11)
+            float(videos[x] @ subjects[i]) - float(videos[x] @ objects[i]) if x != own[i] else -9.0
+            for x in range(11)
         ]
         expected.append(scores.index(max(scores)))
     places = torch.arange(11)
-    assert choose_distractors(videos, subjects, objects, places == own[:, None]).tolist() == expected
+    assert (
+        choose_distractors(videos, subjects, objects, places == own[:, None]).tolist() == expected
+    )
     best = torch.tensor(expected)
-    assert not (choose_distractors(videos, subjects, objects, places == best[:, None]) == best).any()
+    assert not (
+        choose_distractors(videos, subjects, objects, places == best[:, None]) == best
+    ).any()
 
 
 def test_distractors_are_the_published_ones() -> None:
     stored = papers_reference("con_")
-    pool, subjects, objects = (torch.from_numpy(stored[f"con_{name}"]) for name in ("pool", "subjects", "objects"))
+    pool, subjects, objects = (
+        torch.from_numpy(stored[f"con_{name}"]) for name in ("pool", "subjects", "objects")
+    )
     rows = stored["con_distractor_rows"]
     is_own_clip = torch.zeros(len(subjects), len(pool), dtype=torch.bool)
     assert choose_distractors(pool, subjects, objects, is_own_clip).tolist() == rows.tolist()
@@ -44,7 +58,9 @@ class Axes:
 
 
 @pytest.mark.parametrize(("candidates", "mined"), [([0, 1, 2, 3], [1, 2, 0]), ([2, 3], [2, 2, 3])])
-def test_the_miner_chooses_among_the_candidates_by_rows_of_clips(candidates: list[int], mined: list[int]) -> None:
+def test_the_miner_chooses_among_the_candidates_by_rows_of_clips(
+    candidates: list[int], mined: list[int]
+) -> None:
     videos = np.array([[0, 1], [1, 0], [0.8, 0.6], [0.6, 0.8]], np.float32)
     miner = Miner(Axes(), videos, "cpu")
     request = DistractorRequest(
@@ -70,5 +86,7 @@ def test_the_miner_chooses_among_the_candidates_by_rows_of_clips(candidates: lis
         ("it rains", "it does not rain", None),
     ],
 )
-def test_parts_of_a_negated_caption(caption: str, negated: str, parts: tuple[str, str] | None) -> None:
+def test_parts_of_a_negated_caption(
+    caption: str, negated: str, parts: tuple[str, str] | None
+) -> None:
     assert subject_and_object(caption, negated) == parts

@@ -22,7 +22,8 @@ from trainer.losses import losses_of
 def random_batch(size: int = 5) -> EmbeddedBatch:
     generator = torch.Generator().manual_seed(0)
     video, caption, negated, distractor = (
-        normalize(torch.randn(size, 8, generator=generator), dim=-1).requires_grad_() for _ in range(4)
+        normalize(torch.randn(size, 8, generator=generator), dim=-1).requires_grad_()
+        for _ in range(4)
     )
     inputs: dict[type[Input[Any, Any]], Any] = {
         Negated: EmbeddedNegated(negated),
@@ -50,16 +51,23 @@ def test_all_that_it_sees_gets_a_gradient(kind: Any) -> None:
     loss.backward()
     assert loss.shape == ()
     for embeddings in (given(batch.video), batch.caption, batch.of(Negated).text):
-        assert embeddings.grad is not None and embeddings.grad.any() and embeddings.grad.isfinite().all()
+        assert (
+            embeddings.grad is not None
+            and embeddings.grad.any()
+            and embeddings.grad.isfinite().all()
+        )
 
 
 def published_con(scale: str) -> tuple[EmbeddedBatch, dict[str, float]]:
     """Batch and values that CoN-CLIP's code computes, in float64."""
     stored = papers_reference("con_")
     video, distractor, caption, negated = (
-        torch.from_numpy(stored[f"con_{name}"]) for name in ("images", "distractors", "captions", "negated")
+        torch.from_numpy(stored[f"con_{name}"])
+        for name in ("images", "distractors", "captions", "negated")
     )
-    values = {name: float(stored[f"con_{name}_scale{scale}"]) for name in ("L1", "L2", "L3", "total")}
+    values = {
+        name: float(stored[f"con_{name}_scale{scale}"]) for name in ("L1", "L2", "L3", "total")
+    }
     values["negclip"] = float(stored[f"con_negclip_style_scale{scale}"])
     inputs: dict[type[Input[Any, Any]], Any] = {
         Negated: EmbeddedNegated(negated),
@@ -87,14 +95,21 @@ def test_con_is_the_loss_of_its_authors_code_in_total_and_by_terms(scale: str) -
 
 def test_con_is_that_of_a_plain_loop_and_leaves_out_what_cannot_be_negated() -> None:
     batch = with_negatable(random_batch(), True, False, True, True, False)
-    rows = {"v": given(batch.video), "c": batch.caption, "n": batch.of(Negated).text, "d": batch.of(Distractors).video}
+    rows = {
+        "v": given(batch.video),
+        "c": batch.caption,
+        "n": batch.of(Negated).text,
+        "d": batch.of(Distractors).video,
+    }
     cosine = {a + b: (7.0 * rows[a] @ rows[b].T).tolist() for a in rows for b in rows}
 
     def term(asked: str, right: str, wrong: str, who: list[int], competing: list[int]) -> float:
         rights = range(5) if asked != "d" else who
         losses: list[float] = []
         for i in who:
-            others = [cosine[asked + right][i][j] for j in rights] + [cosine[asked + wrong][i][j] for j in competing]
+            others = [cosine[asked + right][i][j] for j in rights] + [
+                cosine[asked + wrong][i][j] for j in competing
+            ]
             losses.append(math.log(sum(map(math.exp, others))) - cosine[asked + right][i][i])
         return sum(losses) / len(losses)
 
@@ -114,11 +129,16 @@ def test_a_caption_without_a_distractor_counts_as_one_that_cannot_be_negated() -
     has_distractor = torch.tensor([True, False, True, True, False])
     mined = batch.of(Distractors)._replace(has_distractor=has_distractor)
     without = replace(batch, inputs={**batch.inputs, Distractors: mined})
-    assert ConClipLoss()(without).item() == ConClipLoss()(with_negatable(batch, *has_distractor.tolist())).item()
+    assert (
+        ConClipLoss()(without).item()
+        == ConClipLoss()(with_negatable(batch, *has_distractor.tolist())).item()
+    )
     # L1 alone has no distractors, and keeps all negations.
     alone = ConClipLoss(captions=False, distractors=False)
     assert (
-        alone(without).item() == alone(batch).item() != alone(with_negatable(batch, *has_distractor.tolist())).item()
+        alone(without).item()
+        == alone(batch).item()
+        != alone(with_negatable(batch, *has_distractor.tolist())).item()
     )
 
 

@@ -66,7 +66,9 @@ def test_an_epoch_of_the_preset_has_the_losses_that_it_had_before_it_was_an_exte
     run = run_training(config, tmp_path / "run")
     steps = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     losses = [step["con"] for step in steps if "con" in step]
-    assert losses == pytest.approx([4.3806005, 5.9688950, 4.3486700, 2.8689635, 2.9549701], rel=1e-4)
+    assert losses == pytest.approx(
+        [4.3806005, 5.9688950, 4.3486700, 2.8689635, 2.9549701], rel=1e-4
+    )
 
 
 def test_captions_whose_parts_are_not_clear_have_no_distractor_though_they_are_negated(
@@ -84,11 +86,19 @@ def test_captions_whose_parts_are_not_clear_have_no_distractor_though_they_are_n
             unclear = caption in ("it rains", "a scene from a movie")
             assert request.has_distractor[row] != unclear
             assert negated.negatable[row] == (caption != "a scene from a movie")
-            assert bool(request.subjects[row]) == bool(request.objects[row]) == request.has_distractor[row]
+            assert (
+                bool(request.subjects[row])
+                == bool(request.objects[row])
+                == request.has_distractor[row]
+            )
 
 
-def test_distractors_come_after_what_the_core_has_and_are_left_out_where_no_term_needs_them() -> None:
+def test_distractors_come_after_what_the_core_has_and_are_left_out_where_no_term_needs_them() -> (
+    None
+):
     every = build_losses({"con": {}, "bnl": {}, "composed": {}}).inputs
-    assert [type(loss_input).__name__ for loss_input in every] == "Video Negated Denied Truth Distractors".split()
+    assert [
+        type(loss_input).__name__ for loss_input in every
+    ] == "Video Negated Denied Truth Distractors".split()
     pictures_alone = build_losses({"con": {"captions": False, "distractors": False}}).inputs
     assert Distractors not in pictures_alone

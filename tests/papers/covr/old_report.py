@@ -15,7 +15,11 @@ RANKS = {  # system -> of each query
     "fusion": (2, 1, 3),
     "caption": (1, 1, 1),
 }
-QUERIES = (("add prop", "add a cake"), ("remove actor", "without the dog"), ("remove prop", "no cake"))
+QUERIES = (
+    ("add prop", "add a cake"),
+    ("remove actor", "without the dog"),
+    ("remove prop", "no cake"),
+)
 VIOLATIONS = {"picture": (100, 99), "parts": (20, 40), "sum": (10, 0), "fusion": (60, 10)}
 
 

@@ -35,7 +35,9 @@ def outcome_of(query: CovrQuery, scores: list[float]) -> Outcome:
     return measure(np.array([scores], np.float32), asked(query))
 
 
-def test_the_rank_is_that_of_the_best_right_clip_without_the_reference_and_ties_count_against_the_system() -> None:
+def test_the_rank_is_that_of_the_best_right_clip_without_the_reference_and_ties_count_against_the_system() -> (
+    None
+):
     assert outcome_of(query("add", (1, 2)), [0.9, 0.1, 0.8, 0.2]).ranks == [2]
     assert outcome_of(query("add", (2,), left_out=(0,)), [0.9, 0.1, 0.8, 0.2]).ranks == [1]
     assert outcome_of(query("add", (0,)), [0, 0, 0, 0]).ranks == [4]
@@ -50,12 +52,20 @@ def test_violations_are_counted_among_the_first_five_and_only_where_something_is
 def test_the_subset_measure_ranks_the_subset_alone() -> None:
     edited = query("edit", (1,), subset=(1, 3))
     outcome = outcome_of(edited, [0.9, 0.1, 0.8, 0.2])
-    assert [*outcome.ranks, *outcome.shares["subset R@1"], *outcome.shares["subset R@2"]] == [4, 0, 1]
+    assert [*outcome.ranks, *outcome.shares["subset R@1"], *outcome.shares["subset R@2"]] == [
+        4,
+        0,
+        1,
+    ]
 
 
 def test_the_mean_weighs_kinds_alike() -> None:
     queries = [query(kind, (0,), labels=("seen",)) for kind in ("add", "add", "add", "remove")]
-    shares = {"R@1": np.array([1, 1, 1, 0.0]), "R@10": np.ones(4), "violations@5": np.array([np.nan] * 3 + [0.4])}
+    shares = {
+        "R@1": np.array([1, 1, 1, 0.0]),
+        "R@10": np.ones(4),
+        "violations@5": np.array([np.nan] * 3 + [0.4]),
+    }
     outcome = Outcome(np.array([1, 1, 1, 6]), shares)
     table = summarise(queries, outcome)
     assert table["add"]["R@1"] == 100
@@ -66,7 +76,9 @@ def test_the_mean_weighs_kinds_alike() -> None:
 
 def test_average_precision_by_hand() -> None:
     edited = query("edit", (0, 3))
-    assert outcome_of(edited, [0.9, 0.1, 0.8, 0.5]).shares["mAP@5"] == pytest.approx((1 + 2 / 3) / 2)
+    assert outcome_of(edited, [0.9, 0.1, 0.8, 0.5]).shares["mAP@5"] == pytest.approx(
+        (1 + 2 / 3) / 2
+    )
     many = np.zeros((1, 12), np.float32)
     many[0, :6] = [6, 5, 4, 3, 2, 1]
     right = np.zeros((1, 12), bool)
@@ -83,10 +95,14 @@ def test_weights_are_chosen_by_recall() -> None:
     clips = np.concatenate([picture + a * wanted - b * unwanted for a, b in mixtures])
     clips /= np.linalg.norm(clips, axis=1, keepdims=True)
     queries = tuple(query("all", (row,), reference=row) for row in range(40))
-    questions = EmbeddedQueries(queries, CovrVectors(picture, wanted, wanted, unwanted), wanted, clips)
+    questions = EmbeddedQueries(
+        queries, CovrVectors(picture, wanted, wanted, unwanted), wanted, clips
+    )
 
     def recall(weights: Weights) -> float:
-        return summarise(queries, measure(vectors_of(questions, "parts", weights), questions))[ALL]["R@1"]
+        return summarise(queries, measure(vectors_of(questions, "parts", weights), questions))[ALL][
+            "R@1"
+        ]
 
     assert recall(Weights(wanted=0.2, unwanted=0)) == 0
     assert recall(choose_weights(questions)) == 100

@@ -9,14 +9,26 @@ import pytest
 
 from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.parse.query import Query
-from nt2vr.papers.covr.edits import Change, Wish, changed, changes_of, possible, training_families, two_changes
+from nt2vr.papers.covr.edits import (
+    Change,
+    Wish,
+    changed,
+    changes_of,
+    possible,
+    training_families,
+    two_changes,
+)
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene, is_valid
 from nt2vr.world.verdicts import judge_edit
 
 HAT = Deed("wear", "hat", colour="red")
 MAN = Figure("man", "blue", deeds=(Deed("feed", 2), HAT))
-BALL, DOG, GIRL = Figure("basketball"), Figure("dog", "brown", deeds=(Deed("run"),)), Figure("girl", "red")
+BALL, DOG, GIRL = (
+    Figure("basketball"),
+    Figure("dog", "brown", deeds=(Deed("run"),)),
+    Figure("girl", "red"),
+)
 SCENE = Scene("park", False, (BALL, MAN, DOG))
 SCENES = sample_scenes("train", 100, seed=3)
 READER = replace(GIRL, deeds=(Deed("read", "book"),))
@@ -33,11 +45,16 @@ def changed_thing(change: Change) -> str:
 
 def after(scene: Scene, kind: ChangeKind, thing: str) -> Scene | None:
     """Return the scene without a thing; None if the change is not clear."""
-    return next((each.applied(scene) for each in all_changes(scene, kind) if changed_thing(each) == thing), None)
+    return next(
+        (each.applied(scene) for each in all_changes(scene, kind) if changed_thing(each) == thing),
+        None,
+    )
 
 
 @pytest.mark.parametrize("kind", CHANGE_KINDS)
-def test_every_change_leads_to_a_possible_scene_that_is_right_while_the_reference_is_not(kind: ChangeKind) -> None:
+def test_every_change_leads_to_a_possible_scene_that_is_right_while_the_reference_is_not(
+    kind: ChangeKind,
+) -> None:
     found = 0
     for scene in SCENES:
         for change in all_changes(scene, kind)[:5]:
@@ -49,7 +66,9 @@ def test_every_change_leads_to_a_possible_scene_that_is_right_while_the_referenc
     assert found > 10
 
 
-def test_a_removal_keeps_who_does_what_to_whom_and_nobody_is_removed_whom_another_one_needs() -> None:
+def test_a_removal_keeps_who_does_what_to_whom_and_nobody_is_removed_whom_another_one_needs() -> (
+    None
+):
     left = after(SCENE, "remove prop", "basketball")
     assert left == replace(SCENE, figures=(replace(MAN, deeds=(Deed("feed", 1), HAT)), DOG))
     assert after(SCENE, "remove actor", "dog") is None  # whom the man feeds
@@ -60,8 +79,15 @@ def test_what_is_still_seen_is_not_removed() -> None:
     player = replace(GIRL, deeds=(Deed("kick", "soccer ball"),))
     both = Scene("park", False, (BALL, player, DOG))
     assert after(both, "remove prop", "basketball") is not None
-    assert after(Scene("park", False, (Figure("beach ball"), player, DOG)), "remove prop", "beach ball") is None
-    assert after(Scene("park", False, (Figure("tree"), DOG)), "remove prop", "tree") is None  # of the backdrop
+    assert (
+        after(
+            Scene("park", False, (Figure("beach ball"), player, DOG)), "remove prop", "beach ball"
+        )
+        is None
+    )
+    assert (
+        after(Scene("park", False, (Figure("tree"), DOG)), "remove prop", "tree") is None
+    )  # of the backdrop
 
 
 def test_the_man_is_not_said_where_an_old_man_is() -> None:
@@ -70,7 +96,9 @@ def test_the_man_is_not_said_where_an_old_man_is() -> None:
     assert after(both, "remove actor", "man") is None
     assert after(both, "remove actor", "old man") is not None
     assert not [
-        each for each in all_changes(SCENE, "replace subject") if each.applied(SCENE).figures[1].thing == "old man"
+        each
+        for each in all_changes(SCENE, "replace subject")
+        if each.applied(SCENE).figures[1].thing == "old man"
     ]
 
 
@@ -83,14 +111,19 @@ def test_groups_are_left_alone() -> None:
 
 def test_another_place_has_its_own_things_and_no_night_indoors() -> None:
     night = Scene("park", True, (Figure("fountain"), replace(GIRL, deeds=(Deed("dance"),))))
-    there = {scene.place: scene for scene in (each.applied(night) for each in all_changes(night, "replace place"))}
+    there = {
+        scene.place: scene
+        for scene in (each.applied(night) for each in all_changes(night, "replace place"))
+    }
     assert not there["kitchen"].night and there["street"].night
     assert [figure.thing for figure in there["kitchen"].figures] == ["girl"]
     assert "park" not in there and "moon" not in there  # where only astronauts are
 
 
 def test_what_is_not_mentioned_is_free() -> None:
-    change = next(each for each in all_changes(SCENE, "remove prop") if changed_thing(each) == "basketball")
+    change = next(
+        each for each in all_changes(SCENE, "remove prop") if changed_thing(each) == "basketball"
+    )
     wish = Wish.of(change.applied(SCENE), (change,))
     bare, bag = replace(MAN, colour="red", deeds=(Deed("feed", 1),)), Figure("backpack", "red")
     right = Scene("park", False, (bare, replace(DOG, size="big"), bag), seed=9)
@@ -132,7 +165,9 @@ def test_the_judge_finds_every_edited_scene_right_if_it_knows_the_words() -> Non
     verdicts: Counter[str | None] = Counter()
     for family in training_families(40, 11):
         for edit in family.edits:
-            query = Query(edit.modification.text, edit.modification.wanted, edit.modification.unwanted)
+            query = Query(
+                edit.modification.text, edit.modification.wanted, edit.modification.unwanted
+            )
             verdicts[judge_edit(query, family.reference, edit.scene)] += 1
     assert set(verdicts) == {"right", None}
     assert verdicts[None] <= 0.05 * verdicts.total()

@@ -11,15 +11,28 @@ from tests.tiny import write_tiny
 
 
 @pytest.mark.slow
-def test_the_table_has_every_kind_and_system(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_has_every_kind_and_system(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     write_tiny(tmp_path / "model")
-    arguments = ["--model", str(tmp_path / "model"), "--queries", "1", "--data-dir", str(tmp_path / "data")]
+    arguments = [
+        "--model",
+        str(tmp_path / "model"),
+        "--queries",
+        "1",
+        "--data-dir",
+        str(tmp_path / "data"),
+    ]
     assert main(["covr", *arguments, "--device", "cpu"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    heads, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
+    heads, _, *rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")
+    ]
     assert heads == ["kind", "system", "R@1", "R@5", "R@10", "R@50", "violations@5", "mAP@10"]
     assert {row[1] for row in rows} == {"picture", "text", "sum", "parts", "caption"}
-    assert {"remove actor", "two changes", "unseen wordings", "all kinds"} <= {row[0] for row in rows}
+    assert {"remove actor", "two changes", "unseen wordings", "all kinds"} <= {
+        row[0] for row in rows
+    }
 
 
 def test_a_submission_is_written_and_a_split_without_targets_is_not_measured(
@@ -31,10 +44,19 @@ def test_a_submission_is_written_and_a_split_without_targets_is_not_measured(
     for number in range(3):
         Image.new("RGB", (32, 32), (20 * number, 90, 90)).save(data / f"p{number}.png")
     names = ["p0", "p1", "p2"]
-    (data / "split.rc2.test1.json").write_text(json.dumps({name: f"./{name}.png" for name in names}))
+    (data / "split.rc2.test1.json").write_text(
+        json.dumps({name: f"./{name}.png" for name in names})
+    )
     entry = {"pairid": 12, "reference": "p0", "caption": "is red", "img_set": {"members": names}}
     (data / "cap.rc2.test1.json").write_text(json.dumps([entry]))
-    arguments = ["--model", str(tmp_path / "model"), "--data", str(data), "--data-dir", str(tmp_path / "data")]
+    arguments = [
+        "--model",
+        str(tmp_path / "model"),
+        "--data",
+        str(data),
+        "--data-dir",
+        str(tmp_path / "data"),
+    ]
     arguments = ["covr", *arguments, "--device", "cpu"]
     assert main(arguments) == 1
     assert "targets of CIRR, test are not published" in capsys.readouterr().err

@@ -30,13 +30,17 @@ def write_covr(folder: Path) -> None:
     with (folder / "webvid8m-covr_test.csv").open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["txt1", "txt2", "pth1", "pth2", "edit"])
-        rows.writerow(["Old woman", "Young woman", "0001_0050/101", "0001_0050/102", "make her young"])
+        rows.writerow(
+            ["Old woman", "Young woman", "0001_0050/101", "0001_0050/102", "make her young"]
+        )
 
 
 def write_cirr(folder: Path) -> None:
     names = [f"dev-{number}" for number in range(6)]
     pictures(folder / "dev", *names)
-    (folder / "split.rc2.val.json").write_text(json.dumps({name: f"./dev/{name}.png" for name in names}))
+    (folder / "split.rc2.val.json").write_text(
+        json.dumps({name: f"./dev/{name}.png" for name in names})
+    )
     entry = {
         "pairid": 1,
         "reference": "dev-0",
@@ -57,8 +61,17 @@ def write_fashion(folder: Path) -> None:
 
 def write_circo(folder: Path) -> None:
     pictures(folder / "unlabeled2017", *(f"{number:012d}" for number in (7, 8, 9, 10)))
-    entry = {"id": 0, "reference_img_id": 7, "relative_caption": "is red", "shared_concept": "a kite"}
-    shown = {"target_img_id": 8, "gt_img_ids": [8, 9], "semantic_aspects": ["cardinality", "negation"]}
+    entry = {
+        "id": 0,
+        "reference_img_id": 7,
+        "relative_caption": "is red",
+        "shared_concept": "a kite",
+    }
+    shown = {
+        "target_img_id": 8,
+        "gt_img_ids": [8, 9],
+        "semantic_aspects": ["cardinality", "negation"],
+    }
     (folder / "val.json").write_text(json.dumps([entry | shown]))
 
 
@@ -67,10 +80,20 @@ CIRCO = ("000000000007", "is red", ("000000000008", "000000000009"), "CIRCO", "0
 DRESS = ("B1", "is darker and has no sleeves", ("B2",), "dress", "dress-0")
 CIRR = ("dev-0", "no dog", ("dev-1",), "CIRR", "1")
 CASES: dict[str, tuple[Callable[[Path], None], str, CovrSample, int]] = {
-    "WebVid-CoVR": (write_covr, "test", CovrSample(*WEBVID, caption="Young woman", before="Old woman"), 2),
+    "WebVid-CoVR": (
+        write_covr,
+        "test",
+        CovrSample(*WEBVID, caption="Young woman", before="Old woman"),
+        2,
+    ),
     "CIRR": (write_cirr, "val", CovrSample(*CIRR, subset=("dev-1", "dev-2", "dev-3")), 6),
     "FashionIQ": (write_fashion, "val", CovrSample(*DRESS, gallery="dress"), 3),
-    "CIRCO": (write_circo, "val", CovrSample(*CIRCO, target="000000000008", labels=("cardinality", "negation")), 4),
+    "CIRCO": (
+        write_circo,
+        "val",
+        CovrSample(*CIRCO, target="000000000008", labels=("cardinality", "negation")),
+        4,
+    ),
 }
 
 
@@ -92,11 +115,15 @@ def test_a_missing_split_an_empty_gallery_and_missing_files_are_told(tmp_path: P
         load_covr(tmp_path, "test")
     for picture in (tmp_path / "images").iterdir():
         picture.unlink()
-    with pytest.raises(DatasetError, match="None of the 1 queries of FashionIQ, val, has its files"):
+    with pytest.raises(
+        DatasetError, match="None of the 1 queries of FashionIQ, val, has its files"
+    ):
         load_covr(tmp_path, "val")
     write_fashion(tmp_path)
     (tmp_path / "images" / "B3.png").unlink()
-    assert load_covr(tmp_path, "val").remarks == ("1 of the 3 files to rank are missing, which raises all figures.",)
+    assert load_covr(tmp_path, "val").remarks == (
+        "1 of the 3 files to rank are missing, which raises all figures.",
+    )
     (tmp_path / "split.dress.val.json").write_text("[]")
     with pytest.raises(DatasetError, match="None of the 1 queries"):
         load_covr(tmp_path, "val")
@@ -115,7 +142,9 @@ def test_a_dataset_is_evaluated_end_to_end(tmp_path: Path, name: str, decoder: D
         benchmark = covr_files(load_covr(tmp_path / "data", split), decoder, cache)
         results = benchmark.measure(encoder, benchmark.systems_of(encoder))
     metrics = benchmark.report(results).metrics
-    assert np.isfinite([value for of_system in metrics.values() for value in of_system.values()]).all()
+    assert np.isfinite(
+        [value for of_system in metrics.values() for value in of_system.values()]
+    ).all()
     assert (f"{name}/subset R@1" in metrics["tiny sum"]) == (name == "CIRR")
     assert (f"{name}/mAP@10" in metrics["tiny sum"]) == (name == "CIRCO")
     # The reference itself is not ranked, so a right one is found.
@@ -132,8 +161,16 @@ def test_files_that_cannot_be_read_are_named_and_left_out_of_gallery_and_queries
     with Cache(tmp_path / "cache") as cache:
         benchmark = benchmark_for(encoder, data, tmp_path, decoder, cache)
         (remark,) = benchmark.source["remarks"]
-        assert remark.startswith("1 of 6 videos cannot be read: dev-3 (") and "0 of 1 queries" in remark
-        assert "dev-3" not in benchmark.clip_ids and len(embed_queries(benchmark, encoder).clips) == 5
+        assert (
+            remark.startswith("1 of 6 videos cannot be read: dev-3 (")
+            and "0 of 1 queries" in remark
+        )
+        assert (
+            "dev-3" not in benchmark.clip_ids and len(embed_queries(benchmark, encoder).clips) == 5
+        )
         (tmp_path / "data" / "dev" / "dev-1.png").write_bytes(b"no picture")  # the only answer
-        with pytest.raises(DatasetError, match=r"CIRR, val has no query left: 2 of 6 videos cannot be read: dev-1 \("):
+        with pytest.raises(
+            DatasetError,
+            match=r"CIRR, val has no query left: 2 of 6 videos cannot be read: dev-1 \(",
+        ):
             benchmark_for(encoder, data, tmp_path, decoder, cache)

@@ -37,7 +37,9 @@ def test_every_kind_has_as_many_queries_as_asked_for_all_of_one_split() -> None:
     kinds = Counter(edit.kind for family in families() for edit in family.edits)
     assert kinds == dict.fromkeys(EDIT_KINDS, 4)
     for family in families():
-        assert {family.reference.split, *(edit.scene.split for edit in family.edits)} == {"validation"}
+        assert {family.reference.split, *(edit.scene.split for edit in family.edits)} == {
+            "validation"
+        }
 
 
 def test_half_of_the_test_texts_and_none_of_the_training_texts_are_in_unseen_wordings() -> None:
@@ -49,7 +51,9 @@ def test_half_of_the_test_texts_and_none_of_the_training_texts_are_in_unseen_wor
 def test_no_wording_is_both_seen_and_unseen() -> None:
     seen, unseen = (wordings_in("modifications.json")[use] for use in ("seen", "unseen"))
     assert seen.keys() == unseen.keys() == set(CHANGE_KINDS)
-    assert all({w[0] for w in seen[kind]}.isdisjoint(w[0] for w in unseen[kind]) for kind in CHANGE_KINDS)
+    assert all(
+        {w[0] for w in seen[kind]}.isdisjoint(w[0] for w in unseen[kind]) for kind in CHANGE_KINDS
+    )
 
 
 def test_right_clips_are_those_that_a_plain_reading_of_the_text_finds() -> None:
@@ -60,7 +64,10 @@ def test_right_clips_are_those_that_a_plain_reading_of_the_text_finds() -> None:
         for edit in family.edits:
             right = table.right(edit.wish)
             assert len(right) >= 2
-            wanted, unwanted = claims_of(edit.modification.wanted), claims_of(edit.modification.unwanted)
+            wanted, unwanted = (
+                claims_of(edit.modification.wanted),
+                claims_of(edit.modification.unwanted),
+            )
             if wanted is None or unwanted is None:
                 continue  # the reader knows less than people do
             assert right == [
@@ -83,7 +90,10 @@ def test_every_query_has_the_right_clips_of_a_plain_loop_and_twins_of_its_refere
         assert family.reference not in clips
         for edit in family.edits:
             right = table.right(edit.wish)
-            assert right == [row for row, clip in enumerate(clips) if edit.wish.holds(clip)] and len(right) >= COPIES
+            assert (
+                right == [row for row, clip in enumerate(clips) if edit.wish.holds(clip)]
+                and len(right) >= COPIES
+            )
 
 
 @pytest.mark.parametrize("unseen", [False, True])
@@ -96,7 +106,10 @@ def test_the_parts_of_a_text_say_what_the_change_does(kind: ChangeKind, unseen: 
             continue
         text = ask_for(scene, (change,), rng, unseen)
         after = change.applied(scene)
-        for part, is_wanted in (*((part, True) for part in text.wanted), *((part, False) for part in text.unwanted)):
+        for part, is_wanted in (
+            *((part, True) for part in text.wanted),
+            *((part, False) for part in text.unwanted),
+        ):
             claim = claim_of(part)
             assert claim is None or claim.holds(after) == is_wanted, text
             read.append(claim is not None)
@@ -120,7 +133,15 @@ def told_of(scene: Scene) -> list[object]:
         turns = [(deed["start"], deed["verb"], object_in(data, deed["object"])) for deed in done]
         if made.acts:
             comes, goes = figure["enters"] > 0, figure["leaves"] < 1
-            actors.append((figure["thing"], figure["count"], [turn[1:] for turn in sorted(turns)], comes, goes))
+            actors.append(
+                (
+                    figure["thing"],
+                    figure["count"],
+                    [turn[1:] for turn in sorted(turns)],
+                    comes,
+                    goes,
+                )
+            )
     return [data["place"], data["night"], sorted(actors)]
 
 
@@ -129,7 +150,18 @@ def object_in(data: dict[str, Any], name: int | str | None) -> str:
 
 
 MOODS_AND_CLOTHES = (
-    *("wear", "smile", "laugh", "cry", "be angry", "be surprised", "be scared", "yawn", "be sick", "tongue"),
+    *(
+        "wear",
+        "smile",
+        "laugh",
+        "cry",
+        "be angry",
+        "be surprised",
+        "be scared",
+        "yawn",
+        "be sick",
+        "tongue",
+    ),
 )
 
 

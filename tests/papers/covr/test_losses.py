@@ -21,7 +21,9 @@ def test_info_nce_by_hand() -> None:
     assert info_nce(scores, targets, second, 0.5).item() == pytest.approx(without, abs=1e-6)
 
 
-def plain_hn_nce(scores: Tensor, hard: Tensor, noisy: Tensor, tau: float, alpha: float, beta: float) -> float:
+def plain_hn_nce(
+    scores: Tensor, hard: Tensor, noisy: Tensor, tau: float, alpha: float, beta: float
+) -> float:
     """The formula, term by term."""
     total, size = 0.0, len(scores)
     for way, is_hard, is_noisy in ((scores, hard, noisy), (scores.T, hard.T, noisy.T)):
@@ -43,14 +45,20 @@ def test_hn_nce_is_its_formula(alpha: float, beta: float) -> None:
     hard = torch.rand(6, 6, generator=generator) < 0.3
     noisy = (torch.rand(6, 6, generator=generator) < 0.2) & ~torch.eye(6, dtype=torch.bool)
     expected = plain_hn_nce(scores, hard, noisy, 0.07, alpha, beta)
-    assert hn_nce(scores, hard, noisy, 0.07, alpha, beta).item() == pytest.approx(expected, rel=1e-4)
+    assert hn_nce(scores, hard, noisy, 0.07, alpha, beta).item() == pytest.approx(
+        expected, rel=1e-4
+    )
     no_negatives = ~torch.eye(6, dtype=torch.bool)
-    assert hn_nce(scores, hard & False, no_negatives, 1.0, alpha, beta).item() == pytest.approx(0, abs=1e-5)
+    assert hn_nce(scores, hard & False, no_negatives, 1.0, alpha, beta).item() == pytest.approx(
+        0, abs=1e-5
+    )
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.0), (1.0, 0.5), (0.5, 0.5)])
 def test_hn_nce_as_code_divides_columns_by_the_sums_of_rows(alpha: float, beta: float) -> None:
-    scores = torch.rand(5, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(2)) * 2 - 1
+    scores = (
+        torch.rand(5, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(2)) * 2 - 1
+    )
     s = (scores / 0.07).tolist()
     expected = 0.0
     for i in range(5):
@@ -69,7 +77,9 @@ def test_hn_nce_equals_reference_numbers_of_paper_and_code() -> None:
     scores = known["covr_queries"] @ known["covr_targets"].T
     for alpha, beta in ((0.0, 0.0), (1.0, 0.5), (0.3, 0.1)):
         found = hn_nce(scores, known["covr_hard"], known["covr_noisy"], 0.07, alpha, beta)
-        assert found.item() == pytest.approx(known[f"covr_paper_alpha{alpha}_beta{beta}"].item(), abs=1e-9)
+        assert found.item() == pytest.approx(
+            known[f"covr_paper_alpha{alpha}_beta{beta}"].item(), abs=1e-9
+        )
     for alpha, beta in ((1.0, 0.0), (1.0, 0.5), (0.5, 0.5)):
         of_code = known[f"covr_hnnce_code_alpha{alpha}_beta{beta}"].item()  # in float32
         assert hn_nce_as_code(scores, 0.07, alpha, beta).item() == pytest.approx(of_code, abs=2e-5)

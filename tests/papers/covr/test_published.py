@@ -41,7 +41,9 @@ def model_with(folder: Path, media: Sequence[str], scores: Scores) -> Path:
     return folder / "model"
 
 
-def metrics_of(tmp_path: Path, data: CovrData, media: Sequence[str], scores: Scores) -> dict[str, float]:
+def metrics_of(
+    tmp_path: Path, data: CovrData, media: Sequence[str], scores: Scores
+) -> dict[str, float]:
     evaluation = evaluate_covr(model_with(tmp_path, media, scores), data, tmp_path / "app", "cpu")
     return dict(evaluation.report.metrics["given as given"])
 
@@ -51,10 +53,15 @@ def write_fashion(data: Path, targets: bool = True) -> None:
     for kind, first in (("dress", "D"), ("shirt", "S")):
         write(data / f"split.{kind}.{split}.json", [f"{first}{number}" for number in range(3)])
         entry = {"candidate": f"{first}0", "captions": ["is red", "has dots"]}
-        write(data / f"cap.{kind}.{split}.json", [entry | ({"target": f"{first}1"} if targets else {})])
+        write(
+            data / f"cap.{kind}.{split}.json",
+            [entry | ({"target": f"{first}1"} if targets else {})],
+        )
 
 
-def test_fashion_iq_ranks_the_query_s_own_kind_without_its_reference(tmp_path: Path, data: Path) -> None:
+def test_fashion_iq_ranks_the_query_s_own_kind_without_its_reference(
+    tmp_path: Path, data: Path
+) -> None:
     write_fashion(data)
     media = ["D0", "D1", "D2", "S0", "S1", "S2"]
     scores = {"dress-0": [0.8, 0.7, 0.1, 0, 0.9, 0], "shirt-0": [0.9, 0, 0, 0, 0.5, 0.6]}
@@ -64,14 +71,18 @@ def test_fashion_iq_ranks_the_query_s_own_kind_without_its_reference(tmp_path: P
     assert metrics["all kinds/R@1"] == 50
 
 
-def test_webvid_covr_ranks_the_targets_of_its_rows_without_the_own_reference(tmp_path: Path, data: Path) -> None:
+def test_webvid_covr_ranks_the_targets_of_its_rows_without_the_own_reference(
+    tmp_path: Path, data: Path
+) -> None:
     with (data / "webvid8m-covr_test.csv").open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["txt1", "txt2", "pth1", "pth2", "edit"])
         rows.writerows([["a", "b", "0/1", "0/2", "more"], ["c", "a", "0/3", "0/1", "less"]])
     scores = {"0": [0.8, 0.7, 0.9], "1": [0.5, 0.6, 0.9]}
     data_of = CovrData(str(data))
-    evaluation = evaluate_covr(model_with(tmp_path, ["0/1", "0/2", "0/3"], scores), data_of, tmp_path / "app", "cpu")
+    evaluation = evaluate_covr(
+        model_with(tmp_path, ["0/1", "0/2", "0/3"], scores), data_of, tmp_path / "app", "cpu"
+    )
     (result,) = evaluation.report.results
     assert result.measured.ranks.tolist() == [1, 2]
     assert len(evaluation.report.video_ids) == 2
@@ -81,8 +92,15 @@ def circo(number: int) -> str:
     return f"{number:012d}"
 
 
-def test_circo_counts_the_target_alone_in_recall_and_every_match_in_precision(tmp_path: Path, data: Path) -> None:
-    entry = {"reference_img_id": 7, "target_img_id": 8, "relative_caption": "no cat", "gt_img_ids": [8, 9]}
+def test_circo_counts_the_target_alone_in_recall_and_every_match_in_precision(
+    tmp_path: Path, data: Path
+) -> None:
+    entry = {
+        "reference_img_id": 7,
+        "target_img_id": 8,
+        "relative_caption": "no cat",
+        "gt_img_ids": [8, 9],
+    }
     first = entry | {"id": 0, "semantic_aspects": ["cardinality", "negation"]}
     write(data / "val.json", [first, entry | {"id": 1, "semantic_aspects": ["cardinality"]}])
     media = [circo(number) for number in (7, 8, 9)]
@@ -100,27 +118,48 @@ def write_cirr(data: Path, split: str, targets: bool) -> list[str]:
     names = [f"p{number}" for number in range(7)]
     write(data / f"split.rc2.{split}.json", {name: f"./{name}.png" for name in names})
     entries = [
-        {"pairid": 12063 + place, "reference": "p0", "caption": "no dog", "img_set": {"id": 1, "members": names[:4]}}
+        {
+            "pairid": 12063 + place,
+            "reference": "p0",
+            "caption": "no dog",
+            "img_set": {"id": 1, "members": names[:4]},
+        }
         for place in range(2)
     ]
-    write(data / f"cap.rc2.{split}.json", [e | ({"target_hard": "p1"} if targets else {}) for e in entries])
+    write(
+        data / f"cap.rc2.{split}.json",
+        [e | ({"target_hard": "p1"} if targets else {}) for e in entries],
+    )
     return names
 
 
-CIRR_SCORES = {"12063": [0.9, 0.8, 0.1, 0.2, 0.3, 0.4, 0.7], "12064": [0, 0.1, 0.9, 0.2, 0.3, 0.4, 0.5]}
+CIRR_SCORES = {
+    "12063": [0.9, 0.8, 0.1, 0.2, 0.3, 0.4, 0.7],
+    "12064": [0, 0.1, 0.9, 0.2, 0.3, 0.4, 0.5],
+}
 
 
 def test_cirr_has_the_mean_of_both_its_measures(tmp_path: Path, data: Path) -> None:
     names = write_cirr(data, "val", True)
-    metrics = metrics_of(tmp_path, CovrData(str(data), "val"), names, CIRR_SCORES)  # ranks 1 and 6; 1 and 3 of three
-    assert (metrics["CIRR/R@5"], metrics["CIRR/subset R@1"], metrics["CIRR/subset R@3"]) == (50, 50, 100)
+    metrics = metrics_of(
+        tmp_path, CovrData(str(data), "val"), names, CIRR_SCORES
+    )  # ranks 1 and 6; 1 and 3 of three
+    assert (metrics["CIRR/R@5"], metrics["CIRR/subset R@1"], metrics["CIRR/subset R@3"]) == (
+        50,
+        50,
+        100,
+    )
     assert metrics["CIRR/mean of R@5 and subset R@1"] == 50
 
 
-def test_cirr_s_submission_has_both_files_in_the_form_of_its_server(tmp_path: Path, data: Path) -> None:
+def test_cirr_s_submission_has_both_files_in_the_form_of_its_server(
+    tmp_path: Path, data: Path
+) -> None:
     names = write_cirr(data, "test1", False)
     model = model_with(tmp_path, names, CIRR_SCORES)
-    files = submit_covr(model, CovrData(str(data), "test"), tmp_path / "cirr.json", data_dir=tmp_path / "app")
+    files = submit_covr(
+        model, CovrData(str(data), "test"), tmp_path / "cirr.json", data_dir=tmp_path / "app"
+    )
     assert [file.name for file in files] == ["cirr.json", "cirr_subset.json"]
     assert json.loads(files[0].read_text()) == {
         "version": "rc2",

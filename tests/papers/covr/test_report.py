@@ -40,7 +40,9 @@ def measured(tmp_path: Path) -> Report:
     return benchmark.report(benchmark.measure(encoder, benchmark.systems_of(encoder)))
 
 
-def test_a_measured_report_is_listed_and_read_as_it_was_stored(tmp_path: Path, archive: Archive) -> None:
+def test_a_measured_report_is_listed_and_read_as_it_was_stored(
+    tmp_path: Path, archive: Archive
+) -> None:
     report = measured(tmp_path)
     report_id = archive.add(report)
     assert archive.add(report) == report_id  # the same evaluation replaces its report
@@ -53,15 +55,23 @@ def test_a_measured_report_is_listed_and_read_as_it_was_stored(tmp_path: Path, a
     assert read.row(0).ranks == report.row(0).ranks and read.row(0).query.unwanted == ("the dog",)
     folder = archive.folder / report_id
     assert markdown(read) == (folder / "table.md").read_text() == markdown(report)
-    assert set(archive.files(report_id)) == {path.name for path in folder.iterdir()} - {"arrays.npz"}
+    assert set(archive.files(report_id)) == {path.name for path in folder.iterdir()} - {
+        "arrays.npz"
+    }
 
 
-def test_a_file_of_0_2_becomes_a_report_like_the_others_and_an_unreadable_one_stays(tmp_path: Path) -> None:
+def test_a_file_of_0_2_becomes_a_report_like_the_others_and_an_unreadable_one_stays(
+    tmp_path: Path,
+) -> None:
     path = write_covr_file(tmp_path / "composed")
     (tmp_path / "composed" / "list.json").write_text("[]")
     archive = Archive(tmp_path / "reports")
     (entry,) = archive.entries()
-    assert (entry.report_id, entry.name, entry.systems[0]) == (path.stem, "world, picture plus text", "CLIP picture")
+    assert (entry.report_id, entry.name, entry.systems[0]) == (
+        path.stem,
+        "world, picture plus text",
+        "CLIP picture",
+    )
     report = archive.load(path.stem)
     assert report.row(1).ranks == {f"CLIP {system}": ranks[1] for system, ranks in RANKS.items()}
     assert report.metrics["CLIP fusion"]["remove actor/R@1"] == 60

@@ -37,14 +37,18 @@ def config(tmp_path: Path) -> TrainConfig:
     write_tiny(tmp_path / "models" / "tiny", resnet=True)
     write_triplets(tmp_path / "triplets")
     changes = {"base": str(tmp_path / "models" / "tiny"), "data": str(tmp_path / "triplets")}
-    return load_config(preset_files()["fusion"], {**changes, "batch_size": 8, "epochs": 3, "log_every": 1})
+    return load_config(
+        preset_files()["fusion"], {**changes, "batch_size": 8, "epochs": 3, "log_every": 1}
+    )
 
 
 def rows_of(run: RunFolder) -> list[dict[str, float]]:
     return read_metrics(run.metrics)
 
 
-def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(config: TrainConfig, tmp_path: Path) -> None:
+def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(
+    config: TrainConfig, tmp_path: Path
+) -> None:
     run = run_training(config, tmp_path / "runs" / "mine")
     rows, folder, base = rows_of(run), run.checkpoint(3), config.encoder.base_folder
     assert base
@@ -56,7 +60,10 @@ def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(config: TrainCon
     card, before = read_card(folder), read_card(base)
     assert (card.name, card.base, card.training.epoch) == (config.encoder.name, "tiny", 3)
     assert card.metrics["validation/fusion/R@5"] == epochs[-1]["fusion/R@5"]
-    assert (card.visual.fingerprint, card.text.fingerprint) == (before.visual.fingerprint, before.text.fingerprint)
+    assert (card.visual.fingerprint, card.text.fingerprint) == (
+        before.visual.fingerprint,
+        before.text.fingerprint,
+    )
     assert "my-triplets" not in card.training.data and "triplets" in card.fusion["data"]
     encoder = read_checkpoint(folder, verify=True)
     fusion = encoder.fusion
@@ -73,7 +80,9 @@ def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(config: TrainCon
 def test_a_run_on_families_of_the_world_learns_from_all_their_queries(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: int
 ) -> None:
-    monkeypatch.setattr(benchmark, "covr_world", partial(covr_world, per_kind=1))  # few clips to draw
+    monkeypatch.setattr(
+        benchmark, "covr_world", partial(covr_world, per_kind=1)
+    )  # few clips to draw
     settings = {"loss": "info_nce", "temperature": 0.02, "random_clips": 8, "blocks": blocks}
     config = config.replace(data="world", num_clips=4, batch_size=2, epochs=1, fusion=settings)
     run = run_training(config, tmp_path / "run")
@@ -118,9 +127,15 @@ def test_what_cannot_be_trained_on_fails_in_one_sentence(
         ({"monitor": "original/R@1"}, "monitor is original/R@1, but of a fusion"),
         ({"base": ""}, "train is fusion, which needs a base whose other towers can be frozen"),
         ({"fusion": {"steps": 3}}, "no setting 'steps' of the fusion"),
-        ({"fusion": {"loss": "bnl"}}, "loss of the fusion must be 'info_nce' or 'hn_nce', not 'bnl'"),
+        (
+            {"fusion": {"loss": "bnl"}},
+            "loss of the fusion must be 'info_nce' or 'hn_nce', not 'bnl'",
+        ),
         ({"fusion": {"iterate": "families"}}, "fusion.iterate is families for the built-in world"),
-        ({"data": "world", "fusion": {"iterate": "targets"}}, "fusion.iterate is families for the built-in world"),
+        (
+            {"data": "world", "fusion": {"iterate": "targets"}},
+            "fusion.iterate is families for the built-in world",
+        ),
     ],
 )
 def test_settings_that_cannot_go_together_are_one_sentence(
@@ -128,11 +143,15 @@ def test_settings_that_cannot_go_together_are_one_sentence(
 ) -> None:
     with pytest.raises(ConfigError, match=said):
         config.replace(**changes)
-    with pytest.raises(ConfigError, match="monitor is fusion/R@1, but of a fusion, and of it alone"):
+    with pytest.raises(
+        ConfigError, match="monitor is fusion/R@1, but of a fusion, and of it alone"
+    ):
         TrainConfig(monitor="fusion/R@1")
 
 
-def test_a_run_with_cross_attention_sees_tokens_and_frames_as_search_does(config: TrainConfig, tmp_path: Path) -> None:
+def test_a_run_with_cross_attention_sees_tokens_and_frames_as_search_does(
+    config: TrainConfig, tmp_path: Path
+) -> None:
     settings = {"loss": "hn_nce", "temperature": 0.1, "blocks": 2}
     config = config.replace(fusion=settings, epochs=2, learning_rate=1e-3)
     run = run_training(config, tmp_path / "runs" / "deep")
@@ -146,14 +165,19 @@ def test_a_run_with_cross_attention_sees_tokens_and_frames_as_search_does(config
         gallery = embed_gallery(Gallery("val", videos), encoder, decoder, cache)
     vectors = vectors_of(embedded, "fusion", Weights.of(card.composition), fusion)
     for row, sample in enumerate(dataset.samples[:3]):
-        query, reference = understand(sample.text, load_tagger(), editing=True), Reference(video_id=sample.reference)
+        query, reference = (
+            understand(sample.text, load_tagger(), editing=True),
+            Reference(video_id=sample.reference),
+        )
         parts = embed_query(encoder, query, [reference], gallery)
         assert parts.combined
         np.testing.assert_allclose(parts.combined("fusion"), vectors[row], atol=1e-4)
         frame = decoder_frame(dataset.media[sample.reference])
         shown = embed_query(encoder, query, [Reference(frames=(frame,))], gallery)
         assert shown.combined
-        np.testing.assert_allclose(shown.combined("fusion"), vectors[row], atol=2e-2)  # once instead of twice
+        np.testing.assert_allclose(
+            shown.combined("fusion"), vectors[row], atol=2e-2
+        )  # once instead of twice
         assert not np.allclose(parts.combined("fusion"), parts.combined("parts"), atol=1e-3)
 
 

@@ -46,11 +46,31 @@ CLIPS = "abcde"
 
 def config_of(steps: int = 60, settings: Any = None, **changes: Any) -> TrainConfig:
     """Return the config of a run with one epoch of `steps` steps."""
-    common = {"num_clips": FAMILIES, "batch_size": 10, "learning_rate": 0.01, "data": "world", "seed": 1, **changes}
+    common = {
+        "num_clips": FAMILIES,
+        "batch_size": 10,
+        "learning_rate": 0.01,
+        "data": "world",
+        "seed": 1,
+        **changes,
+    }
     passes = steps // (common["num_clips"] // common["batch_size"])
     fusion = {"temperature": 0.1, "random_clips": 20, **(settings or {})}
-    fixed: dict[str, Any] = {"base": "base", "train": "fusion", "losses": {}, "monitor": "fusion/R@1"}
-    return TrainConfig(**fixed, fusion=fusion, epochs=1, passes=passes, warmup_steps=0, max_grad_norm=100.0, **common)
+    fixed: dict[str, Any] = {
+        "base": "base",
+        "train": "fusion",
+        "losses": {},
+        "monitor": "fusion/R@1",
+    }
+    return TrainConfig(
+        **fixed,
+        fusion=fusion,
+        epochs=1,
+        passes=passes,
+        warmup_steps=0,
+        max_grad_norm=100.0,
+        **common,
+    )
 
 
 def trained(data: FusionData, config: TrainConfig) -> tuple[Fusion, list[float]]:
@@ -72,7 +92,9 @@ def toy_data(seed: int = 0) -> FusionData:
     rows = [[row] for row in range(FAMILIES * EDITS)]
     families = torch.cat([owners, torch.arange(FAMILIES)])
     targets, clips = torch.arange(FAMILIES * EDITS), torch.cat([edited, pictures])
-    return FusionData(pictures, wanted, torch.zeros_like(wanted), owners, targets, clips, families, rows)
+    return FusionData(
+        pictures, wanted, torch.zeros_like(wanted), owners, targets, clips, families, rows
+    )
 
 
 def recall(fusion: Fusion, data: FusionData) -> float:
@@ -97,13 +119,17 @@ def test_targets_weighted_by_frame_are_what_it_learns(loss: str) -> None:
     alone, _ = trained(replace(data, frames=one), config_of(4, settings))
     two = torch.cat([one, data.wanted], dim=1)  # the second frame is what the text asks for
     weighted, _ = trained(replace(data, frames=two), config_of(4, settings))
-    own, other, expected = (each.get_parameter("layers.0.weight") for each in (alone, weighted, plain))
+    own, other, expected = (
+        each.get_parameter("layers.0.weight") for each in (alone, weighted, plain)
+    )
     torch.testing.assert_close(own, expected, rtol=0, atol=1e-3)
     assert (other - expected).abs().max() > 1e-2
 
 
 def test_cross_attention_has_no_effect_before_it_is_trained() -> None:
-    parts, tokens, frames = (normalize(torch.randn(*shape, DIM), dim=-1) for shape in ((3, 5), (5, 4), (5, 2)))
+    parts, tokens, frames = (
+        normalize(torch.randn(*shape, DIM), dim=-1) for shape in ((3, 5), (5, 4), (5, 2))
+    )
     torch.manual_seed(0)
     plain = Fusion(DIM, 1, 1)
     torch.manual_seed(0)
@@ -114,7 +140,9 @@ def test_cross_attention_has_no_effect_before_it_is_trained() -> None:
 def test_cross_attention_learns_what_only_the_tokens_tell(loss: str) -> None:
     """The target lies at the picture plus the second token, where the wanted part says nothing."""
     data = toy_data()
-    tokens = normalize(torch.randn(len(data.targets), 3, DIM, generator=torch.Generator().manual_seed(5)), dim=-1)
+    tokens = normalize(
+        torch.randn(len(data.targets), 3, DIM, generator=torch.Generator().manual_seed(5)), dim=-1
+    )
     clips = data.clips.clone()
     clips[data.targets] = normalize(data.pictures[data.references] + 2 * tokens[:, 1], dim=-1)
     spelled, nothing = torch.arange(len(tokens))[:, None], torch.zeros_like(data.wanted)
@@ -123,7 +151,12 @@ def test_cross_attention_learns_what_only_the_tokens_tell(loss: str) -> None:
     fusion, losses = trained(data, config_of(200, {"loss": loss, "blocks": 2}, learning_rate=3e-3))
     assert losses[-1] < losses[0] / 2
     assert fusion.cross and data.tokens is not None
-    given = data.pictures[data.references], data.wanted[:, 0], data.unwanted[:, 0], data.tokens.float()
+    given = (
+        data.pictures[data.references],
+        data.wanted[:, 0],
+        data.unwanted[:, 0],
+        data.tokens.float(),
+    )
     frames = data.pictures[data.references, None]
     found = fusion(*given, frames)
     right = (found @ data.clips.T).argmax(dim=1).eq(data.targets).float().mean()
@@ -156,8 +189,12 @@ def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path
     encoder, config = read_checkpoint(tmp_path / "model"), config_of(num_clips=3, batch_size=3)
     data = load_families(encoder, config, tmp_path)
     assert len(data.pictures) == 3
-    assert len(data.clips) == len(data.families) == len(data.targets) + 3 + 3  # twins, and the references
-    assert all(target in right for target, right in zip(data.targets.tolist(), data.right, strict=True))
+    assert (
+        len(data.clips) == len(data.families) == len(data.targets) + 3 + 3
+    )  # twins, and the references
+    assert all(
+        target in right for target, right in zip(data.targets.tolist(), data.right, strict=True)
+    )
     assert (data.families[data.targets] == data.references).all()
     assert data.frames is None
     weighed = load_families(encoder, config.replace(fusion={"weigh_frames": True}), tmp_path)
@@ -165,7 +202,9 @@ def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path
     assert frames is not None
     torch.testing.assert_close(weighed.clips, data.clips, atol=1e-6, rtol=0)
     torch.testing.assert_close(frames.norm(dim=-1), torch.ones(frames.shape[:2]))
-    torch.testing.assert_close(normalize(frames.mean(dim=1), dim=-1), data.clips[: len(frames)], atol=1e-4, rtol=0)
+    torch.testing.assert_close(
+        normalize(frames.mean(dim=1), dim=-1), data.clips[: len(frames)], atol=1e-4, rtol=0
+    )
 
 
 def data_of(triplets: list[tuple[str, str, str, str]] = TRIPLETS, missing: str = "") -> FusionData:
@@ -183,7 +222,9 @@ def data_of(triplets: list[tuple[str, str, str, str]] = TRIPLETS, missing: str =
     )
     texts = rng.normal(size=(2, len(triplets), 8)).astype(np.float32)
     pictures = clips[[CLIPS.index(one) for one, *_ in triplets]]
-    embedded = EmbeddedQueries(queries, CovrVectors(pictures, texts[0], texts[0], texts[1]), texts[0], clips)
+    embedded = EmbeddedQueries(
+        queries, CovrVectors(pictures, texts[0], texts[0], texts[1]), texts[0], clips
+    )
     return triplets_of(CovrSet("toy", samples, {}, {}), embedded)
 
 
@@ -193,12 +234,16 @@ def test_neither_video_of_a_training_triplet_is_held_out(tmp_path: Path) -> None
     taken = {sample.targets[0] for sample in held_out.samples}
     assert len(taken) == 4  # a tenth
     assert len(held_out.samples) == 8
-    assert not taken & {name for sample in training.samples for name in (sample.reference, *sample.targets)}
+    assert not taken & {
+        name for sample in training.samples for name in (sample.reference, *sample.targets)
+    }
     first = training.samples[0]
     assert (first.reference, first.targets, first.before) == ("v0", ("v1",), "a 0")
     assert load_covr(tmp_path / "data", "test").samples == held_out.samples
     (tmp_path / "data" / "my-triplets.jsonl").write_text('{"reference": "v0", "target": "v1"}')
-    with pytest.raises(DatasetError, match="Expected JSON lines with reference, target, text and both captions"):
+    with pytest.raises(
+        DatasetError, match="Expected JSON lines with reference, target, text and both captions"
+    ):
         load_covr(tmp_path / "data", "val")
 
 
@@ -241,8 +286,12 @@ def test_a_step_draws_triplets_or_one_of_each_distinct_target() -> None:
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_triplets_are_learnt(loss: str) -> None:
     sizes = {"num_clips": 3, "batch_size": 3, "data": "triplets", "learning_rate": 0.02}
-    fusion, losses = trained(data_of(), config_of(200, {"loss": loss, "iterate": "targets"}, **sizes))
+    fusion, losses = trained(
+        data_of(), config_of(200, {"loss": loss, "iterate": "targets"}, **sizes)
+    )
     assert losses[-1] < losses[0] / 2
     data = data_of()
     found = fusion(data.pictures, data.wanted[:, 0], data.unwanted[:, 0]) @ data.clips.T
-    assert all(best in right for best, right in zip(found.argmax(dim=1).tolist(), data.right, strict=True))
+    assert all(
+        best in right for best, right in zip(found.argmax(dim=1).tolist(), data.right, strict=True)
+    )

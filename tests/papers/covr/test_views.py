@@ -13,7 +13,14 @@ from nt2vr.evaluation.report import Report
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
 from nt2vr.papers.covr.kind import read_single_file
-from nt2vr.ui.evaluate.query_views import Listing, ReportLink, kinds_of, queries_view, resolved, review_view
+from nt2vr.ui.evaluate.query_views import (
+    Listing,
+    ReportLink,
+    kinds_of,
+    queries_view,
+    resolved,
+    review_view,
+)
 from nt2vr.ui.evaluate.report_view import report_view
 from nt2vr.ui.evaluate.tab import picture_query
 from nt2vr.world.drawn.render import render
@@ -28,7 +35,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 def with_picture(report: Report, picture: dict[str, Any]) -> Report:
     """Give each query of a report this reference."""
-    return replace(report, queries=tuple(replace(query, picture=picture) for query in report.queries))
+    return replace(
+        report, queries=tuple(replace(query, picture=picture) for query in report.queries)
+    )
 
 
 def listed(report: Report, **link: Any) -> dict[str, Any]:
@@ -44,10 +53,16 @@ def test_violations_stand_next_to_recall_of_the_same_queries(report: Report) -> 
     assert [cell["text"] for cell in cells["CLIP fusion"]] == ["60.0", "10.0"]
     assert [cell["text"] for cell in cells["CLIP picture"]] == ["100.0", "99.0"]
     best = {name for name, (_, violations) in cells.items() if violations["best"]}
-    assert best == {"CLIP sum"} and cells["CLIP fusion"][0]["best"] and not cells["CLIP picture"][0]["best"]
+    assert (
+        best == {"CLIP sum"}
+        and cells["CLIP fusion"][0]["best"]
+        and not cells["CLIP picture"][0]["best"]
+    )
 
 
-def test_queries_are_listed_by_what_the_fusion_gains_open_in_search_and_have_no_review(report: Report) -> None:
+def test_queries_are_listed_by_what_the_fusion_gains_open_in_search_and_have_no_review(
+    report: Report,
+) -> None:
     view = listed(report)
     assert (view["first"], view["second"]) == ("CLIP parts", "CLIP fusion")
     assert [(row["text"], row["move"]) for row in view["rows"]] == [
@@ -62,11 +77,15 @@ def test_queries_are_listed_by_what_the_fusion_gains_open_in_search_and_have_no_
     assert review_view(listing) == {} and resolved(listing.link, report).query is None
 
 
-def test_a_query_opens_with_its_reference(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_query_opens_with_its_reference(
+    report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
     libraries = Libraries(tmp_path / "libraries")
     values = picture_query(report, 1, libraries)
-    assert values["q"] == "without the dog" and Path(values["upload"]).is_relative_to(tmp_path / "uploads")
+    assert values["q"] == "without the dog" and Path(values["upload"]).is_relative_to(
+        tmp_path / "uploads"
+    )
     for place in (None, -1, 3):
         with pytest.raises(ConfigError, match="no such query"):
             picture_query(report, place, libraries)
@@ -89,11 +108,15 @@ def test_a_reference_file_is_opened_for_those_who_may_name_files(
         assert "upload" not in picture_query(own, 0, libraries, decoder)
 
 
-def test_a_reference_is_drawn_as_its_scene(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reference_is_drawn_as_its_scene(
+    report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
     scene = sample_scenes("test", 1, 3)[0]
     drawn = with_picture(report, {"scene": scene.to_dict()})
-    with Image.open(picture_query(drawn, 0, Libraries(tmp_path / "libraries"))["upload"]) as picture:
+    with Image.open(
+        picture_query(drawn, 0, Libraries(tmp_path / "libraries"))["upload"]
+    ) as picture:
         pixels = np.asarray(picture, float)
     expected = render(scene, 224, 1)[0]
     assert np.abs(pixels - expected).mean() < 5  # JPEG

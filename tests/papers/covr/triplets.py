@@ -10,7 +10,9 @@ def write_triplets(folder: Path, count: int = 40) -> None:
     """Write pictures, and triplets that lead from each to the next two."""
     folder.mkdir()
     for number in range(count):
-        Image.new("RGB", (32, 32), (6 * number, 200 - 4 * number, 90)).save(folder / f"v{number}.png")
+        Image.new("RGB", (32, 32), (6 * number, 200 - 4 * number, 90)).save(
+            folder / f"v{number}.png"
+        )
     pairs = [(number, (number + step) % count) for number in range(count) for step in (1, 2)]
     lines = [
         {

@@ -13,8 +13,12 @@ from trainer.runs.sweep import planned, runs_at
 
 def test_the_paper_s_setting_is_the_paper_s() -> None:
     """Section 5.1, and additions in the public implementation."""
-    star, snl, bnl = (load_config(preset_files()[f"paper-{name}"]) for name in ("star", "snl", "bnl"))
-    assert star == bnl.replace(name=star.encoder.name, losses={"retrieval": {"weight": 1.0, "margin": 0.2}})
+    star, snl, bnl = (
+        load_config(preset_files()[f"paper-{name}"]) for name in ("star", "snl", "bnl")
+    )
+    assert star == bnl.replace(
+        name=star.encoder.name, losses={"retrieval": {"weight": 1.0, "margin": 0.2}}
+    )
     snl_losses = {**star.objective.losses, "snl": {"weight": 1e-3, "margin": 0.1}}
     assert snl == star.replace(name=snl.encoder.name, losses=snl_losses)
     margins = {"m1": 0.1, "m2": 0.6, "m3": 0.1, "m4": 0.3}
@@ -29,7 +33,11 @@ def test_the_paper_s_setting_is_the_paper_s() -> None:
     assert (bnl.frames.num_frames, bnl.frames.frames_per_step, bnl.frames.flip) == (8, 8, False)
     assert (bnl.optimization.optimizer, bnl.optimization.max_grad_norm) == ("rmsprop", 2)
     assert (bnl.rate.schedule, bnl.validation.patience) == ("exponential", 2)
-    assert [rate_at(step, bnl) for step in (0, bnl.steps_per_epoch - 1, bnl.steps_per_epoch)] == [1, 1, 0.99]
+    assert [rate_at(step, bnl) for step in (0, bnl.steps_per_epoch - 1, bnl.steps_per_epoch)] == [
+        1,
+        1,
+        0.99,
+    ]
     assert (bnl.rate.learning_rate, bnl.optimization.weight_decay) == (1e-6, 0)
     # Every caption once per epoch, also MS-COCO's.
     assert bnl.batches.passes == 1 and bnl.dataset.num_captions > 113_287 * 5
@@ -44,26 +52,44 @@ def test_a_preset_as_code_differs_from_the_paper_s_where_the_code_does(name: str
     assert code == paper.replace(name=f"{paper.encoder.name} (as code)", **differing)
 
 
-@pytest.mark.parametrize(("name", "count"), [("table-5", 6), ("table-7", 5), ("table-8", 17), ("figure-4", 6)])
+@pytest.mark.parametrize(
+    ("name", "count"), [("table-5", 6), ("table-7", 5), ("table-8", 17), ("figure-4", 6)]
+)
 def test_a_ready_sweep_has_the_rows_of_the_papers_table(name: str, count: int) -> None:
     keys, points, file, before = planned(Path(name), {})
-    config = load_config(preset_or_file(file), {**before, "base": "", "data": "world", "num_captions": 0})
+    config = load_config(
+        preset_or_file(file), {**before, "base": "", "data": "world", "num_captions": 0}
+    )
     runs = runs_at(config, points, 1, Path("runs"))
     assert len(runs) == count == len({run.folder.path for run in runs})
     assert all(len(run.label) == len(keys) for run in runs)
     losses = [run.config.objective.losses for run in runs]
-    auxiliary = [{name: loss for name, loss in of_run.items() if name != "retrieval"} for of_run in losses]
+    auxiliary = [
+        {name: loss for name, loss in of_run.items() if name != "retrieval"} for of_run in losses
+    ]
     match name:
         case "table-5":
-            assert [[*losses] for losses in auxiliary] == [[], ["snl"], ["snl"], ["bnl"], ["bnl"], ["bnl"]]
+            assert [[*losses] for losses in auxiliary] == [
+                [],
+                ["snl"],
+                ["snl"],
+                ["bnl"],
+                ["bnl"],
+                ["bnl"],
+            ]
             margins = load_config(preset_files()["paper-bnl-as-code"]).objective.losses["bnl"]
             assert auxiliary[5]["bnl"] == {**margins, "video_pivot": True, "query_pivot": True}
         case "table-7":
             rows = [(losses["snl"]["pivot"], losses["snl"]["weight"]) for losses in auxiliary[1:]]
             assert rows == [("video", 1e-3), ("video", 1e-2), ("query", 1e-3), ("query", 1e-2)]
         case "table-8":
-            bnl = [("m2" if losses["bnl"]["video_pivot"] else "m4", losses["bnl"]) for losses in auxiliary[1:]]
-            assert [run.label for run in runs[1:]] == [(f"{m} {e[m]}", str(e["weight"])) for m, e in bnl]
+            bnl = [
+                ("m2" if losses["bnl"]["video_pivot"] else "m4", losses["bnl"])
+                for losses in auxiliary[1:]
+            ]
+            assert [run.label for run in runs[1:]] == [
+                (f"{m} {e[m]}", str(e["weight"])) for m, e in bnl
+            ]
         case "figure-4":
             assert [losses["bnl"]["m4"] for losses in auxiliary] == [0.2, 0.3, 0.4, 0.5, 0.6, 0.9]
             assert not any(losses["bnl"]["video_pivot"] for losses in auxiliary)

@@ -36,8 +36,12 @@ def coloured(count: int, seed: int = 0) -> Clips:
     rng = np.random.default_rng(seed)
     names = [list(COLOURS)[row % len(COLOURS)] for row in range(count)]
     noise = rng.integers(-40, 40, (count, 2, 64, 64, 3))
-    frames = np.clip(np.array([COLOURS[name] for name in names])[:, None, None, None] + noise, 0, 255).astype(np.uint8)
-    return Clips(frames, CaptionSentences([(f"it is all {name}, and not the sea",) for name in names]))
+    frames = np.clip(
+        np.array([COLOURS[name] for name in names])[:, None, None, None] + noise, 0, 255
+    ).astype(np.uint8)
+    return Clips(
+        frames, CaptionSentences([(f"it is all {name}, and not the sea",) for name in names])
+    )
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +49,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, model = tmp_path_factory.mktemp("base") / "tiny", tiny_model(resnet=True)
     pixels = torch.from_numpy(np.array(coloured(32).frames)[:, 0]).permute(0, 3, 1, 2) / 255
     with torch.no_grad():
-        for _ in range(40):  # until its BatchNorm expects colours: random weights alone see them alike
+        for _ in range(
+            40
+        ):  # until its BatchNorm expects colours: random weights alone see them alike
             model.encode_image(pixels)
     write_checkpoint(folder, model, RESNET, {}, Card("Tiny base", frames=2))
     return folder
@@ -86,18 +92,28 @@ def spaces_of(stored: dict[str, Tensor], count: int) -> EmbeddedBatch:
 
 def test_the_losses_are_those_of_w2vvpp_and_sea(stored: dict[str, Tensor]) -> None:
     for reduction in ("sum", "mean"):
-        one, both = (RetrievalLoss(0.2, each, reduction)(spaces_of(stored, 1)) for each in (False, True))
+        one, both = (
+            RetrievalLoss(0.2, each, reduction)(spaces_of(stored, 1)) for each in (False, True)
+        )
         torch.testing.assert_close(one, stored[f"w2v_loss_t2i_{reduction}"], rtol=0, atol=1e-9)
         torch.testing.assert_close(both, stored[f"w2v_loss_bidir_{reduction}"], rtol=0, atol=1e-9)
     batch = spaces_of(stored, 4)
     torch.testing.assert_close(RetrievalLoss()(batch), stored["sea_loss"], rtol=0, atol=1e-9)
-    on_the_sum = RetrievalLoss()(EmbeddedBatch(2 * given(batch.video), 2 * batch.caption, torch.tensor(1.0)))
-    torch.testing.assert_close(on_the_sum, stored["sea_single_loss_on_summed_similarity"], rtol=0, atol=1e-9)
+    on_the_sum = RetrievalLoss()(
+        EmbeddedBatch(2 * given(batch.video), 2 * batch.caption, torch.tensor(1.0))
+    )
+    torch.testing.assert_close(
+        on_the_sum, stored["sea_single_loss_on_summed_similarity"], rtol=0, atol=1e-9
+    )
 
 
-def test_vocabularies_have_frequent_words_first_and_only_the_grus_has_stop_words(config: TrainConfig) -> None:
+def test_vocabularies_have_frequent_words_first_and_only_the_grus_has_stop_words(
+    config: TrainConfig,
+) -> None:
     captions = ["a dog and a cat", "a dog, not a cow", "dog without a cat", "xylophone"]
-    clips = Clips(np.zeros((4, 2, 8, 8, 3), np.uint8), CaptionSentences([(text,) for text in captions]))
+    clips = Clips(
+        np.zeros((4, 2, 8, 8, 3), np.uint8), CaptionSentences([(text,) for text in captions])
+    )
     words = new_text_side(config, clips)
     assert isinstance(words, Words)
     assert words.known.gru == ("a", "dog", "cat")
@@ -140,7 +156,9 @@ def as_big_file(path: Path, vectors: dict[str, list[float]]) -> Path:
 
 def as_binary(path: Path, vectors: dict[str, list[float]]) -> Path:
     path = path.with_suffix(".bin")
-    rows = [f"\n{word} ".encode() + np.array(row, np.float32).tobytes() for word, row in vectors.items()]
+    rows = [
+        f"\n{word} ".encode() + np.array(row, np.float32).tobytes() for word, row in vectors.items()
+    ]
     path.write_bytes(f"{len(vectors)} 2".encode() + b"".join(rows))
     return path
 
@@ -159,30 +177,49 @@ def test_word_vectors_are_read_in_three_forms(write: Callable[..., Path], tmp_pa
     assert {word: row.tolist() for word, row in found.items()} == {"dog": [1, 2], "cat": [5, 6]}
 
 
-@pytest.mark.parametrize(("pooling", "shape"), [("unit_projected", (32, 16)), ("projected", (32, 2, 16))])
+@pytest.mark.parametrize(
+    ("pooling", "shape"), [("unit_projected", (32, 16)), ("projected", (32, 2, 16))]
+)
 def test_words_learn_the_videos_they_belong_to_and_the_towers_stay(
     pooling: Any, shape: tuple[int, ...], config: TrainConfig
 ) -> None:
     losses: dict[str, Any] = {"contrastive": {}}  # a colour's other clips are the hardest negatives
-    clips, config = coloured(32), config.replace(pooling=pooling, losses=losses, learning_rate=1e-2, passes=40)
+    clips, config = (
+        coloured(32),
+        config.replace(pooling=pooling, losses=losses, learning_rate=1e-2, passes=40),
+    )
     learner = Learner(config, text_side=new_text_side(config, clips))
     prepare(learner, clips, lambda: False)
     assert learner.videos is not None
-    assert learner.videos.squeeze(1).shape == shape  # the mean of normalised frames is all that is kept
-    distinct = np.eye(16, dtype=np.float32)[np.arange(32) % 4]  # a random tower hardly tells colours apart
+    assert (
+        learner.videos.squeeze(1).shape == shape
+    )  # the mean of normalised frames is all that is kept
+    distinct = np.eye(16, dtype=np.float32)[
+        np.arange(32) % 4
+    ]  # a random tower hardly tells colours apart
     learner.use_videos(distinct if len(shape) == 2 else np.stack([distinct] * 2, axis=1))
-    before = {name: value.clone() for name, value in learner.model.state_dict().items() if name != "logit_scale"}
+    before = {
+        name: value.clone()
+        for name, value in learner.model.state_dict().items()
+        if name != "logit_scale"
+    }
     learner.start_epoch()
     for batch in epoch_batches(clips, config, 1):
         learner.step([batch])
     encoder = learner.encoder()
     videos = encoder.pool(distinct[:4, None])
-    best = (encoder.encode_text([f"it is not {name}" for name in COLOURS]) @ videos.T).argmax(axis=1)
+    best = (encoder.encode_text([f"it is not {name}" for name in COLOURS]) @ videos.T).argmax(
+        axis=1
+    )
     assert best.tolist() == [0, 1, 2, 3]  # "not red" finds red
-    assert all(torch.equal(learner.model.state_dict()[name], value) for name, value in before.items())
+    assert all(
+        torch.equal(learner.model.state_dict()[name], value) for name, value in before.items()
+    )
 
 
-def test_settings_that_cannot_go_together_are_one_sentence(config: TrainConfig, tmp_path: Path) -> None:
+def test_settings_that_cannot_go_together_are_one_sentence(
+    config: TrainConfig, tmp_path: Path
+) -> None:
     impossible: list[dict[str, Any]] = [{"pooling": "mean"}, {"train": "text"}, {"words": {}}]
     for changes in impossible:
         with pytest.raises(ConfigError, match="words needs train head, and the pooling projected"):

@@ -54,14 +54,21 @@ def write_dataset(folder: Path) -> None:
         split = "train" if number < 32 else "val" if number < 36 else "test"
         lines.append(f"video{number},it is all {COLOURS[colour]},{split}")
         for frame in range(3):
-            rows[f"video{number}_{frame}"] = (3 * np.eye(5)[colour] + 0.3 * rng.normal(size=5)).tolist()
+            rows[f"video{number}_{frame}"] = (
+                3 * np.eye(5)[colour] + 0.3 * rng.normal(size=5)
+            ).tolist()
     write_big_file(folder / "FeatureData" / NAME, rows)
     (folder / "captions.csv").write_text("\n".join(lines), encoding="utf-8")
 
 
 def config_of(folder: Path, **changes: Any) -> Path:
     file = folder / "config.json"
-    settings = {**SETTINGS, "base": str(folder / "models" / "base"), "data": str(folder / "data"), **changes}
+    settings = {
+        **SETTINGS,
+        "base": str(folder / "models" / "base"),
+        "data": str(folder / "data"),
+        **changes,
+    }
     file.write_text(json.dumps(settings), encoding="utf-8")
     return file
 
@@ -74,7 +81,12 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_tiny(folder / "models" / "base", "Tiny base")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("signal.signal", lambda *_: None)  # leaves pytest's own handlers in place
-        assert main(["train", str(folder / "home" / "runs" / "sea"), "--config", str(config_of(folder))]) == 0
+        assert (
+            main(
+                ["train", str(folder / "home" / "runs" / "sea"), "--config", str(config_of(folder))]
+            )
+            == 0
+        )
     return folder
 
 
@@ -90,7 +102,9 @@ def load(tmp_path: Path, decoder: Decoder) -> Iterator[Callable[..., Any]]:
 
         def load_data(data: Path | str, *reads: str) -> Any:
             known = frozenset(reads or (NAME,))
-            return load_benchmark(Data(str(data)), tmp_path / "kept", decoder, cache, silent, reads=known)
+            return load_benchmark(
+                Data(str(data)), tmp_path / "kept", decoder, cache, silent, reads=known
+            )
 
         yield load_data
 
@@ -102,26 +116,40 @@ def test_a_run_on_features_finds_what_captions_name_and_evaluation_projects_the_
     card = read_card(folder)
     assert (card.visual.features, card.base, card.pooling.name) == (NAME, "", "projected")
     assert card.metrics["validation/original/MIR"] == 1
-    assert not any(name.startswith("validation/base/") for name in card.metrics)  # its towers see no features
+    assert not any(
+        name.startswith("validation/base/") for name in card.metrics
+    )  # its towers see no features
     benchmark = load(trained / "data")
     assert benchmark.video_ids == tuple(f"video{number}" for number in range(36, 40))
     report = evaluate(benchmark, with_controls([System("sea")], models), models)
     assert [result.system for result in report.results] == ["sea", "sea drop"]
     assert report.results[0].measured.ranks[:4].tolist() == [1] * 4
 
-    weights, means = {name: each.float().numpy() for name, each in load_file(folder / HEAD).items()}, []
-    content = np.fromfile(trained / "data" / "FeatureData" / NAME / "feature.bin", "<f4").reshape(40, 3, 5)
+    weights, means = (
+        {name: each.float().numpy() for name, each in load_file(folder / HEAD).items()},
+        [],
+    )
+    content = np.fromfile(trained / "data" / "FeatureData" / NAME / "feature.bin", "<f4").reshape(
+        40, 3, 5
+    )
     for rows in content[36:]:
         each = [
-            np.tanh(weights[f"spaces.{k}.weight"] @ rows.mean(axis=0) + weights[f"spaces.{k}.bias"]) for k in range(3)
+            np.tanh(weights[f"spaces.{k}.weight"] @ rows.mean(axis=0) + weights[f"spaces.{k}.bias"])
+            for k in range(3)
         ]
         means.append(np.concatenate([one / np.linalg.norm(one) for one in each]) / np.sqrt(3))
     embedded = benchmark.embed(read_checkpoint(folder), silent).vectors
-    np.testing.assert_allclose(embedded, np.stack(means), atol=2e-3)  # weights are stored in half precision
+    np.testing.assert_allclose(
+        embedded, np.stack(means), atol=2e-3
+    )  # weights are stored in half precision
 
 
 def test_next_to_a_model_that_sees_frames_videos_without_features_rank_last(
-    trained: Path, models: Catalog, load: Callable[..., Any], write_video: Callable[..., Path], tmp_path: Path
+    trained: Path,
+    models: Catalog,
+    load: Callable[..., Any],
+    write_video: Callable[..., Path],
+    tmp_path: Path,
 ) -> None:
     data = tmp_path / "data"
     shutil.copytree(trained / "data", data)
@@ -134,21 +162,28 @@ def test_next_to_a_model_that_sees_frames_videos_without_features_rank_last(
     (folder / "id.txt").write_text(names)
     benchmark = load(data, NAME, "")
     assert len(benchmark.video_ids) == 4
-    assert "1 of 4 videos have no features colours,os; they are ranked last" in " ".join(benchmark.source["remarks"])
+    assert "1 of 4 videos have no features colours,os; they are ranked last" in " ".join(
+        benchmark.source["remarks"]
+    )
     results = evaluate(benchmark, [System("sea"), System("Tiny base")], models).results
     ranks = dict(zip(benchmark.video_ids, results[0].measured.ranks[:4].tolist(), strict=True))
     assert ranks == {"video36": 1, "video37": 1, "video38": 1, "video39": 4}
     alone = load(data)
     assert alone.video_ids == ("video36", "video37", "video38")
     assert "they are left out" in " ".join(alone.source["remarks"])
-    assert alone.digest != load(trained / "data").digest  # a stored result is not taken for that of other features
+    assert (
+        alone.digest != load(trained / "data").digest
+    )  # a stored result is not taken for that of other features
 
 
 def test_a_card_with_other_features_than_its_head_is_refused(trained: Path, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     shutil.copytree(trained / "home" / "runs" / "sea" / "checkpoints" / "epoch_001", folder)
     card = parse_json((folder / CARD).read_text())
-    for features, said in ((["a"], "has an invalid “features”"), ("", "does not fit embeddings of length 16")):
+    for features, said in (
+        (["a"], "has an invalid “features”"),
+        ("", "does not fit embeddings of length 16"),
+    ):
         (folder / CARD).write_text(json.dumps({**card, "features": features}))
         with pytest.raises(CheckpointError, match=said):
             read_checkpoint(folder)

@@ -22,7 +22,10 @@ from tests.paper_references import papers_reference
 from tests.tiny import TINY, tiny_model
 
 KNOWN = Vocabulary(
-    ("drum", "boy", "playing"), ("a", "boy", "is", "drum", "the", "playing"), ("boy", "drums"), "a test"
+    ("drum", "boy", "playing"),
+    ("a", "boy", "is", "drum", "the", "playing"),
+    ("boy", "drums"),
+    "a test",
 )
 WORDS = "words.safetensors"
 NOT_DRUMMING = "A boy is dancing and not playing the drum, don't!"
@@ -30,7 +33,10 @@ NOT_DRUMMING = "A boy is dancing and not playing the drum, don't!"
 
 @pytest.fixture(scope="module")
 def stored() -> dict[str, Tensor]:
-    return {name: torch.from_numpy(array) for name, array in papers_reference("txt", "sea", "w2v").items()}
+    return {
+        name: torch.from_numpy(array)
+        for name, array in papers_reference("txt", "sea", "w2v").items()
+    }
 
 
 def words(spaces: int = 1, known: Vocabulary = KNOWN) -> Words:
@@ -49,12 +55,22 @@ def test_negations_are_stop_words_but_without_is_none() -> None:
 
 def test_the_encoders_are_those_of_the_reference(stored: dict[str, Tensor]) -> None:
     ids, names = stored["txt_ids"], [f"w{row}" for row in range(5)]
-    side = Words(Vocabulary(tuple("abcd"), tuple(names), ("a",)), torch.zeros(1, 6).double(), 5, 7, 1).double().eval()
-    weights = {f"gru.{name.removeprefix('txt_gru_')}": value for name, value in stored.items() if "_l0" in name}
+    side = (
+        Words(Vocabulary(tuple("abcd"), tuple(names), ("a",)), torch.zeros(1, 6).double(), 5, 7, 1)
+        .double()
+        .eval()
+    )
+    weights = {
+        f"gru.{name.removeprefix('txt_gru_')}": value
+        for name, value in stored.items()
+        if "_l0" in name
+    }
     weights |= {"embedding.weight": stored["txt_embedding"]}
     weights |= {f"spaces.0.{part}": stored[f"txt_fc_{part}"] for part in ("weight", "bias")}
     side.load_state_dict({**side.state_dict(), **weights})
-    texts = [" ".join(names[i - 4] if i > 3 else "unheard" for i in row.tolist() if i > 2) for row in ids]
+    texts = [
+        " ".join(names[i - 4] if i > 3 else "unheard" for i in row.tolist() if i > 2) for row in ids
+    ]
     torch.testing.assert_close(side.mean_state(texts), stored["txt_gru_mean"], rtol=0, atol=1e-9)
     features = torch.cat([stored["txt_gru_mean"], stored["txt_w2v"], stored["txt_bow"]], dim=1)
     torch.testing.assert_close(side.spaces[0](features), stored["txt_out"], rtol=0, atol=1e-9)
@@ -65,19 +81,24 @@ def test_the_sum_of_cosines_is_one_product(stored: dict[str, Tensor]) -> None:
     torch.testing.assert_close(texts.norm(dim=1), torch.ones(6).double())
     similarity = 4 * texts @ videos.T
     found = min(
-        float((similarity - each).abs().max()) for each in (stored["sea_similarity"], stored["sea_similarity"].T)
+        float((similarity - each).abs().max())
+        for each in (stored["sea_similarity"], stored["sea_similarity"].T)
     )
     assert found < 1e-9
 
 
 def test_each_encoder_counts_what_it_should() -> None:
     side = words(3)
-    content = [content_of(text) for text in ("The drum, a drum and boy!", "boy boy drums", "no such thing")]
+    content = [
+        content_of(text) for text in ("The drum, a drum and boy!", "boy boy drums", "no such thing")
+    ]
     assert side.bag(content).tolist() == [[2, 1, 0], [0, 2, 0], [0, 0, 0]]
     boy, drums = side.vectors
     expected = torch.stack([boy, (boy + drums) / 2, torch.zeros(4)])
     torch.testing.assert_close(side.mean_vector(content), expected)
-    torch.testing.assert_close(side.embedding.weight[5], boy)  # row of "boy", the second word after four special rows
+    torch.testing.assert_close(
+        side.embedding.weight[5], boy
+    )  # row of "boy", the second word after four special rows
     assert not torch.equal(side.embedding.weight[4], boy)
 
 
@@ -100,9 +121,14 @@ def test_frames_are_projected_by_their_mean() -> None:
     unit = UnitProjection(4, 3, 2).eval()
     unit.load_state_dict(raw.state_dict())
     frames = torch.randn(5, 2, 4)
-    for pooling, scaled in ((raw, frames.mean(1)), (unit, 2 * torch.nn.functional.normalize(frames.mean(1), dim=1))):
+    for pooling, scaled in (
+        (raw, frames.mean(1)),
+        (unit, 2 * torch.nn.functional.normalize(frames.mean(1), dim=1)),
+    ):
         parts = [torch.tanh(scaled @ space.weight.T + space.bias) for space in pooling.spaces]  # type: ignore[operator]
-        expected = torch.cat([part / part.norm(dim=1, keepdim=True) for part in parts], dim=1) / 2**0.5
+        expected = (
+            torch.cat([part / part.norm(dim=1, keepdim=True) for part in parts], dim=1) / 2**0.5
+        )
         torch.testing.assert_close(pooling(frames), expected)
     assert not torch.equal(raw.train()(frames), raw.eval()(frames))  # dropout
 
@@ -111,7 +137,9 @@ def written(folder: Path, spaces: int = 3) -> Card:
     torch.manual_seed(2)
     card = Card("Words", frames=2, pooling="unit_projected")
     pooling = UnitProjection(16, 6, spaces)
-    return write_checkpoint(folder, tiny_model(), TINY, {}, card, pooling=pooling, text_side=words(spaces))
+    return write_checkpoint(
+        folder, tiny_model(), TINY, {}, card, pooling=pooling, text_side=words(spaces)
+    )
 
 
 @pytest.mark.parametrize("spaces", [1, 3])
@@ -122,7 +150,9 @@ def test_a_checkpoint_brings_its_words_along(spaces: int, tmp_path: Path) -> Non
     assert entry is not None and entry.stored["vectors"] == "a test"
     assert encoder.card.text.side == entry
     found = encoder.encode_text(["a boy", "a drum"])
-    np.testing.assert_allclose(found, words(spaces)(["a boy", "a drum"]).detach(), atol=2e-3)  # half precision
+    np.testing.assert_allclose(
+        found, words(spaces)(["a boy", "a drum"]).detach(), atol=2e-3
+    )  # half precision
     frames = encoder.encode_frames(np.zeros((4, 64, 64, 3), np.uint8))
     assert frames.shape == (4, 16)
     assert encoder.pool(frames.reshape(2, 2, 16)).shape == (2, encoder.embed_dim) == (2, 6 * spaces)
@@ -135,7 +165,10 @@ def test_open_clip_loads_the_towers_of_the_same_folder(tmp_path: Path) -> None:
     model, *_ = open_clip.create_model_and_transforms(f"local-dir:{tmp_path / 'one'}")
     assert model.encode_text(open_clip.tokenize(["a boy"], 16)).shape == (1, 16)
     plain = write_checkpoint(tmp_path / "plain", tiny_model(), TINY, {}, Card("Plain", frames=2))
-    assert (card.unpooled.visual_key, card.text.fingerprint) == (plain.unpooled.visual_key, plain.text.fingerprint)
+    assert (card.unpooled.visual_key, card.text.fingerprint) == (
+        plain.unpooled.visual_key,
+        plain.text.fingerprint,
+    )
     assert card.text_key != plain.text_key and card.visual_key != plain.visual_key
 
 

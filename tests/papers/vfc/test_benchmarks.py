@@ -67,12 +67,16 @@ def test_svo_probes_asks_for_the_right_one_of_two_pictures(read: Read, tmp_path:
         "picture/accuracy": 50,
         "picture/accuracy subject": 50,
         "picture/accuracy verb": 100,
-        # right: sings 1; wrong ones of "a man sings" and "a cat" 0 and 1: "a cat" is on the wrong picture
+        # right: sings 1; wrong ones of "a man sings" and "a cat" 0 and 1: "a cat" is on the wrong
+        # picture
         "picture/AP": pytest.approx(100 * (1 / 2 + 2 / 4) / 2),
         "picture/AP subject": pytest.approx(100 * (1 / 2 + 2 / 4) / 2),
         "picture/AP verb": 100,
     }
-    assert "| words (zero-shot) | 50.0 ±50.0 | 50.0 | 50.0 ±50.0 | 100.0 | 50.0 | 100.0 |" in markdown(report)
+    assert (
+        "| words (zero-shot) | 50.0 ±50.0 | 50.0 | 50.0 ±50.0 | 100.0 | 50.0 | 100.0 |"
+        in markdown(report)
+    )
     row = next(csv.DictReader(csv_table(report).splitlines()))
     assert (row["picture/accuracy subject"], row["picture/accuracy verb"]) == ("50.0", "100.0")
 
@@ -96,7 +100,9 @@ def test_kinetics_verb_is_a_part_of_its_data_set_and_none_of_the_mean() -> None:
     verbs = EXTENSION.class_groups[KINETICS_VERB].read_text(encoding="utf-8").splitlines()
     assert len(verbs) == len(set(verbs)) == 97
     questions = class_task(
-        (), [*((name, "kinetics") for name in ("abseiling", *verbs)), ("a", "x"), ("b", "x")], Prompts()
+        (),
+        [*((name, "kinetics") for name in ("abseiling", *verbs)), ("a", "x"), ("b", "x")],
+        Prompts(),
     ).queries
     groups = [question.group for question in questions[:3]]
     assert groups == ["kinetics", f"kinetics; {KINETICS_VERB}", f"kinetics; {KINETICS_VERB}"]

@@ -9,7 +9,17 @@ from tests.paper_references import papers_reference
 
 ORIGINALS = [["run"], ["run"], ["eat grass"], ["sing", "dance"], ["dance"], ["cut cake"]]
 GENERATED = [
-    *(["sleep"], ["dance"], ["run home"], ["eat grass"], ["sing"], ["dance"], ["run"], ["run"], ["dance"]),
+    *(
+        ["sleep"],
+        ["dance"],
+        ["run home"],
+        ["eat grass"],
+        ["sing"],
+        ["dance"],
+        ["run"],
+        ["run"],
+        ["dance"],
+    ),
     *(["run", "eat grass"], ["cut cake"], ["sing"], ["run"], ["eat grass"], ["dance"]),
 ]
 OWNERS = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5]
@@ -19,7 +29,9 @@ KEPT = [1, 3, 4, 5, 6, 7, 10]
 def test_captions_are_kept_until_each_phrase_occurs_as_often_as_in_the_originals() -> None:
     kept = calibrated(ORIGINALS, GENERATED)
     assert kept == KEPT == papers_reference("calib_kept")["calib_kept"].tolist()
-    assert Counter(key for number in kept for key in GENERATED[number]) == Counter(chain(*ORIGINALS))
+    assert Counter(key for number in kept for key in GENERATED[number]) == Counter(
+        chain(*ORIGINALS)
+    )
 
 
 def test_imbalance_before_and_after_by_hand() -> None:
@@ -32,8 +44,14 @@ def test_imbalance_before_and_after_by_hand() -> None:
 
 def test_every_video_has_its_turn_before_any_has_another() -> None:
     order = in_turns(OWNERS, seed=3)
-    assert sorted(order) == list(range(15)) and order == in_turns(OWNERS, seed=3) != in_turns(OWNERS, seed=4)
-    assert {OWNERS[number] for number in order[:6]} == {OWNERS[number] for number in order[6:12]} == set(range(6))
+    assert sorted(order) == list(range(15)) and order == in_turns(OWNERS, seed=3) != in_turns(
+        OWNERS, seed=4
+    )
+    assert (
+        {OWNERS[number] for number in order[:6]}
+        == {OWNERS[number] for number in order[6:12]}
+        == set(range(6))
+    )
     assert {OWNERS[number] for number in order[12:]} == {0, 1, 2}
 
 
@@ -42,8 +60,13 @@ def test_no_order_keeps_more_of_a_phrase_than_there_is() -> None:
     for seed in range(20):
         generated = [rng.choices("abcd", k=rng.randint(1, 3)) for _ in OWNERS]
         originals = [rng.choices("abc", k=2) for _ in range(5)]
-        seen, kept = Counter(chain(*originals)), calibrated(originals, generated, in_turns(OWNERS, seed))
+        seen, kept = (
+            Counter(chain(*originals)),
+            calibrated(originals, generated, in_turns(OWNERS, seed)),
+        )
         used = Counter(key for number in kept for key in generated[number])
         assert all(used[key] <= seen[key] for key in used)
         for number in set(range(15)) - set(kept):  # each other one would be too much
-            assert any((used + Counter(generated[number]))[key] > seen[key] for key in generated[number])
+            assert any(
+                (used + Counter(generated[number]))[key] > seen[key] for key in generated[number]
+            )

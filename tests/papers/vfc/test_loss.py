@@ -21,7 +21,8 @@ def random_batch(size: int = 5) -> EmbeddedBatch:
     """Return a batch of which the second caption has no phrase, and others have zero to two changed captions."""
     generator = torch.Generator().manual_seed(0)
     video, caption, phrase = (
-        normalize(torch.randn(size, 8, generator=generator), dim=-1).requires_grad_() for _ in range(3)
+        normalize(torch.randn(size, 8, generator=generator), dim=-1).requires_grad_()
+        for _ in range(3)
     )
     changed = normalize(torch.randn(size, 2, 8, generator=generator), dim=-1).requires_grad_()
     is_changed = torch.tensor([[True, True], [True, False], [False, False]]).repeat(size, 1)[:size]
@@ -36,7 +37,11 @@ def test_all_that_it_sees_gets_a_gradient() -> None:
     assert loss.shape == () and loss.isfinite()
     verbs = batch.of(Verbs)
     for embeddings in (given(batch.video), batch.caption, verbs.changed, verbs.phrase):
-        assert embeddings.grad is not None and embeddings.grad.any() and embeddings.grad.isfinite().all()
+        assert (
+            embeddings.grad is not None
+            and embeddings.grad.any()
+            and embeddings.grad.isfinite().all()
+        )
 
 
 def test_a_weight_must_be_finite() -> None:
@@ -51,9 +56,12 @@ def published_vfc(tau: float, beta: float) -> tuple[EmbeddedBatch, dict[str, flo
     """Batch of VFC's equations, and the values of its terms and of the authors' code, in float64."""
     stored = papers_reference("vfc_")
     video, captions, phrase, padding, has_phrase = (
-        torch.from_numpy(stored[f"vfc_{name}"]) for name in ("video", "captions", "verbs", "padding", "has_verb")
+        torch.from_numpy(stored[f"vfc_{name}"])
+        for name in ("video", "captions", "verbs", "padding", "has_verb")
     )
-    values = {name: float(stored[f"vfc_paper_{name}_norm_tau{tau}_beta{beta}"]) for name in ("t2v", "v2t")}
+    values = {
+        name: float(stored[f"vfc_paper_{name}_norm_tau{tau}_beta{beta}"]) for name in ("t2v", "v2t")
+    }
     values["verb"] = float(stored[f"vfc_verb_phrase_tau{tau}"])
     values["code"] = float(stored[f"vfc_code_total_tau{tau}_beta{beta}"])
     verbs = EmbeddedVerbs(captions[:, 1:], padding[:, 1:] == 0, phrase, has_phrase > 0)
@@ -74,10 +82,12 @@ def test_vfc_is_the_loss_of_its_paper_in_total_and_by_terms(tau: float, beta: fl
 def test_vfc_divides_each_video_by_its_own_number_of_captions_unlike_the_code() -> None:
     batch, published = published_vfc(0.05, 0.1)
     half = VfcLoss(1.0, 0.5, 0.0, temperature=0.05, beta=0.1)
-    assert half(batch).item() == pytest.approx(1.379037766, abs=1e-9) and published["code"] == pytest.approx(
-        1.438434755
+    assert half(batch).item() == pytest.approx(1.379037766, abs=1e-9) and published[
+        "code"
+    ] == pytest.approx(1.438434755)
+    assert VfcLoss(1.0, 0.5, 0.0, temperature=0.05, beta=0.0)(batch).item() == pytest.approx(
+        1.221215525, abs=1e-9
     )
-    assert VfcLoss(1.0, 0.5, 0.0, temperature=0.05, beta=0.0)(batch).item() == pytest.approx(1.221215525, abs=1e-9)
 
 
 def test_vfc_is_that_of_a_plain_loop_and_leaves_out_what_is_missing() -> None:
@@ -89,10 +99,15 @@ def test_vfc_is_that_of_a_plain_loop_and_leaves_out_what_is_missing() -> None:
 
     def nce(own: float, wrong: list[float], beta: float) -> float:
         norm = sum(math.exp(beta * s) for s in wrong) / len(wrong)
-        return -math.log(math.exp(own) / (math.exp(own) + sum(math.exp((1 + beta) * s) / norm for s in wrong)))
+        return -math.log(
+            math.exp(own) / (math.exp(own) + sum(math.exp((1 + beta) * s) / norm for s in wrong))
+        )
 
     v, c, everyone = given(batch.video), batch.caption, range(5)
-    t2v = [nce(dot(v[i], c[i]), [dot(v[j], c[i]) for j in everyone if j != i], beta) / math.log(5) for i in everyone]
+    t2v = [
+        nce(dot(v[i], c[i]), [dot(v[j], c[i]) for j in everyone if j != i], beta) / math.log(5)
+        for i in everyone
+    ]
     v2t = []
     for i in everyone:
         changed = [dot(v[i], verbs.changed[i, k]) for k in range(2) if verbs.is_changed[i, k]]
@@ -100,13 +115,19 @@ def test_vfc_is_that_of_a_plain_loop_and_leaves_out_what_is_missing() -> None:
         v2t.append(nce(dot(v[i], c[i]), wrong, beta) / math.log(5 + len(changed)))
     having = [0, 2, 3, 4]
     verb = [
-        nce(dot(v[i], verbs.phrase[i]), [dot(v[i], verbs.phrase[j]) for j in having if j != i], 0.0) / math.log(4)
+        nce(dot(v[i], verbs.phrase[i]), [dot(v[i], verbs.phrase[j]) for j in having if j != i], 0.0)
+        / math.log(4)
         for i in having
     ]
     expected = {"t2v": sum(t2v) / 5, "v2t": sum(v2t) / 5, "verb": sum(verb) / 4}
     for name, weights in VFC_TERMS.items():
-        assert VfcLoss(*weights, temperature=tau, beta=beta)(batch).item() == pytest.approx(expected[name], rel=1e-5)
-    without = {"is_changed": torch.zeros(5, 2, dtype=torch.bool), "has_phrase": torch.arange(5) == 2}
+        assert VfcLoss(*weights, temperature=tau, beta=beta)(batch).item() == pytest.approx(
+            expected[name], rel=1e-5
+        )
+    without = {
+        "is_changed": torch.zeros(5, 2, dtype=torch.bool),
+        "has_phrase": torch.arange(5) == 2,
+    }
     bare = replace(batch, inputs={Verbs: replace(verbs, **without)})
     infonce = VfcLoss(1.0, 1.0, 1.0, temperature=1 / 7, beta=0.0)(bare).item()
     assert infonce == pytest.approx(2 * ContrastiveLoss()(batch).item() / math.log(5), rel=1e-5)

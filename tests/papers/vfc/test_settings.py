@@ -16,7 +16,10 @@ def test_a_start_without_its_file_of_verbs_is_refused_and_leaves_nothing(
 ) -> None:
     config = SMALL.replace(verb_changes=str(tmp_path / "no.jsonl"), losses={"vfc": {}})
     save_config(config, tmp_path / "bad.json")
-    assert main(["train", str(tmp_path / "runs" / "mine"), "--config", str(tmp_path / "bad.json")]) == 2
+    assert (
+        main(["train", str(tmp_path / "runs" / "mine"), "--config", str(tmp_path / "bad.json")])
+        == 2
+    )
     reason = capsys.readouterr().err.strip()
     assert "no.jsonl" in reason and "\n" not in reason
     with pytest.raises(Nt2vrError) as refusal:
@@ -36,6 +39,8 @@ def test_a_relative_path_is_that_of_the_folder_in_which_a_run_was_made(
         assert resolved(kept) == kept
 
 
-@pytest.mark.parametrize(("verb_changes", "is_file"), [("/etc/passwd", True), ("antonym", False), ("rules", False)])
+@pytest.mark.parametrize(
+    ("verb_changes", "is_file"), [("/etc/passwd", True), ("antonym", False), ("rules", False)]
+)
 def test_visitors_may_choose_a_rule_and_name_no_file(verb_changes: str, is_file: bool) -> None:
     assert names_files(TrainConfig(verb_changes=verb_changes)) == is_file

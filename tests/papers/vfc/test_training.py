@@ -40,7 +40,9 @@ def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
     tmp_path: Path, config: TrainConfig, capsys: pytest.CaptureFixture[str]
 ) -> None:
     vfc = config.replace(losses={"vfc": {"temperature": 0.05}}, epochs=3, verb_negatives=3)
-    vfc = vfc.replace(num_clips=400, batch_size=40)  # a verb is taken from captions with the same object
+    vfc = vfc.replace(
+        num_clips=400, batch_size=40
+    )  # a verb is taken from captions with the same object
     run = run_training(vfc, tmp_path / "run")
     log = capsys.readouterr().err
     assert "captions with another verb, for 400 captions." in log
@@ -55,8 +57,14 @@ def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
     changed = first.of(Verbs).changed
     assert any(changed) and max(map(len, changed)) <= 3
     later = next(epoch_batches(clips, vfc, 2, inputs=inputs))
-    assert later.rows is not None and first.rows is not None and later.rows.tolist() != first.rows.tolist()
-    known_texts = {text for row in later.rows.tolist() for text in inputs.of(Verbs).known_texts(row)}
+    assert (
+        later.rows is not None
+        and first.rows is not None
+        and later.rows.tolist() != first.rows.tolist()
+    )
+    known_texts = {
+        text for row in later.rows.tolist() for text in inputs.of(Verbs).known_texts(row)
+    }
     assert set(later.captions) <= known_texts
 
 
@@ -64,7 +72,10 @@ def test_each_caption_meets_its_own_changed_captions(config: TrainConfig, tmp_pa
     vfc = config.replace(losses={"vfc": {}}, verb_negatives=2)
     learner = Learner(vfc)
     learner.use_videos(np.eye(3, learner.model.text_projection.shape[1], dtype=np.float32))
-    changed, phrases = [["a man runs"], [], ["a dog sings", "a cat sings"]], ["running", "", "singing"]
+    changed, phrases = (
+        [["a man runs"], [], ["a dog sings", "a cat sings"]],
+        ["running", "", "singing"],
+    )
     batch = Batch(None, ["a", "b", "c"], np.arange(3), {Verbs: VerbBatch(changed, phrases)})
     with torch.no_grad():
         verbs = learner._embed(batch).of(Verbs)

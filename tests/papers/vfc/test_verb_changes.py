@@ -57,7 +57,10 @@ def test_verb_phrases_are_written_as_in_vfc(caption: str, frames: list[str]) -> 
 
 def test_a_new_verb_has_the_same_form_and_an_object_that_the_corpus_has_with_it() -> None:
     # slice is a synonym of cut, hold often true as well, taste and burn occur once
-    assert drawn("a man is cutting a cake") == {"a man is decorating a cake", "a man is eating a cake"}
+    assert drawn("a man is cutting a cake") == {
+        "a man is decorating a cake",
+        "a man is eating a cake",
+    }
     assert drawn("a man cuts a cake") == {"a man decorates a cake", "a man eats a cake"}
     assert drawn("a man cuts a tree") == set()
 
@@ -74,7 +77,9 @@ def test_who_acts_must_have_been_seen_to_do_so() -> None:
 
 
 def test_keys_are_lemmas_of_verb_and_noun_and_those_of_a_changed_caption_of_its_own_parse() -> None:
-    (cut,), (eat,) = map(frames_of, ("people cut two cakes in a kitchen", "a man is eating a bowl of hot rice"))
+    (cut,), (eat,) = map(
+        frames_of, ("people cut two cakes in a kitchen", "a man is eating a bowl of hot rice")
+    )
     assert (cut.key, eat.key) == ("cut cake", "eat rice")
     caption = "a man cuts a cake and a woman is singing"
     changes = VerbChanges([[caption], *CORPUS])
@@ -99,7 +104,15 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["a", "[]", "{}", '{"caption": 3}', '{"caption": "a", "changed": "b"}', '{"caption": "a", "phrases": [1]}']
+    "line",
+    [
+        "a",
+        "[]",
+        "{}",
+        '{"caption": 3}',
+        '{"caption": "a", "changed": "b"}',
+        '{"caption": "a", "phrases": [1]}',
+    ],
 )
 def test_other_files_are_refused_in_a_sentence(line: str, tmp_path: Path) -> None:
     (tmp_path / "verbs.jsonl").write_text(f"{line}\n")
@@ -107,10 +120,21 @@ def test_other_files_are_refused_in_a_sentence(line: str, tmp_path: Path) -> Non
         read_verbs(tmp_path / "verbs.jsonl")
 
 
-def test_the_command_writes_a_file_for_a_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [f"v{row}#enc#{n} {text}" for row, some in enumerate(CORPUS) for n, text in enumerate(some)]
+def test_the_command_writes_a_file_for_a_training(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        f"v{row}#enc#{n} {text}" for row, some in enumerate(CORPUS) for n, text in enumerate(some)
+    ]
     (tmp_path / "captions.txt").write_text("\n".join(rows))
-    flags = ["queries", "verbs", "--captions", str(tmp_path / "captions.txt"), "--out", str(tmp_path / "verbs.jsonl")]
+    flags = [
+        "queries",
+        "verbs",
+        "--captions",
+        str(tmp_path / "captions.txt"),
+        "--out",
+        str(tmp_path / "verbs.jsonl"),
+    ]
     assert main(flags) == 0
     told = json.loads(capsys.readouterr().out)
     lines = read_verbs(tmp_path / "verbs.jsonl")

@@ -45,13 +45,20 @@ def test_calibration_leaves_no_verb_phrase_more_often_than_captions_have_it(rule
 
 def test_a_file_says_what_captions_become(tmp_path: Path) -> None:
     path = tmp_path / "verbs.jsonl"
-    path.write_text('{"caption": "a girl sings", "phrases": ["loud singing"], "changed": ["a girl swims"]}\n')
+    path.write_text(
+        '{"caption": "a girl sings", "phrases": ["loud singing"], "changed": ["a girl swims"]}\n'
+    )
     source = CaptionSentences(CAPTIONS)
     verbs = VerbTexts.of(source, TrainConfig(verb_changes=str(path), calibrate=False))
     assert verbs.draw(3, "a girl sings", 5, random.Random(0)) == (["a girl swims"], "loud singing")
     assert verbs.draw(3, "a girl is singing", 5, random.Random(0)) == ([], "")
     texts_of = verbs.by_clip()
-    assert list(dict.fromkeys(texts_of[3])) == ["a girl sings", "a girl swims", "loud singing", "a girl is singing"]
+    assert list(dict.fromkeys(texts_of[3])) == [
+        "a girl sings",
+        "a girl swims",
+        "loud singing",
+        "a girl is singing",
+    ]
     assert texts_of[0] == CAPTIONS[0]
     none = VerbTexts.of(source, TrainConfig(verb_changes=str(path)))  # no caption has "swim"
     assert none.draw(3, "a girl sings", 5, random.Random(0)) == ([], "loud singing")
@@ -66,11 +73,17 @@ def test_shifts_count_negatives_per_positive(tmp_path: Path) -> None:
         "a boy dances": [],
         "a boy dances twice": [],
     }
-    lines = [{"caption": caption, "phrases": [], "changed": changed} for caption, changed in changes.items()]
+    lines = [
+        {"caption": caption, "phrases": [], "changed": changed}
+        for caption, changed in changes.items()
+    ]
     path.write_text("\n".join(map(json.dumps, lines)))
     source = CaptionSentences([["a girl sings"], ["a boy dances", "a boy dances twice"]])
     config = TrainConfig(verb_changes=str(path), calibrate=False, batch_size=5)
     shifts = VerbTexts.of(source, config).shifts
-    assert shifts == {"sing": 1, "dance": (4 + 1 / 2) / 4}  # one change has "dance stage", another phrase
+    assert shifts == {
+        "sing": 1,
+        "dance": (4 + 1 / 2) / 4,
+    }  # one change has "dance stage", another phrase
     calibrated = VerbTexts.of(source, config.replace(calibrate=True))
     assert calibrated.shifts == shifts  # "dance" is kept, as captions have it

@@ -7,5 +7,11 @@ EXTENSION = Extension(
     losses={"pull": "tiny_extension_parts:PullLoss"},
     strategies={"opposite": "tiny_extension_parts:OPPOSITE"},
     tables={"tiny_caption": "tiny_extension_parts:read_captions"},
-    commands=(Command("queries tiny", "tiny_extension_parts:count_words", help="Count the words of a sentence."),),
+    commands=(
+        Command(
+            "queries tiny",
+            "tiny_extension_parts:count_words",
+            help="Count the words of a sentence.",
+        ),
+    ),
 )

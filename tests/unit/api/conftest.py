@@ -11,7 +11,12 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from tests.colours import ColourModel
 
-PICTURES = {"<i>red.png": (255, 0, 0), "blue.png": (0, 0, 255), "green.png": (0, 255, 0), "yellow.png": (255, 255, 0)}
+PICTURES = {
+    "<i>red.png": (255, 0, 0),
+    "blue.png": (0, 0, 255),
+    "green.png": (0, 255, 0),
+    "yellow.png": (255, 255, 0),
+}
 
 
 def write_pictures(folder: Path) -> None:

@@ -13,7 +13,11 @@ from nt2vr.search.strategies import STRATEGIES
 from tests.colours import ColourModel
 from tests.unit.evaluation.words import SYSTEMS, report_of
 
-CAPTIONS = {"red": "a red car is driving", "blue": "a blue dog is <b>sleeping</b>", "green": "a green bird is singing"}
+CAPTIONS = {
+    "red": "a red car is driving",
+    "blue": "a blue dog is <b>sleeping</b>",
+    "green": "a green bird is singing",
+}
 
 
 def test_paths_may_be_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,7 +26,9 @@ def test_paths_may_be_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.Mon
     folder.mkdir()
     for name in ("red", "blue"):
         Image.new("RGB", (32, 32), name).save(folder / f"{name}.png")
-    (folder / "pairs.csv").write_text("path,caption,negated_caption\nred.png,a red car,a blue car\n")
+    (folder / "pairs.csv").write_text(
+        "path,caption,negated_caption\nred.png,a red car,a blue car\n"
+    )
     task = nt2vr.evaluate("~/own/pairs.csv", [ColourModel()], tmp_path / "data")
     assert task.metrics["Colours"]["pair/accuracy"] == 100
     (folder / "captions.csv").write_text("path,caption\nred.png,a red car\nblue.png,a blue car\n")
@@ -33,8 +39,12 @@ def test_paths_may_be_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.Mon
     assert searched.metrics["Colours"]["original/R@1"] == 100
 
 
-def test_a_folder_without_splits_is_evaluated_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(STRATEGIES, "backwards", lambda parts: None)  # which is undone after the test
+def test_a_folder_without_splits_is_evaluated_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(
+        STRATEGIES, "backwards", lambda parts: None
+    )  # which is undone after the test
     folder, calls = tmp_path / "own", list[Any]()
     folder.mkdir()
     for name in CAPTIONS:
@@ -55,7 +65,12 @@ def test_a_folder_without_splits_is_evaluated_as_a_whole(tmp_path: Path, monkeyp
     assert evaluation.remarks[0].startswith("own has no splits, so all of its 3 videos are taken.")
     assert any("A and not B" in remark for remark in evaluation.remarks)
     html = evaluation._repr_html_()
-    assert evaluation.remarks[0] in html and "<td" in html and "Colours backwards" in html and "100.0" in html
+    assert (
+        evaluation.remarks[0] in html
+        and "<td" in html
+        and "Colours backwards" in html
+        and "100.0" in html
+    )
     frame = evaluation.to_pandas()
     assert frame.columns.tolist() == ["system", "measure", "value", "low", "high"]
     assert len(frame) == sum(map(len, evaluation.metrics.values()))
@@ -95,7 +110,9 @@ def test_two_systems_are_compared_with_intervals_and_tests(evaluation: nt2vr.Eva
         comparison["composed/MIR"]
 
 
-def test_a_printed_evaluation_is_a_table_and_its_repr_is_short(evaluation: nt2vr.Evaluation) -> None:
+def test_a_printed_evaluation_is_a_table_and_its_repr_is_short(
+    evaluation: nt2vr.Evaluation,
+) -> None:
     text = str(evaluation)
     assert "Colours boolean α 1 (zero-shot)" in text and evaluation.remarks[0] in text
     assert len(repr(evaluation)) < 200 and "3 systems" in repr(evaluation)

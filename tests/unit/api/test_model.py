@@ -18,13 +18,19 @@ from tests.colours import ColourModel
 def test_embeddings_are_arrays_or_tensors_of_equal_values(
     tmp_path: Path, decoder: Decoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nt2vr.api.Decoder", lambda: nullcontext(decoder))  # each call would start its own
+    monkeypatch.setattr(
+        "nt2vr.api.Decoder", lambda: nullcontext(decoder)
+    )  # each call would start its own
     model = nt2vr.Model(ColourModel())
     for name, colour in (("red", (255, 0, 0)), ("blue", (0, 0, 255))):
         Image.new("RGB", (20, 10), colour).save(tmp_path / f"{name}.png")
     files: list[str | Path] = [tmp_path / "red.png", str(tmp_path / "blue.png")]
     frames = np.zeros((2, 8, 8, 3), np.uint8)
-    calls: dict[str, Any] = {"encode_text": ["red", "blue"], "encode_frames": frames, "encode_videos": files}
+    calls: dict[str, Any] = {
+        "encode_text": ["red", "blue"],
+        "encode_frames": frames,
+        "encode_videos": files,
+    }
     for name, argument in calls.items():
         encode = getattr(model, name)
         array, tensor = encode(argument), encode(argument, convert_to="torch")

@@ -38,7 +38,9 @@ def test_text_from_outside_is_no_markup() -> None:
     shown = answer(EVIL).with_thumbnails(lambda _: b"jpeg")
     for html in (shown._repr_html_(), shown.rankings[1]._repr_html_()):
         tags = Tags(html)
-        assert {tag for tag, _ in tags.tags} <= {*"div p b span table caption thead tbody tr th td img".split()}
+        assert {tag for tag, _ in tags.tags} <= {
+            *"div p b span table caption thead tbody tr th td img".split()
+        }
         assert not any(name.startswith("on") for _, attributes in tags.tags for name in attributes)
         assert EVIL in tags.text
     pictures = [attributes for tag, attributes in Tags(shown._repr_html_()).tags if tag == "img"]
@@ -57,12 +59,23 @@ def test_an_answer_stays_small() -> None:
     html = long.with_thumbnails(lambda _: b"x" * MAX_PICTURE_BYTES)._repr_html_()
     assert html.count("<img") == MAX_PICTURES == 8 * 6 and len(html) < 2_200_000
     assert html.count("and 9,988 more") == 8 and SHOWN == 12
-    assert "<img" not in answer().with_thumbnails(lambda _: b"x" * (MAX_PICTURE_BYTES + 1))._repr_html_()
+    assert (
+        "<img"
+        not in answer().with_thumbnails(lambda _: b"x" * (MAX_PICTURE_BYTES + 1))._repr_html_()
+    )
     assert "<img" not in answer().with_thumbnails(lambda _: None)._repr_html_()
 
 
 def test_tables_for_pandas_have_a_row_per_hit() -> None:
     frame = answer().to_pandas()
     assert frame.shape == (6, 7) and frame["system"].tolist() == ["CLIP"] * 3 + [EVIL] * 3
-    assert frame["video_id"].tolist()[:3] == ["a0", "a1", "a2"] and frame["rank"].tolist()[:3] == [1, 2, 3]
-    assert answer(hits=0).rankings[0].to_pandas().columns.tolist()[:3] == ["system", "rank", "video_id"]
+    assert frame["video_id"].tolist()[:3] == ["a0", "a1", "a2"] and frame["rank"].tolist()[:3] == [
+        1,
+        2,
+        3,
+    ]
+    assert answer(hits=0).rankings[0].to_pandas().columns.tolist()[:3] == [
+        "system",
+        "rank",
+        "video_id",
+    ]

@@ -48,7 +48,9 @@ def test_the_documented_encoder_is_short() -> None:
     assert len(documented_class().splitlines()) <= MOST_LINES
 
 
-def test_the_documented_encoder_indexes_and_searches_a_library(documented: nt2vr.Encoder, tmp_path: Path) -> None:
+def test_the_documented_encoder_indexes_and_searches_a_library(
+    documented: nt2vr.Encoder, tmp_path: Path
+) -> None:
     write_pictures(tmp_path / "films")
     libraries = Libraries(tmp_path / "data" / "libraries")
     library = libraries.add("Own", "folder", tmp_path / "films").id
@@ -63,7 +65,9 @@ def test_the_documented_encoder_indexes_and_searches_a_library(documented: nt2vr
         assert searcher.search("red xyzzy", documented).rankings[0].unseen == ("xyzzy",)
 
         (why,) = searcher.explain(searcher.search("red", documented, k=4), "<i>red.png")
-        assert [(part.role, part.text) for part in why.parts if part.weight] == [("sentence", "red")]
+        assert [(part.role, part.text) for part in why.parts if part.weight] == [
+            ("sentence", "red")
+        ]
         assert why.parts[0].contribution == pytest.approx(why.score, abs=1e-4)
 
 
@@ -75,7 +79,9 @@ class OldModel:
     visual_fingerprint = text_fingerprint = "old 1"
 
     def __init__(self, **on_card: Any) -> None:
-        self.card = nt2vr.Card("Old", frames=1, image_size=8, visual_fingerprint="old 1", text_fingerprint="old 1")
+        self.card = nt2vr.Card(
+            "Old", frames=1, image_size=8, visual_fingerprint="old 1", text_fingerprint="old 1"
+        )
         self.card = self.card.replace(**on_card)
         self._colours = ColourModel()
 
@@ -97,7 +103,12 @@ def test_an_object_of_version_0_2_0_is_adapted() -> None:
     model = OldModel()
     encoder = check_encoder(model)
     assert isinstance(encoder, WrappedEncoder)
-    assert (encoder.name, encoder.num_frames, encoder.image_size, encoder.embed_dim) == ("Old", 1, 8, 4)
+    assert (encoder.name, encoder.num_frames, encoder.image_size, encoder.embed_dim) == (
+        "Old",
+        1,
+        8,
+        4,
+    )
     assert encoder.stored_shape == (1, 4)
     assert encoder.unseen_words("a quokka") == ("quokka",)
     assert encoder.words_read("a quokka") == ""
@@ -116,7 +127,9 @@ def test_what_an_object_can_do_is_what_its_card_says() -> None:
     assert check_encoder(OldModel(pooling=QUERY_SCORED)).capabilities.weighs_frames
 
 
-def test_an_object_is_added_once_and_known_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_object_is_added_once_and_known_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(api, "_ENCODERS", {})
     model: Any = OldModel()
     catalog = Catalog([tmp_path / "models"])

@@ -48,7 +48,9 @@ def test_an_answer_is_the_same_after_pickling(answer: Answer) -> None:
     assert loaded == answer
     assert loaded.as_dict() == answer.as_dict()
     assert loaded.sentence == QUERY
-    assert [ranking.recall for ranking in loaded.rankings] == [ranking.recall for ranking in answer.rankings]
+    assert [ranking.recall for ranking in loaded.rankings] == [
+        ranking.recall for ranking in answer.rankings
+    ]
     for hit in answer.rankings[0].hits:
         assert loaded.see(hit.video_id) == answer.see(hit.video_id)
         assert loaded.verdict(hit.video_id) == answer.verdict(hit.video_id)
@@ -58,7 +60,9 @@ def test_a_pickled_answer_is_pickled_again(answer: Answer) -> None:
     assert pickled(pickled(answer)).as_dict() == answer.as_dict()
 
 
-def test_a_pickled_answer_is_explained_by_an_open_gallery(searcher: nt2vr.GallerySearcher, answer: Answer) -> None:
+def test_a_pickled_answer_is_explained_by_an_open_gallery(
+    searcher: nt2vr.GallerySearcher, answer: Answer
+) -> None:
     clip = best_clip(answer)
     assert searcher.explain(pickled(answer), clip) == searcher.explain(answer, clip)
 
@@ -69,7 +73,9 @@ def test_a_pickled_answer_of_another_gallery_is_explained_without_parts(
     loaded = copy.copy(pickled(answer))
     object.__setattr__(loaded, "gallery", "another")
     explained = searcher.explain(loaded, best_clip(answer))
-    assert [why.score for why in explained] == [why.score for why in searcher.explain(answer, best_clip(answer))]
+    assert [why.score for why in explained] == [
+        why.score for why in searcher.explain(answer, best_clip(answer))
+    ]
     assert not any(why.parts for why in explained)
     assert all(why.notice for why in explained)
 
@@ -80,12 +86,18 @@ def test_a_pickle_has_the_embeddings_of_the_hits_alone(answer: Answer) -> None:
         assert after.gallery is not None
         kept = {video.video_id for video in after.gallery.gallery.videos}
         assert (
-            kept == {hit.video_id for ranking in answer.rankings for hit in ranking.hits} != set(before.gallery.row_of)
+            kept
+            == {hit.video_id for ranking in answer.rankings for hit in ranking.hits}
+            != set(before.gallery.row_of)
         )
         for hit in before.hits:
             own, other = before.gallery.row_of[hit.video_id], after.gallery.row_of[hit.video_id]
-            np.testing.assert_array_equal(after.gallery.embeddings[other], before.gallery.embeddings[own])
-            np.testing.assert_array_equal(after.gallery.frame_embeddings(other), before.gallery.frame_embeddings(own))
+            np.testing.assert_array_equal(
+                after.gallery.embeddings[other], before.gallery.embeddings[own]
+            )
+            np.testing.assert_array_equal(
+                after.gallery.frame_embeddings(other), before.gallery.frame_embeddings(own)
+            )
 
 
 def test_a_copy_shows_pictures_and_shares_the_embeddings(answer: Answer) -> None:
@@ -110,13 +122,27 @@ def test_answers_travel_to_a_process_pool_and_back(answer: Answer) -> None:
         assert pool.submit(copy.copy, answer).result() == answer
 
 
-def test_all_else_that_is_returned_can_be_pickled(searcher: nt2vr.GallerySearcher, answer: Answer) -> None:
+def test_all_else_that_is_returned_can_be_pickled(
+    searcher: nt2vr.GallerySearcher, answer: Answer
+) -> None:
     clip = best_clip(answer)
     match = searcher.match(clip, ["red", "blue"], ["Colours"])
     query = nt2vr.understand("a dog and not a cat")
     video = searcher.video(clip)
-    values = [*answer.rankings, *answer.rankings[0].hits, *answer.see(clip), *searcher.explain(answer, clip)]
-    values += [match, match.as_dict(), query, video, nt2vr.System("Colours", "drop"), nt2vr.Data("world")]
+    values = [
+        *answer.rankings,
+        *answer.rankings[0].hits,
+        *answer.see(clip),
+        *searcher.explain(answer, clip),
+    ]
+    values += [
+        match,
+        match.as_dict(),
+        query,
+        video,
+        nt2vr.System("Colours", "drop"),
+        nt2vr.Data("world"),
+    ]
     for value in values:
         assert pickled(value) == value
         assert copy.deepcopy(value) == value
@@ -130,4 +156,8 @@ def test_errors_of_bad_queries_can_be_pickled(searcher: nt2vr.GallerySearcher) -
     assert type(pickled(error)) is type(error)
     assert str(pickled(error)) == str(error)
     refused = pickled(NotIndexedError("Not indexed.", "CLIP", "CLIP-neg", tower="abc"))
-    assert (str(refused), refused.models, refused.tower) == ("Not indexed.", ("CLIP", "CLIP-neg"), "abc")
+    assert (str(refused), refused.models, refused.tower) == (
+        "Not indexed.",
+        ("CLIP", "CLIP-neg"),
+        "abc",
+    )

@@ -86,11 +86,15 @@ def metrics_of(run: RunFolder) -> list[str]:
     return run.metrics.read_text().splitlines()
 
 
-def test_a_loss_with_an_input_of_ones_own_trains_and_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loss_with_an_input_of_ones_own_trains_and_resumes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     nt2vr.register_loss("word-order", WordOrderLoss)
     config = SMALL.replace(losses={"contrastive": {}, "word-order": {"weight": 0.5}})
     whole = run_training(config, tmp_path / "whole")
-    assert all(json.loads(line)["word-order"] > 0 for line in metrics_of(whole) if "contrastive" in line)
+    assert all(
+        json.loads(line)["word-order"] > 0 for line in metrics_of(whole) if "contrastive" in line
+    )
 
     stop_at(monkeypatch, step=3)
     cut = run_training(config, tmp_path / "cut", "stopped")

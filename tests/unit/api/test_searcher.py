@@ -33,25 +33,42 @@ def ids(answer: Any, system: int = 0) -> list[str]:
     return [hit.video_id for hit in answer.rankings[system].hits]
 
 
-def test_a_model_that_is_an_object_searches_with_every_strategy(searcher: nt2vr.GallerySearcher) -> None:
+def test_a_model_that_is_an_object_searches_with_every_strategy(
+    searcher: nt2vr.GallerySearcher,
+) -> None:
     answer = searcher.search("red and not green", [ColourModel(), "Colours boolean α 1"], k=4)
-    assert [ranking.system.name for ranking in answer.rankings] == ["Colours", "Colours boolean α 1"]
+    assert [ranking.system.name for ranking in answer.rankings] == [
+        "Colours",
+        "Colours boolean α 1",
+    ]
     assert ids(answer)[0] == YELLOW  # the sentence names both colours
     assert ids(answer, 1) == [RED, BLUE, YELLOW, GREEN]  # the tie in the order of the gallery
     assert "Colours drop" in searcher.system_names
 
 
 def test_a_model_that_replaces_another_of_its_name_answers(searcher: nt2vr.GallerySearcher) -> None:
-    scores = [searcher.scores("red", ColourModel("Colours", gain=gain))["Colours"][0].tolist() for gain in (1.0, 0.0)]
+    scores = [
+        searcher.scores("red", ColourModel("Colours", gain=gain))["Colours"][0].tolist()
+        for gain in (1.0, 0.0)
+    ]
     assert scores[0].index(max(scores[0])) == searcher.video_ids.index(RED)
-    assert scores[1] == pytest.approx([scores[1][0]] * 3 + [scores[1][3]])  # only the constant is left
+    assert scores[1] == pytest.approx(
+        [scores[1][0]] * 3 + [scores[1][3]]
+    )  # only the constant is left
     with pytest.raises(ConfigError, match="There is a model 'CLIP' already"):
         searcher.search("red", ColourModel("CLIP"))
 
 
 def test_several_queries_are_answered_as_single_ones_are(searcher: nt2vr.GallerySearcher) -> None:
     model = ColourModel()
-    queries: list[Any] = ["red", "", nt2vr.Query("green", ("green",)), 5, "x" * 5000, "blue and not red"]
+    queries: list[Any] = [
+        "red",
+        "",
+        nt2vr.Query("green", ("green",)),
+        5,
+        "x" * 5000,
+        "blue and not red",
+    ]
     found = searcher.search(queries, [model, "Colours boolean"], k=2)
     assert [isinstance(each, Answer) for each in found] == [True, False, True, False, False, True]
     assert all(isinstance(found[place], QueryError) for place in (1, 3, 4))
@@ -68,7 +85,10 @@ def test_unless_told_otherwise_the_model_of_the_gallery_answers_and_excludes_wha
     searcher.search("red", ColourModel())
     galleries = searcher._services.galleries
     monkeypatch.setattr(type(galleries), "default_model", lambda self, key: "Colours")
-    one, many = searcher.search("red and not green", k=4), searcher.search(["red", "red and not green", ""], k=4)
+    one, many = (
+        searcher.search("red and not green", k=4),
+        searcher.search(["red", "red and not green", ""], k=4),
+    )
     names = [each.rankings[0].system.name for each in (one, *many[:2])]
     assert names == ["Colours rectified", "Colours", "Colours rectified"]
     assert ids(one)[0] == RED and isinstance(many[2], QueryError)
@@ -89,22 +109,35 @@ def test_a_query_vector_is_searched_as_it_is(searcher: nt2vr.GallerySearcher, fo
     assert searcher.explain(answer, RED)[0].parts == ()
     with pytest.raises(ConfigError, match="no parts: search with Colours, not with Colours drop"):
         searcher.search(red, "Colours drop")
-    for wrong in (np.ones(3, np.float32), np.full(4, np.nan, np.float32), np.array(["a"] * 4), np.ones((1, 1, 4))):
+    for wrong in (
+        np.ones(3, np.float32),
+        np.full(4, np.nan, np.float32),
+        np.array(["a"] * 4),
+        np.ones((1, 1, 4)),
+    ):
         assert isinstance(searcher.search([wrong], model)[0], QueryError)
 
 
 def test_scores_are_a_matrix_per_system(searcher: nt2vr.GallerySearcher) -> None:
     model = ColourModel()
-    scores = searcher.scores(["red", "blue and not red", "not red"], [model, "Colours boolean α 0.5", "Colours drop"])
+    scores = searcher.scores(
+        ["red", "blue and not red", "not red"], [model, "Colours boolean α 0.5", "Colours drop"]
+    )
     assert {name: matrix.shape for name, matrix in scores.items()} == dict.fromkeys(scores, (3, 4))
     clips = {RED: (1, 0, 0), BLUE: (0, 0, 1), GREEN: (0, 1, 0), YELLOW: (1, 1, 0)}
-    unit = {name: np.array([*rgb, 0.1]) / np.linalg.norm([*rgb, 0.1]) for name, rgb in clips.items()}
+    unit = {
+        name: np.array([*rgb, 0.1]) / np.linalg.norm([*rgb, 0.1]) for name, rgb in clips.items()
+    }
     assert searcher.video_ids == [RED, BLUE, GREEN, YELLOW]
     by_hand = [float(unit[name] @ (unit[BLUE] - 0.5 * unit[RED])) for name in searcher.video_ids]
     assert scores["Colours boolean α 0.5"][1].tolist() == pytest.approx(by_hand, abs=1e-5)
-    assert scores["Colours"][0].tolist() == pytest.approx([float(unit[n] @ unit[RED]) for n in clips], abs=1e-5)
+    assert scores["Colours"][0].tolist() == pytest.approx(
+        [float(unit[n] @ unit[RED]) for n in clips], abs=1e-5
+    )
     assert np.isnan(scores["Colours drop"]).tolist() == [[False] * 4, [False] * 4, [True] * 4]
-    with pytest.warns(UserWarning, match=re.escape("No scores for 1 query; row 1: Type what the clip")):
+    with pytest.warns(
+        UserWarning, match=re.escape("No scores for 1 query; row 1: Type what the clip")
+    ):
         found = searcher.scores(["red", ""], model)["Colours"]
     assert np.isnan(found).tolist() == [[False] * 4, [True] * 4]
 
@@ -136,7 +169,9 @@ def test_a_searcher_goes_on_with_its_clips_while_its_library_grows(tmp_path: Pat
 def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences(
     searcher: nt2vr.GallerySearcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(STRATEGIES, "opposite", lambda parts: parts.wanted)  # which is undone after the test
+    monkeypatch.setitem(
+        STRATEGIES, "opposite", lambda parts: parts.wanted
+    )  # which is undone after the test
 
     def opposite(parts: Parts) -> Any:
         return parts.unwanted[0] if len(parts.unwanted) else parts.wanted
@@ -145,7 +180,9 @@ def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences
     searcher.search("red", ColourModel())
     assert ids(searcher.search("red and not blue", "Colours opposite"))[0] == BLUE
     assert "Colours opposite" in searcher.system_names
-    nt2vr.register_strategy("opposite", lambda parts: parts.wanted)  # as in a notebook's cell that is run again
+    nt2vr.register_strategy(
+        "opposite", lambda parts: parts.wanted
+    )  # as in a notebook's cell that is run again
     assert ids(searcher.search("red and not blue", "Colours opposite"))[0] == RED
     mistakes: dict[str, Any] = {
         "failed: division by zero": lambda parts: 1 / 0,
@@ -157,7 +194,12 @@ def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences
         nt2vr.register_strategy("opposite", function)
         with pytest.raises(ConfigError, match=re.escape(sentence)):
             searcher.search("red", "Colours opposite")
-    wrong: list[tuple[Any, Any]] = [("plain", opposite), ("Two Words", opposite), ("", opposite), ("mine", "x")]
+    wrong: list[tuple[Any, Any]] = [
+        ("plain", opposite),
+        ("Two Words", opposite),
+        ("", opposite),
+        ("mine", "x"),
+    ]
     for name, function in wrong:
         with pytest.raises(ConfigError):
             nt2vr.register_strategy(name, function)
@@ -172,7 +214,9 @@ def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences
         *({"k": 0}, {"alpha": float("nan")}, {"literal": "red"}),
     ],
 )
-def test_a_wrong_argument_is_one_sentence(searcher: nt2vr.GallerySearcher, change: dict[str, Any]) -> None:
+def test_a_wrong_argument_is_one_sentence(
+    searcher: nt2vr.GallerySearcher, change: dict[str, Any]
+) -> None:
     arguments: dict[str, Any] = {"query": "red", "systems": ColourModel(), **change}
     with pytest.raises(Nt2vrError) as caught:
         searcher.search(**arguments)

@@ -52,13 +52,17 @@ def test_a_stopped_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         {"config": SMALLEST, "device": "cuda:99x"},
     ],
 )
-def test_a_start_that_is_refused_writes_nothing(arguments: dict[str, object], tmp_path: Path) -> None:
+def test_a_start_that_is_refused_writes_nothing(
+    arguments: dict[str, object], tmp_path: Path
+) -> None:
     with pytest.raises(ConfigError):
         nt2vr.train(**arguments, data_dir=tmp_path)  # type: ignore[arg-type]
     assert not list(tmp_path.glob("runs/*/config.json"))
 
 
-def test_a_training_that_fails_is_an_error_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_training_that_fails_is_an_error_with_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def failed(*_: object) -> None:
         raise ConfigError("The base has lost its weights.")
 

@@ -18,9 +18,21 @@ OBJECTS = [
 LINES = "\n".join(map(json.dumps, OBJECTS))
 FORMS = {
     "plain": ("c.csv", "path,caption\na.mp4,a dog\na.mp4,a cat\nsub/b.mp4,a ship\n", TWO),
-    "pandas' index": ("c.csv", ",path,caption\n0,a.mp4,a dog\n1,a.mp4,a cat\n2,sub/b.mp4,a ship\n", TWO),
-    "Excel's empty columns": ("c.csv", "path,caption,,\na.mp4,a dog,,\na.mp4,a cat,,\nsub/b.mp4,a ship,,\n,,,\n", TWO),
-    "byte order mark, CRLF": ("c.csv", "\ufeffpath,caption\r\na.mp4,a dog\r\na.mp4,a cat\r\nsub/b.mp4,a ship", TWO),
+    "pandas' index": (
+        "c.csv",
+        ",path,caption\n0,a.mp4,a dog\n1,a.mp4,a cat\n2,sub/b.mp4,a ship\n",
+        TWO,
+    ),
+    "Excel's empty columns": (
+        "c.csv",
+        "path,caption,,\na.mp4,a dog,,\na.mp4,a cat,,\nsub/b.mp4,a ship,,\n,,,\n",
+        TWO,
+    ),
+    "byte order mark, CRLF": (
+        "c.csv",
+        "\ufeffpath,caption\r\na.mp4,a dog\r\na.mp4,a cat\r\nsub/b.mp4,a ship",
+        TWO,
+    ),
     "semicolons": ("c.csv", "Path; Caption\na.mp4;a dog\na.mp4;a cat\nsub/b.mp4;a ship\n", TWO),
     "tabs": ("c.tsv", "filepath\ttitle\na.mp4\ta dog\na.mp4\ta cat\nsub/b.mp4\ta ship\n", TWO),
     "Flickr30k": (
@@ -35,8 +47,16 @@ FORMS = {
         {"a.mp4": ["a dog,\n“a” cat"]},
     ),
     "backslashes": ("c.csv", "path,caption\n.\\a.mp4,a dog\na.mp4,a cat\nsub\\b.mp4,a ship\n", TWO),
-    "other case": ("c.csv", "path,caption\nA.MP4,a dog\nSub/b.mp4,x\n", {"A.MP4": ["a dog"], "Sub/b.mp4": ["x"]}),
-    "ids with suffix": ("c.csv", "video_id,caption\na.mp4,a dog\nb.mp4,x\n", {"a.mp4": ["a dog"], "b.mp4": ["x"]}),
+    "other case": (
+        "c.csv",
+        "path,caption\nA.MP4,a dog\nSub/b.mp4,x\n",
+        {"A.MP4": ["a dog"], "Sub/b.mp4": ["x"]},
+    ),
+    "ids with suffix": (
+        "c.csv",
+        "video_id,caption\na.mp4,a dog\nb.mp4,x\n",
+        {"a.mp4": ["a dog"], "b.mp4": ["x"]},
+    ),
     "without suffix": ("c.csv", "video,caption\na,a dog\nb,x\n", {"a": ["a dog"], "b": ["x"]}),
     "integers": ("c.jsonl", '{"video_id": 7, "captions": "one"}', {"7": ["one"]}),
     "a caption per line": ("metadata.jsonl", LINES, TWO),
@@ -44,25 +64,57 @@ FORMS = {
     "an array in data": ("c.json", json.dumps({"data": OBJECTS}), TWO),
     "lines in .json": ("metadata.json", LINES, TWO),
     "captions by name": ("c.json", json.dumps(TWO), TWO),
-    "captions by id": ("c.json", json.dumps({"a": ["a dog"], "b": "x"}), {"a": ["a dog"], "b": ["x"]}),
+    "captions by id": (
+        "c.json",
+        json.dumps({"a": ["a dog"], "b": "x"}),
+        {"a": ["a dog"], "b": ["x"]},
+    ),
     "pandas' columns": (
         "c.json",
-        json.dumps({"path": {"0": "a.mp4", "1": "sub/b.mp4"}, "caption": {"0": "a dog", "1": None}}),
+        json.dumps(
+            {"path": {"0": "a.mp4", "1": "sub/b.mp4"}, "caption": {"0": "a dog", "1": None}}
+        ),
         {"a.mp4": ["a dog"]},
     ),
     "lists as columns": (
         "c.json",
-        json.dumps({"path": ["a.mp4", "a.mp4", "sub/b.mp4"], "caption": ["a dog", "a cat", "a ship"]}),
+        json.dumps(
+            {"path": ["a.mp4", "a.mp4", "sub/b.mp4"], "caption": ["a dog", "a cat", "a ship"]}
+        ),
         TWO,
     ),
     "a missing caption": ("c.jsonl", f'{LINES}\n{{"file_name": "7.mp4", "text": NaN}}', TWO),
-    "pandas' list": ("c.csv", "path,captions\na.mp4,\"['a dog', 'a cat']\"\nsub/b.mp4,\"['a ship']\"\n", TWO),
-    "NumPy's list": ("c.csv", "path,captions\na.mp4,\"['a dog' 'a cat']\"\nsub/b.mp4,['a ship']\n", TWO),
-    "a JSON list": ("c.csv", 'filename,raw\na.mp4,"[""a dog"", ""a cat""]"\nsub/b.mp4,"[""a ship""]"\n', TWO),
+    "pandas' list": (
+        "c.csv",
+        "path,captions\na.mp4,\"['a dog', 'a cat']\"\nsub/b.mp4,\"['a ship']\"\n",
+        TWO,
+    ),
+    "NumPy's list": (
+        "c.csv",
+        "path,captions\na.mp4,\"['a dog' 'a cat']\"\nsub/b.mp4,['a ship']\n",
+        TWO,
+    ),
+    "a JSON list": (
+        "c.csv",
+        'filename,raw\na.mp4,"[""a dog"", ""a cat""]"\nsub/b.mp4,"[""a ship""]"\n',
+        TWO,
+    ),
     "brackets": ("c.csv", "path,caption\na.mp4,[a dog]\n", {"a.mp4": ["[a dog]"]}),
-    "numbered columns": ("c.csv", "img_path,caption_1,caption_2\na.mp4,a dog,a cat\nsub/b.mp4,a ship,\n", TWO),
-    "Excel's delimiter": ("c.csv", "sep=;\npath;caption\na.mp4;a dog\na.mp4;a cat\nsub/b.mp4;a ship\n", TWO),
-    "prompts": ("metadata.jsonl", '{"file_name": "a.mp4", "prompt": "a dog"}', {"a.mp4": ["a dog"]}),
+    "numbered columns": (
+        "c.csv",
+        "img_path,caption_1,caption_2\na.mp4,a dog,a cat\nsub/b.mp4,a ship,\n",
+        TWO,
+    ),
+    "Excel's delimiter": (
+        "c.csv",
+        "sep=;\npath;caption\na.mp4;a dog\na.mp4;a cat\nsub/b.mp4;a ship\n",
+        TWO,
+    ),
+    "prompts": (
+        "metadata.jsonl",
+        '{"file_name": "a.mp4", "prompt": "a dog"}',
+        {"a.mp4": ["a dog"]},
+    ),
     "LLaVA": (
         "c.json",
         json.dumps(
@@ -70,7 +122,10 @@ FORMS = {
                 {
                     "id": "1",
                     "image": "a.mp4",
-                    "conversations": [{"from": "human", "value": "<image>\nWhat?"}, {"from": "gpt", "value": "a dog"}],
+                    "conversations": [
+                        {"from": "human", "value": "<image>\nWhat?"},
+                        {"from": "gpt", "value": "a dog"},
+                    ],
                 }
             ]
         ),
@@ -94,7 +149,9 @@ FORMS = {
     ),
     "FiftyOne's samples": (
         "samples.json",
-        json.dumps({"samples": [{"filepath": "/theirs/a.mp4", "tags": ["train"], "caption": "a dog"}]}),
+        json.dumps(
+            {"samples": [{"filepath": "/theirs/a.mp4", "tags": ["train"], "caption": "a dog"}]}
+        ),
         {"theirs/a.mp4": ["a dog"]},
     ),
     "caption files": ("a.caption", "a dog\na cat\n", {"a": ["a dog", "a cat"]}),
@@ -130,17 +187,37 @@ def test_names_are_the_same_in_every_unicode_form(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("c.csv", b"video_id,words\na,b\n", r"column caption is missing; found video_id, words\). Expected a table"),
+        (
+            "c.csv",
+            b"video_id,words\na,b\n",
+            r"column caption is missing; found video_id, words\). Expected a table",
+        ),
         ("c.csv", b"video_id,caption\na,b\na\n", "line 3 has fewer cells than the header"),
-        ("c.csv", b"video_id,caption\na,a dog, a cat\n", "line 2 has more cells than the header; quote captions"),
-        ("c.csv", b"path,caption\n../../etc/a.mp4,b\n", "line 2: the path '../../etc/a.mp4' leads out of the folder"),
+        (
+            "c.csv",
+            b"video_id,caption\na,a dog, a cat\n",
+            "line 2 has more cells than the header; quote captions",
+        ),
+        (
+            "c.csv",
+            b"path,caption\n../../etc/a.mp4,b\n",
+            "line 2: the path '../../etc/a.mp4' leads out of the folder",
+        ),
         ("c.csv", b"path,caption,split\na.mp4,b,tset\n", "unknown split 'tset'"),
         ("c.csv", b"path,caption\n,b\n", "line 2 names no video"),
         ("c.csv", "path,caption\na.mp4,café\n".encode("cp1252"), "save it as “CSV UTF-8”"),
         ("c.jsonl", b'{"path": "a.mp4", "caption": "b"}\n{', "line 2 is not JSON"),
-        ("c.jsonl", b'{"video_id": "a", "words": "b"}', "line 1 has no caption among video_id, words"),
+        (
+            "c.jsonl",
+            b'{"video_id": "a", "words": "b"}',
+            "line 1 has no caption among video_id, words",
+        ),
         ("c.jsonl", b'{"caption": "b"}', "line 1 names no video: give it a video_id or a path"),
-        ("c.jsonl", b'{"path": "a.mp4", "conversations": []}', "line 1 is a conversation with 0 answers"),
+        (
+            "c.jsonl",
+            b'{"path": "a.mp4", "conversations": []}',
+            "line 1 is a conversation with 0 answers",
+        ),
         ("c.parquet", b"PAR1", "no captions that can be read, but c.parquet"),
         ("notes.txt", b"x", "no text file is named like a video or picture beside it"),
     ],
@@ -159,7 +236,9 @@ def test_splits_in_fiftyones_tags_and_a_tools_subset(folder: Path) -> None:
     tagged = [{**sample, "tags": tag} for sample, tag in zip(samples, tags, strict=True)]
     (folder / "samples.json").write_text(json.dumps({"samples": tagged}))
     assert [video.path.name for video in load_dataset(folder, "test").videos] == ["b.mp4"]
-    (folder / "samples.json").write_text(json.dumps([{**sample, "subset": "Validation"} for sample in samples[:2]]))
+    (folder / "samples.json").write_text(
+        json.dumps([{**sample, "subset": "Validation"} for sample in samples[:2]])
+    )
     assert len(load_dataset(folder, "validation").videos) == 2
 
 
@@ -172,7 +251,9 @@ def test_files_of_label_studio_are_found_by_the_names_that_were_uploaded(folder:
         "ffffffff-7.mp4": "7",
         "7.mp4": "own",
     }
-    (folder / "c.json").write_text(json.dumps([{"image": f"/data/upload/{n}", "caption": t} for n, t in rows.items()]))
+    (folder / "c.json").write_text(
+        json.dumps([{"image": f"/data/upload/{n}", "caption": t} for n, t in rows.items()])
+    )
     dataset = load_dataset(folder)
     files = {caption: video.path.name for video in dataset.videos for caption in video.captions}
     assert files == {"a": "a.mp4", "b": "b.mp4", "red": "red_ZoqW18z.mp4"}

@@ -23,7 +23,9 @@ def write(tmp_path: Path) -> Write:
     def write(name: str, content: Any = "") -> Path:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        path.write_text(
+            content if isinstance(content, str) else json.dumps(content), encoding="utf-8"
+        )
         return path
 
     return write
@@ -41,13 +43,19 @@ def splits(folder: Path) -> dict[Split, list[str]]:
 def msrvtt(splits: dict[int, str]) -> dict[str, Any]:
     """The videodatainfo form, two captions a video."""
     own = {"category": 9, "url": "https://x.y/watch", "start time": 1.5, "end time": 11.0}
-    videos = [{**own, "video_id": f"video{n}", "split": split, "id": n} for n, split in splits.items()]
+    videos = [
+        {**own, "video_id": f"video{n}", "split": split, "id": n} for n, split in splits.items()
+    ]
     sentences = [
         {"caption": f"caption {k} of {n}", "video_id": f"video{n}", "sen_id": 2 * n + k}
         for k in (0, 1)
         for n in splits
     ]
-    return {"info": {"contributor": "Microsoft MSM group"}, "videos": videos, "sentences": sentences}
+    return {
+        "info": {"contributor": "Microsoft MSM group"},
+        "videos": videos,
+        "sentences": sentences,
+    }
 
 
 OFFICIAL = {0: "train", 1: "train", 2: "validate", 3: "test"}
@@ -60,16 +68,25 @@ def test_msrvtt_with_its_official_split(form: str, write: Write, tmp_path: Path)
     if form == "CLIP4Clip's file":
         write("MSRVTT_data.json", msrvtt(OFFICIAL))
     else:
-        write("train_val_annotation/train_val_videodatainfo.json", msrvtt({n: OFFICIAL[n] for n in (0, 1, 2)}))
+        write(
+            "train_val_annotation/train_val_videodatainfo.json",
+            msrvtt({n: OFFICIAL[n] for n in (0, 1, 2)}),
+        )
         write("test_videodatainfo.json", msrvtt({3: "test"}))
-    assert splits(tmp_path) == {"train": ["video0", "video1"], "validation": ["video2"], "test": ["video3"]}
+    assert splits(tmp_path) == {
+        "train": ["video0", "video1"],
+        "validation": ["video2"],
+        "test": ["video3"],
+    }
     dataset = load_dataset(tmp_path, "test")
     assert (dataset.name, dataset.remarks) == ("MSR-VTT3k", ())
     assert captions_of(dataset) == {"video3": ["caption 0 of 3", "caption 1 of 3"]}
     assert dataset.videos[0].path == tmp_path / "videos/all/video3.mp4"
 
 
-JSFUSION = "key,vid_key,video_id,sentence\nret0,msr3,video3,a person is connecting something to system\n"
+JSFUSION = (
+    "key,vid_key,video_id,sentence\nret0,msr3,video3,a person is connecting something to system\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -96,23 +113,38 @@ def test_msrvtt_with_jsfusions_split(
     assert set(parts["train"]).isdisjoint(parts["validation"])
     assert {*parts["train"], *parts["validation"]} == {f"video{n}" for n in training}
     assert bool(load_dataset(tmp_path).remarks) == bool(lists)  # of videos that no list names
-    assert captions_of(load_dataset(tmp_path, "test")) == {"video3": ["a person is connecting something to system"]}
+    assert captions_of(load_dataset(tmp_path, "test")) == {
+        "video3": ["a person is connecting something to system"]
+    }
     assert len(captions_of(load_dataset(tmp_path, "train"))[parts["train"][0]]) == 2
-    assert splits(Path(f"msrvtt3k:{tmp_path}"))["validation"] == ["video2"]  # the other split, asked for by name
+    assert splits(Path(f"msrvtt3k:{tmp_path}"))["validation"] == [
+        "video2"
+    ]  # the other split, asked for by name
 
 
 def vatex(ids: str) -> list[dict[str, Any]]:
-    return [{"videoID": f"{i * 11}_000001_000011", "enCap": [f"{i} one", f"{i} two "], "chCap": ["一"]} for i in ids]
+    return [
+        {"videoID": f"{i * 11}_000001_000011", "enCap": [f"{i} one", f"{i} two "], "chCap": ["一"]}
+        for i in ids
+    ]
 
 
 def test_vatex_without_videos_deleted_from_youtube(write: Write, tmp_path: Path) -> None:
-    for part, ids in {"training_v1.0": "abcd", "validation_v1.0": "e", "public_test_english_v1.1": "f"}.items():
+    for part, ids in {
+        "training_v1.0": "abcd",
+        "validation_v1.0": "e",
+        "public_test_english_v1.1": "f",
+    }.items():
         write(f"annotations/vatex_{part}.json", vatex(ids))
     write("vatex_private_test_without_annotations.json", [{"videoID": "x_000001_000011"}])
     named = {i: f"{i * 11}_000001_000011" for i in "abcdef"}
     for i in "abef":
         write(f"videos/{named[i]}.mp4")
-    assert splits(tmp_path) == {"train": [named["a"], named["b"]], "validation": [named["e"]], "test": [named["f"]]}
+    assert splits(tmp_path) == {
+        "train": [named["a"], named["b"]],
+        "validation": [named["e"]],
+        "test": [named["f"]],
+    }
     dataset = load_dataset(tmp_path, "train")
     assert captions_of(dataset)[named["a"]] == ["a one", "a two"]
     assert dataset.remarks == (
@@ -130,7 +162,9 @@ def test_vatex_in_the_halves_that_the_paper_uses(form: str, write: Write, tmp_pa
         write("RET/ref_captions.json", captions)
         (tmp_path / "RET" / "public_split").mkdir()
         for name, ids in zip(("trn", "val", "tst"), halves.values(), strict=True):
-            np.save(tmp_path / f"RET/public_split/{name}_names.npy", [f"{i * 11}{seconds}" for i in ids])
+            np.save(
+                tmp_path / f"RET/public_split/{name}_names.npy", [f"{i * 11}{seconds}" for i in ids]
+            )
     else:
         write("vatex_training_v1.0.json", vatex("ab"))
         write("vatex_validation_v1.0.json", vatex("cde"))
@@ -142,7 +176,9 @@ def test_vatex_in_the_halves_that_the_paper_uses(form: str, write: Write, tmp_pa
         write(f"videos/{i * 11}.mp4")
     dataset = load_dataset(tmp_path, "test")
     assert dataset.name == "VATEX, val1k5 and test1k5"
-    assert captions_of(dataset) == {f"{i * 11}_000001_000011": [f"{i} one", f"{i} two"] for i in "de"}
+    assert captions_of(dataset) == {
+        f"{i * 11}_000001_000011": [f"{i} one", f"{i} two"] for i in "de"
+    }
     assert dataset.videos[0].path == tmp_path / "videos/ddddddddddd.mp4"
     assert [len(ids) for ids in splits(tmp_path).values()] == [2, 1, 2]
 
@@ -155,12 +191,20 @@ def test_the_msrvtt_file_of_2017_beside_those_of_2016(write: Write, tmp_path: Pa
     write("test_videodatainfo_2017.json", {**test_of_2017, "sentences": []})
     for n in (*OFFICIAL, 10_000):
         write(f"video{n}.mp4")
-    assert splits(tmp_path) == {"train": ["video0", "video1"], "validation": ["video2"], "test": ["video3"]}
-    assert {len(some) for some in captions_of(load_dataset(tmp_path, "all")).values()} == {2}  # none twice
+    assert splits(tmp_path) == {
+        "train": ["video0", "video1"],
+        "validation": ["video2"],
+        "test": ["video3"],
+    }
+    assert {len(some) for some in captions_of(load_dataset(tmp_path, "all")).values()} == {
+        2
+    }  # none twice
 
 
 TOKEN = "".join(
-    f"{name}.jpg#{n}\t{name} , {n} .\n" for name in ("1000092795", "10002456", "1000268201") for n in (0, 1)
+    f"{name}.jpg#{n}\t{name} , {n} .\n"
+    for name in ("1000092795", "10002456", "1000268201")
+    for n in (0, 1)
 )
 
 
@@ -168,8 +212,16 @@ TOKEN = "".join(
     ("captions", "lists", "name"),
     [
         ("results_20130124.token", ("train.txt", "val.txt", "test.txt"), "Flickr30k"),
-        ("Flickr8k.token.txt", [f"Flickr_8k.{part}Images.txt" for part in ("train", "dev", "test")], "Flickr8k"),
-        ("flickr8k_captions.txt", [f"flickr8k_{part}Images.txt" for part in ("train", "dev", "test")], "Flickr8k"),
+        (
+            "Flickr8k.token.txt",
+            [f"Flickr_8k.{part}Images.txt" for part in ("train", "dev", "test")],
+            "Flickr8k",
+        ),
+        (
+            "flickr8k_captions.txt",
+            [f"flickr8k_{part}Images.txt" for part in ("train", "dev", "test")],
+            "Flickr8k",
+        ),
         ("captions.txt", ("train.txt", "val.txt", "test.txt"), "flickr"),
     ],
 )
@@ -178,12 +230,18 @@ def test_flickr_in_its_original_files(
 ) -> None:
     pictures = ["1000092795", "10002456", "1000268201"]
     rows = [line.split("\t") for line in TOKEN.splitlines()]
-    table = "image,caption\n" + "".join(f'{key.partition("#")[0]},"{caption}"\n' for key, caption in rows)
+    table = "image,caption\n" + "".join(
+        f'{key.partition("#")[0]},"{caption}"\n' for key, caption in rows
+    )
     write(f"flickr/{captions}", table if captions == "captions.txt" else TOKEN)
     for picture, listed in zip(pictures, lists, strict=True):
         write(f"flickr/{listed}", f"{picture}.jpg\n" if "Images" in listed else f"{picture}\n")
         write(f"flickr/images/{picture}.jpg")
-    assert splits(tmp_path / "flickr") == {"train": pictures[:1], "validation": pictures[1:2], "test": pictures[2:]}
+    assert splits(tmp_path / "flickr") == {
+        "train": pictures[:1],
+        "validation": pictures[1:2],
+        "test": pictures[2:],
+    }
     dataset = load_dataset(tmp_path / "flickr", "test")
     assert (dataset.name, dataset.remarks) == (name, ())
     assert captions_of(dataset) == {"1000268201": ["1000268201 , 0 .", "1000268201 , 1 ."]}
@@ -193,10 +251,17 @@ def test_coco_pictures_by_the_names_of_2017(write: Write, tmp_path: Path) -> Non
     images = []
     for n, split in enumerate(["restval", "val", "test"]):
         sentences = [{"tokens": ["a"], "raw": f"A cat {n}.", "imgid": n, "sentid": n}]
-        of_file = {"filepath": "val2014", "filename": f"COCO_val2014_{n:012d}.jpg", "imgid": n, "cocoid": n}
+        of_file = {
+            "filepath": "val2014",
+            "filename": f"COCO_val2014_{n:012d}.jpg",
+            "imgid": n,
+            "cocoid": n,
+        }
         images.append({**of_file, "split": split, "sentids": [n], "sentences": sentences})
     write("dataset_coco.json", {"images": images, "dataset": "coco"})
-    for n, folder in enumerate(["train2017", "train2017", "val2017"]):  # the splits of 2017 are others
+    for n, folder in enumerate(
+        ["train2017", "train2017", "val2017"]
+    ):  # the splits of 2017 are others
         write(f"{folder}/{n:012d}.jpg")
     assert [len(ids) for ids in splits(tmp_path).values()] == [1, 1, 1]
     assert load_dataset(tmp_path, "test").videos[0].path == tmp_path / "val2017/000000000002.jpg"
@@ -205,9 +270,16 @@ def test_coco_pictures_by_the_names_of_2017(write: Write, tmp_path: Path) -> Non
 @pytest.mark.parametrize("form", ["CSV", "JSONL"])
 def test_ones_own_splits(form: str, write: Write, tmp_path: Path) -> None:
     where = {"a": "train", "b": "val", "c": "test", "d": ""}
-    entries = [{"video_id": i, "caption": f"it is {i}", "split": split} for i, split in where.items()]
+    entries = [
+        {"video_id": i, "caption": f"it is {i}", "split": split} for i, split in where.items()
+    ]
     if form == "CSV":
-        write("c.csv", "\n".join(",".join(row) for row in (entries[0], *(entry.values() for entry in entries))))
+        write(
+            "c.csv",
+            "\n".join(
+                ",".join(row) for row in (entries[0], *(entry.values() for entry in entries))
+            ),
+        )
     else:
         write("c.jsonl", "\n".join(map(json.dumps, entries)))
     for i in where:
@@ -219,12 +291,18 @@ def test_ones_own_splits(form: str, write: Write, tmp_path: Path) -> None:
 def own(write: Write, count: int) -> Path:
     for n in range(count):
         write(f"v{n}.mp4")
-    return write("captions.csv", "video_id,caption\n" + "".join(f"v{n},it is {n}\n" for n in range(count)))
+    return write(
+        "captions.csv", "video_id,caption\n" + "".join(f"v{n},it is {n}\n" for n in range(count))
+    )
 
 
-def test_a_tenth_is_held_out_always_the_same_and_up_to_a_limit(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tenth_is_held_out_always_the_same_and_up_to_a_limit(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = own(write, 40)
-    train, validation = (set(captions_of(load_dataset(path, split))) for split in ("train", "validation"))
+    train, validation = (
+        set(captions_of(load_dataset(path, split))) for split in ("train", "validation")
+    )
     assert (len(train), len(validation), train & validation) == (36, 4, set())
     with monkeypatch.context() as context:
         context.setattr(load_module, "HELD_OUT", 2)
@@ -235,7 +313,9 @@ def test_a_tenth_is_held_out_always_the_same_and_up_to_a_limit(write: Write, mon
     assert set(captions_of(load_dataset(path, "validation"))) == validation
 
 
-def test_mismatches_are_reported(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mismatches_are_reported(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = "a,it is a,train\ngone,it is gone,train\nmute, ,train\n"
     write("captions.csv", "video_id,caption,split\n" + rows)
     for name in ("a.mp4", "mute.mp4", "extra.mp4", "cover.jpg", ".hidden.mp4"):
@@ -261,7 +341,9 @@ def test_ids_that_match_no_file_are_an_error(write: Write, tmp_path: Path) -> No
     )
 
 
-def test_a_video_is_taken_rather_than_its_picture_and_links_are_followed(write: Write, tmp_path: Path) -> None:
+def test_a_video_is_taken_rather_than_its_picture_and_links_are_followed(
+    write: Write, tmp_path: Path
+) -> None:
     write("elsewhere/v0.mp4")
     write("mine/v0.jpg")
     write("mine/captions.csv", "video_id,caption\nv0,it is 0\n")
@@ -271,9 +353,17 @@ def test_a_video_is_taken_rather_than_its_picture_and_links_are_followed(write: 
 
 
 WRONG: list[tuple[str, Any, str]] = [
-    ("MSRVTT_data.json", "{", r"MSRVTT_data.json cannot be used \(Expecting property.*Expected MSRVTT"),
+    (
+        "MSRVTT_data.json",
+        "{",
+        r"MSRVTT_data.json cannot be used \(Expecting property.*Expected MSRVTT",
+    ),
     ("MSRVTT_data.json", msrvtt({0: "trian"}), "unknown split 'trian'; expected one of train,"),
-    ("MSRVTT_JSFUSION_test.csv", "a,b\n1,2\n", r"column video_id is missing; found a, b\). Expected a CSV"),
+    (
+        "MSRVTT_JSFUSION_test.csv",
+        "a,b\n1,2\n",
+        r"column video_id is missing; found a, b\). Expected a CSV",
+    ),
 ]
 
 
@@ -291,7 +381,9 @@ def test_all_of_a_dataset_without_splits_is_its_test_split_and_that_is_said(writ
     path = own(write, 20)
     dataset = load_dataset(path, "test")
     assert (dataset.split, len(dataset.videos)) == ("all", 20)
-    assert dataset.remarks[0].startswith(f"{dataset.name} has no splits, so all of its 20 videos are taken.")
+    assert dataset.remarks[0].startswith(
+        f"{dataset.name} has no splits, so all of its 20 videos are taken."
+    )
     assert [len(load_dataset(path, part).videos) for part in ("train", "validation")] == [18, 2]
     path.write_text("video_id,caption,split\nv0,a,train\nv1,b,val\n", encoding="utf-8")
     with pytest.raises(DatasetError, match="has no test split here"):
@@ -302,11 +394,18 @@ def test_a_missing_path_or_split_is_one_sentence(write: Write, tmp_path: Path) -
     path = own(write, 2)
     with pytest.raises(DatasetError, match=r"/nowhere is not there\. Name the folder"):
         load_dataset("/nowhere")
-    with pytest.raises(ConfigError, match=r"Unknown kind of dataset 'tgif'\. Choose one of: captions, flickr, folder"):
+    with pytest.raises(
+        ConfigError,
+        match=r"Unknown kind of dataset 'tgif'\. Choose one of: captions, flickr, folder",
+    ):
         load_dataset(f"tgif:{tmp_path}")
-    with pytest.raises(DatasetError, match=r"Looked for vatex_training.*\(vatex\). Expected .*eric-xw.github.io"):
+    with pytest.raises(
+        DatasetError, match=r"Looked for vatex_training.*\(vatex\). Expected .*eric-xw.github.io"
+    ):
         load_dataset(f"vatex:{tmp_path}")
     write("more.csv", "video_id,caption\nv0,a\n")
-    with pytest.raises(DatasetError, match=r"several captions files \(captions.csv, more.csv\). Name one of them"):
+    with pytest.raises(
+        DatasetError, match=r"several captions files \(captions.csv, more.csv\). Name one of them"
+    ):
         load_dataset(tmp_path)
     assert len(load_dataset(path).videos) == 2

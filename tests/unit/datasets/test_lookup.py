@@ -86,7 +86,13 @@ def test_files_near_the_annotations_come_first_among_equals() -> None:
 
 def test_a_file_is_not_given_to_a_name_that_fits_it_worse_than_another() -> None:
     lookup = MediaLookup(Path("/set"), ["dogs/1.png", "x/2.png", "3.png"])
-    names = {"cats/1.png": "cats/1.png", "dogs/1.png": "dogs/1.png", "a": "a/2.png", "b": "b/2.png", "c": "/x/3.png"}
+    names = {
+        "cats/1.png": "cats/1.png",
+        "dogs/1.png": "dogs/1.png",
+        "a": "a/2.png",
+        "b": "b/2.png",
+        "c": "/x/3.png",
+    }
     located = lookup.locate({video_id: MediaName(name) for video_id, name in names.items()})
     assert located.files == {"dogs/1.png": "dogs/1.png", "c": "3.png"}
     assert located.unclear.keys() == {"cats/1.png", "a", "b"}
@@ -116,13 +122,17 @@ def test_equal_file_names_keep_their_own_captions(form: str, tmp_path: Path) -> 
     elif form == "suffixes":
         captions_csv(tmp_path, {"1.png": "a cat sits", "1.jpg": "a dog runs"}, "video_id")
     elif form == "Flickr":
-        (tmp_path / "captions.txt").write_text("image,caption\n1.png,a cat sits\n1.jpg,a dog runs\n")
+        (tmp_path / "captions.txt").write_text(
+            "image,caption\n1.png,a cat sits\n1.jpg,a dog runs\n"
+        )
         (tmp_path / "test.txt").write_text("1.jpg\n1.png\n")
     elif form == "Karpathy":
         entry = {"filename": "1.png", "split": "test"}
         cats = {**entry, "filepath": "cats", "sentences": [{"raw": "a cat sits"}]}
         dogs = {**entry, "filepath": "dogs", "sentences": [{"raw": "a dog runs"}]}
-        (tmp_path / "dataset.json").write_text(json.dumps({"dataset": "mine", "images": [cats, dogs]}))
+        (tmp_path / "dataset.json").write_text(
+            json.dumps({"dataset": "mine", "images": [cats, dogs]})
+        )
     else:
         for file, text in ((cat, "a cat sits"), (dog, "a dog runs")):
             (tmp_path / file).with_suffix(".txt").write_text(text)
@@ -162,18 +172,25 @@ def test_one_id_of_several_files_is_several_videos(tmp_path: Path) -> None:
 
 def test_a_number_as_id_is_no_file_name_where_a_path_is_given(tmp_path: Path) -> None:
     touch(tmp_path, "1.png", "red.png")
-    (tmp_path / "export.json").write_text(json.dumps([{"id": 1, "image": "/data/gone.png", "caption": "a red thing"}]))
+    (tmp_path / "export.json").write_text(
+        json.dumps([{"id": 1, "image": "/data/gone.png", "caption": "a red thing"}])
+    )
     with pytest.raises(DatasetError, match="None of the 1 videos"):
         load_dataset(tmp_path)
 
 
 def test_a_manifest_skips_unclear_rows_with_their_candidates(tmp_path: Path) -> None:
     touch(tmp_path, *TWO_FOLDERS, "2.png")
-    path = captions_csv(tmp_path, {"1": "a cat sits", "2": "a dog runs", "cats/1.png": "a cat"}, "video_id")
+    path = captions_csv(
+        tmp_path, {"1": "a cat sits", "2": "a dog runs", "cats/1.png": "a cat"}, "video_id"
+    )
     videos = {video.video_id: (video.path, reason) for video, reason in videos_of(path)}
     assert videos["2"] == (tmp_path / "2.png", "")
     assert videos["cats/1.png"] == (tmp_path / TWO_FOLDERS[0], "")
-    listed = {file.id: file.reason for file in list_files(Source("x", "mine", "manifest", path, within=tmp_path))}
+    listed = {
+        file.id: file.reason
+        for file in list_files(Source("x", "mine", "manifest", path, within=tmp_path))
+    }
     assert all(file in listed["1"] for file in TWO_FOLDERS)
     assert not listed["2"] and not listed["cats/1.png"]
 
@@ -186,7 +203,9 @@ def test_a_librarys_dataset_says_what_it_leaves_out(tmp_path: Path) -> None:
     assert any(TWO_FOLDERS[0] in file.reason for file in files)
 
 
-def test_tasks_find_files_by_their_folders_and_name_unclear_ones(tmp_path: Path, decoder: Decoder) -> None:
+def test_tasks_find_files_by_their_folders_and_name_unclear_ones(
+    tmp_path: Path, decoder: Decoder
+) -> None:
     for name in TWO_FOLDERS:
         picture(tmp_path / name)
     rows = "image_path,caption,negated_caption\n{},a cat,no cat\n{},a dog,no dog\n"
@@ -201,11 +220,16 @@ def test_tasks_find_files_by_their_folders_and_name_unclear_ones(tmp_path: Path,
 
 
 def test_pictures_plus_texts_find_files_by_their_folders(tmp_path: Path) -> None:
-    touch(tmp_path, *(f"videos/{part}/{number}.mp4" for part in ("0001", "0002") for number in (101, 102)))
+    touch(
+        tmp_path,
+        *(f"videos/{part}/{number}.mp4" for part in ("0001", "0002") for number in (101, 102)),
+    )
     rows = "txt1,txt2,pth1,pth2,edit\nOld,Young,0001/101,0002/101,make her young\nOld,Young,102,0002/102,make it new\n"
     (tmp_path / "webvid8m-covr_test.csv").write_text(rows)
     dataset = load_covr(tmp_path)
-    assert {name: path.relative_to(tmp_path).as_posix() for name, path in dataset.media.items()} == {
+    assert {
+        name: path.relative_to(tmp_path).as_posix() for name, path in dataset.media.items()
+    } == {
         "0001/101": "videos/0001/101.mp4",
         "0002/101": "videos/0002/101.mp4",
         "0002/102": "videos/0002/102.mp4",
@@ -215,8 +239,18 @@ def test_pictures_plus_texts_find_files_by_their_folders(tmp_path: Path) -> None
 
 
 def test_circo_ranks_unlabeled_images_alone(tmp_path: Path) -> None:
-    touch(tmp_path, *(f"unlabeled2017/{number:012d}.jpg" for number in (7, 8, 9)), "train2017/000000000001.jpg")
-    entry = {"id": 0, "reference_img_id": 7, "relative_caption": "is red", "target_img_id": 8, "gt_img_ids": [8]}
+    touch(
+        tmp_path,
+        *(f"unlabeled2017/{number:012d}.jpg" for number in (7, 8, 9)),
+        "train2017/000000000001.jpg",
+    )
+    entry = {
+        "id": 0,
+        "reference_img_id": 7,
+        "relative_caption": "is red",
+        "target_img_id": 8,
+        "gt_img_ids": [8],
+    }
     (tmp_path / "val.json").write_text(json.dumps([entry]))
     dataset = load_covr(tmp_path, "val")
     assert sorted(dataset.galleries[""]) == [f"{number:012d}" for number in (7, 8, 9)]
@@ -224,7 +258,11 @@ def test_circo_ranks_unlabeled_images_alone(tmp_path: Path) -> None:
 
 def test_features_of_one_name_in_two_collections_are_refused(tmp_path: Path) -> None:
     touch(
-        tmp_path, *(f"{folder}/feature.bin" for folder in ("a/features/clip", "b/features/clip", "c/features/other"))
+        tmp_path,
+        *(
+            f"{folder}/feature.bin"
+            for folder in ("a/features/clip", "b/features/clip", "c/features/other")
+        ),
     )
     with pytest.raises(DatasetError, match=r"a/features/clip.*b/features/clip"):
         find_features(tmp_path, "clip")

@@ -53,11 +53,15 @@ def split_folder(folder: Path, write: Write, way: str) -> None:
     rows: dict[str, list[Row]] = {}
     for split, count in COUNTS.items():
         in_folder = way in ("folder", "folders of pictures", "folder, equal names")
-        names = [f"{n}.png" if way == "folder, equal names" else f"{split}{n}.png" for n in range(count)]
+        names = [
+            f"{n}.png" if way == "folder, equal names" else f"{split}{n}.png" for n in range(count)
+        ]
         paths = [f"{split}/{name}" if in_folder else name for name in names]
         media(folder, *paths)
         shown = paths if way == "folders of pictures" else names
-        rows[split] = [{"file_name": name, "text": f"thing {n} of {split}"} for n, name in enumerate(shown)]
+        rows[split] = [
+            {"file_name": name, "text": f"thing {n} of {split}"} for n, name in enumerate(shown)
+        ]
     if way in ("folder", "folder, equal names"):
         for split, of_split in rows.items():
             write(folder / split / "metadata", of_split)
@@ -65,19 +69,26 @@ def split_folder(folder: Path, write: Write, way: str) -> None:
         for split, of_split in rows.items():
             write(folder / f"captions_{split}2017", of_split)
     elif way == "column":
-        write(folder / "captions", [{**row, "split": split} for split, of_split in rows.items() for row in of_split])
+        write(
+            folder / "captions",
+            [{**row, "split": split} for split, of_split in rows.items() for row in of_split],
+        )
     else:
         write(folder / "captions", [row for of_split in rows.values() for row in of_split])
 
 
-@pytest.mark.parametrize("way", ["folder", "folder, equal names", "file name", "column", "folders of pictures"])
+@pytest.mark.parametrize(
+    "way", ["folder", "folder, equal names", "file name", "column", "folders of pictures"]
+)
 @pytest.mark.parametrize("form", WRITERS)
 def test_a_split_is_read_wherever_it_is_named(form: str, way: str, tmp_path: Path) -> None:
     split_folder(tmp_path, WRITERS[form], way)
     captions: dict[Split, set[str]] = {}
     parts: tuple[Split, ...] = ("train", "validation", "test", "all")
     for part in parts:
-        captions[part] = {text for video in load_dataset(tmp_path, part).videos for text in video.captions}
+        captions[part] = {
+            text for video in load_dataset(tmp_path, part).videos for text in video.captions
+        }
     assert captions["test"] == {f"thing {n} of test" for n in range(3)}
     assert captions["train"] | captions["validation"] == {f"thing {n} of train" for n in range(12)}
     assert len(captions["validation"]) == 1
@@ -111,15 +122,19 @@ def test_the_nearest_name_says_the_split() -> None:
 def test_a_folder_that_alone_is_called_like_a_split_is_none(tmp_path: Path) -> None:
     media(tmp_path, "train/1.png", "boat/2.png")  # things that move
     write_csv(
-        tmp_path / "captions", [{"path": "train/1.png", "caption": "a train"}, {"path": "boat/2.png", "caption": "b"}]
+        tmp_path / "captions",
+        [{"path": "train/1.png", "caption": "a train"}, {"path": "boat/2.png", "caption": "b"}],
     )
     assert load_dataset(tmp_path, "test").split == "all"
 
 
 @pytest.mark.parametrize(
-    "names", [("a.csv", "b.csv"), ("a.json", "b.json"), ("a.csv", "b.json"), ("x/a.csv", "train.csv")]
+    "names",
+    [("a.csv", "b.csv"), ("a.json", "b.json"), ("a.csv", "b.json"), ("x/a.csv", "train.csv")],
 )
-def test_several_captions_files_without_splits_are_refused_by_name(names: tuple[str, str], tmp_path: Path) -> None:
+def test_several_captions_files_without_splits_are_refused_by_name(
+    names: tuple[str, str], tmp_path: Path
+) -> None:
     media(tmp_path, "1.png")
     for name in names:
         path = tmp_path / name
@@ -142,25 +157,36 @@ def test_files_that_hold_no_captions_do_not_count(tmp_path: Path) -> None:
 def own(folder: Path) -> None:
     media(folder, "v1.png", "v2.png")
     rows = [("v1", "train"), ("v2", "train"), ("v1", "test")]
-    write_csv(folder / "mine", [{"video_id": name, "caption": "x", "split": split} for name, split in rows])
+    write_csv(
+        folder / "mine",
+        [{"video_id": name, "caption": "x", "split": split} for name, split in rows],
+    )
 
 
 def own_folders(folder: Path) -> None:
     media(folder, "v1.png", "v2.png")
     for split, names in {"train": ("v1", "v2"), "test": ("v1",)}.items():
         (folder / split).mkdir()
-        write_lines(folder / split / "metadata", [{"video_id": name, "caption": "x"} for name in names])
+        write_lines(
+            folder / split / "metadata", [{"video_id": name, "caption": "x"} for name in names]
+        )
 
 
 def own_paths(folder: Path) -> None:
     media(folder, "v1.png", "v2.png")
     rows = [("1", "v1.png", "train"), ("2", "v2.png", "train"), ("3", "V1.PNG", "test")]
-    write_array(folder / "mine", [{"id": n, "image": file, "caption": "x", "split": part} for n, file, part in rows])
+    write_array(
+        folder / "mine",
+        [{"id": n, "image": file, "caption": "x", "split": part} for n, file, part in rows],
+    )
 
 
 def msrvtt(folder: Path) -> None:
     media(folder, "v1.mp4", "v2.mp4")
-    videos = [{"video_id": name, "split": split} for name, split in (("v1", "train"), ("v2", "train"), ("v1", "test"))]
+    videos = [
+        {"video_id": name, "split": split}
+        for name, split in (("v1", "train"), ("v2", "train"), ("v1", "test"))
+    ]
     sentences = [{"video_id": name, "caption": "x"} for name in ("v1", "v2")]
     (folder / "MSRVTT_data.json").write_text(json.dumps({"videos": videos, "sentences": sentences}))
 
@@ -184,8 +210,13 @@ def vatex(folder: Path) -> None:
 
 def karpathy(folder: Path) -> None:
     media(folder, "v1.jpg", "v2.jpg")
-    entries = [(name, split) for name, split in (("v1.jpg", "train"), ("v2.jpg", "train"), ("v1.jpg", "test"))]
-    images = [{"filename": name, "split": split, "sentences": [{"raw": "x"}]} for name, split in entries]
+    entries = [
+        (name, split)
+        for name, split in (("v1.jpg", "train"), ("v2.jpg", "train"), ("v1.jpg", "test"))
+    ]
+    images = [
+        {"filename": name, "split": split, "sentences": [{"raw": "x"}]} for name, split in entries
+    ]
     (folder / "dataset.json").write_text(json.dumps({"dataset": "mine", "images": images}))
 
 
@@ -201,7 +232,9 @@ def coco(folder: Path) -> None:
     for split, names in {"train": ("v2.jpg", "v1.jpg"), "val": ("v1.jpg",)}.items():
         images = [{"id": n, "file_name": name} for n, name in enumerate(names)]
         notes = [{"image_id": image["id"], "caption": "x"} for image in images]
-        (folder / f"captions_{split}2017.json").write_text(json.dumps({"images": images, "annotations": notes}))
+        (folder / f"captions_{split}2017.json").write_text(
+            json.dumps({"images": images, "annotations": notes})
+        )
 
 
 LEAKS = (own, own_folders, own_paths, msrvtt, jsfusion, vatex, karpathy, flickr, coco)
@@ -224,10 +257,16 @@ def test_mscocos_own_files_are_read_with_their_splits(tmp_path: Path) -> None:
     for folder, images in numbers.items():
         media(tmp_path, *(f"{folder}/{n:012}.jpg" for n in images))
         listed = [{"id": n, "file_name": f"{n:012}.jpg", "width": 32, "height": 32} for n in images]
-        notes = [{"id": 10 * n + k, "image_id": n, "caption": f"thing {n}, {k}"} for n in images for k in (0, 1)]
+        notes = [
+            {"id": 10 * n + k, "image_id": n, "caption": f"thing {n}, {k}"}
+            for n in images
+            for k in (0, 1)
+        ]
         path = tmp_path / "annotations" / f"captions_{folder}.json"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps({"info": {}, "licenses": [], "images": listed, "annotations": notes}))
+        path.write_text(
+            json.dumps({"info": {}, "licenses": [], "images": listed, "annotations": notes})
+        )
     (tmp_path / "annotations" / "instances_val2017.json").write_text(
         '{"images": [], "annotations": [], "caption": ""}'
     )
@@ -238,9 +277,14 @@ def test_mscocos_own_files_are_read_with_their_splits(tmp_path: Path) -> None:
     assert len(load_dataset(tmp_path, "train").videos) == 3
 
 
-def test_evaluation_takes_the_validation_split_where_no_test_split_is(tmp_path: Path, decoder: Decoder) -> None:
+def test_evaluation_takes_the_validation_split_where_no_test_split_is(
+    tmp_path: Path, decoder: Decoder
+) -> None:
     media(tmp_path, "a.png", "b.png")
-    write_csv(tmp_path / "captions_val", [{"path": f"{name}.png", "caption": f"a {name}"} for name in "ab"])
+    write_csv(
+        tmp_path / "captions_val",
+        [{"path": f"{name}.png", "caption": f"a {name}"} for name in "ab"],
+    )
     with Cache(tmp_path.parent / "cache") as cache:
         places = tmp_path.parent, decoder, cache, silent
         benchmark = load_benchmark(Data(str(tmp_path)), *places)

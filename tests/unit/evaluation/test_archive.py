@@ -26,7 +26,11 @@ def test_saved_reports_are_listed_and_opened(archive: Archive) -> None:
     report_id = archive.add(report)
     (entry,) = archive.entries()
     assert report_id.startswith("own-words-b-")
-    assert (entry.report_id, entry.name, entry.systems) == (report_id, "Own words, <b>", ("words", "words drop"))
+    assert (entry.report_id, entry.name, entry.systems) == (
+        report_id,
+        "Own words, <b>",
+        ("words", "words drop"),
+    )
     assert entry.created == report.created
     assert archive.load(report_id).metrics == report.metrics
     assert archive.summary(report_id)["systems"][1]["metrics"] == report.metrics["words drop"]
@@ -34,16 +38,32 @@ def test_saved_reports_are_listed_and_opened(archive: Archive) -> None:
 
 def test_downloads_are_written_with_one_column_of_ranks_per_system(archive: Archive) -> None:
     folder = archive.folder / archive.add(report_of(System("words"), System("words", "boolean", 1)))
-    names = {"report.json", "queries.jsonl", "queries.csv", "arrays.npz", "table.md", "table.csv", "table.tex"}
+    names = {
+        "report.json",
+        "queries.jsonl",
+        "queries.csv",
+        "arrays.npz",
+        "table.md",
+        "table.csv",
+        "table.tex",
+    }
     assert {path.name for path in folder.iterdir()} == names
     with (folder / "queries.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 5
     asked = {"kind": "composed", "text": "sings and not dancing", "cue": "not", "wanted": "sings"}
-    assert rows[3] == {**asked, "unwanted": "dancing", "num_relevant": "1", "words": "3", "words boolean α 1": "1"}
+    assert rows[3] == {
+        **asked,
+        "unwanted": "dancing",
+        "num_relevant": "1",
+        "words": "3",
+        "words boolean α 1": "1",
+    }
 
 
-def test_a_report_keeps_the_name_that_it_was_given_until_that_is_taken_away(archive: Archive) -> None:
+def test_a_report_keeps_the_name_that_it_was_given_until_that_is_taken_away(
+    archive: Archive,
+) -> None:
     report_id = archive.add(report_of(System("words")))
     first = archive.entries()[0].name
     archive.rename(report_id, " Mine ")
@@ -59,7 +79,10 @@ def test_a_report_keeps_the_name_that_it_was_given_until_that_is_taken_away(arch
 def test_repeating_an_evaluation_replaces_its_report_only(archive: Archive) -> None:
     first = archive.add(report_of(System("words")))
     assert archive.add(report_of(System("words"))) == first
-    others = [report_of(System("words"), System("words", "drop")), report_of(System("words"), source={"seed": 2})]
+    others = [
+        report_of(System("words"), System("words", "drop")),
+        report_of(System("words"), source={"seed": 2}),
+    ]
     assert len({first, *map(archive.add, others)}) == len(archive.entries()) == 3
 
 
@@ -81,14 +104,18 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("what", DAMAGED)
-def test_a_damaged_report_alone_is_listed_as_unreadable_until_deleted(archive: Archive, what: str) -> None:
+def test_a_damaged_report_alone_is_listed_as_unreadable_until_deleted(
+    archive: Archive, what: str
+) -> None:
     good = archive.add(report_of(System("words")))
     (archive.folder / "bad").mkdir()
     (archive.folder / "bad" / "report.json").write_text(DAMAGED[what])
     first, last = archive.entries()
     assert (first.report_id, first.problem, last.report_id) == (good, "", "bad") and last.problem
     assert archive.load(good).name == first.name
-    with pytest.raises(ConfigError, match=r"^bad has no readable report \([^\n]+\)\. Evaluate again\.$"):
+    with pytest.raises(
+        ConfigError, match=r"^bad has no readable report \([^\n]+\)\. Evaluate again\.$"
+    ):
         archive.load("bad")
     archive.delete("bad")
     assert [entry.report_id for entry in archive.entries()] == [good]
@@ -102,10 +129,17 @@ def test_tags_and_notes_are_saved_exported_and_survive_another_evaluation(archiv
     archive.annotate(report_id, 3, Remark("ambiguous", "Who sings, and\nwho dances?"))
     archive.annotate(report_id, 1, Remark("misread"))
     archive.add(report)
-    assert archive.remarks(report_id) == {3: Remark("ambiguous", "Who sings, and\nwho dances?"), 1: Remark("misread")}
+    assert archive.remarks(report_id) == {
+        3: Remark("ambiguous", "Who sings, and\nwho dances?"),
+        1: Remark("misread"),
+    }
     with (folder / "queries.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert (rows[3]["tag"], rows[3]["note"], rows[0]["tag"]) == ("ambiguous", "Who sings, and\nwho dances?", "")
+    assert (rows[3]["tag"], rows[3]["note"], rows[0]["tag"]) == (
+        "ambiguous",
+        "Who sings, and\nwho dances?",
+        "",
+    )
     archive.annotate(report_id, 3, Remark())
     assert archive.remarks(report_id) == {1: Remark("misread")}
 
@@ -123,7 +157,9 @@ archive.annotate(report_id, int(place), Remark("last"))
 """
 
 
-def test_no_note_is_lost_when_several_processes_write(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_note_is_lost_when_several_processes_write(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
     report_id = archive.add(report_of(System("words")))
     arguments = ["-c", str(archive.folder), report_id]
     command = [sys.executable, "-c", WRITES, *arguments[1:], "0"]
@@ -148,8 +184,12 @@ def test_a_note_that_a_spreadsheet_would_compute_is_written_as_text_and_stays_as
     assert archive.remarks(report_id)[0].note == formula
 
 
-@pytest.mark.parametrize("text", ["{", "[" * 100_000, '{"queries": {"x": {"tag": "", "note": ""}}}', '{"schema": 9}'])
-def test_a_damaged_review_counts_as_none_but_is_not_overwritten(archive: Archive, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["{", "[" * 100_000, '{"queries": {"x": {"tag": "", "note": ""}}}', '{"schema": 9}']
+)
+def test_a_damaged_review_counts_as_none_but_is_not_overwritten(
+    archive: Archive, text: str
+) -> None:
     report_id = archive.add(report_of(System("words")))
     path = archive.folder / report_id / REVIEW
     path.write_text(text)
@@ -171,7 +211,8 @@ def test_a_full_archive_has_no_room_until_a_report_is_deleted(
     archive.check_room()
     report_id = archive.add(report_of(System("words", "drop")))
     with pytest.raises(
-        ConfigError, match=r"There are 2 reports of [\d.]+ [KM]B, and no room .* Ask the owner to delete"
+        ConfigError,
+        match=r"There are 2 reports of [\d.]+ [KM]B, and no room .* Ask the owner to delete",
     ):
         archive.check_room()
     archive.delete(report_id)

@@ -23,12 +23,16 @@ CAPTIONS = {
 
 
 @pytest.fixture
-def load(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> Callable[..., TextBenchmark]:
+def load(
+    tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
+) -> Callable[..., TextBenchmark]:
     """Write a folder of captioned videos, and read it as a benchmark."""
     for level, name in enumerate(CAPTIONS):
         write_video(f"data/{name}.avi", [level])
     lines = [f"{name},{caption}" for name, captions in CAPTIONS.items() for caption in captions]
-    (tmp_path / "data" / "captions.csv").write_text("\n".join(["video_id,caption", *lines]), encoding="utf-8")
+    (tmp_path / "data" / "captions.csv").write_text(
+        "\n".join(["video_id,caption", *lines]), encoding="utf-8"
+    )
 
     def load_data(name: str = str(tmp_path / "data"), **more: Any) -> TextBenchmark:
         with Cache(tmp_path / "cache") as cache:
@@ -38,7 +42,9 @@ def load(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> 
     return load_data
 
 
-def test_a_dataset_gives_original_negated_and_composed_queries(load: Callable[..., TextBenchmark]) -> None:
+def test_a_dataset_gives_original_negated_and_composed_queries(
+    load: Callable[..., TextBenchmark],
+) -> None:
     benchmark = load()
     ids = benchmark.video_ids
     assert ids == ("guitar", "stool", "both", "dog")
@@ -50,17 +56,27 @@ def test_a_dataset_gives_original_negated_and_composed_queries(load: Callable[..
         if query.kind == "negated":
             assert query.original is not None and query.cue in {"not", "n't"}
             of = benchmark.queries[query.original]
-            assert of.relevant is query.relevant and len(set(of.text.split()) - set(query.text.split())) <= 1
+            assert (
+                of.relevant is query.relevant
+                and len(set(of.text.split()) - set(query.text.split())) <= 1
+            )
     assert sum(query.kind == "negated" for query in benchmark.queries) == 7
     # captions of one video have both, so that "guitar" is hard, and "both" alone is right
     composed = next(
-        query for query in benchmark.queries if query.kind == "composed" and query.unwanted[0].startswith("sit")
+        query
+        for query in benchmark.queries
+        if query.kind == "composed" and query.unwanted[0].startswith("sit")
     )
     assert composed.wanted and "guitar" in composed.wanted and composed.cue
-    assert ([ids[row] for row in composed.relevant], [ids[row] for row in composed.hard]) == (["both"], ["guitar"])
+    assert ([ids[row] for row in composed.relevant], [ids[row] for row in composed.hard]) == (
+        ["both"],
+        ["guitar"],
+    )
 
 
-def test_a_benchmark_of_files_knows_where_they_are(load: Callable[..., TextBenchmark], tmp_path: Path) -> None:
+def test_a_benchmark_of_files_knows_where_they_are(
+    load: Callable[..., TextBenchmark], tmp_path: Path
+) -> None:
     benchmark = load()
     assert {video.video_id: video.path.name for video in benchmark.videos} == {
         name: f"{name}.avi" for name in CAPTIONS
@@ -75,7 +91,9 @@ def test_released_query_sets_are_read(load: Callable[..., TextBenchmark], tmp_pa
     sets = tmp_path / "sets"
     sets.mkdir()
     (sets / "original.txt").write_text("dog#enc#0 a dog runs\nlost#enc#0 a cat\n", encoding="utf-8")
-    (sets / "negated.txt").write_text("dog#enc#0 a dog does not run\nlost#enc#0 no cat\n", encoding="utf-8")
+    (sets / "negated.txt").write_text(
+        "dog#enc#0 a dog does not run\nlost#enc#0 no cat\n", encoding="utf-8"
+    )
     (sets / "composed.jsonl").write_text(
         '{"cap_id": "s0", "caption": "a man sits and not plays", "video_ids": ["stool", "lost"]}\n'
         '{"cap_id": "s1", "caption": "a cat sits and not runs", "video_ids": ["lost"]}\n',
@@ -83,7 +101,11 @@ def test_released_query_sets_are_read(load: Callable[..., TextBenchmark], tmp_pa
     )
     original, negated, composed = load(queries=sets).queries
     assert (original.text, original.relevant.tolist()) == ("a dog runs", [3])
-    assert (negated.text, negated.relevant.tolist(), negated.original) == ("a dog does not run", [3], 0)
+    assert (negated.text, negated.relevant.tolist(), negated.original) == (
+        "a dog does not run",
+        [3],
+        0,
+    )
     assert (composed.relevant.tolist(), composed.wanted, composed.cue) == ([1], None, "not")
     with pytest.raises(ConfigError, match=r"nothing has no query sets \(original\.txt"):
         load(queries=tmp_path / "nothing")
@@ -95,7 +117,9 @@ def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_coun
     """nT2VR's negated queries have the ids of their captions with a number: `cap_id#N`."""
     sets = tmp_path / "sets"
     sets.mkdir()
-    (sets / "test.caption.txt").write_text("dog#enc#0 a dog runs\nlost#enc#0 a cat\nstool#enc#0\n", encoding="utf-8")
+    (sets / "test.caption.txt").write_text(
+        "dog#enc#0 a dog runs\nlost#enc#0 a cat\nstool#enc#0\n", encoding="utf-8"
+    )
     (sets / "test.negated.txt").write_text(
         "dog#enc#0#0 a dog does not run\ndog#enc#0#1 a dog doesn't run\nlost#enc#0#0 no cat\ndog#enc#7#0 no dog\n"
     )
@@ -132,7 +156,9 @@ def test_kinds_of_queries_that_the_captions_do_not_give_are_named(
     assert nouns.digest == replace(nouns, gaps=()).digest  # results that are stored are found again
 
 
-def test_a_kind_that_unreadable_files_take_away_is_named(load: Callable[..., TextBenchmark]) -> None:
+def test_a_kind_that_unreadable_files_take_away_is_named(
+    load: Callable[..., TextBenchmark],
+) -> None:
     benchmark = load()
     left = benchmark.without(dict.fromkeys(("guitar", "stool", "both"), "damaged"))
     assert {query.kind for query in left.queries} == {"original", "negated"}

@@ -26,7 +26,12 @@ TEXTS = ("a man sings", "a man not sings", "a dog", "a man dancing", "dog dancin
 
 def benchmark_of(questions: list[JudgedQuery], texts: tuple[str, ...] = TEXTS) -> TextBenchmark:
     return TextBenchmark(
-        "questions", VIDEOS, tuple(questions), lambda *_: EmbeddedVideos(embedded(*VIDEOS)), {}, texts=texts
+        "questions",
+        VIDEOS,
+        tuple(questions),
+        lambda *_: EmbeddedVideos(embedded(*VIDEOS)),
+        {},
+        texts=texts,
     )
 
 
@@ -38,11 +43,15 @@ def test_accuracies_by_hand() -> None:
     questions = [
         question("choice", "a man sings", 0, 2, 3, 4, group="positive"),  # right
         question("choice", "a dog", 1, 0, 3, 1, group="negative"),  # right
-        question("choice", "a dog", 1, 4, group="negative"),  # the other fits as well: ties count against
+        question(
+            "choice", "a dog", 1, 4, group="negative"
+        ),  # the other fits as well: ties count against
         question("pair", "a man sings", 0, 1),  # deaf to "not": a tie again
     ]
     models: Any = WordModels()
-    report = evaluate(benchmark_of(questions), [System("words"), System("words", "boolean", 1)], models)
+    report = evaluate(
+        benchmark_of(questions), [System("words"), System("words", "boolean", 1)], models
+    )
     assert report.metrics["words"] == pytest.approx(
         {
             "choice/accuracy": 200 / 3,
@@ -77,7 +86,9 @@ def test_ranks_match_a_loop_over_texts() -> None:
 def test_a_report_of_questions_survives_saving_and_has_its_own_columns(tmp_path: Path) -> None:
     models: Any = WordModels()
     report = evaluate(
-        benchmark_of([question("choice", "a man sings", 0, 2, 3, group="hybrid")]), [System("words")], models
+        benchmark_of([question("choice", "a man sings", 0, 2, 3, group="hybrid")]),
+        [System("words")],
+        models,
     )
     report.save(tmp_path)
     read = load_report(tmp_path)
@@ -86,7 +97,9 @@ def test_a_report_of_questions_survives_saving_and_has_its_own_columns(tmp_path:
 
 
 @pytest.fixture
-def read(tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder) -> Callable[[str], TextBenchmark]:
+def read(
+    tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
+) -> Callable[[str], TextBenchmark]:
     """Write a task beside two videos and read it."""
     write_video("dark.avi", [0, 0])
     write_video("more/light.avi", [255, 255])
@@ -105,7 +118,9 @@ dark.avi,"['a dark room, no light', ""it isn't bright""]"
 more/light.avi,"['a bright room']"
 """)
     assert benchmark.video_ids == ("dark.avi", "more/light.avi")
-    assert [(query.kind, query.text, query.relevant.tolist(), query.cue) for query in benchmark.queries] == [
+    assert [
+        (query.kind, query.text, query.relevant.tolist(), query.cue) for query in benchmark.queries
+    ] == [
         ("retrieval", "a dark room, no light", [0], "no"),
         ("retrieval", "it isn't bright", [0], "n't"),
         ("retrieval", "a bright room", [1], ""),
@@ -123,5 +138,8 @@ dark.avi,0,c,a,e,b,negative
         ["a", "b", "d"],
         "hybrid",
     )
-    assert (second.text, [benchmark.texts[other] for other in second.others]) == ("c", ["a", "e", "b"])
+    assert (second.text, [benchmark.texts[other] for other in second.others]) == (
+        "c",
+        ["a", "e", "b"],
+    )
     assert benchmark.video_ids == ("dark.avi",)

@@ -28,17 +28,23 @@ def asked(labels: list[tuple[str, str]], prompts: Prompts | None = None) -> Task
 
 
 def test_the_delta_of_negated_prompts_by_hand() -> None:
-    _, questions, texts, averaged, *_ = asked([(name, "") for name in ("Cat", "dog", "golden_dog", "CAT")])
+    _, questions, texts, averaged, *_ = asked(
+        [(name, "") for name in ("Cat", "dog", "golden_dog", "CAT")]
+    )
     assert not averaged
     assert texts[:2] == ("this is a photo of a cat", "this is a photo of a dog")
     assert texts[5] == "this is not a photo of a golden dog"
     assert [query.text for query in questions[:4]] == [*texts[:3], texts[0]]
-    assert [[texts[other] for other in query.others] for query in questions[5:6]] == [[texts[3], texts[5]]]
-    # the first video shows none of the three: all tie, as "dog" and "golden dog" do for two others. Ties count
-    # against the model: they are no right answers when asked, and are when denied
+    assert [[texts[other] for other in query.others] for query in questions[5:6]] == [
+        [texts[3], texts[5]]
+    ]
+    # the first video shows none of the three: all tie, as "dog" and "golden dog" do for two others.
+    # Ties count against the model: they are no right answers when asked, and are when denied
     models: Any = WordModels()
     metrics = evaluate(
-        benchmark_of(list(questions), texts), [System("words"), System("words", "boolean", 1)], models
+        benchmark_of(list(questions), texts),
+        [System("words"), System("words", "boolean", 1)],
+        models,
     ).metrics
     assert metrics["words"] == pytest.approx(
         {"class/accuracy": 25, "class/top-5": 100, "class/negated": 100, "class/delta": 25 - 100}
@@ -67,15 +73,25 @@ def test_several_prompts_are_averaged_and_normalised() -> None:
     (vectors, _), *_ = ask_systems(
         encoder, [System("words")], questions, lambda text: pytest.fail(text), averaged=averaged
     )
-    # "dog" is (0 0 1 0 0) and "dancing dog" (0 1 1 0 0): the mean is (0 1/2 1 0 0), whose norm is sqrt(5) / 2
+    # "dog" is (0 0 1 0 0) and "dancing dog" (0 1 1 0 0): the mean is (0 1/2 1 0 0), whose norm is
+    # sqrt(5) / 2
     assert vectors[0] == pytest.approx(np.array([0, 1, 2, 0, 0]) / np.sqrt(5))
     assert averaged == {"dog": ("dog", "dancing dog"), "cat": ("cat", "dancing cat")}
 
 
 def test_data_sets_have_classes_of_their_own_and_count_equally_in_the_mean() -> None:
-    labels = [("dog", "pets"), ("cat", "pets"), ("dog", "wild"), ("fox", "wild"), ("owl", "wild"), ("dog", "wild")]
+    labels = [
+        ("dog", "pets"),
+        ("cat", "pets"),
+        ("dog", "wild"),
+        ("fox", "wild"),
+        ("owl", "wild"),
+        ("dog", "wild"),
+    ]
     _, questions, texts, *_ = asked(labels)
-    assert [[texts[other] for other in query.others] for query in questions[:1]] == [["this is a photo of a cat"]]
+    assert [[texts[other] for other in query.others] for query in questions[:1]] == [
+        ["this is a photo of a cat"]
+    ]
     ranks = np.array([1, 1, 1, 2, 7, 2, *(2 for _ in range(6))], np.int32)
     nothing = np.zeros(12, np.float32)
     measured = Measured(ranks, nothing, nothing, nothing)
@@ -89,9 +105,15 @@ def test_data_sets_have_classes_of_their_own_and_count_equally_in_the_mean() -> 
 def test_prompts_are_read_and_those_that_deny_are_told_by_their_negation(tmp_path: Path) -> None:
     assert read_prompts("", tmp_path) == Prompts()
     assert read_prompts("{}", tmp_path) == Prompts(("{}",), ())
-    (tmp_path / "prompts.txt").write_text("a photo of a {}.\n\na photo without a {}.\nart of {}\n", encoding="utf-8")
+    (tmp_path / "prompts.txt").write_text(
+        "a photo of a {}.\n\na photo without a {}.\nart of {}\n", encoding="utf-8"
+    )
     read = Prompts(("a photo of a {}.", "art of {}"), ("a photo without a {}.",))
-    assert read_prompts("", tmp_path) == read_prompts(str(tmp_path / "prompts.txt"), tmp_path / "else") == read
+    assert (
+        read_prompts("", tmp_path)
+        == read_prompts(str(tmp_path / "prompts.txt"), tmp_path / "else")
+        == read
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +135,12 @@ def test_unusable_prompts_are_refused(tmp_path: Path, content: bytes, reason: st
 @pytest.fixture
 def folder(tmp_path: Path, write_video: Callable[..., Path]) -> Path:
     """Two data sets, whose files have the same names."""
-    for name in ("pets/tabby_cat/1.avi", "pets/dog/1.avi", "wild/test/fox/1.avi", "wild/test/owl/1.avi"):
+    for name in (
+        "pets/tabby_cat/1.avi",
+        "pets/dog/1.avi",
+        "wild/test/fox/1.avi",
+        "wild/test/owl/1.avi",
+    ):
         write_video(f"data/{name}", [0, 200])
     (tmp_path / "data" / "pets" / "dog" / "notes.txt").write_text("-")
     return tmp_path / "data"
@@ -123,7 +150,12 @@ def test_folders_per_class_are_read(folder: Path, tmp_path: Path, decoder: Decod
     with Cache(tmp_path / "cache") as cache:
         both = load_benchmark(Data(f"classes:{folder}"), tmp_path, decoder, cache, lambda *_: None)
         one = class_benchmark(folder / "pets", decoder, cache, prompts="{}")
-    assert both.video_ids == ("pets/dog/1.avi", "pets/tabby_cat/1.avi", "wild/test/fox/1.avi", "wild/test/owl/1.avi")
+    assert both.video_ids == (
+        "pets/dog/1.avi",
+        "pets/tabby_cat/1.avi",
+        "wild/test/fox/1.avi",
+        "wild/test/owl/1.avi",
+    )
     assert [query.group for query in both.queries] == ["pets", "pets", "wild/test", "wild/test"] * 2
     assert one.texts == ("dog", "tabby cat") and [query.group for query in one.queries] == ["", ""]
 
@@ -142,4 +174,6 @@ def test_questions_about_the_world_have_one_true_answer(tmp_path: Path) -> None:
         scene = scenes[query.relevant[0]]
         claim, denies = claims[query.text]
         assert claim.holds(scene) and denies == (query.kind == "negated class")
-        assert len(query.others) and not any(claims[benchmark.texts[other]][0].holds(scene) for other in query.others)
+        assert len(query.others) and not any(
+            claims[benchmark.texts[other]][0].holds(scene) for other in query.others
+        )

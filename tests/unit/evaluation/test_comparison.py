@@ -16,7 +16,9 @@ from nt2vr.evaluation.text_benchmark import TextBenchmark
 KEY = "composed/hard_pairs"
 CUES = ["not"] * 12 + ["without"] * 10 + ["never"] * 4 + ["except"] * 3
 A = [0.5] * 29
-B = [1.0] * 12 + [0.25, 0.75] * 5 + [0.5] * 7  # better with "not", noise with "without", the same elsewhere
+B = (
+    [1.0] * 12 + [0.25, 0.75] * 5 + [0.5] * 7
+)  # better with "not", noise with "without", the same elsewhere
 
 
 def report_with(queries: list[JudgedQuery], videos: int, **ranks: Any) -> Report:
@@ -28,13 +30,19 @@ def report_with(queries: list[JudgedQuery], videos: int, **ranks: Any) -> Report
         {},
     )
     none = np.full(len(queries), np.nan, np.float32)
-    results = [Result(name, {}, Measured(np.array(each, np.int32), none, none, none)) for name, each in ranks.items()]
+    results = [
+        Result(name, {}, Measured(np.array(each, np.int32), none, none, none))
+        for name, each in ranks.items()
+    ]
     return benchmark.report(results)
 
 
 def ordered(**shares: list[float]) -> Report:
     """A report whose systems have these shares of hard pairs."""
-    queries = [JudgedQuery("composed", f"x {cue}", row_array([row]), cue=cue) for row, cue in enumerate(CUES)]
+    queries = [
+        JudgedQuery("composed", f"x {cue}", row_array([row]), cue=cue)
+        for row, cue in enumerate(CUES)
+    ]
     report = report_with(queries, 29, **dict.fromkeys(shares, [1] * 29))
     for result, share in zip(report.results, shares.values(), strict=True):
         object.__setattr__(result.measured, "ordered", np.array(share, np.float32))
@@ -102,7 +110,10 @@ def test_queries_are_sorted_by_gain_with_reversed_sign_for_negated_ones() -> Non
     [
         (dict(kind="composed"), [2, 3]),
         (dict(kind="composed", cue="without"), [3]),
-        (dict(fails_everywhere=True), [2, 3, 4]),  # no relevant video, or the wrong one, on all first pages
+        (
+            dict(fails_everywhere=True),
+            [2, 3, 4],
+        ),  # no relevant video, or the wrong one, on all first pages
         (dict(change="improved"), [1, 0, 2]),
         (dict(change="worsened"), [3, 4]),
         (dict(places=[4, 0]), [0, 4]),
@@ -119,7 +130,9 @@ def test_all_measures_are_compared_as_each_breakdown_compares_one() -> None:
     everything = break_down(report, "A", "B", KEY)[0]
     difference = next(each for each in report.compare("A", "B") if each.measure == KEY)
     assert difference.num_queries == everything.num_queries
-    assert [difference.first, difference.second, difference.difference] == pytest.approx(everything.means)
+    assert [difference.first, difference.second, difference.difference] == pytest.approx(
+        everything.means
+    )
     assert difference.interval == everything.intervals[2] and difference.p == everything.p
     assert difference.is_noise == everything.is_noise
 

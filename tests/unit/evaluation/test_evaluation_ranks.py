@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.scoring import first_ranks, first_rows, inner_products, ordered_shares, shares_among_first
+from nt2vr.evaluation.scoring import (
+    first_ranks,
+    first_rows,
+    inner_products,
+    ordered_shares,
+    shares_among_first,
+)
 
 YES, NO = True, False
 RNG = np.random.default_rng(0)
@@ -49,19 +55,25 @@ def test_a_constant_model_gets_no_credit(score: float) -> None:
 
 
 @pytest.mark.parametrize("scores", [TIED, DISTINCT], ids=["ties", "no ties"])
-def test_the_first_videos_match_the_sorted_list_with_relevant_ones_last_in_ties(scores: Any) -> None:
+def test_the_first_videos_match_the_sorted_list_with_relevant_ones_last_in_ties(
+    scores: Any,
+) -> None:
     found = first_rows(scores, SOME, 10)
     for row, right, first in zip(scores.tolist(), SOME.tolist(), found.tolist(), strict=True):
         keys = [(-row[video], right[video]) for video in range(len(row))]
         assert [keys[video] for video in first] == sorted(keys)[:10] and len(set(first)) == 10
 
 
-def test_clips_that_differ_in_the_order_of_frames_tie_in_hard_pairs_and_violations_but_not_in_ranks() -> None:
+def test_clips_that_differ_in_the_order_of_frames_tie_in_hard_pairs_and_violations_but_not_in_ranks() -> (
+    None
+):
     frames = np.random.default_rng(5).normal(size=(300, 8, 64)).astype(np.float32)
     both = [each.mean(axis=1) for each in (frames, np.ascontiguousarray(frames[:, ::-1]))]
     played, reversed_ = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in both)
     query = played.mean(axis=0, keepdims=True) / np.linalg.norm(played.mean(axis=0))
-    scores = np.stack([inner_products(query, played)[0], inner_products(query, reversed_)[0]], axis=1)  # (300, 2)
+    scores = np.stack(
+        [inner_products(query, played)[0], inner_products(query, reversed_)[0]], axis=1
+    )  # (300, 2)
     assert (scores[:, 0] != scores[:, 1]).any()  # rounding would decide
     right = np.tile([True, False], (300, 1))
     higher, equal = ordered_shares(scores, right, ~right)

@@ -16,8 +16,16 @@ from nt2vr.media.store import Cache
 Read = Callable[[Path], TextBenchmark]
 
 SUGAR = {
-    "0": {"filename": "000000000001.jpg", "caption": "a cat and a dog", "negative_caption": "a dog and a cow"},
-    "2": {"filename": "000000000002.jpg", "caption": "a man sings", "negative_caption": "a man dances"},
+    "0": {
+        "filename": "000000000001.jpg",
+        "caption": "a cat and a dog",
+        "negative_caption": "a dog and a cow",
+    },
+    "2": {
+        "filename": "000000000002.jpg",
+        "caption": "a man sings",
+        "negative_caption": "a man dances",
+    },
 }
 
 
@@ -62,7 +70,9 @@ def test_sugarcrepes_folds_are_read_from_their_folder(read: Read, tmp_path: Path
     assert len(read(tmp_path / "swap_obj.json").queries) == 2
 
 
-def test_crepe_negate_has_several_foils_and_says_that_pictures_are_whole(read: Read, tmp_path: Path) -> None:
+def test_crepe_negate_has_several_foils_and_says_that_pictures_are_whole(
+    read: Read, tmp_path: Path
+) -> None:
     path = tmp_path / "prod_vg_hard_negs_negate_complexity_4.csv"
     path.write_text(
         'caption,image_id,x,y,width,height,hard_negs\na cup on a table,2405,1,2,30,40,"[\'no cup\', ""isn\'t""]"\n'

@@ -39,17 +39,33 @@ def test_every_fold_has_pairs_that_differ_in_one_thing() -> None:
         if query.group != "negated":
             assert one_change(query.text, foil, query.group)
     fewer, captions = scenes[:80], captions_of(scenes[:80])
-    assert fold_questions(fewer, captions, 2)[0] == fold_questions(fewer, captions, 2)[0]  # drawn by seeds alone
+    assert (
+        fold_questions(fewer, captions, 2)[0] == fold_questions(fewer, captions, 2)[0]
+    )  # drawn by seeds alone
 
 
 def test_pairs_stand_beside_hard_pairs_in_one_report() -> None:
     texts = ("a man dancing", "a man sings not")
     pairs = [
-        JudgedQuery("pair", "a man sings", row_array([0]), others=row_array([0]), group="verb", wanted="a man sings"),
-        JudgedQuery("pair", "a man sings", row_array([0]), others=row_array([1]), group="negated", cue="not"),
+        JudgedQuery(
+            "pair",
+            "a man sings",
+            row_array([0]),
+            others=row_array([0]),
+            group="verb",
+            wanted="a man sings",
+        ),
+        JudgedQuery(
+            "pair", "a man sings", row_array([0]), others=row_array([1]), group="negated", cue="not"
+        ),
     ]
     benchmark = TextBenchmark(
-        "both", VIDEOS, (*QUERIES, *pairs), lambda *_: EmbeddedVideos(embedded(*VIDEOS)), {}, texts=texts
+        "both",
+        VIDEOS,
+        (*QUERIES, *pairs),
+        lambda *_: EmbeddedVideos(embedded(*VIDEOS)),
+        {},
+        texts=texts,
     )
     models: Any = WordModels()
     apart = evaluate(
@@ -63,6 +79,9 @@ def test_pairs_stand_beside_hard_pairs_in_one_report() -> None:
     assert metrics.pop("pair/accuracy negated") == 0  # "not" is in no video: a tie
     assert metrics == apart.metrics["words"]
     last = markdown(report).split("\n\n")[-2].splitlines()[0]
-    heads = ("A and not B hard pairs", *(f"Caption and foil {name}" for name in ("accuracy", "negated", "verb")))
+    heads = (
+        "A and not B hard pairs",
+        *(f"Caption and foil {name}" for name in ("accuracy", "negated", "verb")),
+    )
     assert last == f"|  | {' | '.join(heads)} |"
     assert csv_table(report).splitlines()[0].count("composed/hard_pairs,") == 1

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from nt2vr.evaluation.measures import EXACT_UP_TO, NORMAL_FROM, Interval, intervals_of_means, sign_flip_p, units_of
+from nt2vr.evaluation.measures import (
+    EXACT_UP_TO,
+    NORMAL_FROM,
+    Interval,
+    intervals_of_means,
+    sign_flip_p,
+    units_of,
+)
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 
 
@@ -46,7 +53,9 @@ def test_queries_of_one_unit_are_one_observation() -> None:
 
 def test_queries_with_the_same_relevant_videos_are_a_unit_that_weighs_as_many_as_it_has() -> None:
     relevant = ([3], [1, 2], [3], [2, 1], [1])
-    queries = [JudgedQuery("composed", str(place), row_array(some)) for place, some in enumerate(relevant)]
+    queries = [
+        JudgedQuery("composed", str(place), row_array(some)) for place, some in enumerate(relevant)
+    ]
     assert units_of(queries).tolist() == [0, 1, 0, 1, 2]
     # of two units, one of three queries and one of a single: the means are 0, 30 / 4 and 30
     assert interval([0, 0, 0, 30], [7, 7, 7, 9]) == Interval(0, 30)
@@ -70,7 +79,9 @@ def test_the_sign_flip_test_of_a_few_queries_by_hand(differences: list[float], p
 
 def test_random_signs_agree_with_all_signs() -> None:
     rng = np.random.default_rng(3)
-    differences = np.append(rng.normal(0.5, 1, EXACT_UP_TO), 1e-6)  # one more than are tried in full
+    differences = np.append(
+        rng.normal(0.5, 1, EXACT_UP_TO), 1e-6
+    )  # one more than are tried in full
     exact = sign_flip_p(differences[:-1], np.arange(EXACT_UP_TO))
     sampled = sign_flip_p(differences, np.arange(EXACT_UP_TO + 1))
     assert sampled == pytest.approx(exact, abs=0.04)
@@ -80,5 +91,9 @@ def test_random_signs_agree_with_all_signs() -> None:
 def test_very_many_signs_are_normal_as_random_ones_show() -> None:
     differences = np.random.default_rng(4).normal(0.03, 1, NORMAL_FROM + 1)
     many = np.arange(NORMAL_FROM + 1)
-    assert sign_flip_p(differences, many) == pytest.approx(sign_flip_p(differences[:-1], many[:-1]), abs=0.05)
-    assert sign_flip_p(np.array([*[1.0] * 1001, *[-1.0] * 1000]), np.arange(2001)) == pytest.approx(0.982, abs=0.001)
+    assert sign_flip_p(differences, many) == pytest.approx(
+        sign_flip_p(differences[:-1], many[:-1]), abs=0.05
+    )
+    assert sign_flip_p(np.array([*[1.0] * 1001, *[-1.0] * 1000]), np.arange(2001)) == pytest.approx(
+        0.982, abs=0.001
+    )

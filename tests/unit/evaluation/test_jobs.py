@@ -28,7 +28,9 @@ def evaluations(tmp_path: Path, decoder: Decoder) -> Iterator[Evaluations]:
         yield Evaluations(Catalog([tmp_path / "models"]), decoder, cache, tmp_path / "evaluation")
 
 
-def test_an_evaluation_reports_its_controls_and_repeating_it_gives_the_same_report(evaluations: Evaluations) -> None:
+def test_an_evaluation_reports_its_controls_and_repeating_it_gives_the_same_report(
+    evaluations: Evaluations,
+) -> None:
     job = evaluations.start(SMALL, ["TINY boolean"]).result(WAIT_S)
     assert (job.state, job.models) == ("finished", ("tiny", "tiny drop", "tiny boolean"))
     assert list(evaluations.archive.load(job.result or "").metrics) == list(job.models)
@@ -43,7 +45,9 @@ def slow_data(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Have reading the data take until it is stopped; the event says that it has begun."""
     begun = threading.Event()
 
-    def load(data: Any, folder: Any, decoder: Any, cache: Any, progress: Callable[..., None], *more: Any) -> Any:
+    def load(
+        data: Any, folder: Any, decoder: Any, cache: Any, progress: Callable[..., None], *more: Any
+    ) -> Any:
         progress(3, 8, "clips")
         begun.set()
         while True:
@@ -60,7 +64,12 @@ def test_only_one_evaluation_runs_at_a_time_and_it_can_be_cancelled(
     ended = evaluations.start(SMALL, ["tiny"])
     assert slow_data.wait(WAIT_S)
     job = evaluations.job
-    assert job is not None and (job.state, job.doing, job.done, job.total) == ("running", "clips", 3, 8)
+    assert job is not None and (job.state, job.doing, job.done, job.total) == (
+        "running",
+        "clips",
+        3,
+        8,
+    )
     with pytest.raises(ConfigError, match="Another evaluation is running"):
         evaluations.start(SMALL, ["tiny"])
     evaluations.cancel(job.number)
@@ -74,11 +83,16 @@ def test_only_one_evaluation_runs_at_a_time_and_it_can_be_cancelled(
     [
         ([], "No system is chosen"),
         (["huge"], "Unknown model 'huge'"),
-        ([f"tiny boolean α 0.{n}" for n in range(1, 34)], "Cannot evaluate 33 systems at once: choose at most 32"),
+        (
+            [f"tiny boolean α 0.{n}" for n in range(1, 34)],
+            "Cannot evaluate 33 systems at once: choose at most 32",
+        ),
     ],
     ids=["none", "an unknown one", "too many"],
 )
-def test_systems_are_checked_before_starting(evaluations: Evaluations, systems: list[str], sentence: str) -> None:
+def test_systems_are_checked_before_starting(
+    evaluations: Evaluations, systems: list[str], sentence: str
+) -> None:
     with pytest.raises(ConfigError, match=sentence):
         evaluations.start(SMALL, systems)
     assert evaluations.job is None
@@ -95,5 +109,8 @@ def test_pictures_plus_texts_share_the_job_and_the_archive(
     with pytest.raises(ConfigError, match="Unknown model 'huge'"):
         evaluations.start(CovrData(), ["huge"])
     job = evaluations.start(CovrData(str(tmp_path / "nothing")), ["tiny"]).result(WAIT_S)
-    assert (job.state, job.subject) == ("failed", f"{tmp_path / 'nothing'}, test, picture plus text")
+    assert (job.state, job.subject) == (
+        "failed",
+        f"{tmp_path / 'nothing'}, test, picture plus text",
+    )
     assert job.error and "\n" not in job.error and evaluations.job == job

@@ -22,7 +22,9 @@ from tests.text_encoder import TextEncoder
 NAN = math.nan
 
 
-def measured(ranks: list[int], ordered: list[float], tied: list[float], violations: list[float]) -> Measured:
+def measured(
+    ranks: list[int], ordered: list[float], tied: list[float], violations: list[float]
+) -> Measured:
     higher, equal, wrong = (np.array(values, np.float32) for values in (ordered, tied, violations))
     return Measured(np.array(ranks, np.int32), higher, equal, wrong)
 
@@ -95,7 +97,13 @@ def random_benchmark(count: int, num_videos: int) -> tuple[list[JudgedQuery], An
             queries.append(JudgedQuery(kind, str(number), relevant, original=original))
         else:
             queries.append(
-                JudgedQuery(kind, str(number), row_array(order[:3]), row_array(order[3:5]), row_array(order[3:9]))
+                JudgedQuery(
+                    kind,
+                    str(number),
+                    row_array(order[:3]),
+                    row_array(order[3:5]),
+                    row_array(order[3:9]),
+                )
             )
     vectors = rng.integers(-2, 3, (count, 3)).astype(np.float32)
     vectors[:, 0] = 1  # so that there is something to search for
@@ -117,7 +125,9 @@ class Numbered(TextEncoder):
 def measure(vectors: Any, videos: Any, queries: list[JudgedQuery]) -> Measured:
     encoder = Numbered(np.asarray(vectors, np.float32))
     media = EmbeddedVideos(np.asarray(videos, np.float32))
-    benchmark = TextBenchmark("numbers", tuple(map(str, range(len(videos)))), tuple(queries), lambda *_: media, {})
+    benchmark = TextBenchmark(
+        "numbers", tuple(map(str, range(len(videos)))), tuple(queries), lambda *_: media, {}
+    )
     return benchmark.measure(encoder, [System("numbered")])[0].measured
 
 
@@ -126,7 +136,9 @@ def test_metrics_match_a_walk_through_the_sorted_lists() -> None:
     ranks, shares, pages = [], [], []
     for query_, vector in zip(queries, vectors, strict=True):
         scores = [float(sum(a * b for a, b in zip(vector, video, strict=True))) for video in videos]
-        right, hard, shown = (set(some.tolist()) for some in (query_.relevant, query_.hard, query_.violating))
+        right, hard, shown = (
+            set(some.tolist()) for some in (query_.relevant, query_.hard, query_.violating)
+        )
         order = sorted(range(30), key=lambda video: (-scores[video], video in right))
         ranks.append(1 + next(place for place, video in enumerate(order) if video in right))
         pairs = [(scores[a], scores[b]) for a in right for b in hard]
@@ -146,18 +158,26 @@ def test_metrics_match_a_walk_through_the_sorted_lists() -> None:
     before, after = of("original", ranks), of("negated", ranks)
     slow |= {"original/MedR": statistics.median(before), "original/MeanR": sum(before) / 10}
     for k in (1, 5, 10):
-        slow[f"negated/delta_R@{k}"] = 10 * sum((a <= k) - (b <= k) for a, b in zip(before, after, strict=True))
+        slow[f"negated/delta_R@{k}"] = 10 * sum(
+            (a <= k) - (b <= k) for a, b in zip(before, after, strict=True)
+        )
     slow["negated/delta_MIR"] = sum(1 / a - 1 / b for a, b in zip(before, after, strict=True)) / 10
     for kind in ("composed", "without"):
-        slow[f"{kind}/hard_pairs"] = 100 * sum(more / pairs for more, _, pairs in of(kind, shares)) / 10
+        slow[f"{kind}/hard_pairs"] = (
+            100 * sum(more / pairs for more, _, pairs in of(kind, shares)) / 10
+        )
     slow["not/auc"] = sum((more + same / 2) / pairs for more, same, pairs in of("not", shares)) / 10
     for kind in ("composed", "without", "not"):
         slow[f"{kind}/violations@10"] = 100 * sum(of(kind, pages)) / 10
-    assert {key: value for key, value in found.items() if key[:6] != "video/"} == pytest.approx(slow, rel=1e-5)
+    assert {key: value for key, value in found.items() if key[:6] != "video/"} == pytest.approx(
+        slow, rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("block", [1, 7, 50])
-def test_metrics_do_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+def test_metrics_do_not_depend_on_the_block_size(
+    monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
     queries, vectors, videos = random_benchmark(50, 30)
     whole = measure(vectors, videos, queries)
     monkeypatch.setattr(text_benchmark, "BLOCK", block)
@@ -171,9 +191,13 @@ def test_a_video_ties_with_its_equal_whatever_row_stands_for_it(own: str, block:
     rng = np.random.default_rng(1)
     videos = rng.normal(size=(300, 384)).astype(np.float32)
     vectors = videos + rng.normal(scale=0.02, size=videos.shape).astype(np.float32)
-    videos = np.concatenate([videos, videos, videos])  # 600, two of each, and the rows that stand for them
+    videos = np.concatenate(
+        [videos, videos, videos]
+    )  # 600, two of each, and the rows that stand for them
     instead = [{row: row if own == "itself" else 600 + row} for row in range(300)]
-    queries = [JudgedQuery("original", "", row_array([row]), instead=instead[row]) for row in range(300)]
+    queries = [
+        JudgedQuery("original", "", row_array([row]), instead=instead[row]) for row in range(300)
+    ]
     for start in range(0, 100, block):
         some = slice(start, start + block)
         assert (measure_block(vectors[some], videos, queries[some], 600).ranks == 2).all()

@@ -20,12 +20,19 @@ def test_an_unreadable_file_gets_zeros_and_if_all_are_unreadable_an_error(
     tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
 ) -> None:
     (tmp_path / "bad.avi").write_text("no video")
-    bad, good = Video("bad", tmp_path / "bad.avi", ("a",)), Video("good", write_video("good.avi", [200] * 3), ("a",))
+    bad, good = (
+        Video("bad", tmp_path / "bad.avi", ("a",)),
+        Video("good", write_video("good.avi", [200] * 3), ("a",)),
+    )
     encoder: Any = Brightness()
     with Cache(tmp_path / "cache") as cache:
         embeddings, unreadable = embed_files([bad, good], decoder, cache)(encoder, silent)
         assert unreadable.keys() == {"bad"} and "bad.avi" in unreadable["bad"]
         assert embeddings[0].tolist() == [0, 0]
-        np.testing.assert_allclose(embeddings[1], np.array([200, 100]) / np.hypot(200, 100), atol=0.01)
-        with pytest.raises(DatasetError, match=r"None of the 1 videos can be read. The first: bad.avi"):
+        np.testing.assert_allclose(
+            embeddings[1], np.array([200, 100]) / np.hypot(200, 100), atol=0.01
+        )
+        with pytest.raises(
+            DatasetError, match=r"None of the 1 videos can be read. The first: bad.avi"
+        ):
             embed_files([bad], decoder, cache)(encoder, silent)

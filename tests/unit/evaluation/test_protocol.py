@@ -17,34 +17,65 @@ from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, embedded, w
 PLAIN, DROP, BNL = System("words"), System("words", "drop"), System("words-bnl")
 
 
-def test_the_base_model_followed_back_as_far_as_available_is_always_in_the_table_plain_and_with_drop() -> None:
+def test_the_base_model_followed_back_as_far_as_available_is_always_in_the_table_plain_and_with_drop() -> (
+    None
+):
     models: Any = WordModels()
     assert with_controls([BNL], models) == [PLAIN, DROP, BNL]
-    assert with_controls([System("words", "boolean", 1), DROP], models) == [PLAIN, DROP, System("words", "boolean", 1)]
-    cards = {name: Card(name, base=base) for name, base in (("a", "lost"), ("b", "a"), ("c", "b"), ("d", "d"))}
+    assert with_controls([System("words", "boolean", 1), DROP], models) == [
+        PLAIN,
+        DROP,
+        System("words", "boolean", 1),
+    ]
+    cards = {
+        name: Card(name, base=base)
+        for name, base in (("a", "lost"), ("b", "a"), ("c", "b"), ("d", "d"))
+    }
     models = WordModels(cards)
-    assert with_controls([System("c"), System("d")], models)[::2] == [System("a"), System("d"), System("c")]
+    assert with_controls([System("c"), System("d")], models)[::2] == [
+        System("a"),
+        System("d"),
+        System("c"),
+    ]
 
 
 def test_metrics_of_systems_with_and_without_negation_by_hand() -> None:
     models: Any = WordModels()
     report = evaluate(word_benchmark(), [PLAIN, DROP, System("words", "boolean", 1)], models)
     plain, drop, boolean = report.metrics.values()
-    # "sings and not dancing": the clip with both scores 2, that with one of them 1, and so does "dancing"
+    # "sings and not dancing": the clip with both scores 2, that with one of them 1, and so does
+    # "dancing"
     assert plain["composed/MIR"] == pytest.approx(1 / 3)
-    assert (plain["composed/hard_pairs"], plain["not/auc"], plain["composed/violations@10"]) == (0, 0, 50)
-    assert (drop["composed/MIR"], drop["composed/hard_pairs"], drop["not/auc"]) == (1 / 2, 0, 0.5)  # both sing: a tie
-    assert (boolean["composed/MIR"], boolean["composed/hard_pairs"], boolean["not/auc"]) == (1, 100, 1)
-    # "a man sings" ties with the clip that dances too; "a man not sings" is understood as the clip without singing
+    assert (plain["composed/hard_pairs"], plain["not/auc"], plain["composed/violations@10"]) == (
+        0,
+        0,
+        50,
+    )
+    assert (drop["composed/MIR"], drop["composed/hard_pairs"], drop["not/auc"]) == (
+        1 / 2,
+        0,
+        0.5,
+    )  # both sing: a tie
+    assert (boolean["composed/MIR"], boolean["composed/hard_pairs"], boolean["not/auc"]) == (
+        1,
+        100,
+        1,
+    )
+    # "a man sings" ties with the clip that dances too; "a man not sings" is understood as the clip
+    # without singing
     assert plain["negated/delta_MIR"] == 0
     assert boolean["negated/delta_MIR"] == pytest.approx(1 / 2 - 1 / 4)
 
 
-def test_videos_that_cannot_be_read_are_left_out_of_gallery_and_queries_and_named(tmp_path: Path) -> None:
+def test_videos_that_cannot_be_read_are_left_out_of_gallery_and_queries_and_named(
+    tmp_path: Path,
+) -> None:
     models: Any = WordModels()
     lost = VIDEOS[0]
     embedded_videos = EmbeddedVideos(embedded(*VIDEOS), {lost: "It is cut off. Export it again."})
-    benchmark = replace(word_benchmark(), embed=lambda *_: embedded_videos, leaves_out_unreadable=True)
+    benchmark = replace(
+        word_benchmark(), embed=lambda *_: embedded_videos, leaves_out_unreadable=True
+    )
     report = evaluate(benchmark, [PLAIN, DROP], models, ResultStore(tmp_path))
     assert report.video_ids == tuple(VIDEOS[1:])
     kept = [query for query in QUERIES if set(query.relevant.tolist()) - {0}]
@@ -55,7 +86,9 @@ def test_videos_that_cannot_be_read_are_left_out_of_gallery_and_queries_and_name
         f"{len(QUERIES) - len(kept)} of 5 queries with them."
     ]
     for query, before in zip(report.queries, kept, strict=True):
-        assert [VIDEOS[1:][row] for row in query.relevant] == [VIDEOS[row] for row in before.relevant if row]
+        assert [VIDEOS[1:][row] for row in query.relevant] == [
+            VIDEOS[row] for row in before.relevant if row
+        ]
     again = evaluate(benchmark, [PLAIN, DROP], models, ResultStore(tmp_path))
     assert again.metrics == report.metrics
 
@@ -69,7 +102,9 @@ def test_nothing_is_measured_twice(tmp_path: Path) -> None:
     assert models.loaded == ["words"]
     assert again.metrics == {name: first.metrics[name] for name in ("words drop", "words")}
 
-    models.cards["other name"] = Card("other name", notes="Weak.", visual_fingerprint="v", text_fingerprint="t")
+    models.cards["other name"] = Card(
+        "other name", notes="Weak.", visual_fingerprint="v", text_fingerprint="t"
+    )
     renamed = evaluate(word_benchmark(), [System("other name")], models, store)
     assert renamed.notes == ("other name: Weak.",)
     assert models.loaded == ["words"]  # the weights are the same
@@ -77,9 +112,14 @@ def test_nothing_is_measured_twice(tmp_path: Path) -> None:
 
 def test_progress_counts_queries_within_a_block_and_may_stop_there() -> None:
     models: Any = WordModels()
-    queries = [JudgedQuery("retrieval", f"a man sings {number}, no dancing", row_array([0])) for number in range(200)]
+    queries = [
+        JudgedQuery("retrieval", f"a man sings {number}, no dancing", row_array([0]))
+        for number in range(200)
+    ]
     seen: list[tuple[int, int, str]] = []
-    evaluate(word_benchmark(queries=queries), [DROP], models, progress=lambda *step: seen.append(step))
+    evaluate(
+        word_benchmark(queries=queries), [DROP], models, progress=lambda *step: seen.append(step)
+    )
     assert seen[0] == (0, 0, "loading words")
     done = [done for done, total, doing in seen if (total, doing) == (200, "queries, words")]
     assert done == sorted(done) and len(set(done)) > 5 and done[-1] == 200

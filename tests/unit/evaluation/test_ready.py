@@ -27,10 +27,17 @@ def test_it_is_added_once_fits_the_gallery_and_stays_deleted(tmp_path: Path) -> 
         (entry,) = evaluations.archive.entries()
         assert entry.systems == ("CLIP", "CLIP drop", "CLIP-bnl", "CLIP-neg")
         metrics = load_report(evaluations.archive.folder / entry.report_id).metrics
-        assert metrics["CLIP"]["composed/hard_pairs"] < 50 < 75 < metrics["CLIP-neg"]["composed/hard_pairs"]
+        assert (
+            metrics["CLIP"]["composed/hard_pairs"]
+            < 50
+            < 75
+            < metrics["CLIP-neg"]["composed/hard_pairs"]
+        )
         evaluations.archive.delete(entry.report_id)
         evaluations.add_ready()
         assert evaluations.archive.entries() == [] and not evaluations.job.is_under_way
-        benchmark = load_benchmark(Data(GALLERY), tmp_path, services.decoder, services.cache, silent)
+        benchmark = load_benchmark(
+            Data(GALLERY), tmp_path, services.decoder, services.cache, silent
+        )
         with pytest.raises(ConfigError, match="of another gallery"):
             unpack(replace(benchmark, source={"data": "another"}))

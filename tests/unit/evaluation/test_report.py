@@ -34,12 +34,24 @@ def report() -> Report:
 def test_a_report_survives_saving_and_loading(report: Report, tmp_path: Path) -> None:
     report.save(tmp_path / "report")
     read = load_report(tmp_path / "report")
-    for name in ("name", "digest", "source", "references", "video_ids", "notes", "created", "versions", "metrics"):
+    for name in (
+        "name",
+        "digest",
+        "source",
+        "references",
+        "video_ids",
+        "notes",
+        "created",
+        "versions",
+        "metrics",
+    ):
         assert getattr(read, name) == getattr(report, name)
     for place in range(len(report.queries)):
         assert read.row(place)._replace(query=report.queries[place]) == report.row(place)
         for name in ("kind", "text", "cue", "wanted", "unwanted", "hard", "violating", "original"):
-            np.testing.assert_array_equal(getattr(read.queries[place], name), getattr(report.queries[place], name))
+            np.testing.assert_array_equal(
+                getattr(read.queries[place], name), getattr(report.queries[place], name)
+            )
     for mine, theirs in zip(read.results, report.results, strict=True):
         assert (mine.system, mine.spec) == (theirs.system, theirs.spec)
         np.testing.assert_array_equal(mine.measured.violations, theirs.measured.violations)
@@ -72,10 +84,14 @@ def test_the_file_records_the_provenance_of_the_numbers(report: Report, tmp_path
         "strategy": "boolean",
         "alpha": 1,
         "metrics": report.metrics["words boolean α 1"],
-        "intervals": {key: list(ends) for key, ends in report.intervals["words boolean α 1"].items()},
+        "intervals": {
+            key: list(ends) for key, ends in report.intervals["words boolean α 1"].items()
+        },
     }
     assert data["systems"][0]["intervals"]["original/MIR"] == [0.5, 1.0]
-    assert data["source"] == {"seed": 1} and {"torch", "numpy", "python", "nt2vr"} <= set(data["versions"])
+    assert data["source"] == {"seed": 1} and {"torch", "numpy", "python", "nt2vr"} <= set(
+        data["versions"]
+    )
     assert data["queries"] == {"original": 2, "negated": 1, "composed": 1, "not": 1}
     lines = [json.loads(line) for line in (tmp_path / "queries.jsonl").read_text().splitlines()]
     assert lines[3]["ranks"] == {"words": 3, "words boolean α 1": 1} and len(lines) == 5
@@ -97,14 +113,22 @@ def test_each_query_is_stored_with_its_id_and_its_videos(report: Report, tmp_pat
     replace(report, queries=tuple(queries), named=("words",)).save(tmp_path)
     lines = [json.loads(line) for line in (tmp_path / "queries.jsonl").read_text().splitlines()]
     assert [line["query_id"] for line in lines] == ["q0", "q1", "q2", "q3", "q4"]
-    assert [line["video_id"] for line in lines] == ["a man sings", "a dog", "a man sings", None, None]
+    assert [line["video_id"] for line in lines] == [
+        "a man sings",
+        "a dog",
+        "a man sings",
+        None,
+        None,
+    ]
     assert [line["relevant"] for line in lines[3:]] == [["a man sings"], ["a man sings", "a dog"]]
     read = load_report(tmp_path)
     assert [query.query_id for query in read.queries] == ["q0", "q1", "q2", "q3", "q4"]
     assert read.named == ("words",)
 
 
-def test_a_report_of_an_older_version_has_no_ids_intervals_or_differences(report: Report, tmp_path: Path) -> None:
+def test_a_report_of_an_older_version_has_no_ids_intervals_or_differences(
+    report: Report, tmp_path: Path
+) -> None:
     report.save(tmp_path)
     data = json.loads((tmp_path / "report.json").read_text())
     for name in ("gaps", "named", "differences"):
@@ -122,7 +146,10 @@ def test_a_report_of_an_older_version_has_no_ids_intervals_or_differences(report
 
 
 def test_a_report_says_where_its_files_were(report: Report, tmp_path: Path) -> None:
-    videos = (Video("whole", tmp_path / "a.mp4"), Video("window", tmp_path / "a.mp4", start=10.0, end=20.5))
+    videos = (
+        Video("whole", tmp_path / "a.mp4"),
+        Video("window", tmp_path / "a.mp4", start=10.0, end=20.5),
+    )
     replace(report, videos=videos).save(tmp_path)
     assert load_report(tmp_path).videos == videos
     lines = [json.loads(line) for line in (tmp_path / "videos.jsonl").read_text().splitlines()]
@@ -146,7 +173,8 @@ def test_provenance_names_the_strength_and_the_anchor_of_a_strategy() -> None:
 
     def spec(*system: Any) -> dict[str, Any]:
         return {
-            name: system_spec(System("words", *system), card).get(name) for name in ("alpha", "lambda", "t", "anchor")
+            name: system_spec(System("words", *system), card).get(name)
+            for name in ("alpha", "lambda", "t", "anchor")
         }
 
     assert spec("anchored") == {"alpha": None, "lambda": 2.1, "t": None, "anchor": ["a dog"]}
@@ -164,26 +192,46 @@ def test_an_incomplete_report_folder_is_refused(report: Report, tmp_path: Path, 
 
 
 def test_markdown_has_the_columns_of_the_paper_without_empty_groups(report: Report) -> None:
-    paper, honest, ways, differences, size = (table.splitlines() for table in markdown(report).split("\n\n"))
+    paper, honest, ways, differences, size = (
+        table.splitlines() for table in markdown(report).split("\n\n")
+    )
     assert size == ["5 queries (2 original, 1 negated, 1 A and not B, 1 not B), 4 videos."]
-    assert paper[0].startswith("|  | Original R@1 | Original R@5 | Original R@10 | Original MIR | Negated ΔR@1 |")
+    assert paper[0].startswith(
+        "|  | Original R@1 | Original R@5 | Original R@10 | Original MIR | Negated ΔR@1 |"
+    )
     assert paper[2] == "| oracle (reads the scenes) | – | – | – | 0.875 |" + " – |" * 8
     # both captions tie with nothing but "a man sings dancing"
-    assert paper[3].startswith("| words (zero-shot) | 50.0 ±50.0 | 100.0 | 100.0 | 0.750 ±0.250 | 0.0 | 0.0 |")
+    assert paper[3].startswith(
+        "| words (zero-shot) | 50.0 ±50.0 | 100.0 | 100.0 | 0.750 ±0.250 | 0.0 | 0.0 |"
+    )
     assert paper[4].startswith("| words boolean α 1 (zero-shot) | – | – | – | – | 0.0 |")
-    assert honest[0] == "|  | A and not B hard pairs | A and not B violations@10 | not B AUC | not B violations@10 |"
-    assert [line.split(" | ")[0] for line in honest[2:]] == ["| words (zero-shot)", "| words boolean α 1 (zero-shot)"]
-    assert ways[0].startswith("|  | Text to video R@1 |") and ways[0].endswith("| Video to text MeanR |")
+    assert (
+        honest[0]
+        == "|  | A and not B hard pairs | A and not B violations@10 | not B AUC | not B violations@10 |"
+    )
+    assert [line.split(" | ")[0] for line in honest[2:]] == [
+        "| words (zero-shot)",
+        "| words boolean α 1 (zero-shot)",
+    ]
+    assert ways[0].startswith("|  | Text to video R@1 |") and ways[0].endswith(
+        "| Video to text MeanR |"
+    )
     # the oracle has neither; boolean searches for no caption as it is
     assert ways[2:] == [
-        "| words (zero-shot) | 50.0 ±50.0 | 100.0 | 100.0 | 1.5 | 1.5 ±0.5 |" + " 100.0 |" * 3 + " 1.0 |" * 2
+        "| words (zero-shot) | 50.0 ±50.0 | 100.0 | 100.0 | 1.5 | 1.5 ±0.5 |"
+        + " 100.0 |" * 3
+        + " 1.0 |" * 2
     ]
     assert differences[0] == "|  | words | words boolean α 1 | difference | 95 % interval |  |"
     assert "| Composed R@1 | 0.0 | 100.0 | +100.0 | – | within noise, p = 1.000 |" in differences
-    assert {line.count("|") for line in paper} == {14} and {line.count("|") for line in honest} == {6}
+    assert {line.count("|") for line in paper} == {14} and {line.count("|") for line in honest} == {
+        6
+    }
 
 
-def test_csv_has_all_metrics_unrounded_and_the_ends_of_intervals_where_queries_differ(report: Report) -> None:
+def test_csv_has_all_metrics_unrounded_and_the_ends_of_intervals_where_queries_differ(
+    report: Report,
+) -> None:
     oracle, words, boolean = csv.DictReader(io.StringIO(csv_table(report)))
     assert oracle["original/MIR"] == "0.875" and oracle["composed/MIR"] == ""
     assert (oracle["role"], words["role"]) == ("reads the scenes", "zero-shot")
@@ -196,7 +244,9 @@ def test_csv_has_all_metrics_unrounded_and_the_ends_of_intervals_where_queries_d
 def test_csv_has_no_column_that_is_empty(report: Report) -> None:
     rows = list(csv.DictReader(io.StringIO(csv_table(report))))
     assert [column for column in rows[0] if not any(row[column] for row in rows)] == []
-    assert "not/auc" in rows[0] and "without/MIR" not in rows[0] and "composed/MIR low" not in rows[0]
+    assert (
+        "not/auc" in rows[0] and "without/MIR" not in rows[0] and "composed/MIR low" not in rows[0]
+    )
 
 
 def test_a_tables_columns_line_up_in_a_terminal(report: Report) -> None:
@@ -206,7 +256,9 @@ def test_a_tables_columns_line_up_in_a_terminal(report: Report) -> None:
     assert {len(line) for line in paper} == {len(paper[0])}
     cells = [[cell.strip() for cell in line.split("|")] for line in aligned(text).splitlines()]
     unpadded = [[cell.strip() for cell in line.split("|")] for line in text.splitlines()]
-    assert [row for row in cells if ":" not in "".join(row)] == [row for row in unpadded if ":" not in "".join(row)]
+    assert [row for row in cells if ":" not in "".join(row)] == [
+        row for row in unpadded if ":" not in "".join(row)
+    ]
     assert aligned("no table\n| a | b |\n") == "no table\n| a | b |\n"
 
 
@@ -219,12 +271,17 @@ def test_every_character_that_latex_reads_as_a_command_is_escaped() -> None:
 def test_latex_lines_have_one_cell_per_column(report: Report) -> None:
     lines = latex(report).splitlines()
     assert lines[0] == r"\begin{tabular}{lrrrrrrrrrrrrrrrrrrrrrrr}"
-    assert lines[2] == (
-        r" & \multicolumn{4}{c}{Original} & \multicolumn{4}{c}{Negated} & \multicolumn{4}{c}{Composed}"
-        r" & \multicolumn{2}{c}{A and not B} & \multicolumn{2}{c}{not B}"
-        r" & \multicolumn{2}{c}{Text to video} & \multicolumn{5}{c}{Video to text} \\"  # R@k is there already
+    assert (
+        lines[2]
+        == (
+            r" & \multicolumn{4}{c}{Original} & \multicolumn{4}{c}{Negated} & \multicolumn{4}{c}{Composed}"
+            r" & \multicolumn{2}{c}{A and not B} & \multicolumn{2}{c}{not B}"
+            r" & \multicolumn{2}{c}{Text to video} & \multicolumn{5}{c}{Video to text} \\"  # R@k is there already
+        )
     )
     assert lines[3].startswith(r"\cmidrule(lr){2-5} \cmidrule(lr){6-9}")
     assert {line.count("&") for line in lines[4:9] if "&" in line} == {23}
     assert r"words boolean $\alpha$ 1 (zero-shot) & -- & -- & -- & --" in lines[8]
-    assert r"words (zero-shot) & 50.0$_{\pm50.0}$ & 100.0 & 100.0 & 0.750$_{\pm0.250}$ &" in lines[7]
+    assert (
+        r"words (zero-shot) & 50.0$_{\pm50.0}$ & 100.0 & 100.0 & 0.750$_{\pm0.250}$ &" in lines[7]
+    )

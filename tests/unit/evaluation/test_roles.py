@@ -23,7 +23,11 @@ def specs_of(*systems: str) -> dict[str, dict[str, Any]]:
 def metrics_of(*systems: str) -> dict[str, dict[str, float]]:
     """Score systems on hard pairs; controls are best, as they may be."""
     return {
-        system: {"composed/hard_pairs": 99.0 if system.endswith("drop") else HARD_PAIRS[system.partition(" ")[0]]}
+        system: {
+            "composed/hard_pairs": 99.0
+            if system.endswith("drop")
+            else HARD_PAIRS[system.partition(" ")[0]]
+        }
         for system in systems
     }
 

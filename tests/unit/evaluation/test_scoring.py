@@ -19,8 +19,15 @@ def never_parsed(text: str) -> Query:
     raise AssertionError(text)
 
 
-def searched(strategy: str, alpha: float | None = None, queries: Any = QUERIES, understand: Any = never_parsed) -> Any:
-    return ask_systems(WordEncoder(), [System("words", strategy, alpha)], queries, understand)[0].vectors
+def searched(
+    strategy: str,
+    alpha: float | None = None,
+    queries: Any = QUERIES,
+    understand: Any = never_parsed,
+) -> Any:
+    return ask_systems(WordEncoder(), [System("words", strategy, alpha)], queries, understand)[
+        0
+    ].vectors
 
 
 def test_strategies_use_the_known_parts_of_a_query() -> None:
@@ -28,7 +35,9 @@ def test_strategies_use_the_known_parts_of_a_query() -> None:
     assert (searched("plain", queries=[COMPOSED]) == whole).all()
     assert (searched("drop", queries=[COMPOSED]) == wanted).all()
     assert (searched("boolean", 0.25, [COMPOSED]) == wanted - 0.25 * unwanted).all()
-    assert (searched("boolean", queries=[COMPOSED]) == wanted - 0.5 * unwanted).all()  # the page's default
+    assert (
+        searched("boolean", queries=[COMPOSED]) == wanted - 0.5 * unwanted
+    ).all()  # the page's default
     assert searched("anchored", 2, queries=[COMPOSED]) == pytest.approx(whole - 2 * unwanted)
 
 

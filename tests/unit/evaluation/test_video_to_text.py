@@ -11,18 +11,25 @@ from tests.unit.evaluation.words import SYSTEMS, report_of
 
 
 def described(*videos: list[int]) -> list[JudgedQuery]:
-    return [JudgedQuery("original", f"caption {number}", row_array(some)) for number, some in enumerate(videos)]
+    return [
+        JudgedQuery("original", f"caption {number}", row_array(some))
+        for number, some in enumerate(videos)
+    ]
 
 
 def test_ranks_match_a_walk_down_the_sorted_captions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scoring, "BLOCK", 3)
     rng = np.random.default_rng(0)
-    videos, captions = (rng.integers(-2, 3, (count, 3)).astype(np.float32) for count in (8, 20))  # many ties
+    videos, captions = (
+        rng.integers(-2, 3, (count, 3)).astype(np.float32) for count in (8, 20)
+    )  # many ties
     owners = [sorted(rng.choice(7, rng.integers(1, 3), replace=False).tolist()) for _ in captions]
     slow = []
     for row, video in enumerate(videos):
         own = [caption for caption, some in enumerate(owners) if row in some]
-        order = sorted(range(20), key=lambda caption: (-float(captions[caption] @ video), caption in own))
+        order = sorted(
+            range(20), key=lambda caption: (-float(captions[caption] @ video), caption in own)
+        )
         slow.append(1 + next((place for place, caption in enumerate(order) if caption in own), -1))
     assert slow[7] == 0  # no caption
     assert caption_ranks(videos, captions, described(*owners)).tolist() == slow
@@ -43,13 +50,28 @@ def test_recalls_and_ranks_of_both_directions_by_hand() -> None:
         "video/MeanR": 6,
     }
     assert [found[f"video/R@{k}"] for k in (1, 5, 10)] == pytest.approx([100 / 3, 100 / 3, 200 / 3])
-    assert values["video/MeanR"].places.tolist() == [0, 2, 3]  # the first captions of the videos that have some
+    assert values["video/MeanR"].places.tolist() == [
+        0,
+        2,
+        3,
+    ]  # the first captions of the videos that have some
 
 
 def test_only_systems_that_search_for_captions_as_they_are_rank_captions() -> None:
     report = report_of(*SYSTEMS)
-    assert {name for name, metrics in report.metrics.items() if "video/R@1" in metrics} == {"words", "words-bnl"}
-    # "a man sings" scores as high on the second video, "a dog" on no other; each video's own caption is its best
+    assert {name for name, metrics in report.metrics.items() if "video/R@1" in metrics} == {
+        "words",
+        "words-bnl",
+    }
+    # "a man sings" scores as high on the second video, "a dog" on no other; each video's own
+    # caption is its best
     metrics = report.metrics["words"]
-    assert (metrics["original/MedR"], metrics["original/MeanR"], metrics["video/R@1"]) == (1.5, 1.5, 100)
-    assert "original/MeanR" in report.intervals["words"] and "original/MedR" not in report.intervals["words"]
+    assert (metrics["original/MedR"], metrics["original/MeanR"], metrics["video/R@1"]) == (
+        1.5,
+        1.5,
+        100,
+    )
+    assert (
+        "original/MeanR" in report.intervals["words"]
+        and "original/MedR" not in report.intervals["words"]
+    )

@@ -24,9 +24,19 @@ from nt2vr.search.strategies import System
 from tests.text_encoder import TextEncoder
 
 CAPTIONS = {
-    "guitar": ["a man plays the guitar", "A man plays the guitar.", "a man sits on a chair", "a man is on a stage"],
+    "guitar": [
+        "a man plays the guitar",
+        "A man plays the guitar.",
+        "a man sits on a chair",
+        "a man is on a stage",
+    ],
     "chair": ["a man sits on a chair", "a man reads a book on a chair"],
-    "both": ["a man plays the guitar", "a man plays the guitar on a stage", "a man sings", "a man rides a bike"],
+    "both": [
+        "a man plays the guitar",
+        "a man plays the guitar on a stage",
+        "a man sings",
+        "a man rides a bike",
+    ],
     "bike": ["a man plays the guitar", "a man rides a bike with a dog", "a man rides a bike"],
     "dog": ["a dog runs", "a dog is running on the grass", "a man sings with a dog"],
     "same": ["a cat sleeps", "A cat  sleeps ."],
@@ -72,7 +82,9 @@ MODELS: Any = Models()
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("words") / "mine.txt"
-    lines = [f"{name}#enc#{n} {text}" for name, some in CAPTIONS.items() for n, text in enumerate(some)]
+    lines = [
+        f"{name}#enc#{n} {text}" for name, some in CAPTIONS.items() for n, text in enumerate(some)
+    ]
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
 
@@ -102,7 +114,13 @@ def slow_scores(query: JudgedQuery, benchmark: TextBenchmark) -> NDArray[np.floa
 
 def test_ranks_pairs_and_violations_are_those_of_a_slow_twin(file: Path, tmp_path: Path) -> None:
     benchmark = read(f"words:{file}", tmp_path)
-    assert {query.kind for query in benchmark.queries} == {"original", "negated", "composed", "without", "not"}
+    assert {query.kind for query in benchmark.queries} == {
+        "original",
+        "negated",
+        "composed",
+        "without",
+        "not",
+    }
     found = measured(benchmark)
     for row, query in enumerate(benchmark.queries):
         scores = slow_scores(query, benchmark)
@@ -110,7 +128,9 @@ def test_ranks_pairs_and_violations_are_those_of_a_slow_twin(file: Path, tmp_pat
         others = [video for video in range(len(scores)) if video not in query.relevant]
         assert found.ranks[row] == 1 + sum(scores[others] >= best - 1e-6), query.text
         pairs = [scores[a] > scores[b] for a in query.relevant for b in query.hard]
-        assert found.ordered[row] == pytest.approx(np.mean(pairs) if pairs else np.nan, nan_ok=True), query.text
+        assert found.ordered[row] == pytest.approx(
+            np.mean(pairs) if pairs else np.nan, nan_ok=True
+        ), query.text
         first = np.argsort(-scores)[:10]
         shown = float(np.isin(first, query.violating).mean()) if len(query.violating) else np.nan
         assert found.violations[row] == pytest.approx(shown, nan_ok=True)
@@ -121,13 +141,19 @@ def test_a_query_finds_none_of_its_own_duplicates(file: Path, tmp_path: Path) ->
     benchmark = read(f"words:{file}", tmp_path)
     (query, *_) = (each for each in benchmark.queries if each.text == "a man plays the guitar")
     assert sorted(NAMES[video] for video in query.instead) == ["bike", "both", "guitar"]
-    assert not [each for each in benchmark.queries if "cat" in each.text and each.kind in ("original", "negated")]
+    assert not [
+        each
+        for each in benchmark.queries
+        if "cat" in each.text and each.kind in ("original", "negated")
+    ]
     (_, remark) = benchmark.source["remarks"]
     assert remark == "2 queries are their video's only caption, or deny it; they are left out."
     assert benchmark.captions["same"] == ("a cat sleeps", "A cat  sleeps .")  # still in the gallery
 
 
-def test_rows_of_a_saved_report_have_the_captions_of_their_videos(file: Path, tmp_path: Path) -> None:
+def test_rows_of_a_saved_report_have_the_captions_of_their_videos(
+    file: Path, tmp_path: Path
+) -> None:
     report = evaluate(read(f"words:{file}", tmp_path), [System("letters")], MODELS)
     report.save(tmp_path / "report")
     again = load_report(tmp_path / "report")
@@ -138,9 +164,13 @@ def test_rows_of_a_saved_report_have_the_captions_of_their_videos(file: Path, tm
 
 
 def test_kinds_of_queries_that_words_do_not_give_are_named(tmp_path: Path) -> None:
-    (tmp_path / "two.txt").write_text("a#enc#0 a dog runs\na#enc#1 a dog\nb#enc#0 a cat sits\nb#enc#1 a cat\n")
+    (tmp_path / "two.txt").write_text(
+        "a#enc#0 a dog runs\na#enc#1 a dog\nb#enc#0 a cat sits\nb#enc#1 a cat\n"
+    )
     gaps = read(f"words:{tmp_path / 'two.txt'}", tmp_path).gaps
-    assert [kind for kind in ("A and not B", "A without N", "not B") if any(kind in gap for gap in gaps)] == [
+    assert [
+        kind for kind in ("A and not B", "A without N", "not B") if any(kind in gap for gap in gaps)
+    ] == [
         "A and not B",
         "A without N",
         "not B",
@@ -158,7 +188,10 @@ def test_captions_of_a_dataset_need_no_videos(tmp_path: Path) -> None:
 
 def test_lines_that_name_their_split_are_chosen_by_it(tmp_path: Path) -> None:
     parts = dict(zip(NAMES, ("test", "val", "test", "train", "", "test", "test"), strict=True))
-    lines = [{"video_id": name, "captions": CAPTIONS[name], "split": part} for name, part in parts.items()]
+    lines = [
+        {"video_id": name, "captions": CAPTIONS[name], "split": part}
+        for name, part in parts.items()
+    ]
     file = tmp_path / "mine.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)))
     test = read_words(str(file), "test")

@@ -22,7 +22,9 @@ from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.sentences import SceneDenials, negate
 
 DOG = SceneCaption("a dog", Claim((Who(frozenset({"dog"})),)))
-DOG_IN_PARK = SceneCaption("a dog in the park", Claim((Who(frozenset({"dog"})),), frozenset({"park"})))
+DOG_IN_PARK = SceneCaption(
+    "a dog in the park", Claim((Who(frozenset({"dog"})),), frozenset({"park"}))
+)
 RUNS = (Deed("run"),)
 THREE = [
     Scene("park", False, (Figure("dog", "brown", deeds=RUNS),)),
@@ -40,39 +42,59 @@ def scenes() -> list[Scene]:
 def judged() -> tuple[list[Scene], SceneDenials, tuple[JudgedQuery, ...]]:
     many = sample_scenes("train", 200, seed=1)
     sentences = SceneDenials(many)
-    return many, sentences, world_queries([caption.text for caption in captions_of(many)], sentences)
+    return (
+        many,
+        sentences,
+        world_queries([caption.text for caption in captions_of(many)], sentences),
+    )
 
 
 @cache
 def queries() -> tuple[JudgedQuery, ...]:
-    return world_queries([caption.text for caption in captions_of(scenes())], SceneDenials(scenes()))
+    return world_queries(
+        [caption.text for caption in captions_of(scenes())], SceneDenials(scenes())
+    )
 
 
-def test_each_scene_has_an_original_query_and_a_negated_one_where_its_caption_can_be_denied() -> None:
+def test_each_scene_has_an_original_query_and_a_negated_one_where_its_caption_can_be_denied() -> (
+    None
+):
     negated = {query.original: query for query in queries() if query.kind == "negated"}
     for row, original in enumerate(queries()[:80]):
         caption = describe(scenes()[row], random.Random(f"validation {row}"))
-        assert (original.kind, original.text, original.relevant.tolist()) == ("original", caption.text, [row])
+        assert (original.kind, original.text, original.relevant.tolist()) == (
+            "original",
+            caption.text,
+            [row],
+        )
         denials = {denial.text for denial in negate(caption)}
         assert bool(denials) == (row in negated)
         if denials:
             denied = negated[row]
             assert denied.text in denials and denied.relevant.tolist() == [row]
             assert denied.cue in {"not", "n't", "without"}
-    assert len(negated) > 70 and len(negated) == [query.kind for query in queries()].count("negated")
+    assert len(negated) > 70 and len(negated) == [query.kind for query in queries()].count(
+        "negated"
+    )
 
 
 @pytest.mark.parametrize("kind", ["composed", "without", "not"])
 def test_judgements_match_the_truth_of_each_scene(kind: str) -> None:
     many, sentences, everything = judged()
-    drawn = {s.text: s for row in range(200) for s in [sentences.draw(row, kind, random.Random(f"validation {row}"))]}  # type: ignore[arg-type]
+    drawn = {}
+    for row in range(200):
+        generator = random.Random(f"validation {row}")
+        sentence = sentences.draw(row, kind, generator)  # type: ignore[arg-type]
+        drawn[sentence.text] = sentence
     queries = [query for query in everything if query.kind == kind]
     assert len(queries) > 20
     for query in queries[::3]:  # of all of them, the plain loops would take seconds
         sentence = drawn[query.text]
         wanted = {row for row, scene in enumerate(many) if sentence.wanted_claim.holds(scene)}
         unwanted = {
-            row for row, scene in enumerate(many) if any(claim.holds(scene) for claim in sentence.unwanted_claims)
+            row
+            for row, scene in enumerate(many)
+            if any(claim.holds(scene) for claim in sentence.unwanted_claims)
         }
         assert set(query.relevant.tolist()) == wanted - unwanted != set()
         assert set(query.hard.tolist()) == wanted & unwanted != set()
@@ -91,7 +113,8 @@ def test_a_gallery_is_searched_for_its_known_scenes(
     tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
 ) -> None:
     known = [
-        Video(f"v{row}", write_video(f"{row}.avi", [row]), (), scene.to_dict()) for row, scene in enumerate(scenes())
+        Video(f"v{row}", write_video(f"{row}.avi", [row]), (), scene.to_dict())
+        for row, scene in enumerate(scenes())
     ]
     gallery = Gallery("mixed", (Video("own", tmp_path / "own.avi"), *known))
     with Cache(tmp_path / "cache") as cache:

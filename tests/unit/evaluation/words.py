@@ -46,7 +46,9 @@ class WordModels:
     cards: dict[str, Card] = field(
         default_factory=lambda: {
             "words": Card("words", visual_fingerprint="v", text_fingerprint="t"),
-            "words-bnl": Card("words-bnl", base="words", visual_fingerprint="v", text_fingerprint="t2"),
+            "words-bnl": Card(
+                "words-bnl", base="words", visual_fingerprint="v", text_fingerprint="t2"
+            ),
         }
     )
     loaded: list[str] = field(default_factory=list)
@@ -69,7 +71,13 @@ QUERIES = (
     JudgedQuery("original", "a man sings", row_array([0])),
     JudgedQuery("original", "a dog", row_array([2])),
     JudgedQuery(
-        "negated", "a man not sings", row_array([0]), wanted="a man", unwanted=("sings",), original=0, cue="not"
+        "negated",
+        "a man not sings",
+        row_array([0]),
+        wanted="a man",
+        unwanted=("sings",),
+        original=0,
+        cue="not",
     ),
     JudgedQuery(
         "composed",
@@ -82,7 +90,14 @@ QUERIES = (
         cue="not",
     ),
     JudgedQuery(
-        "not", "not dancing", row_array([0, 2]), row_array([1, 3]), row_array([1, 3]), "", ("dancing",), cue="not"
+        "not",
+        "not dancing",
+        row_array([0, 2]),
+        row_array([1, 3]),
+        row_array([1, 3]),
+        "",
+        ("dancing",),
+        cue="not",
     ),
 )
 
@@ -91,12 +106,20 @@ def word_benchmark(queries: Sequence[JudgedQuery] = QUERIES, **changed: Any) -> 
     """Four videos that show what their names say."""
     values: dict[str, Any] = {"name": "words", "source": {"seed": 1}, **changed}
     return TextBenchmark(
-        video_ids=VIDEOS, queries=tuple(queries), embed=lambda *_: EmbeddedVideos(embedded(*VIDEOS)), **values
+        video_ids=VIDEOS,
+        queries=tuple(queries),
+        embed=lambda *_: EmbeddedVideos(embedded(*VIDEOS)),
+        **values,
     )
 
 
 FIRST, SECOND = "words", "words boolean α 1"
-SYSTEMS = (System("words"), System("words", "drop"), System("words", "boolean", 1), System("words-bnl"))
+SYSTEMS = (
+    System("words"),
+    System("words", "drop"),
+    System("words", "boolean", 1),
+    System("words-bnl"),
+)
 
 
 def report_of(*systems: System, **changed: Any) -> Report:

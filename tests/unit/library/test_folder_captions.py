@@ -21,7 +21,9 @@ def folder(tmp_path: Path, write_video: Callable[..., Path]) -> Path:
 
 
 @pytest.fixture
-def captions_of(tmp_path: Path, folder: Path, decoder: Decoder) -> Callable[[], dict[str, tuple[str, ...]]]:
+def captions_of(
+    tmp_path: Path, folder: Path, decoder: Decoder
+) -> Callable[[], dict[str, tuple[str, ...]]]:
     """Update a library of the folder, and return the captions of its clips."""
     libraries = Libraries(tmp_path / "libraries")
 
@@ -43,7 +45,11 @@ def test_files_get_the_captions_of_a_file_beside_them(
 
     rows = "file,caption\na.avi,a man sings\na.avi,not a dog\nbelow/c.avi,a cat\n"
     (folder / "captions.csv").write_text(rows)
-    assert captions_of() == {"a.avi": ("a man sings", "not a dog"), "b.avi": (), "below/c.avi": ("a cat",)}
+    assert captions_of() == {
+        "a.avi": ("a man sings", "not a dog"),
+        "b.avi": (),
+        "below/c.avi": ("a cat",),
+    }
 
     (folder / "captions.csv").unlink()
     assert captions_of() == {"a.avi": (), "b.avi": (), "below/c.avi": ()}
@@ -108,9 +114,15 @@ def test_windows_of_a_long_video_have_no_captions_of_the_whole(
 
 @pytest.mark.parametrize(
     ("kind", "path", "advice"),
-    [("folder", "captions.csv", "--kind manifest"), ("folder", "a.avi", "--kind"), ("manifest", ".", "--kind folder")],
+    [
+        ("folder", "captions.csv", "--kind manifest"),
+        ("folder", "a.avi", "--kind"),
+        ("manifest", ".", "--kind folder"),
+    ],
 )
-def test_a_refusal_names_the_kind_that_fits(tmp_path: Path, folder: Path, kind: str, path: str, advice: str) -> None:
+def test_a_refusal_names_the_kind_that_fits(
+    tmp_path: Path, folder: Path, kind: str, path: str, advice: str
+) -> None:
     (folder / "captions.csv").write_text("file,caption\na.avi,a man\n")
     with pytest.raises(ConfigError, match=advice):
         Libraries(tmp_path / "libraries").add("films", kind, folder / path)  # type: ignore[arg-type]

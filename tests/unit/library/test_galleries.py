@@ -82,7 +82,9 @@ def videos(write_video: Callable[..., Path]) -> list[Video]:
 
 
 @pytest.fixture
-def galleries(models: Catalog, videos: list[Video], decoder: Decoder, cache: Cache, shelf: FakeShelf) -> Galleries:
+def galleries(
+    models: Catalog, videos: list[Video], decoder: Decoder, cache: Cache, shelf: FakeShelf
+) -> Galleries:
     built_in = Gallery("built-in", tuple(videos[:1]), "built-in")
     return Galleries(models, built_in, decoder, cache, lambda *_: None, {}, shelf)  # type: ignore[arg-type]
 
@@ -118,7 +120,10 @@ def test_a_library_is_found_by_name_and_by_id_and_the_built_in_gallery_by_neithe
 def test_a_search_never_indexes_a_library_but_says_what_that_takes(
     galleries: Galleries, holiday: Gallery, index: Index
 ) -> None:
-    for models, missing in ((("first",), ("first",)), (("first", "second", "other"), ("first", "other"))):
+    for models, missing in (
+        (("first",), ("first",)),
+        (("first", "second", "other"), ("first", "other")),
+    ):
         with pytest.raises(
             NotIndexedError, match=r"Holiday is not indexed by first.* yet: 3 clips, about \d+ s"
         ) as refused:
@@ -141,12 +146,16 @@ def test_what_is_indexed_is_searched_and_the_rest_is_counted_until_it_is_indexed
     assert found(galleries, "1") == ["dark", "grey", "light"]
 
 
-def test_all_galleries_share_one_encoder(galleries: Galleries, holiday: Gallery, index: Index) -> None:
+def test_all_galleries_share_one_encoder(
+    galleries: Galleries, holiday: Gallery, index: Index
+) -> None:
     """A large model must not be in memory once per gallery."""
     index(holiday)
     found(galleries, "1")
     found(galleries, "")
-    in_library, built_in = (galleries.searcher(name).live.get("first").encoder for name in ("1", ""))
+    in_library, built_in = (
+        galleries.searcher(name).live.get("first").encoder for name in ("1", "")
+    )
     assert in_library is built_in is galleries.live.encoder("first")
 
 
@@ -172,7 +181,12 @@ def test_verdicts_in_libraries_are_by_captions_and_labelled_only_where_there_are
 
 
 def test_a_training_run_becomes_a_librarys_default_only_once_it_was_named_to_index_it(
-    tmp_path: Path, videos: list[Video], decoder: Decoder, cache: Cache, shelf: FakeShelf, holiday: Gallery
+    tmp_path: Path,
+    videos: list[Video],
+    decoder: Decoder,
+    cache: Cache,
+    shelf: FakeShelf,
+    holiday: Gallery,
 ) -> None:
     write_tiny(tmp_path / "models" / "whole", "whole", seed=0)
     write_tiny(tmp_path / "runs" / "a-run" / "checkpoints" / "epoch_001", "whole", seed=1)
@@ -192,7 +206,12 @@ def test_a_training_run_becomes_a_librarys_default_only_once_it_was_named_to_ind
 
 
 def test_a_library_keeps_the_model_that_has_indexed_it_when_another_is_added(
-    tmp_path: Path, videos: list[Video], decoder: Decoder, cache: Cache, shelf: FakeShelf, holiday: Gallery
+    tmp_path: Path,
+    videos: list[Video],
+    decoder: Decoder,
+    cache: Cache,
+    shelf: FakeShelf,
+    holiday: Gallery,
 ) -> None:
     write_tiny(tmp_path / "models" / "z-first", "first", seed=0)
     models = Catalog([tmp_path / "models"])

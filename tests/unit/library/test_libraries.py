@@ -24,14 +24,21 @@ def test_libraries_are_found_by_name_in_any_case_and_by_id_and_survive_a_restart
 ) -> None:
     assert libraries.infos() == []
     info = libraries.add("Films", "folder", tmp_path / "films")
-    assert (info.name, info.source.window_s, info.available, info.num_clips) == ("Films", 10.0, True, 0)
+    assert (info.name, info.source.window_s, info.available, info.num_clips) == (
+        "Films",
+        10.0,
+        True,
+        0,
+    )
     again = Libraries(tmp_path / "data" / "libraries")
     assert again.find("films") == again.find(info.id) == again.infos()[0] == info
     with pytest.raises(ConfigError, match=r"There is no library 'other'\. There: Films\."):
         again.find("other")
 
 
-def test_a_renamed_library_keeps_its_id_and_no_two_have_the_same_name(libraries: Libraries, tmp_path: Path) -> None:
+def test_a_renamed_library_keeps_its_id_and_no_two_have_the_same_name(
+    libraries: Libraries, tmp_path: Path
+) -> None:
     first = libraries.add("Films", "folder", tmp_path / "films")
     other = libraries.add("Other", "folder", tmp_path / "films")
     libraries.rename(other.id, " More ")
@@ -131,8 +138,18 @@ def test_over_the_page_only_paths_within_the_roots_are_taken_after_following_lin
     (tmp_path / "films" / "out").symlink_to(tmp_path)
     (tmp_path / "in").symlink_to(tmp_path / "films")
     roots = [tmp_path / "films"]
-    assert libraries.add("a", "folder", tmp_path / "in", roots=roots).source.path == (tmp_path / "films").resolve()
-    for path in (tmp_path, tmp_path / "films" / "out", tmp_path / "films" / "..", ROOT, "/etc", "~"):
+    assert (
+        libraries.add("a", "folder", tmp_path / "in", roots=roots).source.path
+        == (tmp_path / "films").resolve()
+    )
+    for path in (
+        tmp_path,
+        tmp_path / "films" / "out",
+        tmp_path / "films" / "..",
+        ROOT,
+        "/etc",
+        "~",
+    ):
         with pytest.raises(AccessError, match="is not in an allowed folder"):
             libraries.add("b", "folder", path, roots=roots)
     with pytest.raises(AccessError, match="No folder is allowed here"):
@@ -165,7 +182,9 @@ def test_uploads_get_safe_and_unique_names(libraries: Libraries, tmp_path: Path)
     assert film.exists()
 
 
-def test_damaged_settings_hide_a_library_and_stop_no_other(libraries: Libraries, tmp_path: Path) -> None:
+def test_damaged_settings_hide_a_library_and_stop_no_other(
+    libraries: Libraries, tmp_path: Path
+) -> None:
     info = libraries.add("Films", "folder", tmp_path / "films")
     other = libraries.add("Other", "folder", tmp_path / "films")
     for text in ("", "[]", "{}", '{"schema": 99}', '{"id": 3}'):

@@ -52,7 +52,13 @@ class Place:
     def update(self, previews: bool = False) -> Updated:
         self.encoder.num_clips = 0
         return update_library(
-            self.libraries, "films", self.encoder, self.decoder, self.cache, silent, previews=previews
+            self.libraries,
+            "films",
+            self.encoder,
+            self.decoder,
+            self.cache,
+            silent,
+            previews=previews,
         )
 
     def move(self, folder: str | Path, progress: Progress = silent, **options: Any) -> Moved:
@@ -100,33 +106,54 @@ def write_picture(path: Path, brightness: int) -> None:
     path.with_suffix(".bmp").rename(path)
 
 
-def test_a_folder_that_was_moved_as_it_is_is_neither_read_nor_indexed_again(place: Place, tmp_path: Path) -> None:
+def test_a_folder_that_was_moved_as_it_is_is_neither_read_nor_indexed_again(
+    place: Place, tmp_path: Path
+) -> None:
     place.update(previews=True)
-    before, stamp = place.libraries.find("films"), place.libraries.stamp(place.libraries.find("films").id)
+    before, stamp = (
+        place.libraries.find("films"),
+        place.libraries.stamp(place.libraries.find("films").id),
+    )
     new = tmp_path / "drive" / "Films"
     shutil.move(place.folder, new)
     assert place.move(new) == Moved(4)
     assert place.read == []
     after = place.libraries.find("films")
-    assert (after.id, after.name, after.source.path, after.source.within) == (before.id, "films", new, new)
+    assert (after.id, after.name, after.source.path, after.source.within) == (
+        before.id,
+        "films",
+        new,
+        new,
+    )
     assert after.available and (after.num_files, after.num_clips) == (4, 4)
     assert place.files == {name: str(new / name) for name in NAMES}
     assert place.libraries.stamp(after.id) != stamp  # open searchers and pages see it
     assert not place.libraries.check("films")
     previews = place.libraries.previews("films", place.decoder)
     assert all(previews.has(video) for video in place.libraries.gallery("films").videos)
-    assert place.update(previews=True) == Updated(Changes(), 4, 4, 0) and place.encoder.num_clips == 0
+    assert (
+        place.update(previews=True) == Updated(Changes(), 4, 4, 0) and place.encoder.num_clips == 0
+    )
 
 
-def test_files_copied_with_new_times_and_names_are_recognised_by_content(place: Place, tmp_path: Path) -> None:
+def test_files_copied_with_new_times_and_names_are_recognised_by_content(
+    place: Place, tmp_path: Path
+) -> None:
     new = tmp_path / "new"
     for number, name in enumerate(("a.png", "x/renamed.png", "sub/d.png"), start=1):
         write_picture(new / name, {1: 50, 2: 100, 3: 7}[number])  # the last has another content
     write_picture(new / "e.png", 201)
     moved = place.move(new)
-    assert moved == Moved(4, {"b.png": "x/renamed.png"}, ("sub/d.png",), ("sub/c.png",), ("e.png",), place.folder)
+    assert moved == Moved(
+        4, {"b.png": "x/renamed.png"}, ("sub/d.png",), ("sub/c.png",), ("e.png",), place.folder
+    )
     assert moved.num_recognised == 2
-    assert set(place.files) == {"a.png", "x/renamed.png", "sub/c.png", "sub/d.png"}  # until the next update
+    assert set(place.files) == {
+        "a.png",
+        "x/renamed.png",
+        "sub/c.png",
+        "sub/d.png",
+    }  # until the next update
     expected = Changes(new=("e.png",), changed=("sub/d.png",), removed=("sub/c.png",))
     assert place.libraries.check("films") == expected
     assert place.update().changes == expected
@@ -134,7 +161,9 @@ def test_files_copied_with_new_times_and_names_are_recognised_by_content(place: 
     assert set(place.files) == {"a.png", "x/renamed.png", "sub/d.png", "e.png"}
 
 
-def test_what_is_missing_after_a_move_is_lost_by_no_index_if_it_comes_later(place: Place, tmp_path: Path) -> None:
+def test_what_is_missing_after_a_move_is_lost_by_no_index_if_it_comes_later(
+    place: Place, tmp_path: Path
+) -> None:
     new = tmp_path / "new"
     shutil.copytree(place.folder, new, ignore=shutil.ignore_patterns("sub"))
     assert place.move(new).missing == ("sub/c.png", "sub/d.png")
@@ -142,7 +171,9 @@ def test_what_is_missing_after_a_move_is_lost_by_no_index_if_it_comes_later(plac
     assert place.update() == Updated(Changes(), 4, 4, 0) and place.encoder.num_clips == 0
 
 
-def test_the_folder_above_or_below_is_another_folder_with_renamed_files(place: Place, tmp_path: Path) -> None:
+def test_the_folder_above_or_below_is_another_folder_with_renamed_files(
+    place: Place, tmp_path: Path
+) -> None:
     assert place.move(tmp_path).renamed == {name: f"old/{name}" for name in NAMES}
     with pytest.raises(ConfigError, match="None of the 4 files of films is in"):
         place.move(tmp_path / "data")
@@ -152,7 +183,9 @@ def test_the_folder_above_or_below_is_another_folder_with_renamed_files(place: P
     assert below.left_behind == tmp_path
 
 
-def test_exchanged_names_and_names_in_another_letter_case_are_renamed_files(place: Place, tmp_path: Path) -> None:
+def test_exchanged_names_and_names_in_another_letter_case_are_renamed_files(
+    place: Place, tmp_path: Path
+) -> None:
     new = tmp_path / "new"
     shutil.copytree(place.folder, new)
     (new / "a.png").rename(new / "swap")
@@ -161,7 +194,12 @@ def test_exchanged_names_and_names_in_another_letter_case_are_renamed_files(plac
     (new / "sub").rename(new / "Sub")
     for name in ("a.png", "b.png"):
         os.utime(new / name, (1, 1))
-    renamed = {"a.png": "b.png", "b.png": "a.png", "sub/c.png": "Sub/c.png", "sub/d.png": "Sub/d.png"}
+    renamed = {
+        "a.png": "b.png",
+        "b.png": "a.png",
+        "sub/c.png": "Sub/c.png",
+        "sub/d.png": "Sub/d.png",
+    }
     assert place.move(new) == Moved(4, renamed, left_behind=place.folder)
     assert place.update() == Updated(Changes(), 4, 4, 0) and place.encoder.num_clips == 0
 
@@ -194,7 +232,9 @@ def test_copies_stay_copies_and_an_original_that_is_gone_gives_its_clip_to_its_c
     assert set(empty.files) == {"y.png", *NAMES} - {"a.png"} and empty.encoder.num_clips == 0
 
 
-def test_windows_of_a_film_that_were_skipped_stay_skipped_under_its_new_name(empty: Place, tmp_path: Path) -> None:
+def test_windows_of_a_film_that_were_skipped_stay_skipped_under_its_new_name(
+    empty: Place, tmp_path: Path
+) -> None:
     write_film(empty.folder / "long.mp4", [20 * i for i in range(10)], rate=1)
     empty.add(window_s=2.0)
     inventory = empty.libraries.inventory(empty.libraries.find("films").source)
@@ -209,7 +249,9 @@ def test_windows_of_a_film_that_were_skipped_stay_skipped_under_its_new_name(emp
     ]
 
 
-@pytest.mark.parametrize(("kept", "force", "sentence"), [((), True, "None of the 4"), (NAMES[:1], False, "Only 1 of")])
+@pytest.mark.parametrize(
+    ("kept", "force", "sentence"), [((), True, "None of the 4"), (NAMES[:1], False, "Only 1 of")]
+)
 def test_a_folder_without_the_files_is_refused_before_anything_changes(
     place: Place, tmp_path: Path, kept: tuple[str, ...], force: bool, sentence: str
 ) -> None:
@@ -229,7 +271,15 @@ def test_a_folder_without_the_files_is_refused_before_anything_changes(
 def test_what_cannot_be_the_new_folder_is_refused(place: Place, tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     (tmp_path / "link").symlink_to(place.folder)
-    for path in ("", " ", tmp_path / "gone", tmp_path / "nothing", place.folder / "a.png", "x\0", tmp_path / "link"):
+    for path in (
+        "",
+        " ",
+        tmp_path / "gone",
+        tmp_path / "nothing",
+        place.folder / "a.png",
+        "x\0",
+        tmp_path / "link",
+    ):
         with pytest.raises(ConfigError):
             place.move(path)
     with pytest.raises(AccessError):
@@ -245,14 +295,18 @@ def test_a_link_stands_for_the_folder_that_it_leads_to(place: Place, tmp_path: P
     assert place.path == tmp_path / "new" and place.libraries.find("films").available
 
 
-def test_uploads_are_refused_and_follow_the_data_folder_by_themselves(empty: Place, tmp_path: Path) -> None:
+def test_uploads_are_refused_and_follow_the_data_folder_by_themselves(
+    empty: Place, tmp_path: Path
+) -> None:
     empty.add("uploads", uploads=[("a.png", empty.folder / "a.png")])
     with pytest.raises(ConfigError, match="uploaded files"):
         empty.move(tmp_path / "old")
     shutil.copytree(tmp_path / "data", tmp_path / "elsewhere")
     shutil.rmtree(tmp_path / "data" / "libraries")
     empty.libraries = Libraries(tmp_path / "elsewhere" / "libraries")
-    assert empty.files == {"a.png": str(empty.path / "a.png")} and Path(empty.files["a.png"]).is_file()
+    assert (
+        empty.files == {"a.png": str(empty.path / "a.png")} and Path(empty.files["a.png"]).is_file()
+    )
     assert not empty.libraries.check("films")
 
 
@@ -282,10 +336,14 @@ def test_a_captions_file_moves_with_its_folder_and_either_may_be_named(
     assert empty.update() == Updated(Changes(), 4, 4, 0) and empty.encoder.num_clips == 0
     shutil.copytree(other, one)
     (one / "a.png").unlink()
-    assert empty.move(one / "captions.jsonl").missing == ("a",)  # though the file of captions names it
+    assert empty.move(one / "captions.jsonl").missing == (
+        "a",
+    )  # though the file of captions names it
 
 
-def test_a_dataset_keeps_its_kind_and_follows_links_to_files_elsewhere(empty: Place, tmp_path: Path) -> None:
+def test_a_dataset_keeps_its_kind_and_follows_links_to_files_elsewhere(
+    empty: Place, tmp_path: Path
+) -> None:
     write_manifest(empty.folder).rename(empty.folder / "captions.jsonl")
     shutil.move(empty.folder / "sub", tmp_path / "store")
     (empty.folder / "sub").symlink_to(tmp_path / "store")
@@ -297,7 +355,9 @@ def test_a_dataset_keeps_its_kind_and_follows_links_to_files_elsewhere(empty: Pl
     assert (source.loader, source.path) == ("folder", tmp_path / "new")
 
 
-def test_paths_as_0_2_stored_them_move_as_well_without_reading(place: Place, tmp_path: Path) -> None:
+def test_paths_as_0_2_stored_them_move_as_well_without_reading(
+    place: Place, tmp_path: Path
+) -> None:
     database = place.libraries.folder / place.libraries.find("films").id / "files.db"
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE files SET path = ? || '/' || id", (str(place.folder),))
@@ -353,7 +413,9 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_former_folder(
     assert place.path == place.folder
 
 
-def test_a_move_waits_for_an_update_and_can_be_stopped_while_it_reads(place: Place, tmp_path: Path) -> None:
+def test_a_move_waits_for_an_update_and_can_be_stopped_while_it_reads(
+    place: Place, tmp_path: Path
+) -> None:
     new = tmp_path / "new"
     shutil.copytree(place.folder, new, copy_function=shutil.copy)
     steps: list[str] = []

@@ -41,14 +41,15 @@ def test_a_link_that_cannot_be_followed_is_skipped_alone(folder: Path) -> None:
     found = reasons(folder)
     assert found.pop("a.png") == ""
     assert found.keys() == {"self.mp4", "long.mp4", "one", "two"}
-    assert all(reason.startswith("It is a link that cannot be followed (") for reason in found.values())
+    assert all(
+        reason.startswith("It is a link that cannot be followed (") for reason in found.values()
+    )
 
 
 def test_folders_of_a_nas_and_unread_formats_are_counted_and_not_indexed(folder: Path) -> None:
-    names = (
-        "@eaDir/a.png films/@eaDir/b.png $RECYCLE.BIN/c.mp4 .Trash-1000/f.mp4 .cache/g.mp4 d.nef films/e.NEF notes.txt"
-    )
-    for name in names.split():
+    ignored = "@eaDir/a.png films/@eaDir/b.png $RECYCLE.BIN/c.mp4 .Trash-1000/f.mp4 .cache/g.mp4"
+    unread = "d.nef films/e.NEF notes.txt"
+    for name in [*ignored.split(), *unread.split()]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     found = reasons(folder)
@@ -57,12 +58,16 @@ def test_folders_of_a_nas_and_unread_formats_are_counted_and_not_indexed(folder:
     assert found["*.nef"].startswith("2 files in a format that is not read")
 
 
-def test_notes_on_what_is_left_out_are_no_changes_and_follow_the_folder(folder: Path, tmp_path: Path) -> None:
+def test_notes_on_what_is_left_out_are_no_changes_and_follow_the_folder(
+    folder: Path, tmp_path: Path
+) -> None:
     (folder / "b.nef").touch()
     libraries = Libraries(tmp_path / "libraries")
     library = libraries.add("mine", "folder", folder).id
     with Cache(tmp_path / "cache") as cache, Decoder(1) as decoder:
-        assert update_library(libraries, library, None, decoder, cache, previews=False).changes.new == ("a.png",)
+        assert update_library(
+            libraries, library, None, decoder, cache, previews=False
+        ).changes.new == ("a.png",)
         assert [each.id for each in libraries.skipped(library)] == ["*.nef"]
         (folder / "b.nef").unlink()
         assert not libraries.check(library)
@@ -73,8 +78,13 @@ def test_notes_on_what_is_left_out_are_no_changes_and_follow_the_folder(folder: 
 def test_names_of_files_cannot_move_the_cursor_turn_a_line_round_or_begin_one() -> None:
     assert printable("a\nb\x1b[2Jc\u202ed 🧑‍🚀é") == "a\\nb\\x1b[2Jc\\u202ed 🧑‍🚀é"
     assert str(MediaError("a\nb.mp4 is empty.")) == "a\\nb.mp4 is empty."
-    record = logging.LogRecord("a", logging.WARNING, "", 0, "Skipped %s", ("a\nb\x1b[2J.mp4",), None)
-    assert LineFormatter("%(levelname)s %(message)s").format(record) == "WARNING Skipped a\\nb\\x1b[2J.mp4"
+    record = logging.LogRecord(
+        "a", logging.WARNING, "", 0, "Skipped %s", ("a\nb\x1b[2J.mp4",), None
+    )
+    assert (
+        LineFormatter("%(levelname)s %(message)s").format(record)
+        == "WARNING Skipped a\\nb\\x1b[2J.mp4"
+    )
 
 
 def test_a_source_that_is_a_loop_of_links_is_not_there(tmp_path: Path) -> None:
@@ -82,7 +92,9 @@ def test_a_source_that_is_a_loop_of_links_is_not_there(tmp_path: Path) -> None:
     assert not is_available(Source("x", "x", "folder", tmp_path / "loop"))
 
 
-def test_a_manifest_is_read_as_any_captions_file_and_may_lack_captions_and_files(folder: Path) -> None:
+def test_a_manifest_is_read_as_any_captions_file_and_may_lack_captions_and_files(
+    folder: Path,
+) -> None:
     lines = [
         '\ufeff{"video_id": "first", "path": "A.PNG", "captions": "one"}',
         '{"file_name": ".\\\\a.png", "text": "two"}',
@@ -90,7 +102,9 @@ def test_a_manifest_is_read_as_any_captions_file_and_may_lack_captions_and_files
     ]
     manifest = folder / "films.jsonl"
     manifest.write_text("\n".join(lines), encoding="utf-8")
-    found = {file.id: file for file in list_files(Source("x", "x", "manifest", manifest, within=folder))}
+    found = {
+        file.id: file for file in list_files(Source("x", "x", "manifest", manifest, within=folder))
+    }
     assert {name: (Path(file.path).name, file.captions) for name, file in found.items()} == {
         "first": ("a.png", '["one"]'),
         "a.png": ("a.png", '["two"]'),
@@ -98,12 +112,22 @@ def test_a_manifest_is_read_as_any_captions_file_and_may_lack_captions_and_files
     }
     assert found["first"].reason == "" and found["gone"].reason.startswith("It cannot be opened")
     manifest.write_text('{"path": "../a.png", "text": "one"}')
-    with pytest.raises(DatasetError, match=r"films\.jsonl cannot be used \(line 1: the path '\.\./a\.png' leads out"):
+    with pytest.raises(
+        DatasetError,
+        match=r"films\.jsonl cannot be used \(line 1: the path '\.\./a\.png' leads out",
+    ):
         list(list_files(Source("x", "x", "manifest", manifest)))
 
 
-# Cameras without a battery, archives and NAS systems date files so. File systems clamp what they cannot store.
-SECONDS = {"1601": -11_644_473_600, "1960": -315_619_200, "1970": 0, "2263": 9_246_182_400, "2400": 13_569_465_600}
+# Cameras without a battery, archives and NAS systems date files so. File systems clamp what they
+# cannot store.
+SECONDS = {
+    "1601": -11_644_473_600,
+    "1960": -315_619_200,
+    "1970": 0,
+    "2263": 9_246_182_400,
+    "2400": 13_569_465_600,
+}
 
 
 @pytest.mark.parametrize("seconds", SECONDS.values(), ids=SECONDS)
@@ -118,12 +142,21 @@ def test_a_file_of_any_date_is_indexed_and_noticed_when_it_changes(
     library = libraries.add("mine", kind, folder if kind == "folder" else folder / "films.csv").id
     with Cache(tmp_path / "cache") as cache, Decoder(1) as decoder:
         assert libraries.check(library).new == ("a.png",)
-        assert update_library(libraries, library, ColourModel(), decoder, cache, previews=False).num_embedded == 1
+        assert (
+            update_library(
+                libraries, library, ColourModel(), decoder, cache, previews=False
+            ).num_embedded
+            == 1
+        )
         assert not libraries.check(library)
-        assert not update_library(libraries, library, ColourModel(), decoder, cache, previews=False).changes
+        assert not update_library(
+            libraries, library, ColourModel(), decoder, cache, previews=False
+        ).changes
         os.utime(picture, (1_700_000_000, 1_700_000_000))
         assert libraries.check(library).changed == ("a.png",)
-        assert update_library(libraries, library, None, decoder, cache, previews=False).changes.changed == ("a.png",)
+        assert update_library(
+            libraries, library, None, decoder, cache, previews=False
+        ).changes.changed == ("a.png",)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +173,9 @@ def test_a_file_of_any_date_is_indexed_and_noticed_when_it_changes(
         (".qt", "mov"),
     ],
 )
-def test_a_video_is_found_under_every_name_of_a_format_that_is_read(folder: Path, suffix: str, container: str) -> None:
+def test_a_video_is_found_under_every_name_of_a_format_that_is_read(
+    folder: Path, suffix: str, container: str
+) -> None:
     film = folder / f"b{suffix.upper()}"
     with av.open(str(film), "w", format=container) as output:
         stream = output.add_stream("libx264" if suffix in (".f4v", ".m2t") else "mpeg4", rate=25)

@@ -24,11 +24,15 @@ def shown(path: Path) -> tuple[float, tuple[int, int], list[float]]:
         assert [stream.type for stream in container.streams] == ["video"]
         stream = container.streams.video[0]
         assert stream.codec_context.codec.canonical_name == "vp9"
-        frames = [float(frame.to_ndarray(format="rgb24").mean()) for frame in container.decode(stream)]
+        frames = [
+            float(frame.to_ndarray(format="rgb24").mean()) for frame in container.decode(stream)
+        ]
         return len(frames) / 12, (stream.width, stream.height), frames
 
 
-def test_a_preview_is_small_silent_and_as_long_as_the_clip(tmp_path: Path, decoder: Decoder) -> None:
+def test_a_preview_is_small_silent_and_as_long_as_the_clip(
+    tmp_path: Path, decoder: Decoder
+) -> None:
     previews = Previews(tmp_path / "previews", decoder)
     video = Video("a", FOOTAGE / "b.mp4", end=5.0, content="b")  # 480 by 270, with sound
     assert not previews.has(video)
@@ -41,10 +45,14 @@ def test_a_preview_is_small_silent_and_as_long_as_the_clip(tmp_path: Path, decod
     assert previews.has(video)
 
 
-def test_a_window_shows_its_own_seconds_and_no_more_than_ten(tmp_path: Path, decoder: Decoder) -> None:
+def test_a_window_shows_its_own_seconds_and_no_more_than_ten(
+    tmp_path: Path, decoder: Decoder
+) -> None:
     film = write_film(tmp_path / "a.mp4", [5 * i for i in range(40)], rate=1)
     previews = Previews(tmp_path / "previews", decoder)
-    seconds, _, means = shown(previews.preview(Video("w", film, start=20.0, end=35.0, film="a", content="a")))
+    seconds, _, means = shown(
+        previews.preview(Video("w", film, start=20.0, end=35.0, film="a", content="a"))
+    )
     assert seconds == pytest.approx(10.0, abs=0.1)
     assert means[0] == pytest.approx(100, abs=6) and means[-1] == pytest.approx(145, abs=6)
     seconds, _, _ = shown(previews.preview(Video("a", film, content="a")))
@@ -64,7 +72,9 @@ def test_a_picture_of_any_shape_has_a_poster_and_a_preview_of_one_frame(
     assert len(shown(previews.preview(video))[2]) == 1
 
 
-def test_what_cannot_be_decoded_stops_no_other(tmp_path: Path, write_video: WriteVideo, decoder: Decoder) -> None:
+def test_what_cannot_be_decoded_stops_no_other(
+    tmp_path: Path, write_video: WriteVideo, decoder: Decoder
+) -> None:
     (tmp_path / "bad.mp4").write_text("no film")
     bad = Video("bad", tmp_path / "bad.mp4", content="x")
     good = Video("good", write_video("a.avi", [9] * 5), content="y")
@@ -82,4 +92,8 @@ def test_a_full_disk_leaves_no_half_a_preview(tmp_path: Path, decoder: Decoder) 
         video = Video("a", FOOTAGE / "b.mp4", end=5.0, content="b")
         with pytest.raises(MediaError, match="disk is full"):
             previews.preview(video)
-        assert not [path for path in (tmp_path / "previews").rglob("*") if path.is_file() and path.suffix == ".webm"]
+        assert not [
+            path
+            for path in (tmp_path / "previews").rglob("*")
+            if path.is_file() and path.suffix == ".webm"
+        ]

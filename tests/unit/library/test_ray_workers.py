@@ -43,7 +43,9 @@ def test_each_gpu_has_a_worker_and_otherwise_the_cores_are_shared_out(
     assert plan(nodes) == expected
 
 
-@pytest.mark.parametrize("address", ["", "local", "http://host:10001", "ray://host", "ray://a b:1", "host:x"])
+@pytest.mark.parametrize(
+    "address", ["", "local", "http://host:10001", "ray://host", "ray://a b:1", "host:x"]
+)
 def test_what_is_no_address_is_one_sentence(address: str) -> None:
     with pytest.raises(ConfigError, match="is no Ray cluster"), _workers(address):
         pass
@@ -73,7 +75,9 @@ class Doomed(BrightnessEncoder):
         import ray  # noqa: PLC0415  only workers need it
 
         self.num_batches += 1
-        (self.notes / f"{os.getpid()}-{self.num_batches}").write_text(str(len(frames) // self.num_frames))
+        (self.notes / f"{os.getpid()}-{self.num_batches}").write_text(
+            str(len(frames) // self.num_frames)
+        )
         victim = self.notes / "victim"
         if self.num_batches == 3 and not victim.exists():
             if self.node in ("", ray.get_runtime_context().get_node_id()):
@@ -106,7 +110,9 @@ def _wait_for(is_so: Callable[[], bool]) -> None:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """Two nodes with a core each, so that there are two workers."""
-    utils = pytest.importorskip("ray.cluster_utils", reason="ray is not installed: pip install '.[ray]'")
+    utils = pytest.importorskip(
+        "ray.cluster_utils", reason="ray is not installed: pip install '.[ray]'"
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
@@ -119,12 +125,17 @@ def cluster() -> Iterator[Any]:
 
 def _add_node(cluster: Any) -> Any:
     return cluster.add_node(
-        num_cpus=1, object_store_memory=80_000_000, include_dashboard=False, include_log_monitor=False
+        num_cpus=1,
+        object_store_memory=80_000_000,
+        include_dashboard=False,
+        include_log_monitor=False,
     )
 
 
 @pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., BrightnessEncoder]]:
+def index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., BrightnessEncoder]]:
     """Index pictures on a cluster; check that all are there, once; return the encoder of this process."""
     monkeypatch.setattr(ray_workers, "BATCH_FRAMES", BATCH * BrightnessEncoder.card.framing.frames)
     films = tmp_path / "films"
@@ -138,7 +149,9 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     def run(cluster: Any, load: Callable[[], Any]) -> BrightnessEncoder:
         encoder: Any = BrightnessEncoder()
         with _workers(cluster.address, load) as encode:
-            update_library(libraries, library, encoder, decoder, cache, previews=False, encode=encode)
+            update_library(
+                libraries, library, encoder, decoder, cache, previews=False, encode=encode
+            )
         opened = open_gallery(libraries.gallery(library), encoder, cache)
         assert len(opened.gallery.videos) == len(opened.all_frames) == COUNT
         here = encoder.encode_frames(np.full((1, 16, 16, 3), (4 * 59, 0, 0), np.uint8))
@@ -179,13 +192,25 @@ def test_what_is_killed_half_way_costs_its_batches_of_that_moment(
 @pytest.mark.parametrize(
     ("load", "error", "message"),
     [
-        (Other, ConfigError, "A Ray worker cannot encode: its model or version is not that of this process"),
+        (
+            Other,
+            ConfigError,
+            "A Ray worker cannot encode: its model or version is not that of this process",
+        ),
         (_fatal, GalleryError, r"workers of the Ray cluster end as they start \("),
-        (Fatal, GalleryError, r"workers of the Ray cluster end as they encode \d\d.png and others \("),
+        (
+            Fatal,
+            GalleryError,
+            r"workers of the Ray cluster end as they encode \d\d.png and others \(",
+        ),
     ],
 )
 def test_workers_of_no_use_are_one_sentence(
-    cluster: Any, index: Callable[..., BrightnessEncoder], load: Any, error: type[Nt2vrError], message: str
+    cluster: Any,
+    index: Callable[..., BrightnessEncoder],
+    load: Any,
+    error: type[Nt2vrError],
+    message: str,
 ) -> None:
     with pytest.raises(error, match=message) as raised:
         index(cluster, load)

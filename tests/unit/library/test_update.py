@@ -70,7 +70,9 @@ class Room:
     def update(self, progress: Progress = silent, previews: bool = False) -> Updated:
         self.decoder.jobs.clear()
         self.encoder.num_clips = 0
-        return update_library(self.libraries, "films", self.encoder, self.decoder, self.cache, progress, previews)
+        return update_library(
+            self.libraries, "films", self.encoder, self.decoder, self.cache, progress, previews
+        )
 
     @property
     def ids(self) -> list[str]:
@@ -86,7 +88,13 @@ def bare(tmp_path: Path, decoder: CountingDecoder, write_video: WriteVideo) -> I
     for number, name in enumerate(("a.avi", "b.avi", "sub/c.avi"), start=1):
         write_video(f"films/{name}", [50 * number] * 12)
     with Cache.of(tmp_path / "data") as cache:
-        yield Room(tmp_path / "films", Libraries(tmp_path / "data" / "libraries"), decoder, cache, BrightnessEncoder())
+        yield Room(
+            tmp_path / "films",
+            Libraries(tmp_path / "data" / "libraries"),
+            decoder,
+            cache,
+            BrightnessEncoder(),
+        )
 
 
 @pytest.fixture
@@ -107,7 +115,9 @@ def test_files_are_found_read_and_embedded_once(room: Room) -> None:
     assert room.update() == Updated(Changes(), 3, 3, 0)
     assert room.decoder.jobs == [] and room.encoder.num_clips == 0
     assert not room.libraries.check("films")
-    assert database.stat().st_mtime_ns == before  # the page reopens a library whose list has changed
+    assert (
+        database.stat().st_mtime_ns == before
+    )  # the page reopens a library whose list has changed
 
 
 def test_a_file_replaced_by_a_link_after_the_scan_is_neither_shown_nor_embedded(
@@ -120,7 +130,9 @@ def test_a_file_replaced_by_a_link_after_the_scan_is_neither_shown_nor_embedded(
     first.path.symlink_to(room.films.parent / "outside.avi")
     previews = room.libraries.previews("films", room.decoder)
     for make in (previews.poster, previews.preview):
-        with pytest.raises(MediaError, match=r"^a\.avi is a link that leads out of the library's folder"):
+        with pytest.raises(
+            MediaError, match=r"^a\.avi is a link that leads out of the library's folder"
+        ):
             make(first)
     failed: dict[str, str] = {}
     assert list(decode_files([first], 2, Framing(8), room.decoder, failed)) == []
@@ -135,7 +147,9 @@ def test_only_what_is_new_or_changed_is_read_again(room: Room, write_video: Writ
     expected = Changes(new=("d.avi",), changed=("a.avi",), removed=("b.avi",))
     assert room.libraries.check("films") == expected
     assert room.update() == Updated(expected, 3, 3, 0)
-    assert set(room.decoder.jobs) == {f"{job} {name}.avi" for job in ("probe", "sample_windows") for name in "ad"}
+    assert set(room.decoder.jobs) == {
+        f"{job} {name}.avi" for job in ("probe", "sample_windows") for name in "ad"
+    }
     assert room.ids == ["a.avi", "d.avi", "sub/c.avi"]
 
 
@@ -155,14 +169,19 @@ def test_a_copy_is_left_out_until_the_original_is_gone(room: Room) -> None:
     assert (updated.num_clips, updated.changes.copies) == (3, ("z.avi",))
     assert updated.changes.by_kind == {"new (1 copy)": ("a.avi", "b.avi", "z.avi", "sub/c.avi")}
     assert room.skipped == {"z.avi": "It is a copy of a.avi."}
-    assert (room.libraries.find("films").num_files, room.libraries.find("films").num_copies) == (3, 1)
+    assert (room.libraries.find("films").num_files, room.libraries.find("films").num_copies) == (
+        3,
+        1,
+    )
     assert room.libraries.find("films").num_skipped == 0
     (room.films / "a.avi").unlink()
     room.update()
     assert "z.avi" in room.ids and room.skipped == {} and room.encoder.num_clips == 0
 
 
-def test_a_bad_file_is_skipped_with_its_reason_and_read_again_on_request(room: Room, write_video: WriteVideo) -> None:
+def test_a_bad_file_is_skipped_with_its_reason_and_read_again_on_request(
+    room: Room, write_video: WriteVideo
+) -> None:
     (room.films / "text.mp4").write_text("not a film")
     (room.films / "empty.mp4").touch()
     (room.films / "notes.txt").write_text("no film, and not named as one")
@@ -182,7 +201,9 @@ def test_a_bad_file_is_skipped_with_its_reason_and_read_again_on_request(room: R
     assert "text.mp4" in room.ids and list(room.skipped) == ["empty.mp4", "pipe.mp4"]
 
 
-def test_links_out_of_the_folder_are_skipped_and_those_within_are_copies(room: Room, tmp_path: Path) -> None:
+def test_links_out_of_the_folder_are_skipped_and_those_within_are_copies(
+    room: Room, tmp_path: Path
+) -> None:
     (tmp_path / "secret").mkdir()
     shutil.copy(room.films / "a.avi", tmp_path / "secret" / "s.avi")
     (room.films / "link.avi").symlink_to(tmp_path / "secret" / "s.avi")
@@ -192,7 +213,10 @@ def test_links_out_of_the_folder_are_skipped_and_those_within_are_copies(room: R
     (room.films / "y.avi").symlink_to("a.avi")
     room.update()
     assert room.ids == ["a.avi", "b.avi", "sub/c.avi"]
-    assert {name for name, reason in room.skipped.items() if "leads out" in reason} == {"link.avi", "folder"}
+    assert {name for name, reason in room.skipped.items() if "leads out" in reason} == {
+        "link.avi",
+        "folder",
+    }
     assert "broken link" in room.skipped["gone.avi"] and "copy of a.avi" in room.skipped["y.avi"]
     assert "loop" not in room.skipped
 
@@ -213,7 +237,9 @@ def test_an_unmounted_drive_keeps_everything(room: Room, tmp_path: Path) -> None
     assert room.update(previews=True) == Updated(Changes(), 3, 3, 0) and room.decoder.jobs == []
 
 
-def test_a_folder_that_cannot_be_opened_is_not_taken_for_empty(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_opened_is_not_taken_for_empty(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
     room.update()
     scandir = os.scandir
 
@@ -238,15 +264,24 @@ def test_long_videos_become_windows_and_pictures_are_clips(bare: Room) -> None:
     assert (updated.num_clips, updated.num_embedded) == (9, 9)
     videos = {video.video_id: video for video in bare.libraries.gallery("films").videos}
     window = videos["long.mp4@4-6"]
-    assert (window.start, window.end, window.film, window.path.name) == (4.0, 6.0, "long.mp4", "long.mp4")
+    assert (window.start, window.end, window.film, window.path.name) == (
+        4.0,
+        6.0,
+        "long.mp4",
+        "long.mp4",
+    )
     assert [video.film for video in videos.values()].count("long.mp4") == 5
     assert (videos["p.jpg"].start, videos["p.jpg"].end, videos["a.avi"].film) == (0.0, None, "")
-    assert bare.decoder.jobs.count("sample_windows long.mp4") == 1  # opened once for all its windows
+    assert (
+        bare.decoder.jobs.count("sample_windows long.mp4") == 1
+    )  # opened once for all its windows
     with Image.open(bare.libraries.previews("films", bare.decoder).poster(window)) as poster:
         assert np.asarray(poster).mean() == pytest.approx(100, abs=6)  # the middle, at 5 s
 
 
-def test_a_window_that_cannot_be_decoded_is_skipped_alone(bare: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_window_that_cannot_be_decoded_is_skipped_alone(
+    bare: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bare.add(window_s=2.0)
     write_film(bare.films / "long.mp4", [20 * i for i in range(10)], rate=1)
     windows = bare.decoder.windows
@@ -273,7 +308,9 @@ def test_a_window_that_cannot_be_decoded_is_skipped_alone(bare: Room, monkeypatc
 
 def test_a_manifest_and_a_dataset_keep_their_ids_captions_and_copies(bare: Room) -> None:
     shutil.copy(bare.films / "a.avi", bare.films / "b.avi")
-    lines = [{"video_id": name, "path": f"{name}.avi", "captions": [f"film {name}"]} for name in "ab"]
+    lines = [
+        {"video_id": name, "path": f"{name}.avi", "captions": [f"film {name}"]} for name in "ab"
+    ]
     lines += [{"video_id": "gone", "path": "gone.avi"}]
     manifest = bare.films / "films.jsonl"
     manifest.write_text("\n".join(map(json.dumps, lines)))
@@ -286,11 +323,17 @@ def test_a_manifest_and_a_dataset_keep_their_ids_captions_and_copies(bare: Room)
     lines[0]["captions"] = ["another"]
     manifest.write_text("\n".join(map(json.dumps, lines[:2])))
     bare.update()
-    assert bare.libraries.gallery("films").videos[0].captions == ("another",) and bare.decoder.jobs == []
+    assert (
+        bare.libraries.gallery("films").videos[0].captions == ("another",)
+        and bare.decoder.jobs == []
+    )
     data = bare.libraries.add("data", "dataset", bare.films)
     update_library(bare.libraries, data.id, None, bare.decoder, bare.cache, previews=False)
     videos = bare.libraries.gallery("data").videos
-    assert {video.video_id: video.captions for video in videos} == {"a": ("another",), "b": ("film b",)}
+    assert {video.video_id: video.captions for video in videos} == {
+        "a": ("another",),
+        "b": ("film b",),
+    }
 
 
 def test_posters_and_previews_are_made_once_and_removed_with_their_files(room: Room) -> None:
@@ -329,15 +372,22 @@ def test_a_damaged_list_of_files_is_made_again_without_embedding_again(room: Roo
     assert room.update().num_embedded == 3 and room.encoder.num_clips == 0
 
 
-def test_a_read_only_data_folder_is_one_sentence_and_stays_searchable(room: Room, tmp_path: Path) -> None:
+def test_a_read_only_data_folder_is_one_sentence_and_stays_searchable(
+    room: Room, tmp_path: Path
+) -> None:
     room.update()
     with read_only(tmp_path / "data"):
-        with pytest.raises(GalleryError, match=r"^films cannot be updated: .* cannot be written to\. What is indexed"):
+        with pytest.raises(
+            GalleryError,
+            match=r"^films cannot be updated: .* cannot be written to\. What is indexed",
+        ):
             room.update()
         assert room.libraries.find("films").num_clips == 3
 
 
-def test_a_full_disk_is_one_sentence_and_costs_nothing_that_was_done(bare: Room, tmp_path: Path) -> None:
+def test_a_full_disk_is_one_sentence_and_costs_nothing_that_was_done(
+    bare: Room, tmp_path: Path
+) -> None:
     with mounted(tmp_path / "data", "size=2m"), Cache.of(tmp_path / "data") as cache:
         bare.cache = cache
         bare.add()

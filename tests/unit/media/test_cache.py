@@ -32,7 +32,9 @@ def test_a_missing_file_is_one_sentence_and_a_pipe_does_not_block(tmp_path: Path
 
 
 @pytest.fixture
-def warnings(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
+def warnings(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> pytest.LogCaptureFixture:
     """Warn as a process does for the first time."""
     monkeypatch.setattr(cache_module, "_warned", threading.Event())
     return caplog
@@ -56,7 +58,9 @@ def clip(tmp_path: Path) -> Path:
     return tmp_path / "clip.mp4"
 
 
-def test_a_damaged_database_is_made_again(tmp_path: Path, clip: Path, warnings: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_database_is_made_again(
+    tmp_path: Path, clip: Path, warnings: pytest.LogCaptureFixture
+) -> None:
     for _ in range(2):
         with Cache(tmp_path / "cache") as cache:
             assert is_cached(cache, clip)

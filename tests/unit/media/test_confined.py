@@ -35,7 +35,9 @@ def test_a_file_replaced_by_a_link_is_not_decoded(
         lambda: decoder.probe(path, root).result(),
         lambda: decoder.frames(path, 2, Framing(8), root).result(),
         lambda: decoder.windows(path, [(0.0, 1.0)], 2, Framing(8), root).result(),
-        lambda: decoder.preview(path, 0.0, 1.0, tmp_path / "p.jpg", tmp_path / "p.webm", root).result(),
+        lambda: decoder.preview(
+            path, 0.0, 1.0, tmp_path / "p.jpg", tmp_path / "p.webm", root
+        ).result(),
     ]
     for job in jobs:
         job()
@@ -66,5 +68,8 @@ def test_links_put_there_between_resolving_and_opening_are_not_followed(
     (root / "folder").symlink_to(tmp_path / "out")
     monkeypatch.setattr("os.path.realpath", str)  # as if they had come right after it
     for path in (root / "link.png", root / "folder" / "a.png"):
-        with pytest.raises(MediaError, match=r"^(link|a)\.png cannot be read \([^\n]+\)\.$"), confined(path, root):
+        with (
+            pytest.raises(MediaError, match=r"^(link|a)\.png cannot be read \([^\n]+\)\.$"),
+            confined(path, root),
+        ):
             pass

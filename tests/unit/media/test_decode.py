@@ -24,15 +24,29 @@ WriteVideo = Callable[..., Path]
 
 @pytest.mark.parametrize(
     ("length", "count", "expected"),
-    [(24, 8, [1, 4, 7, 10, 13, 16, 19, 22]), (9, 3, [1, 4, 7]), (2, 4, [0, 0, 1, 1]), (1, 3, [0, 0, 0]), (10, 1, [5])],
+    [
+        (24, 8, [1, 4, 7, 10, 13, 16, 19, 22]),
+        (9, 3, [1, 4, 7]),
+        (2, 4, [0, 0, 1, 1]),
+        (1, 3, [0, 0, 0]),
+        (10, 1, [5]),
+    ],
 )
-def test_samples_lie_in_the_middle_of_equal_segments(length: int, count: int, expected: list[int]) -> None:
+def test_samples_lie_in_the_middle_of_equal_segments(
+    length: int, count: int, expected: list[int]
+) -> None:
     assert frame_positions(length, count) == expected
 
 
 @pytest.mark.parametrize(
     ("length", "count", "expected"),
-    [(24, 8, [0, 3, 6, 9, 13, 16, 19, 23]), (3, 5, [0, 0, 1, 1, 2]), (1, 3, [0, 0, 0]), (10, 1, [0]), (0, 2, [0, 0])],
+    [
+        (24, 8, [0, 3, 6, 9, 13, 16, 19, 23]),
+        (3, 5, [0, 0, 1, 1, 2]),
+        (1, 3, [0, 0, 0]),
+        (10, 1, [0]),
+        (0, 2, [0, 0]),
+    ],
 )
 def test_samples_can_reach_from_end_to_end(length: int, count: int, expected: list[int]) -> None:
     """As np.linspace does in nT2VR's code."""
@@ -42,13 +56,17 @@ def test_samples_can_reach_from_end_to_end(length: int, count: int, expected: li
 
 
 @pytest.mark.parametrize("name", ["a.webm", "a.mp4", "a.avi"])
-def test_frames_are_those_at_the_centres_of_the_segments(write_video: WriteVideo, name: str) -> None:
+def test_frames_are_those_at_the_centres_of_the_segments(
+    write_video: WriteVideo, name: str
+) -> None:
     path = write_video(name, [10 * i for i in range(24)])
     assert levels(sample_frames(path, 8)) == [10, 40, 70, 100, 130, 160, 190, 220]
 
 
 def test_colours_are_red_green_blue_and_frames_are_fit(tmp_path: Path) -> None:
-    writer = cv2.VideoWriter(str(tmp_path / "red.avi"), cv2.VideoWriter.fourcc(*"MJPG"), 10, (64, 32))
+    writer = cv2.VideoWriter(
+        str(tmp_path / "red.avi"), cv2.VideoWriter.fourcc(*"MJPG"), 10, (64, 32)
+    )
     writer.write(np.full((32, 64, 3), (0, 0, 255), np.uint8))
     writer.release()
     frames = sample_frames(tmp_path / "red.avi", 2, Framing(16))
@@ -96,7 +114,9 @@ def test_a_crash_or_a_hang_affects_that_file_alone(write_video: WriteVideo) -> N
         assert levels(after.result()) == [100] * 2
 
 
-def test_an_idle_child_that_is_killed_is_replaced(write_video: WriteVideo, decoder: Decoder) -> None:
+def test_an_idle_child_that_is_killed_is_replaced(
+    write_video: WriteVideo, decoder: Decoder
+) -> None:
     path = write_video("good.avi", [100] * 5)
     pid = int(decoder._start(path, os.getpid).result())
     os.kill(pid, signal.SIGKILL)
@@ -159,7 +179,9 @@ def test_no_child_outlives_the_app_however_it_ends(tmp_path: Path, way: str) -> 
 
 def children_of(pid: int) -> list[int]:
     return [
-        int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
+        int(child)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for child in (task / "children").read_text().split()
     ]
 
 

@@ -90,7 +90,9 @@ def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["rows", "keys"])
 @pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.95])
-def test_a_file_cut_off_is_never_wrong_and_written_again(tmp_path: Path, name: str, kept: float) -> None:
+def test_a_file_cut_off_is_never_wrong_and_written_again(
+    tmp_path: Path, name: str, kept: float
+) -> None:
     write(tmp_path, *range(20))
     os.truncate(only(tmp_path, name), int(only(tmp_path, name).stat().st_size * kept))
     found = content(tmp_path, *range(20))
@@ -110,7 +112,9 @@ def test_a_full_disk_is_an_error_and_leaves_the_rows(tmp_path: Path) -> None:
         assert only(tmp_path / "disk", "rows").stat().st_size == number * 128
 
 
-def test_a_read_only_folder_can_be_read_and_not_written_to(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_read_only_folder_can_be_read_and_not_written_to(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     with mounted(disk, "size=1m"):

@@ -49,7 +49,9 @@ def stored(folder: Path, count: int = 100) -> list[int]:
 @pytest.fixture
 def limit(monkeypatch: pytest.MonkeyPatch) -> SetLimit:
     """Limit all stores together to a number of bytes."""
-    return lambda num_bytes: monkeypatch.setitem(LIMITS, "frames", replace(LIMITS["frames"], num_bytes=num_bytes))
+    return lambda num_bytes: monkeypatch.setitem(
+        LIMITS, "frames", replace(LIMITS["frames"], num_bytes=num_bytes)
+    )
 
 
 @pytest.fixture
@@ -66,7 +68,9 @@ def decoder() -> Iterator[CountingDecoder]:
 
 @pytest.fixture
 def gallery(write_video: WriteVideo) -> Gallery:
-    return Gallery("greys", tuple(Video(f"v{i}", write_video(f"{i}.avi", [12 * i] * 3)) for i in range(20)))
+    return Gallery(
+        "greys", tuple(Video(f"v{i}", write_video(f"{i}.avi", [12 * i] * 3)) for i in range(20))
+    )
 
 
 def decoded_by(decoder: CountingDecoder, gallery: Gallery, tower: str, cache: Cache) -> int:
@@ -117,7 +121,10 @@ def test_where_there_is_no_room_stores_not_opened_for_a_month_are_deleted_one_by
     limit(sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) + 100)
     mapped = Frames(tmp_path / "b", SHAPE)
     fill(tmp_path / "new", 1)
-    sizes = {name: len(list((tmp_path / name).glob("rows-*"))) for name in ("oldest", "old", "recent", "new")}
+    sizes = {
+        name: len(list((tmp_path / name).glob("rows-*")))
+        for name in ("oldest", "old", "recent", "new")
+    }
     assert sizes == {"oldest": 0, "old": 1, "recent": 1, "new": 1} and len(mapped) == 0
 
 
@@ -129,7 +136,9 @@ def test_a_disk_that_cannot_be_written_to_costs_time_and_stops_what_needs_the_fr
     small_batches: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(store_module, "free_bytes", lambda _: 10**9)  # as it was before others wrote
+    monkeypatch.setattr(
+        store_module, "free_bytes", lambda _: 10**9
+    )  # as it was before others wrote
     disk = tmp_path / "disk"
     disk.mkdir()
     with mounted(disk, options):

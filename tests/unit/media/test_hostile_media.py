@@ -68,13 +68,17 @@ def test_a_truncated_file_shows_what_is_left_or_says_so(
         noise = np.random.default_rng(0).integers(0, 255, (6, 64, 64, 3), np.uint8)
         first, *others = [Image.fromarray(frame) for frame in noise]
         whole = tmp_path / f"whole{Path(name).suffix}"
-        moving: dict[str, Any] = {} if name == "x.jpg" else {"save_all": True, "append_images": others}
+        moving: dict[str, Any] = (
+            {} if name == "x.jpg" else {"save_all": True, "append_images": others}
+        )
         first.save(whole, **moving)
     content = whole.read_bytes()
     path = tmp_path / name
     path.write_bytes(content[: len(content) * percent // 100])
     said = outcome(path)
-    assert said == "frames" or "truncated" in said or "cut off" in said or "cannot be decoded" in said
+    assert (
+        said == "frames" or "truncated" in said or "cut off" in said or "cannot be decoded" in said
+    )
     if name in ("b.avi", "x.webm") and percent >= 50:
         assert said == "frames"
 
@@ -88,10 +92,15 @@ def test_a_truncated_file_shows_what_is_left_or_says_so(
         ("page.mkv", b"<html><video src=http://127.0.0.1/a.mp4></html>"),
         ("list.mp4", b"#EXTM3U\n#EXTINF:1,\n/etc/passwd\n"),
         ("concat.mp4", b"ffconcat version 1.0\nfile /etc/passwd\n"),
-        ("vector.png", b'<svg xmlns="http://www.w3.org/2000/svg"><image href="/etc/passwd"/></svg>'),
+        (
+            "vector.png",
+            b'<svg xmlns="http://www.w3.org/2000/svg"><image href="/etc/passwd"/></svg>',
+        ),
     ],
 )
-def test_what_is_no_film_at_all(tmp_path: Path, outcome: Callable[[Path], str], name: str, content: bytes) -> None:
+def test_what_is_no_film_at_all(
+    tmp_path: Path, outcome: Callable[[Path], str], name: str, content: bytes
+) -> None:
     (tmp_path / name).write_bytes(content)
     assert "not a" in outcome(tmp_path / name)
 
@@ -111,13 +120,17 @@ def test_frames_too_large_for_memory_are_refused_by_the_header(
 ) -> None:
     path = write_video("bomb.avi", [10] * 12)
     content = path.read_bytes()
-    small, large = (b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", side, side) for side in (32, 30_000))
+    small, large = (
+        b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", side, side) for side in (32, 30_000)
+    )
     assert content.count(small) == 12  # in each frame's own header, which decoders go by
     path.write_bytes(content.replace(small, large))
     assert outcome(path) != "frames"
 
 
-def test_an_animation_of_too_many_frames_is_refused(tmp_path: Path, outcome: Callable[[Path], str]) -> None:
+def test_an_animation_of_too_many_frames_is_refused(
+    tmp_path: Path, outcome: Callable[[Path], str]
+) -> None:
     frames = [Image.new("L", (1, 1), level % 256) for level in range(5_100)]
     frames[0].save(tmp_path / "a.png", save_all=True, append_images=frames[1:])
     assert "has 5100 frames" in outcome(tmp_path / "a.png")

@@ -38,7 +38,9 @@ def paths(tmp_path: Path) -> list[Path]:
         (Limit(num_bytes=-1), ""),
     ],
 )
-def test_what_was_used_least_recently_goes_until_the_rest_fits(paths: list[Path], limit: Limit, kept: str) -> None:
+def test_what_was_used_least_recently_goes_until_the_rest_fits(
+    paths: list[Path], limit: Limit, kept: str
+) -> None:
     assert evict(paths, limit) == []
     assert "".join(path.name for path in paths if path.exists()) == kept
 
@@ -49,6 +51,8 @@ def test_a_damaged_cache_file_is_deleted_and_one_that_cannot_be_read_is_not(tmp_
     path.write_text("[1]")
     assert read_cached(path, lambda path: json.loads(path.read_bytes())) == [1]
     path.write_text("[1")
-    assert read_cached(path, lambda path: json.loads(path.read_bytes())) is None and not path.exists()
+    assert (
+        read_cached(path, lambda path: json.loads(path.read_bytes())) is None and not path.exists()
+    )
     path.mkdir()
     assert read_cached(path, lambda path: json.loads(path.read_bytes())) is None and path.exists()

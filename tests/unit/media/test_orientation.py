@@ -28,7 +28,11 @@ LOSSLESS: dict[str, dict[str, Any]] = {
     "a.png": {},
     "moving.png": {"save_all": True, "append_images": [Image.new("RGB", (64, 48))]},
     "a.webp": {"lossless": True},
-    "moving.webp": {"lossless": True, "save_all": True, "append_images": [Image.new("RGB", (64, 48))]},
+    "moving.webp": {
+        "lossless": True,
+        "save_all": True,
+        "append_images": [Image.new("RGB", (64, 48))],
+    },
 }
 LOSSY: dict[str, dict[str, Any]] = {
     "a.jpg": {"quality": 100, "subsampling": 0},
@@ -108,7 +112,9 @@ def test_an_orientation_that_only_xmp_names_counts(tmp_path: Path, turn: int) ->
 
 @pytest.mark.parametrize("turn", [0, 9, 700])
 @pytest.mark.parametrize("name", ["raw.tif", "a.png", "a.jpg"])
-def test_an_orientation_that_does_not_exist_turns_nothing(tmp_path: Path, name: str, turn: int) -> None:
+def test_an_orientation_that_does_not_exist_turns_nothing(
+    tmp_path: Path, name: str, turn: int
+) -> None:
     corners().save(tmp_path / name, exif=tagged(turn), quality=100, subsampling=0)
     assert np.abs(read_picture(tmp_path / name).astype(int) - turned(corners(), 1)).max() < 40
 

@@ -29,27 +29,55 @@ def noise(height: int, width: int) -> NDArray[np.uint8]:
 
 @pytest.mark.parametrize(
     ("height", "width"),
-    [(224, 224), (225, 224), (240, 320), (361, 640), (100, 57), (99, 101), (1, 1), (3, 40), (7, 350)],
+    [
+        (224, 224),
+        (225, 224),
+        (240, 320),
+        (361, 640),
+        (100, 57),
+        (99, 101),
+        (1, 1),
+        (3, 40),
+        (7, 350),
+    ],
 )
 @pytest.mark.parametrize("size", [224, 111])
-def test_fit_equals_open_clips_preprocessing_bit_for_bit(height: int, width: int, size: int) -> None:
+def test_fit_equals_open_clips_preprocessing_bit_for_bit(
+    height: int, width: int, size: int
+) -> None:
     resize, crop, to_rgb, *_ = image_transform(size, is_train=False).transforms
     picture = noise(height, width)
-    theirs = Compose([resize, crop, to_rgb, PILToTensor()])(Image.fromarray(picture)).permute(1, 2, 0).numpy()
+    theirs = (
+        Compose([resize, crop, to_rgb, PILToTensor()])(Image.fromarray(picture))
+        .permute(1, 2, 0)
+        .numpy()
+    )
     np.testing.assert_array_equal(fit(picture, Framing(size)), theirs)
 
 
 def _modes() -> list[tuple[int, str, str, int]]:
     """Every way in which a pre-trained model of open_clip takes its input, and padding, which none of them has yet."""
-    found = {(96, "longest", "bilinear", 0), (96, "longest", "random", 127), (64, "shortest", "bilinear", 0)}
+    found = {
+        (96, "longest", "bilinear", 0),
+        (96, "longest", "random", 127),
+        (64, "shortest", "bilinear", 0),
+    }
     for architecture, tag in open_clip.list_pretrained():
         given = open_clip.get_pretrained_cfg(architecture, tag)
         if vision := open_clip.get_model_config(architecture).get("vision_cfg"):  # not of sound
-            found.add((vision.get("image_size", 224), given["resize_mode"], given["interpolation"], 0))
+            found.add(
+                (vision.get("image_size", 224), given["resize_mode"], given["interpolation"], 0)
+            )
     return sorted(found)
 
 
-PICTURES = {"landscape": (120, 213), "portrait": (301, 97), "square": (57, 57), "tiny": (3, 5), "wide": (40, 1000)}
+PICTURES = {
+    "landscape": (120, 213),
+    "portrait": (301, 97),
+    "square": (57, 57),
+    "tiny": (3, 5),
+    "wide": (40, 1000),
+}
 
 
 @pytest.mark.parametrize(("size", "mode", "interpolation", "fill"), _modes())
@@ -65,7 +93,9 @@ def test_every_model_s_input_is_within_1_255_of_open_clips_own(
         interpolation=interpolation,
         fill_color=fill,
     )
-    framing = Framing.of({"resize_mode": mode, "interpolation": interpolation, "fill_color": fill}, size)
+    framing = Framing.of(
+        {"resize_mode": mode, "interpolation": interpolation, "fill_color": fill}, size
+    )
     for name, (height, width) in PICTURES.items():
         picture = noise(height, width)
         expected = theirs(Image.fromarray(picture)).permute(1, 2, 0).numpy() * 255
@@ -117,7 +147,9 @@ def test_a_broken_picture_is_one_sentence_that_names_it(tmp_path: Path) -> None:
     }
     for name, content in broken.items():
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(MediaError, match=f"^{name} is not a picture that can be read") as caught:
+        with pytest.raises(
+            MediaError, match=f"^{name} is not a picture that can be read"
+        ) as caught:
             read_picture(tmp_path / name)
         assert "\n" not in str(caught.value)
     with pytest.raises(MediaError, match=r"^gone.png is not there"):
@@ -164,9 +196,12 @@ def test_a_pixel_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     whole = (tmp_path / "dot.png").read_bytes()
     for side in (10_000, 100_000):  # Pillow warns of the first and refuses the second
         header = b"IHDR" + struct.pack(">II", side, side) + whole[24:29]
-        (tmp_path / "bomb.png").write_bytes(whole[:12] + header + struct.pack(">I", zlib.crc32(header)) + whole[33:])
+        (tmp_path / "bomb.png").write_bytes(
+            whole[:12] + header + struct.pack(">I", zlib.crc32(header)) + whole[33:]
+        )
         with pytest.raises(
-            MediaError, match=r"^bomb.png is too large: the limit for this kind of picture is (50|89) million pixels"
+            MediaError,
+            match=r"^bomb.png is too large: the limit for this kind of picture is (50|89) million pixels",
         ):
             read_picture(tmp_path / "bomb.png")
 
@@ -183,7 +218,9 @@ def test_a_pixel_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
         ("JPEG", "a.mp4"),
     ],
 )
-def test_a_picture_is_told_by_its_content_whatever_its_name(tmp_path: Path, content: str, name: str) -> None:
+def test_a_picture_is_told_by_its_content_whatever_its_name(
+    tmp_path: Path, content: str, name: str
+) -> None:
     pillow_heif.register_heif_opener()
     Image.new("RGB", (64, 48), "red").save(tmp_path / name, format=content)
     assert probe(tmp_path / name).kind == "picture"
@@ -192,15 +229,26 @@ def test_a_picture_is_told_by_its_content_whatever_its_name(tmp_path: Path, cont
 
 
 def test_a_photo_with_a_film_or_a_depth_map_behind_it_is_read(tmp_path: Path) -> None:
-    image, film = Image.radial_gradient("L").convert("RGB"), np.random.default_rng(0).bytes(10_000_000)
+    image, film = (
+        Image.radial_gradient("L").convert("RGB"),
+        np.random.default_rng(0).bytes(10_000_000),
+    )
     image.save(tmp_path / "a.jpg", quality=95)
-    (tmp_path / "PXL.MP.jpg").write_bytes((tmp_path / "a.jpg").read_bytes() + film)  # \xff\xda 150 times
-    np.testing.assert_array_equal(read_picture(tmp_path / "PXL.MP.jpg"), read_picture(tmp_path / "a.jpg"))
-    image.resize((4000, 3250)).save(tmp_path / "mpo.jpg", format="MPO", save_all=True, append_images=[image])
+    (tmp_path / "PXL.MP.jpg").write_bytes(
+        (tmp_path / "a.jpg").read_bytes() + film
+    )  # \xff\xda 150 times
+    np.testing.assert_array_equal(
+        read_picture(tmp_path / "PXL.MP.jpg"), read_picture(tmp_path / "a.jpg")
+    )
+    image.resize((4000, 3250)).save(
+        tmp_path / "mpo.jpg", format="MPO", save_all=True, append_images=[image]
+    )
     assert 448 <= read_picture(tmp_path / "mpo.jpg").shape[0] <= 2000
 
 
-def test_a_picture_of_too_many_parts_or_too_long_a_side_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
+def test_a_picture_of_too_many_parts_or_too_long_a_side_is_refused_before_it_is_decoded(
+    tmp_path: Path,
+) -> None:
     thread, chunks, scans = (tmp_path / name for name in ("thread.png", "chunks.png", "scans.jpg"))
     Image.new("1", (1, 100_001)).save(thread)
     Image.new("RGB", (8, 8)).save(chunks)
@@ -210,14 +258,20 @@ def test_a_picture_of_too_many_parts_or_too_long_a_side_is_refused_before_it_is_
     jpeg = scans.read_bytes()
     scan = jpeg[jpeg.rindex(b"\xff\xda") : -2]
     scans.write_bytes(jpeg[:-2] + scan * 100 + jpeg[-2:])
-    for path, reason in ((thread, "100,001 pixels long"), (chunks, "over 50,000 parts"), (scans, "over 100 parts")):
+    for path, reason in (
+        (thread, "100,001 pixels long"),
+        (chunks, "over 50,000 parts"),
+        (scans, "over 100 parts"),
+    ):
         with pytest.raises(MediaError, match=reason):
             read_picture(path)
     scans.write_bytes(jpeg)
     assert read_picture(scans).shape == (64, 64, 3)
 
 
-TWO_COLOURS = Image.fromarray(np.concatenate([np.full((32, 64, 3), 200, np.uint8), np.zeros((32, 64, 3), np.uint8)]))
+TWO_COLOURS = Image.fromarray(
+    np.concatenate([np.full((32, 64, 3), 200, np.uint8), np.zeros((32, 64, 3), np.uint8)])
+)
 
 
 def is_two_colours(path: Path) -> bool:

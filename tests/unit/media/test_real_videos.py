@@ -20,8 +20,11 @@ from tests.films import MIRROR, turned, write_pictures
 from tests.paths import ROOT
 
 HDR = "colorprim=bt2020:colormatrix=bt2020nc:log-level=none:transfer="
-has_h265 = pytest.mark.skipif("libx265" not in av.codecs_available, reason="PyAV has no encoder of H.265 here")
-# `pictures` in AV1. PyAV's one encoder of it, SVT-AV1, takes real-time priority under root, and once held both cores.
+has_h265 = pytest.mark.skipif(
+    "libx265" not in av.codecs_available, reason="PyAV has no encoder of H.265 here"
+)
+# `pictures` in AV1. PyAV's one encoder of it, SVT-AV1, takes real-time priority under root, and
+# once held both cores.
 AV1 = ROOT / "tests" / "data" / "av1.mp4"
 
 
@@ -47,14 +50,20 @@ def test_an_interlaced_film_and_av1_embed_as_their_plain_twin(
     tmp_path: Path, pictures: list[NDArray[np.uint8]], encoder: Encoder
 ) -> None:
     plain = write_pictures(tmp_path / "plain.mp4", pictures)
-    interlaced = write_pictures(tmp_path / "interlaced.mp4", pictures, options={"x264-params": "tff=1"})
+    interlaced = write_pictures(
+        tmp_path / "interlaced.mp4", pictures, options={"x264-params": "tff=1"}
+    )
     for other in (interlaced, AV1):
         assert embedding(plain, encoder) @ embedding(other, encoder) > 0.98
 
 
-def test_a_mirrored_film_is_mirrored_and_not_turned(tmp_path: Path, pictures: list[NDArray[np.uint8]]) -> None:
+def test_a_mirrored_film_is_mirrored_and_not_turned(
+    tmp_path: Path, pictures: list[NDArray[np.uint8]]
+) -> None:
     path = turned(write_pictures(tmp_path / "a.mp4", pictures), tmp_path / "mirrored.mp4", MIRROR)
-    np.testing.assert_array_equal(sample_frames(path, 2), sample_frames(tmp_path / "a.mp4", 2)[:, :, ::-1])
+    np.testing.assert_array_equal(
+        sample_frames(path, 2), sample_frames(tmp_path / "a.mp4", 2)[:, :, ::-1]
+    )
 
 
 def test_pixels_that_are_not_square_are_shown_at_their_width(
@@ -63,14 +72,21 @@ def test_pixels_that_are_not_square_are_shown_at_their_width(
     path = write_pictures(tmp_path / "narrow.mp4", pictures, aspect=Fraction(2))
     height, width, _ = pictures[0].shape
     assert sample_frames(path, 1).shape == (1, height, 2 * width, 3)
-    wide = [np.asarray(Image.fromarray(picture).resize((2 * width, height))) for picture in pictures]
-    assert embedding(path, encoder) @ embedding(write_pictures(tmp_path / "wide.mp4", wide), encoder) > 0.99
+    wide = [
+        np.asarray(Image.fromarray(picture).resize((2 * width, height))) for picture in pictures
+    ]
+    assert (
+        embedding(path, encoder) @ embedding(write_pictures(tmp_path / "wide.mp4", wide), encoder)
+        > 0.99
+    )
     decoder.preview(path, 0.0, None, tmp_path / "p.jpg", tmp_path / "p.webm").result()
     with Image.open(tmp_path / "p.jpg") as poster:
         assert poster.width == pytest.approx(2 * poster.height, abs=2)
 
 
-def test_of_several_video_streams_the_film_is_taken(tmp_path: Path, pictures: list[NDArray[np.uint8]]) -> None:
+def test_of_several_video_streams_the_film_is_taken(
+    tmp_path: Path, pictures: list[NDArray[np.uint8]]
+) -> None:
     for name in ("a.mp4", "a.mkv"):
         with av.open(str(tmp_path / name), "w") as container:
             still, film = (container.add_stream("libx264", rate=10) for _ in range(2))
@@ -78,9 +94,14 @@ def test_of_several_video_streams_the_film_is_taken(tmp_path: Path, pictures: li
                 stream.height, stream.width = pictures[0].shape[:2]
             for stream, some in ((still, pictures[:1]), (film, pictures)):
                 for picture in some:
-                    container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+                    container.mux(
+                        stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24"))
+                    )
                 container.mux(stream.encode())
-        assert (probe(tmp_path / name).kind, probe(tmp_path / name).num_frames) == ("video", len(pictures))
+        assert (probe(tmp_path / name).kind, probe(tmp_path / name).num_frames) == (
+            "video",
+            len(pictures),
+        )
 
 
 @pytest.fixture
@@ -92,11 +113,15 @@ def joined(tmp_path: Path) -> Path:
         shades = [np.full((32, 32, 3), 80 * number + 8 * each, np.uint8) for each in range(10)]
         path = tmp_path / f"{number}.ts"
         parts.append(write_pictures(path, shades, seconds, rate=1, options={"g": "2"}).read_bytes())
-    (tmp_path / "joined.ts").write_bytes(parts[0] + parts[2] + parts[1])  # time jumps forwards, then backwards
+    (tmp_path / "joined.ts").write_bytes(
+        parts[0] + parts[2] + parts[1]
+    )  # time jumps forwards, then backwards
     return tmp_path / "joined.ts"
 
 
-def test_joined_recordings_go_on_where_time_jumps(joined: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_joined_recordings_go_on_where_time_jumps(
+    joined: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert probe(joined).seconds == pytest.approx(30, abs=1.5)
     assert probe(joined).num_frames == 30
     windows = [(3.0, 5.0), (13.0, 15.0), (23.0, 25.0)]
@@ -134,7 +159,11 @@ def test_hdr_is_mapped_to_one_picture_by_every_path(
 ) -> None:
     ramp = np.tile(np.linspace(0, 255, 64, dtype=np.uint8)[None, :, None], (64, 1, 3))
     path = write_pictures(
-        tmp_path / "a.mp4", [ramp] * 5, codec="libx265", options={"x265-params": HDR + transfer}, pixels="yuv420p10le"
+        tmp_path / "a.mp4",
+        [ramp] * 5,
+        codec="libx265",
+        options={"x265-params": HDR + transfer},
+        pixels="yuv420p10le",
     )
     frames = sample_frames(path, 1)
     levels = frames[0].mean((0, 2))

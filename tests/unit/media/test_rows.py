@@ -40,14 +40,18 @@ def is_right(folder: Path, count: int) -> bool:
     """Whether the file has the rows of these clips, in the order of writing, and nothing else."""
     file, numbers = opened(folder), np.arange(count)
     assert file.rows().shape == (len(file), *SHAPE)
-    values = file.rows()[file.find(f"clip {number}" for number in numbers)].reshape(count, math.prod(SHAPE))
+    values = file.rows()[file.find(f"clip {number}" for number in numbers)].reshape(
+        count, math.prod(SHAPE)
+    )
     return len(file) == count and bool((values == (numbers % 251 + 1)[:, None]).all())
 
 
 def start_writer(folder: Path, first: int, last: int) -> "subprocess.Popen[str]":
     command = [sys.executable, "-c", WRITE, str(folder), str(first), str(last), *map(str, SHAPE)]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def test_a_killed_writer_loses_nothing_that_was_appended(tmp_path: Path) -> None:
@@ -76,7 +80,9 @@ def test_two_writers_store_each_row_once(tmp_path: Path) -> None:
     assert (file.rows()[rows].reshape(122, -1) == np.arange(1, 123)[:, None]).all()
 
 
-def test_rows_added_while_keys_are_read_are_stored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_added_while_keys_are_read_are_stored_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     writer, rows, fstat = opened(tmp_path), np.ones((1, *SHAPE), np.uint8), os.fstat
     writer.append(["first"], rows)
 

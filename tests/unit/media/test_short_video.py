@@ -12,7 +12,9 @@ from nt2vr.errors import MediaError
 from nt2vr.media.decode import Decoder
 
 
-def test_a_short_video_is_eight_frames_in_order_and_shrunk(decoder: Decoder, write_video: Callable[..., Path]) -> None:
+def test_a_short_video_is_eight_frames_in_order_and_shrunk(
+    decoder: Decoder, write_video: Callable[..., Path]
+) -> None:
     levels = [20 * i for i in range(8) for _ in range(3)]
     frames = decoder.reference(write_video("clip.webm", levels, side=500))
     assert [frame.shape for frame in frames] == [(384, 384, 3)] * 8
@@ -51,7 +53,9 @@ def test_other_files_get_a_sentence(
     assert "\n" not in str(caught.value) and "passwd" not in str(caught.value)
 
 
-def test_a_long_video_is_refused_with_its_length(decoder: Decoder, write_video: Callable[..., Path]) -> None:
+def test_a_long_video_is_refused_with_its_length(
+    decoder: Decoder, write_video: Callable[..., Path]
+) -> None:
     long = write_video("long.avi", [0] * (12 * 61), side=16)
     with pytest.raises(MediaError, match="lasts 61 s: a reference may last 60 s"):
         decoder.reference(long)

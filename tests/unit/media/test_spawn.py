@@ -26,7 +26,9 @@ with Decoder() as decoder:
 """
 
 
-def test_a_script_without_a_main_guard_decodes_and_runs_once(write_video: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_script_without_a_main_guard_decodes_and_runs_once(
+    write_video: Callable[..., Path], tmp_path: Path
+) -> None:
     video, script = write_video("grey.avi", [0, 100, 200]), tmp_path / "script.py"
     script.write_text(SCRIPT)
     command = [sys.executable, str(script), str(ROOT), str(video)]

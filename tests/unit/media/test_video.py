@@ -27,10 +27,17 @@ def levels(frames: NDArray[np.uint8] | str) -> list[int]:
 
 @pytest.mark.parametrize("framing", [SMALL, Framing(32, positions=ENDS)], ids=["centres", "ends"])
 @pytest.mark.parametrize("name", ["b.mp4", "muted_b.mp4"])
-def test_at_a_constant_rate_moments_are_the_frames_that_their_numbers_say(name: str, framing: Framing) -> None:
+def test_at_a_constant_rate_moments_are_the_frames_that_their_numbers_say(
+    name: str, framing: Framing
+) -> None:
     with av.open(str(FOOTAGE / name)) as container:
-        every = [np.asarray(frame.to_ndarray(format="rgb24"), np.uint8) for frame in container.decode(video=0)]
-    expected = [fit(every[place], framing) for place in frame_positions(len(every), 4, framing.positions)]
+        every = [
+            np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
+            for frame in container.decode(video=0)
+        ]
+    expected = [
+        fit(every[place], framing) for place in frame_positions(len(every), 4, framing.positions)
+    ]
     np.testing.assert_array_equal(sample_frames(FOOTAGE / name, 4, framing), expected)
 
 
@@ -59,10 +66,14 @@ def test_seeking_does_not_decode_what_lies_before() -> None:
     assert len(read) < 28 * 30 / 2
 
 
-def test_an_index_that_leads_too_far_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_that_leads_too_far_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = write_film(tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1)
     honest = video.Film.frames
-    monkeypatch.setattr(video.Film, "frames", lambda self, moment=0.0: honest(self, 18.0 if moment else 0.0))
+    monkeypatch.setattr(
+        video.Film, "frames", lambda self, moment=0.0: honest(self, 18.0 if moment else 0.0)
+    )
     assert levels(sample_windows(path, [(12.0, 14.0)], 2, None)[0]) == [120, 130]
 
 
@@ -73,7 +84,9 @@ def test_a_variable_frame_rate_is_sampled_by_time(tmp_path: Path) -> None:
     assert levels(sample_windows(path, [(0.0, 10.0)], 5, None)[0]) == [100, 100, 160, 160, 220]
 
 
-def test_an_avi_whose_frames_are_stored_in_another_order_is_sampled_in_the_order_of_time(tmp_path: Path) -> None:
+def test_an_avi_whose_frames_are_stored_in_another_order_is_sampled_in_the_order_of_time(
+    tmp_path: Path,
+) -> None:
     shown = [i % 25 * 10 for i in range(300)]  # 30 s, so that the last window is sought
     path = write_reordered(tmp_path / "a.avi", shown)
     for start in (0, 5, 25):  # such a file dates each frame one too late
@@ -98,14 +111,24 @@ def test_a_film_of_one_frame_is_a_picture(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["gif", "webp", "png", "avif"])
-def test_an_animation_is_a_film_and_shows_each_frame_for_its_time(tmp_path: Path, suffix: str) -> None:
+def test_an_animation_is_a_film_and_shows_each_frame_for_its_time(
+    tmp_path: Path, suffix: str
+) -> None:
     frames = [Image.fromarray(np.full((32, 32, 3), level, np.uint8)) for level in (0, 60, 120, 180)]
     durations = [150, 200, 500, 150]
-    frames[0].save(tmp_path / f"a.{suffix}", save_all=True, append_images=frames[1:], duration=durations)
+    frames[0].save(
+        tmp_path / f"a.{suffix}", save_all=True, append_images=frames[1:], duration=durations
+    )
     found = probe(tmp_path / f"a.{suffix}")
     assert (found.kind, found.num_frames) == ("video", 4)
     assert found.seconds == pytest.approx(1.0, abs=0.06)
-    assert levels(sample_windows(tmp_path / f"a.{suffix}", [(0.0, 1.0)], 5, None)[0]) == [0, 60, 120, 120, 180]
+    assert levels(sample_windows(tmp_path / f"a.{suffix}", [(0.0, 1.0)], 5, None)[0]) == [
+        0,
+        60,
+        120,
+        120,
+        180,
+    ]
 
 
 def test_a_length_is_known_without_reading_all_of_a_file(
@@ -117,7 +140,9 @@ def test_a_length_is_known_without_reading_all_of_a_file(
     assert probe(path, hashes=False) == Probe("video", seconds, 24, "")
 
 
-def test_a_header_that_lies_about_its_frames_is_not_believed(tmp_path: Path, write_video: WriteVideo) -> None:
+def test_a_header_that_lies_about_its_frames_is_not_believed(
+    tmp_path: Path, write_video: WriteVideo
+) -> None:
     path = write_video("a.avi", [10 * i for i in range(24)])
     with_number(path, b"avih", 4 + 16, 2400)  # dwTotalFrames
     with_number(path, b"vids", 4 + 24, 2400)  # dwLength of the stream
@@ -130,7 +155,9 @@ def test_a_window_that_takes_too_long_fails_alone(monkeypatch: pytest.MonkeyPatc
     path, windows = FOOTAGE / "b.mp4", [(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)]
     first, slow, last = sample_windows(path, windows, 2, SMALL, [20.0, -1.0, 20.0])
     assert isinstance(slow, str) and "b.mp4 takes too long to decode" in slow
-    np.testing.assert_array_equal([first, last], sample_windows(path, [windows[0], windows[2]], 2, SMALL))
+    np.testing.assert_array_equal(
+        [first, last], sample_windows(path, [windows[0], windows[2]], 2, SMALL)
+    )
     monkeypatch.setattr(video, "MAX_RATE", 10)
     assert all(isinstance(each, str) for each in sample_windows(path, windows, 2, SMALL))
 

@@ -12,11 +12,26 @@ from nt2vr.models.foreign import infer
 from tests.tiny import RESNET
 
 OF_OPEN_CLIP_4 = {  # a model of sound, and one of frames of any size
-    "CLAP-HTSAT-base": {"embed_dim": 512, "audio_cfg": {"model_name": "base"}, "text_cfg": {"layers": 12}},
-    "naflexclip": {"embed_dim": 512, "vision_cfg": {"naflex": True, "in_chans": 3}, "text_cfg": {"layers": 12}},
+    "CLAP-HTSAT-base": {
+        "embed_dim": 512,
+        "audio_cfg": {"model_name": "base"},
+        "text_cfg": {"layers": 12},
+    },
+    "naflexclip": {
+        "embed_dim": 512,
+        "vision_cfg": {"naflex": True, "in_chans": 3},
+        "text_cfg": {"layers": 12},
+    },
 }
-KNOWN = {**OF_OPEN_CLIP_4, **{name: open_clip.get_model_config(name) for name in open_clip.list_models()}}
-VIT = {**RESNET, "embed_dim": 32, "vision_cfg": {"image_size": 64, "layers": 2, "width": 64, "patch_size": 16}}
+KNOWN = {
+    **OF_OPEN_CLIP_4,
+    **{name: open_clip.get_model_config(name) for name in open_clip.list_models()},
+}
+VIT = {
+    **RESNET,
+    "embed_dim": 32,
+    "vision_cfg": {"image_size": 64, "layers": 2, "width": 64, "patch_size": 16},
+}
 WIDE = {**RESNET["text_cfg"], "width": 128, "heads": 2}
 
 
@@ -35,7 +50,9 @@ def test_a_known_architecture_is_inferred_from_its_shapes(name: str) -> None:
     assert infer(weights_of(KNOWN[name]), KNOWN) == (name, KNOWN[name])
 
 
-@pytest.mark.parametrize("vision", [VIT["vision_cfg"], {**VIT["vision_cfg"], "mlp_ratio": 3.0}, RESNET["vision_cfg"]])
+@pytest.mark.parametrize(
+    "vision", [VIT["vision_cfg"], {**VIT["vision_cfg"], "mlp_ratio": 3.0}, RESNET["vision_cfg"]]
+)
 def test_an_unknown_architecture_is_inferred_from_its_shapes(vision: dict[str, Any]) -> None:
     config = {**VIT, "vision_cfg": vision, "text_cfg": WIDE}
     name, inferred = infer(weights_of(config), KNOWN)
@@ -50,16 +67,24 @@ def test_a_known_model_determines_the_heads_of_others_with_its_shapes() -> None:
 
 def test_a_model_that_is_not_a_clip_is_one_sentence() -> None:
     weights = weights_of(VIT)
-    for name in ("text_projection", "visual.positional_embedding", "visual.transformer.resblocks.0.mlp.c_fc.weight"):
+    for name in (
+        "text_projection",
+        "visual.positional_embedding",
+        "visual.transformer.resblocks.0.mlp.c_fc.weight",
+    ):
         rest = {key: tensor for key, tensor in weights.items() if key != name}
         with pytest.raises(ConfigError, match=name.split(".0.")[0].rsplit(".", 1)[-1]):
             infer(rest, KNOWN)
     with pytest.raises(ConfigError, match="square grid of positions"):
-        infer({**weights, "visual.positional_embedding": torch.empty(14, 64)}, KNOWN)  # 13 places are no square
+        infer(
+            {**weights, "visual.positional_embedding": torch.empty(14, 64)}, KNOWN
+        )  # 13 places are no square
 
 
 @pytest.mark.parametrize("layers", [20_000, [3, 4, 6, 20_000]])
 def test_a_model_of_20_000_layers_is_refused_by_their_number(layers: Any) -> None:
     vision = {"image_size": 32, "layers": layers, "width": 64, "patch_size": 16}
-    with pytest.raises(ConfigError, match=r"vision_cfg has 20,\d\d\d layers, and at most 500 are built"):
+    with pytest.raises(
+        ConfigError, match=r"vision_cfg has 20,\d\d\d layers, and at most 500 are built"
+    ):
         build_model({"embed_dim": 16, "vision_cfg": vision, "text_cfg": {"layers": 2}}, {})

@@ -16,19 +16,26 @@ from nt2vr.models.card import Card
         ({"words": {"fingerprint": "a"}}, Capabilities(has_text_tower=False)),
         (
             {"clip": {"loader": "transformers"}},
-            Capabilities(scores_frames=False, reads_seconds=True, is_slow=True, has_text_tower=False),
+            Capabilities(
+                scores_frames=False, reads_seconds=True, is_slow=True, has_text_tower=False
+            ),
         ),
         (
             {"words": {"fingerprint": "a"}, "features": "resnext"},
             Capabilities(scores_frames=False, reads_features=True, has_text_tower=False),
         ),
-        ({"queries": 3}, Capabilities(scores_frames=False, given_queries_only=True, has_text_tower=False)),
+        (
+            {"queries": 3},
+            Capabilities(scores_frames=False, given_queries_only=True, has_text_tower=False),
+        ),
     ],
 )
 def test_a_card_says_what_its_model_can_do(on_card: dict[str, Any], expected: Capabilities) -> None:
     assert Card("any", **on_card).capabilities == expected
 
 
-@pytest.mark.parametrize(("on_card", "sees"), [({}, True), ({"features": "resnext"}, False), ({"queries": 3}, False)])
+@pytest.mark.parametrize(
+    ("on_card", "sees"), [({}, True), ({"features": "resnext"}, False), ({"queries": 3}, False)]
+)
 def test_only_a_model_of_frames_sees_files(on_card: dict[str, Any], sees: bool) -> None:
     assert Card("any", **on_card).capabilities.sees_files is sees

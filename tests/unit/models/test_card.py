@@ -86,9 +86,17 @@ def written(folder: Path, card: Card) -> bytes:
 
 def test_a_card_of_0_2_0_is_read_into_sections(tmp_path: Path) -> None:
     card = read(tmp_path, OF_0_2_0)
-    assert (card.name, card.base, card.created) == ("CLIP-bnl", "ViT-B-32 / openai", "2026-11-24T02:21:28+00:00")
+    assert (card.name, card.base, card.created) == (
+        "CLIP-bnl",
+        "ViT-B-32 / openai",
+        "2026-11-24T02:21:28+00:00",
+    )
     assert (card.visual.fingerprint, card.text.fingerprint) == ("c0ffee", "decaf")
-    assert (card.framing.frames, card.framing.image_size, card.framing.positions) == (8, 224, "ends")
+    assert (card.framing.frames, card.framing.image_size, card.framing.positions) == (
+        8,
+        224,
+        "ends",
+    )
     assert (card.pooling.name, card.pooling.head) == ("raw_mean", None)
     assert (card.training.objective, card.training.epoch) == ("retrieval + bnl", 3)
     assert card.training.losses["bnl"] == {"weight": 0.001, "m1": 0.1}
@@ -152,19 +160,40 @@ CASES: list[tuple[dict[str, Any], str, str, dict[str, Any]]] = [
         {"settings": "vs ts"},
     ),
     (
-        {"pooling": "projected", "words": {"vectors": "w2v", "fingerprint": "w1"}, "features": "resnet"},
+        {
+            "pooling": "projected",
+            "words": {"vectors": "w2v", "fingerprint": "w1"},
+            "features": "resnet",
+        },
         "v raw resnet 8 projected",
         "t w1",
-        {"pooling": "projected", "words": {"vectors": "w2v", "fingerprint": "w1"}, "features": "resnet"},
+        {
+            "pooling": "projected",
+            "words": {"vectors": "w2v", "fingerprint": "w1"},
+            "features": "resnet",
+        },
     ),
     (
-        {"image_size": 256, "clip": {"loader": "transformers", "fps": 2, "least": 4, "framing": {"width": 448}}},
+        {
+            "image_size": 256,
+            "clip": {"loader": "transformers", "fps": 2, "least": 4, "framing": {"width": 448}},
+        },
         'v [{"fps": 2, "framing": {"width": 448}, "least": 4, "loader": "transformers"}, 256] 8 mean',
         't [{"fps": 2, "framing": {"width": 448}, "least": 4, "loader": "transformers"}, 256]',
-        {"clip": '[{"fps": 2, "framing": {"width": 448}, "least": 4, "loader": "transformers"}, 256]'},
+        {
+            "clip": '[{"fps": 2, "framing": {"width": 448}, "least": 4, "loader": "transformers"}, 256]'
+        },
     ),
 ]
-IDS = ["mean", "frames", "raw and ends", "a head", "settings and precision", "words of features", "whole clips"]
+IDS = [
+    "mean",
+    "frames",
+    "raw and ends",
+    "a head",
+    "settings and precision",
+    "words of features",
+    "whole clips",
+]
 
 
 @pytest.mark.parametrize(("values", "visual", "text", "reported"), CASES, ids=IDS)
@@ -174,8 +203,19 @@ def test_keys_and_entries_of_results_are_those_stored_before(
     """What was embedded or measured under these texts must not be computed again."""
     card = Card("m", visual_fingerprint="v", text_fingerprint="t").replace(**values)
     assert (card.visual_key, card.text_key) == (visual, text)
-    spec = {"model": "m", "base": "", "visual_fingerprint": "v", "text_fingerprint": "t", "frames": DEFAULT_FRAMES}
-    assert system_spec(System("m"), card) == {**spec, "strategy": "plain", "alpha": None, **reported}
+    spec = {
+        "model": "m",
+        "base": "",
+        "visual_fingerprint": "v",
+        "text_fingerprint": "t",
+        "frames": DEFAULT_FRAMES,
+    }
+    assert system_spec(System("m"), card) == {
+        **spec,
+        "strategy": "plain",
+        "alpha": None,
+        **reported,
+    }
 
 
 @pytest.mark.parametrize(
@@ -183,12 +223,17 @@ def test_keys_and_entries_of_results_are_those_stored_before(
     [
         ("v 8 mean", ("v 8", "v mean", "mean")),
         ("v vs raw 4 seqTransf_h1", ("v vs raw 4", "v vs raw seqTransf_h1", "seqTransf_h1")),
-        ('v [{"fps": 2}, 256] 16 mean', ('v [{"fps": 2}, 256] 16', 'v [{"fps": 2}, 256] mean', "mean")),
+        (
+            'v [{"fps": 2}, 256] 16 mean',
+            ('v [{"fps": 2}, 256] 16', 'v [{"fps": 2}, 256] mean', "mean"),
+        ),
         (" 8 mean", (" 8", " mean", "mean")),
     ],
     ids=["one hash", "several", "whole clips", "no fingerprint"],
 )
-def test_folders_and_files_are_named_by_parts_of_a_visual_key(key: str, names: tuple[str, str, str]) -> None:
+def test_folders_and_files_are_named_by_parts_of_a_visual_key(
+    key: str, names: tuple[str, str, str]
+) -> None:
     stored = StoredNames.of(key)
     assert (stored.of_frames, stored.of_given_frames, stored.pooling) == names
 
@@ -197,8 +242,13 @@ def test_frame_embeddings_have_one_key_whatever_pools_them() -> None:
     card = Card("m", visual_fingerprint="v")
     head = {"heads": 8, "fingerprint": "h1"}
     assert card.unpooled.visual_key == "v 8 mean_frames"
-    assert card.replace(pooling="unit_seqTransf", head=head).unpooled.visual_key == "v 8 mean_frames"
-    assert card.replace(pooling="seqTransf", head=head).unpooled.visual_key == "v raw 8 raw_mean_frames"
+    assert (
+        card.replace(pooling="unit_seqTransf", head=head).unpooled.visual_key == "v 8 mean_frames"
+    )
+    assert (
+        card.replace(pooling="seqTransf", head=head).unpooled.visual_key
+        == "v raw 8 raw_mean_frames"
+    )
 
 
 def test_models_embed_alike_whatever_the_device_but_not_whatever_the_frames() -> None:

@@ -13,7 +13,9 @@ from nt2vr.models.catalog import BEST, Catalog, CatalogEntry
 from tests.tiny import write_tiny
 
 
-def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appear(tmp_path: Path) -> None:
+def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appear(
+    tmp_path: Path,
+) -> None:
     models = Catalog([tmp_path / "built-in", tmp_path / "mine"])
     assert models.names() == []
     write_tiny(tmp_path / "mine" / "a", "Mine")
@@ -24,7 +26,9 @@ def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appe
         models.find("BLIP")
 
 
-def test_a_model_is_found_in_any_letter_case_and_with_any_spaces_but_first_by_its_exact_name(tmp_path: Path) -> None:
+def test_a_model_is_found_in_any_letter_case_and_with_any_spaces_but_first_by_its_exact_name(
+    tmp_path: Path,
+) -> None:
     for folder, name in (("a", "ViT-B-32 / openai"), ("b", "Mine"), ("c", "mine")):
         write_tiny(tmp_path / folder, name)
     models = Catalog([tmp_path])
@@ -36,7 +40,9 @@ def test_a_model_is_found_in_any_letter_case_and_with_any_spaces_but_first_by_it
         models.find(None)  # type: ignore[arg-type]  # of an empty drop-down
 
 
-def test_a_broken_folder_does_not_affect_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_broken_folder_does_not_affect_the_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     for name in ("CLIP", "cut", "cardless"):
         write_tiny(tmp_path / name, name)
     (tmp_path / "cut" / WEIGHTS).write_bytes(b"")
@@ -57,7 +63,9 @@ def test_a_broken_folder_does_not_affect_the_others(tmp_path: Path, caplog: pyte
         ("ViT-B-33/openai", r"'ViT-B-33/openai' is no source of a model\. .*hf:OWNER/NAME"),
     ],
 )
-def test_an_unsupported_model_is_refused_before_any_download(tmp_path: Path, name: str, message: str) -> None:
+def test_an_unsupported_model_is_refused_before_any_download(
+    tmp_path: Path, name: str, message: str
+) -> None:
     with pytest.raises(ConfigError, match=message):
         Catalog([tmp_path]).add(name)
 
@@ -90,8 +98,12 @@ def test_only_models_whose_bases_saw_drawings_alone_know_only_drawings(tmp_path:
     assert sorted(models.real_models()) == ["filmed", "of real", "real"]  # a run is no default
     assert models.library_models()[3] == "mine"  # after all others that know more than drawings
     shutil.copytree(mine, tmp_path / "models" / "taught")
-    write_card(tmp_path / "models" / "taught", Card("real taught", data="my videos, 8 clips", base="real"))
-    assert "real taught" in models.real_models()  # but what a run has added to the models is a model
+    write_card(
+        tmp_path / "models" / "taught", Card("real taught", data="my videos, 8 clips", base="real")
+    )
+    assert (
+        "real taught" in models.real_models()
+    )  # but what a run has added to the models is a model
     assert not models.knows_only_drawings("no such model")
 
 
@@ -114,7 +126,9 @@ def write_epochs(runs: Path, run: str, *epochs: int) -> None:
         (runs / run / "checkpoints" / f"epoch_{epoch:03d}").mkdir(parents=True)
 
 
-def test_runs_are_found_by_their_epochs_and_the_newest_also_by_the_runs_own_name(tmp_path: Path) -> None:
+def test_runs_are_found_by_their_epochs_and_the_newest_also_by_the_runs_own_name(
+    tmp_path: Path,
+) -> None:
     write_tiny(tmp_path / "models" / "clip", "CLIP")
     models = Catalog([tmp_path / "models"], runs=tmp_path / "runs")
     assert models.names() == ["CLIP"]  # no folder of runs yet
@@ -126,13 +140,26 @@ def test_runs_are_found_by_their_epochs_and_the_newest_also_by_the_runs_own_name
     (checkpoints / ".epoch_1001.7.partial").mkdir()
     (checkpoints / "epoch_best").mkdir()
     assert models.names() == [
-        *("CLIP", "neg 2", "neg 2 · epoch 1000", "neg 2 · epoch 99", "neg 2 · epoch 9", "neg 2 · epoch 2"),
+        *(
+            "CLIP",
+            "neg 2",
+            "neg 2 · epoch 1000",
+            "neg 2 · epoch 99",
+            "neg 2 · epoch 9",
+            "neg 2 · epoch 2",
+        ),
         *("clip (run)", "clip (run) · epoch 1"),
     ]
     assert (
-        models.find("neg 2").folders[0] == models.find("neg 2 · epoch 1000").folders[0] == checkpoints / "epoch_1000"
+        models.find("neg 2").folders[0]
+        == models.find("neg 2 · epoch 1000").folders[0]
+        == checkpoints / "epoch_1000"
     )
-    assert [models.find(name).kind for name in ("CLIP", "neg 2", "neg 2 · epoch 9")] == ["model", "run", "epoch"]
+    assert [models.find(name).kind for name in ("CLIP", "neg 2", "neg 2 · epoch 9")] == [
+        "model",
+        "run",
+        "epoch",
+    ]
     shutil.rmtree(tmp_path / "runs" / "neg 2")
     assert models.names() == ["CLIP", "clip (run)", "clip (run) · epoch 1"]
 
@@ -149,4 +176,6 @@ def test_the_best_epoch_of_a_run_has_a_name_which_moves_with_it(tmp_path: Path) 
         (checkpoints / BEST).unlink()
         write_json(checkpoints / BEST, {"epoch": best})
         assert models.names()[:2] == ["neg", "neg · best"]
-        assert models.find("neg · best") == CatalogEntry((checkpoints / f"epoch_{best:03d}",), "run")
+        assert models.find("neg · best") == CatalogEntry(
+            (checkpoints / f"epoch_{best:03d}",), "run"
+        )

@@ -13,7 +13,16 @@ import torch
 
 from nt2vr.errors import CheckpointError
 from nt2vr.evaluation.text_systems import system_spec
-from nt2vr.models.card import ATTENTION, CARD, CONFIG, WEIGHTS, Card, configured, read_card, write_card
+from nt2vr.models.card import (
+    ATTENTION,
+    CARD,
+    CONFIG,
+    WEIGHTS,
+    Card,
+    configured,
+    read_card,
+    write_card,
+)
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import ENDS
 from nt2vr.search.strategies import System
@@ -26,7 +35,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "tiny"
 
 
-def test_open_clip_alone_loads_it_without_network(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_clip_alone_loads_it_without_network(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("the network was asked")
 
@@ -41,9 +52,15 @@ def test_open_clip_alone_loads_it_without_network(folder: Path, monkeypatch: pyt
     assert read_checkpoint(folder).embed_dim == 16
 
 
-def test_fingerprints_distinguish_the_towers_and_ignore_the_precision_of_the_file(tmp_path: Path) -> None:
+def test_fingerprints_distinguish_the_towers_and_ignore_the_precision_of_the_file(
+    tmp_path: Path,
+) -> None:
     cards = {}
-    for name, change in {"same": (), "text": ("ln_final.bias",), "visual": ("visual.conv1.weight",)}.items():
+    for name, change in {
+        "same": (),
+        "text": ("ln_final.bias",),
+        "visual": ("visual.conv1.weight",),
+    }.items():
         model = tiny_model().half().float()
         with torch.no_grad():
             model.logit_scale += 1  # no embedding depends on it
@@ -52,9 +69,18 @@ def test_fingerprints_distinguish_the_towers_and_ignore_the_precision_of_the_fil
         cards[name] = write_checkpoint(tmp_path / name, model, TINY, {}, Card("tiny"), fp16=False)
     first = write_anew(tmp_path / "fp16")
     same, text, visual = cards["same"], cards["text"], cards["visual"]
-    assert (same.visual.fingerprint, same.text.fingerprint) == (first.visual.fingerprint, first.text.fingerprint)
-    assert text.visual.fingerprint == first.visual.fingerprint and text.text.fingerprint != first.text.fingerprint
-    assert visual.visual.fingerprint != first.visual.fingerprint and visual.text.fingerprint == first.text.fingerprint
+    assert (same.visual.fingerprint, same.text.fingerprint) == (
+        first.visual.fingerprint,
+        first.text.fingerprint,
+    )
+    assert (
+        text.visual.fingerprint == first.visual.fingerprint
+        and text.text.fingerprint != first.text.fingerprint
+    )
+    assert (
+        visual.visual.fingerprint != first.visual.fingerprint
+        and visual.text.fingerprint == first.text.fingerprint
+    )
 
 
 CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -73,16 +99,27 @@ def test_equal_weights_used_differently_do_not_share_embeddings(tmp_path: Path) 
     cards = [write_anew(tmp_path / "plain")]
     for number, (model, preprocess) in enumerate(CHANGES):
         folder = tmp_path / str(number)
-        write_checkpoint(folder, tiny_model(), {**TINY, **model}, preprocess, Card("tiny", frames=2), fp16=True)
+        write_checkpoint(
+            folder, tiny_model(), {**TINY, **model}, preprocess, Card("tiny", frames=2), fp16=True
+        )
         cards.append(read_card(folder))
-    cards += [cards[0].replace(frames=3), cards[0].replace(pooling=ATTENTION), cards[0].replace(positions=ENDS)]
+    cards += [
+        cards[0].replace(frames=3),
+        cards[0].replace(pooling=ATTENTION),
+        cards[0].replace(positions=ENDS),
+    ]
     assert len({card.visual.fingerprint for card in cards}) == 1
     assert len({card.visual_key for card in cards}) == len(cards)
     assert len({json.dumps(system_spec(System("tiny"), card)) for card in cards}) == len(cards)
 
 
-def test_a_card_with_the_fingerprints_of_other_weights_is_found_out_when_asked(folder: Path, tmp_path: Path) -> None:
-    assert read_checkpoint(folder, verify=True).visual_fingerprint == read_card(folder).visual.fingerprint
+def test_a_card_with_the_fingerprints_of_other_weights_is_found_out_when_asked(
+    folder: Path, tmp_path: Path
+) -> None:
+    assert (
+        read_checkpoint(folder, verify=True).visual_fingerprint
+        == read_card(folder).visual.fingerprint
+    )
     write_card(folder, write_anew(tmp_path / "other", seed=1))
     with pytest.raises(CheckpointError, match="do not match its card"):
         read_checkpoint(folder, verify=True)
@@ -118,7 +155,9 @@ def _config(**text_cfg: object) -> Callable[[Path], None]:
 
 
 BROKEN: dict[str, Callable[[Path], object]] = {
-    "cut off": lambda folder: (folder / WEIGHTS).write_bytes((folder / WEIGHTS).read_bytes()[:-1000]),
+    "cut off": lambda folder: (folder / WEIGHTS).write_bytes(
+        (folder / WEIGHTS).read_bytes()[:-1000]
+    ),
     "not numbers": _nan,
     "no weights": lambda folder: (folder / WEIGHTS).unlink(),
     "no card": lambda folder: (folder / CARD).unlink(),
@@ -126,9 +165,13 @@ BROKEN: dict[str, Callable[[Path], object]] = {
     "card without name": lambda folder: (folder / CARD).write_text("{}"),
     "exclusion by a word": lambda folder: _change(folder, exclusion={"lambda": "much"}),
     "exclusion by no number": lambda folder: _change(folder, exclusion={"t": float("nan")}),
-    "an anchor that cannot be encoded": lambda folder: _change(folder, exclusion={"anchor": ["\ud800"]}),
+    "an anchor that cannot be encoded": lambda folder: _change(
+        folder, exclusion={"anchor": ["\ud800"]}
+    ),
     "config is no JSON": lambda folder: (folder / CONFIG).write_text("{"),
-    "config of something else": lambda folder: (folder / CONFIG).write_text('{"model_type": "bert"}'),
+    "config of something else": lambda folder: (folder / CONFIG).write_text(
+        '{"model_type": "bert"}'
+    ),
     "another architecture": _config(width=24),
     "a tower from the hub": _config(hf_model_name="roberta-base"),
     "a tokenizer from the hub": _config(hf_tokenizer_name="bert-base-uncased"),
@@ -157,7 +200,9 @@ def test_a_failed_write_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.Mon
     assert [path.name for path in tmp_path.iterdir()] == ["tiny"]
 
 
-def test_neither_an_existing_folder_is_overwritten_nor_infinite_weights_written(folder: Path) -> None:
+def test_neither_an_existing_folder_is_overwritten_nor_infinite_weights_written(
+    folder: Path,
+) -> None:
     with pytest.raises(CheckpointError, match="already exists"):
         write_anew(folder)
     model = tiny_model()

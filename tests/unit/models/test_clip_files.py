@@ -13,14 +13,23 @@ from nt2vr.models.clip_files import MAX_MODULES, check_model_files, limited_laye
 ST = "sentence_transformers"
 GOOD: dict[str, Any] = {
     "config.json": {
-        "text_config": {"num_hidden_layers": 36, "activation_function": "gelu", "layer_norm_eps": 1e-6},
+        "text_config": {
+            "num_hidden_layers": 36,
+            "activation_function": "gelu",
+            "layer_norm_eps": 1e-6,
+        },
         "vision_config": {"depth": 24, "depths": [2, 2, 18, 2], "attn_implementation": "sdpa"},
         "types": ["an", "unrelated", "list"],
     },
     "modules.json": [
         {"idx": 0, "name": "0", "path": "", "type": f"{ST}.base.modules.transformer.Transformer"},
         {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{ST}.models.Pooling"},
-        {"idx": 2, "name": "2", "path": "2_Normalize", "type": f"{ST}.sentence_transformer.modules.Normalize"},
+        {
+            "idx": 2,
+            "name": "2",
+            "path": "2_Normalize",
+            "type": f"{ST}.sentence_transformer.modules.Normalize",
+        },
     ],
     "2_Dense/config.json": {"activation_function": "torch.nn.modules.activation.Tanh"},
     "3_Router/router_config.json": {"types": {"query_0": f"{ST}.models.Dense"}},
@@ -56,7 +65,10 @@ def test_usual_models_are_let_in(tmp_path: Path) -> None:
         ("1_Pooling/config.json", {"num_layers": 100_000}),
         ("modules.json", module("modeling.Mine")),
         ("modules.json", module(f"{ST}.base.model.pickle")),
-        ("modules.json", module(f"{ST}.sentence_transformer.modules.word_embeddings.WordEmbeddings")),
+        (
+            "modules.json",
+            module(f"{ST}.sentence_transformer.modules.word_embeddings.WordEmbeddings"),
+        ),
         ("modules.json", module(f"{ST}.models.Transformer.load")),
         ("modules.json", module(None)),
         ("modules.json", module(f"{ST}.models.Pooling", "../../elsewhere")),
@@ -76,7 +88,9 @@ def test_usual_models_are_let_in(tmp_path: Path) -> None:
         ("config.json", "[" * 100_000),
     ],
 )
-def test_a_folder_names_no_code_no_kernels_and_no_endless_layers(tmp_path: Path, file: str, content: Any) -> None:
+def test_a_folder_names_no_code_no_kernels_and_no_endless_layers(
+    tmp_path: Path, file: str, content: Any
+) -> None:
     with pytest.raises(CheckpointError, match="mine"):
         check_model_files(write(tmp_path, {**GOOD, file: content}), "mine")
 
@@ -86,4 +100,6 @@ def test_layers_under_any_name_are_counted_while_they_are_built() -> None:
         torch.nn.ModuleList(torch.nn.Identity() for _ in range(MAX_MODULES + 1))
     with limited_layers("mine"):
         torch.nn.ModuleList(torch.nn.Identity() for _ in range(1_000))
-    assert len(torch.nn.ModuleList(torch.nn.Identity() for _ in range(MAX_MODULES + 1))) > MAX_MODULES
+    assert (
+        len(torch.nn.ModuleList(torch.nn.Identity() for _ in range(MAX_MODULES + 1))) > MAX_MODULES
+    )

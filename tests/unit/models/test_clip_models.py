@@ -1,6 +1,7 @@
 """Models that take whole clips, tiny and with random weights: what they are given, keys, an index that is resumed.
 
-They need the extras st and transformers, as .ci/run installs last. No real weights were ever run here.
+They need the extras st and transformers, as .ci/run installs last. No real weights were ever run
+here.
 """
 
 import json
@@ -35,7 +36,9 @@ from nt2vr.search.why import NO_FRAMES, explain
 from tests.run import here
 from trainer.config import TrainConfig, resolved
 
-if find_spec("sentence_transformers") is None:  # importing it takes seconds, which other tests need not wait for
+if (
+    find_spec("sentence_transformers") is None
+):  # importing it takes seconds, which other tests need not wait for
     pytest.skip("needs pip install 'nt2vr[st]'; .ci/run does so last", allow_module_level=True)
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
@@ -60,10 +63,19 @@ def sentence_transformer(*args: Any, **options: Any) -> Any:
 
 def _tokenizer(marks: list[str]) -> Any:
     names = ["<pad>", "</s>", "<unk>", *marks, *WORDS]
-    tokenizer = Tokenizer(models.WordLevel({name: row for row, name in enumerate(names)}, unk_token="<unk>"))
+    tokenizer = Tokenizer(
+        models.WordLevel({name: row for row, name in enumerate(names)}, unk_token="<unk>")
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    own = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>", "additional_special_tokens": marks}
-    return hf().PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=4096, padding_side="left", **own)
+    own = {
+        "pad_token": "<pad>",
+        "eos_token": "</s>",
+        "unk_token": "<unk>",
+        "additional_special_tokens": marks,
+    }
+    return hf().PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, model_max_length=4096, padding_side="left", **own
+    )
 
 
 def write_video_prism(folder: Path) -> None:
@@ -77,7 +89,13 @@ def write_video_prism(folder: Path) -> None:
     text = {**TINY, "vocab_size": 64, "num_hidden_layers": 2, "max_position_embeddings": 64}
     config = hf().VideoPrismConfig(vision_config=vision, text_config=text)
     hf().VideoPrismClipModel(config).save_pretrained(folder)
-    pieces = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -2.0), *((f"▁{word}", -3.0) for word in WORDS)]
+    pieces = [
+        ("<pad>", 0.0),
+        ("</s>", 0.0),
+        ("<unk>", 0.0),
+        ("▁", -2.0),
+        *((f"▁{word}", -3.0) for word in WORDS),
+    ]
     tokenizer = hf().VideoPrismTokenizer(vocab=pieces, extra_ids=0)
     reader = hf().LlavaOnevisionVideoProcessor(size={"height": 36, "width": 36}, do_normalize=False)
     hf().VideoPrismProcessor(video_processor=reader, tokenizer=tokenizer).save_pretrained(folder)
@@ -91,16 +109,34 @@ def write_siglip(folder: Path) -> None:
     hf().SiglipModel(config).save_pretrained(plain := folder / "plain")
     reader = hf().SiglipImageProcessor(size={"height": 32, "width": 32})
     hf().SiglipProcessor(image_processor=reader, tokenizer=_tokenizer([])).save_pretrained(plain)
-    sentence_transformer(str(plain), device="cpu", local_files_only=True).save_pretrained(str(folder))
+    sentence_transformer(str(plain), device="cpu", local_files_only=True).save_pretrained(
+        str(folder)
+    )
 
 
 def write_qwen(folder: Path) -> None:
     tokenizer = _tokenizer(MARKS)
     names = ("vision_start_token_id", "vision_end_token_id", "image_token_id", "video_token_id")
     rope = {"mrope_section": [4, 2, 2], "rope_type": "default", "mrope_interleaved": True}
-    text = {**TINY, "vocab_size": 64, "num_hidden_layers": 2, "num_key_value_heads": 2, "head_dim": 16}
-    vision: dict[str, Any] = {"depth": 2, "hidden_size": 32, "intermediate_size": 64, "num_heads": 2, "patch_size": 16}
-    vision |= {"out_hidden_size": 32, "num_position_embeddings": 64, "deepstack_visual_indexes": [0]}
+    text = {
+        **TINY,
+        "vocab_size": 64,
+        "num_hidden_layers": 2,
+        "num_key_value_heads": 2,
+        "head_dim": 16,
+    }
+    vision: dict[str, Any] = {
+        "depth": 2,
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_heads": 2,
+        "patch_size": 16,
+    }
+    vision |= {
+        "out_hidden_size": 32,
+        "num_position_embeddings": 64,
+        "deepstack_visual_indexes": [0],
+    }
     config = hf().Qwen3VLConfig(
         text_config={**text, "rope_scaling": rope, "pad_token_id": 0},
         vision_config=vision,
@@ -110,7 +146,9 @@ def write_qwen(folder: Path) -> None:
     hf().Qwen3VLForConditionalGeneration(config).save_pretrained(plain)
     pixels = {"shortest_edge": 32 * 32, "longest_edge": 64 * 64 * 16}
     hf().Qwen3VLProcessor(
-        image_processor=hf().Qwen2VLImageProcessor(patch_size=16, min_pixels=32 * 32, max_pixels=64 * 64),
+        image_processor=hf().Qwen2VLImageProcessor(
+            patch_size=16, min_pixels=32 * 32, max_pixels=64 * 64
+        ),
         tokenizer=tokenizer,
         video_processor=hf().Qwen3VLVideoProcessor(patch_size=16, size=pixels),
         chat_template=TEMPLATE,
@@ -165,7 +203,9 @@ def clips_for(model: ClipModel, count: int) -> NDArray[np.uint8]:
 def test_a_clip_alone_and_in_a_batch_have_one_embedding_as_has_a_text(model: ClipModel) -> None:
     model.batch_size = 3
     clips = clips_for(model, 3)
-    seconds = np.outer([1, 4, 0], (np.arange(model.num_frames) + 0.5) / model.num_frames).astype(np.float32)
+    seconds = np.outer([1, 4, 0], (np.arange(model.num_frames) + 0.5) / model.num_frames).astype(
+        np.float32
+    )
     together = model.encode_video(clips, seconds)[:, 0]
     assert together.shape == (3, model.embed_dim) == (3, 32)
     np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
@@ -193,7 +233,9 @@ def test_frames_are_those_of_the_models_own_files(catalog: Catalog) -> None:
     assert (settings.fps, settings.least) == (2.0, 4)
 
 
-def test_a_short_clip_has_fewer_frames_at_the_models_fps(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_clip_has_fewer_frames_at_the_models_fps(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = catalog.load("st:qwen")
     assert isinstance(model, ClipModel)
     given: list[Any] = []
@@ -213,9 +255,17 @@ def test_every_setting_is_part_of_the_keys(catalog: Catalog, tmp_path: Path) -> 
     card, gallery, cache = catalog.card("st:qwen"), Gallery("clips", (), "clips"), Cache(tmp_path)
     settings = card.flat()["clip"]
     others = [card.replace(frames=4), card.replace(image_size=32)]
-    for name, value in {"revision": "2", "instruction": "Find", "fps": 1.0, "dimensions": 16, "least": 1}.items():
+    for name, value in {
+        "revision": "2",
+        "instruction": "Find",
+        "fps": 1.0,
+        "dimensions": 16,
+        "least": 1,
+    }.items():
         others.append(card.replace(clip={**settings, name: value}))
-    others.append(card.replace(clip={**settings, "framing": {"width": 64, "resize_mode": "longest"}}))
+    others.append(
+        card.replace(clip={**settings, "framing": {"width": 64, "resize_mode": "longest"}})
+    )
     folders = {tower_folder(gallery, each, cache) for each in (card, *others)}
     assert len(folders) == len({each.visual_key for each in (card, *others)}) == 1 + len(others)
     assert len({each.text_key for each in others[2:]}) == len(others) - 2
@@ -226,7 +276,10 @@ class Killed(Exception):
 
 
 def test_an_index_goes_on_where_it_was_killed(
-    model: ClipModel, tmp_path: Path, write_video: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    model: ClipModel,
+    tmp_path: Path,
+    write_video: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     paths = [write_video(f"{shade}.mp4", [shade] * 12) for shade in (30, 90, 200)]
     gallery = Gallery("clips", tuple(Video(path.stem, path) for path in paths), "clips")
@@ -276,7 +329,9 @@ def test_the_app_searches_explains_and_evaluates_by_it(catalog: Catalog, tmp_pat
         systems = [name, f"{name} rectified", f"{name} boolean", f"{name} drop"]
         answer = searcher.search("a dog and not a cat", systems=systems, k=3)
         assert [len(ranking.hits) for ranking in answer.rankings] == [3] * 4
-        (why,) = explain(answer, answer.rankings[0].hits[0].video_id, lambda _: catalog.load(name), [0])
+        (why,) = explain(
+            answer, answer.rankings[0].hits[0].video_id, lambda _: catalog.load(name), [0]
+        )
         assert why.notice == NO_FRAMES
         assert not why.frames
         assert why.words
@@ -299,7 +354,10 @@ def test_code_and_pickles_never_enter(catalog: Catalog, tmp_path: Path) -> None:
     assert not list((tmp_path / "models").iterdir())
     (folder / "modules.json").write_text(json.dumps(modules))
     config = json.loads((folder / "config.json").read_text())
-    for hostile in ({"attn_implementation": "somebody/kernels"}, {"text_config": {"num_hidden_layers": 1_000_000}}):
+    for hostile in (
+        {"attn_implementation": "somebody/kernels"},
+        {"text_config": {"num_hidden_layers": 1_000_000}},
+    ):
         (folder / "config.json").write_text(json.dumps({**config, **hostile}))
         with pytest.raises(CheckpointError, match=r"never run here|1,000,000 layers"):
             add(folder, tmp_path / "models", "st:mine")

@@ -27,11 +27,15 @@ TEXTS = ["a dog and not a cat", "a man playing the guitar"]
 FRAMES = np.random.default_rng(0).integers(0, 255, (4, 64, 64, 3), dtype=np.uint8)
 
 
-def write_tuned(folder: Path, base: Path | None, seed: int = 1, name: str = "Tuned", visual: bool = False) -> Card:
+def write_tuned(
+    folder: Path, base: Path | None, seed: int = 1, name: str = "Tuned", visual: bool = False
+) -> Card:
     """Write the tiny model with another last layer of its text tower, or of both towers."""
     model = tiny_model(resnet=True).half().float()
     with torch.no_grad():
-        model.text_projection += 0.1 * torch.randn(16, 16, generator=torch.Generator().manual_seed(seed))
+        model.text_projection += 0.1 * torch.randn(
+            16, 16, generator=torch.Generator().manual_seed(seed)
+        )
         if visual:
             model.visual.conv1.weight += 0.1
     return write_checkpoint(folder, model, RESNET, {}, Card(name, base="Base", frames=2), base=base)
@@ -54,12 +58,17 @@ def test_a_difference_equals_the_whole_model(models: Path, tmp_path: Path, visua
     card = write_tuned(run, models / "base", visual=visual)
     whole_card = write_tuned(tmp_path / "whole", None, visual=visual)
     assert not (run / WEIGHTS).exists()
-    assert sum(file.stat().st_size for file in run.iterdir()) < 0.05 * (models / "base" / WEIGHTS).stat().st_size
+    assert (
+        sum(file.stat().st_size for file in run.iterdir())
+        < 0.05 * (models / "base" / WEIGHTS).stat().st_size
+    )
     for attribute in ("fingerprints", "visual_key", "text_key"):
         assert getattr(card, attribute) == getattr(whole_card, attribute)
     one, whole = read_model(run)[0].state_dict(), read_model(tmp_path / "whole")[0].state_dict()
     assert one.keys() == whole.keys() and all(one[name].equal(whole[name]) for name in whole)
-    assert_equal(read_checkpoint(run, verify=True), read_checkpoint(tmp_path / "whole", verify=True))
+    assert_equal(
+        read_checkpoint(run, verify=True), read_checkpoint(tmp_path / "whole", verify=True)
+    )
 
 
 def test_models_on_one_base_share_its_tensors_in_memory(models: Path) -> None:
@@ -81,7 +90,9 @@ def test_models_on_one_base_share_its_tensors_in_memory(models: Path) -> None:
     assert_equal(read_checkpoint(models / "1", verify=True), read_checkpoint(models / "1"))
 
 
-def test_what_starts_from_a_difference_stands_on_the_whole_base(models: Path, tmp_path: Path) -> None:
+def test_what_starts_from_a_difference_stands_on_the_whole_base(
+    models: Path, tmp_path: Path
+) -> None:
     write_tuned(models / "first", models / "base", 1, "First")
     card = write_tuned(models / "second", models / "first", 2, "Second")
     assert card.difference is not None and card.difference.model == "Base"
@@ -104,10 +115,14 @@ def test_a_base_that_is_missing_or_changed_is_named_in_one_sentence(models: Path
     write_tuned(models / "tuned", models / "base")
     card = read_card(models / "base")
     (models / "base").rename(models / ".base")
-    with pytest.raises(CheckpointError, match=r"only what differs from the model 'Base', which is not here\."):
+    with pytest.raises(
+        CheckpointError, match=r"only what differs from the model 'Base', which is not here\."
+    ):
         read_checkpoint(models / "tuned")
     write_anew(models / "base", "Base", seed=3, resnet=True)
-    with pytest.raises(CheckpointError, match=r"from the model 'Base', whose weights are others now\."):
+    with pytest.raises(
+        CheckpointError, match=r"from the model 'Base', whose weights are others now\."
+    ):
         read_model(models / "tuned")
     write_card(models / "base", card)  # and does not tell
     with pytest.raises(CheckpointError, match="do not match its card"):
@@ -117,11 +132,15 @@ def test_a_base_that_is_missing_or_changed_is_named_in_one_sentence(models: Path
     read_checkpoint(models / "tuned", verify=True)
 
 
-def test_a_base_is_removed_only_by_force_while_others_stand_on_it(models: Path, tmp_path: Path) -> None:
+def test_a_base_is_removed_only_by_force_while_others_stand_on_it(
+    models: Path, tmp_path: Path
+) -> None:
     write_tuned(models / "tuned", models / "base")
     write_tuned(tmp_path / "runs" / "night" / "checkpoints" / "epoch_001", models / "base", 2)
     catalog = Catalog([models], runs=tmp_path / "runs")
-    with pytest.raises(ConfigError, match=r"Without 'Base', 'Tuned', 'night' cannot be used any more"):
+    with pytest.raises(
+        ConfigError, match=r"Without 'Base', 'Tuned', 'night' cannot be used any more"
+    ):
         catalog.remove("Base")
     assert catalog.load("Tuned").name == "Tuned"
     catalog.remove("Base", force=True)
@@ -136,11 +155,19 @@ def test_an_exported_model_is_whole_and_open_clip_loads_it(models: Path, tmp_pat
     export_checkpoint(models / "tuned", tmp_path / "out")
     write_tuned(tmp_path / "whole", None)
     exported, whole = (load_file(tmp_path / name / WEIGHTS) for name in ("out", "whole"))
-    assert exported.keys() == whole.keys() and all(exported[name].equal(whole[name]) for name in whole)
-    assert not read_card(tmp_path / "out").difference and not (tmp_path / "out" / DIFFERENCE).exists()
+    assert exported.keys() == whole.keys() and all(
+        exported[name].equal(whole[name]) for name in whole
+    )
+    assert (
+        not read_card(tmp_path / "out").difference and not (tmp_path / "out" / DIFFERENCE).exists()
+    )
     model, *_ = open_clip.create_model_and_transforms(f"local-dir:{tmp_path / 'out'}")
-    encoded = model.eval().encode_text(open_clip.get_tokenizer(f"local-dir:{tmp_path / 'out'}")(TEXTS), normalize=True)
-    np.testing.assert_allclose(encoded.detach(), read_checkpoint(models / "tuned").encode_text(TEXTS), atol=1e-6)
+    encoded = model.eval().encode_text(
+        open_clip.get_tokenizer(f"local-dir:{tmp_path / 'out'}")(TEXTS), normalize=True
+    )
+    np.testing.assert_allclose(
+        encoded.detach(), read_checkpoint(models / "tuned").encode_text(TEXTS), atol=1e-6
+    )
     with pytest.raises(CheckpointError, match="already exists"):
         export_checkpoint(models / "tuned", tmp_path / "out")
 
@@ -149,7 +176,10 @@ def test_a_shipped_model_keeps_its_tokenizer_when_it_is_exported(tmp_path: Path)
     shipped = ROOT / "assets" / "models" / "clip-neg"
     export_checkpoint(shipped, tmp_path / "out")
     assert read_card(tmp_path / "out") == read_card(shipped).replace(difference=None)
-    one, other = read_checkpoint(shipped, verify=True), read_checkpoint(tmp_path / "out", verify=True)
+    one, other = (
+        read_checkpoint(shipped, verify=True),
+        read_checkpoint(tmp_path / "out", verify=True),
+    )
     np.testing.assert_array_equal(one.encode_text(TEXTS), other.encode_text(TEXTS))
 
 
@@ -160,7 +190,9 @@ def test_a_difference_from_elsewhere_is_imported_with_its_base_or_refused(
     write_tuned(run := tmp_path / "runs" / "night" / "checkpoints" / "epoch_001", models / "base")
     catalog = Catalog([models], runs=tmp_path / "runs")
     name = acquire(run, catalog, AddOptions("Mine", frames=2)).name
-    np.testing.assert_array_equal(catalog.load(name).encode_text(TEXTS), read_checkpoint(run).encode_text(TEXTS))
+    np.testing.assert_array_equal(
+        catalog.load(name).encode_text(TEXTS), read_checkpoint(run).encode_text(TEXTS)
+    )
     assert (catalog.folder(name) / WEIGHTS).is_file()
     shutil.copytree(run, foreign := tmp_path / "elsewhere" / "tuned")
     (told := json.loads((foreign / CARD).read_text()))["difference"]["fingerprint"] = "another"

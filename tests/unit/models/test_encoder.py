@@ -43,7 +43,9 @@ def test_embeddings_are_those_of_open_clip_itself(folder: Path, encoder: OpenCli
     model.eval()
     pictures = np.random.default_rng(0).integers(0, 256, (70, 90, 120, 3), np.uint8)
     with torch.inference_mode():
-        images = model.encode_image(torch.stack([preprocess(Image.fromarray(p)) for p in pictures]), normalize=True)
+        images = model.encode_image(
+            torch.stack([preprocess(Image.fromarray(p)) for p in pictures]), normalize=True
+        )
         texts = model.encode_text(tokenizer(TEXTS), normalize=True)
     frames = np.stack([fit(picture, encoder.framing) for picture in pictures])
     np.testing.assert_allclose(encoder.encode_frames(frames), images.numpy(), atol=1e-6)
@@ -52,10 +54,14 @@ def test_embeddings_are_those_of_open_clip_itself(folder: Path, encoder: OpenCli
 
 def test_a_frames_embedding_does_not_depend_on_its_batch() -> None:
     encoder = OpenClipEncoder(
-        tiny_model(resnet=True).train(), lambda texts: torch.zeros(len(texts), 16, dtype=torch.long), Card("tiny")
+        tiny_model(resnet=True).train(),
+        lambda texts: torch.zeros(len(texts), 16, dtype=torch.long),
+        Card("tiny"),
     )
     frames = np.random.default_rng(0).integers(0, 256, (5, 64, 64, 3), np.uint8)
-    np.testing.assert_allclose(encoder.encode_frames(frames[:1]), encoder.encode_frames(frames)[:1], atol=1e-6)
+    np.testing.assert_allclose(
+        encoder.encode_frames(frames[:1]), encoder.encode_frames(frames)[:1], atol=1e-6
+    )
 
 
 def test_a_video_is_the_mean_of_its_frames_on_the_unit_sphere(encoder: OpenClipEncoder) -> None:
@@ -63,7 +69,9 @@ def test_a_video_is_the_mean_of_its_frames_on_the_unit_sphere(encoder: OpenClipE
     np.testing.assert_allclose(encoder.pool(frames), [[0.5**0.5, 0.5**0.5], [1, 0]], atol=1e-6)
 
 
-def test_raw_pooling_weights_frames_by_the_length_of_their_embeddings(folder: Path, tmp_path: Path) -> None:
+def test_raw_pooling_weights_frames_by_the_length_of_their_embeddings(
+    folder: Path, tmp_path: Path
+) -> None:
     """As nT2VR's code does: the mean of what the tower returns, normalised once."""
     shutil.copytree(folder, tmp_path / "raw")
     write_card(tmp_path / "raw", read_card(folder).replace(pooling="raw_mean"))
@@ -72,21 +80,33 @@ def test_raw_pooling_weights_frames_by_the_length_of_their_embeddings(folder: Pa
     frames = np.random.default_rng(0).integers(0, 256, (4, 64, 64, 3), np.uint8)
     frames[0] = 0
     with torch.inference_mode():
-        pixels = normalise_frames(torch.from_numpy(frames), *(usual._preprocess[key] for key in ("mean", "std")))
+        pixels = normalise_frames(
+            torch.from_numpy(frames), *(usual._preprocess[key] for key in ("mean", "std"))
+        )
         expected = normalize(model.eval().encode_image(pixels).mean(dim=0), dim=-1).numpy()
     np.testing.assert_allclose(raw.pool(raw.encode_frames(frames)), expected, atol=1e-6)
     lengths = [np.linalg.norm(each.encode_frames(frames), axis=1) for each in (usual, raw)]
     np.testing.assert_allclose(lengths[0], 1, atol=1e-6)
     assert np.abs(lengths[1] - 1).min() > 0.01
-    np.testing.assert_allclose(raw.pool(np.array([[3, 0], [0, 4]], np.float32)), [0.6, 0.8], atol=1e-6)
-    assert raw.card.visual_key != usual.card.visual_key  # neither shares the other's cached embeddings
+    np.testing.assert_allclose(
+        raw.pool(np.array([[3, 0], [0, 4]], np.float32)), [0.6, 0.8], atol=1e-6
+    )
+    assert (
+        raw.card.visual_key != usual.card.visual_key
+    )  # neither shares the other's cached embeddings
     assert raw.card.visual_key != usual.card.visual_key
-    np.testing.assert_allclose(np.linalg.norm(raw.pool(raw.encode_frames(frames[:1]))), 1, atol=1e-6)  # a picture
+    np.testing.assert_allclose(
+        np.linalg.norm(raw.pool(raw.encode_frames(frames[:1]))), 1, atol=1e-6
+    )  # a picture
 
 
-def test_repeated_texts_get_equal_embeddings_and_the_cache_is_bounded(encoder: OpenClipEncoder) -> None:
+def test_repeated_texts_get_equal_embeddings_and_the_cache_is_bounded(
+    encoder: OpenClipEncoder,
+) -> None:
     first = encoder.encode_text(TEXTS)
-    np.testing.assert_array_equal(encoder.encode_text([*TEXTS[::-1], TEXTS[1]]), first[[3, 2, 1, 0, 1]])
+    np.testing.assert_array_equal(
+        encoder.encode_text([*TEXTS[::-1], TEXTS[1]]), first[[3, 2, 1, 0, 1]]
+    )
     encoder.encode_text([f"clip {number}" for number in range(CACHED_TEXTS + 10)])
     assert len(encoder.cached_texts) == CACHED_TEXTS
     np.testing.assert_allclose(encoder.encode_text(TEXTS), first, atol=1e-6)
@@ -97,7 +117,9 @@ def test_concurrent_threads_get_their_own_embeddings(encoder: OpenClipEncoder) -
     with ThreadPoolExecutor(4) as pool_of_threads:
         at_once = list(pool_of_threads.map(encoder.encode_text, texts))
     for batch, embeddings in zip(texts, at_once, strict=True):
-        np.testing.assert_allclose(embeddings, [encoder.encode_text([text])[0] for text in batch], atol=1e-6)
+        np.testing.assert_allclose(
+            embeddings, [encoder.encode_text([text])[0] for text in batch], atol=1e-6
+        )
 
 
 def test_each_word_with_an_untrained_token_is_listed_once(folder: Path) -> None:
@@ -120,7 +142,9 @@ def test_bfloat16_changes_a_cosine_by_less_than_the_tolerance(tmp_path: Path, na
     write_family(tmp_path / "model", name)
     exact, fast = read_checkpoint(tmp_path / "model"), read_checkpoint(tmp_path / "model")
     fast.set_precision("bf16")
-    assert fast.card.visual_key != exact.card.visual_key  # embeddings of one are not taken for those of the other
+    assert (
+        fast.card.visual_key != exact.card.visual_key
+    )  # embeddings of one are not taken for those of the other
     scores = _scores(fast)
     assert 0 < np.abs(scores - _scores(exact)).max() < TOLERANCE
     np.testing.assert_allclose(np.linalg.norm(fast.encode_text(TEXTS), axis=1), 1, atol=1e-6)
@@ -129,7 +153,9 @@ def test_bfloat16_changes_a_cosine_by_less_than_the_tolerance(tmp_path: Path, na
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 @pytest.mark.parametrize("model", ["clip", "clip-neg"])
-def test_cuda_encodes_within_the_tolerance_and_its_embeddings_have_their_own_key(model: str) -> None:
+def test_cuda_encodes_within_the_tolerance_and_its_embeddings_have_their_own_key(
+    model: str,
+) -> None:
     folder = ROOT / "assets" / "models" / model
     on_cpu, on_gpu = read_checkpoint(folder, "cpu"), read_checkpoint(folder, "auto")
     assert np.abs(_scores(on_cpu) - _scores(on_gpu)).max() < TOLERANCE
@@ -138,7 +164,12 @@ def test_cuda_encodes_within_the_tolerance_and_its_embeddings_have_their_own_key
 
 @pytest.mark.parametrize(
     ("cuda", "mps", "zero_gpu", "expected"),
-    [(True, True, "", "cuda"), (False, True, "", "mps"), (False, False, "", "cpu"), (True, False, "1", "cpu")],
+    [
+        (True, True, "", "cuda"),
+        (False, True, "", "mps"),
+        (False, False, "", "cpu"),
+        (True, False, "1", "cpu"),
+    ],
 )
 def test_auto_is_the_fastest_device_here(
     monkeypatch: pytest.MonkeyPatch, cuda: bool, mps: bool, zero_gpu: str, expected: str

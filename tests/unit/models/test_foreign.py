@@ -37,7 +37,10 @@ from tests.tiny import SMALL_VIT, tiny_model, write_tiny
 
 Weights = dict[str, torch.Tensor]
 TEXTS = ["a man sings and no dog barks", "a dog"]
-TOKENIZER, LONGER_TOKENIZER = open_clip.SimpleTokenizer(context_length=16), open_clip.SimpleTokenizer()
+TOKENIZER, LONGER_TOKENIZER = (
+    open_clip.SimpleTokenizer(context_length=16),
+    open_clip.SimpleTokenizer(),
+)
 FRAMES = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
 
 
@@ -66,7 +69,10 @@ def vit(seed: int = 0) -> Any:
 
 def as_transformers(weights: Weights) -> Weights:
     """Name tensors as transformers' CLIPModel does: q, k and v apart, both projections transposed."""
-    found = {"logit_scale": weights["logit_scale"], "text_model.embeddings.position_ids": torch.arange(77)[None]}
+    found = {
+        "logit_scale": weights["logit_scale"],
+        "text_model.embeddings.position_ids": torch.arange(77)[None],
+    }
     names = {
         "token_embedding.weight": "text_model.embeddings.token_embedding.weight",
         "positional_embedding": "text_model.embeddings.position_embedding.weight",
@@ -81,7 +87,12 @@ def as_transformers(weights: Weights) -> Weights:
         "visual.transformer.resblocks": "vision_model.encoder.layers",
         "transformer.resblocks": "text_model.encoder.layers",
     }
-    parts = {".ln_1.": ".layer_norm1.", ".ln_2.": ".layer_norm2.", ".c_fc.": ".fc1.", ".c_proj.": ".fc2."}
+    parts = {
+        ".ln_1.": ".layer_norm1.",
+        ".ln_2.": ".layer_norm2.",
+        ".c_fc.": ".fc1.",
+        ".c_proj.": ".fc2.",
+    }
     parts[".attn.out_proj."] = ".self_attn.out_proj."
     for name, tensor in weights.items():
         theirs = names.get(name, name)
@@ -115,7 +126,10 @@ def as_gmp(weights: Weights) -> Weights:
 def text_apart(weights: Weights) -> Weights:
     """Name tensors as open_clip does in models with a text tower of its own class."""
     both = ("visual.", "logit_scale")
-    return {name if name.startswith(both) else f"text.{name}": tensor for name, tensor in weights.items()}
+    return {
+        name if name.startswith(both) else f"text.{name}": tensor
+        for name, tensor in weights.items()
+    }
 
 
 def renamed(old: str, new: str) -> Callable[[Weights], Weights]:
@@ -130,7 +144,10 @@ FORMS: dict[str, Callable[[Weights], Any]] = {
         "state_dict": prefixed("module.", w),
         "optimizer": {"state": {0: {"exp_avg": w["logit_scale"]}}},
     },
-    "Lightning": lambda w: {"hyper_parameters": argparse.Namespace(lr=1), "state_dict": prefixed("model.", w)},
+    "Lightning": lambda w: {
+        "hyper_parameters": argparse.Namespace(lr=1),
+        "state_dict": prefixed("model.", w),
+    },
     "deeper": lambda w: {"checkpoint": {"net": {"clip_model": w}}},
     "a text tower apart": text_apart,
     "a compiled tower": renamed("visual.", "visual._orig_mod."),
@@ -154,14 +171,27 @@ def models(tmp_path: Path) -> Catalog:
     return Catalog([tmp_path / "models"])
 
 
-def assert_alike(encoder: Encoder, expected: Encoder, tolerance: float = 1e-5, size: int = 224) -> None:
+def assert_alike(
+    encoder: Encoder, expected: Encoder, tolerance: float = 1e-5, size: int = 224
+) -> None:
     frames = np.random.default_rng(0).integers(0, 256, (2, size, size, 3), np.uint8)
-    np.testing.assert_allclose(encoder.encode_text(TEXTS), expected.encode_text(TEXTS), atol=tolerance)
-    np.testing.assert_allclose(encoder.encode_video(frames[None]), expected.encode_video(frames[None]), atol=tolerance)
+    np.testing.assert_allclose(
+        encoder.encode_text(TEXTS), expected.encode_text(TEXTS), atol=tolerance
+    )
+    np.testing.assert_allclose(
+        encoder.encode_video(frames[None]), expected.encode_video(frames[None]), atol=tolerance
+    )
 
 
-def assert_is_of_seed(encoder: Encoder, seed: int, tolerance: float = 1e-6, resnet: bool = False) -> None:
-    assert_alike(encoder, OpenClipEncoder(tiny_model(seed, resnet).eval(), TOKENIZER, encoder.card), tolerance, 64)
+def assert_is_of_seed(
+    encoder: Encoder, seed: int, tolerance: float = 1e-6, resnet: bool = False
+) -> None:
+    assert_alike(
+        encoder,
+        OpenClipEncoder(tiny_model(seed, resnet).eval(), TOKENIZER, encoder.card),
+        tolerance,
+        64,
+    )
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -172,7 +202,11 @@ def test_a_clip_in_any_form_embeds_as_its_plain_weights_do(tmp_path: Path, form:
     assert imported.remark.startswith("A guess from the tensors' shapes: a CLIP of its own shape")
     assert "with GELU." in imported.remark and "--activation QuickGELU" in imported.remark
     card, encoder = models.card("mine"), models.load("mine")
-    assert (card.base, card.framing.frames, card.framing.image_size) == ("imported from mine.ckpt", 3, 224)
+    assert (card.base, card.framing.frames, card.framing.image_size) == (
+        "imported from mine.ckpt",
+        3,
+        224,
+    )
     assert_alike(encoder, OpenClipEncoder(model, LONGER_TOKENIZER, card))
 
 
@@ -193,23 +227,35 @@ def test_a_checkpoint_folder_keeps_what_its_card_says_it_was_trained_from(tmp_pa
 
 @pytest.mark.parametrize("file", ["mine.safetensors", "old.pth", "half.bin"])
 def test_a_clip_is_read_from_every_kind_of_file(models: Catalog, tmp_path: Path, file: str) -> None:
-    weights = tiny_model(7, resnet=True).state_dict()  # has whole numbers, too: what BatchNorm counts
+    weights = tiny_model(
+        7, resnet=True
+    ).state_dict()  # has whole numbers, too: what BatchNorm counts
     write_tiny(models.home / "resnet", "ResNet", resnet=True)
     if file == "mine.safetensors":
         safetensors.torch.save_file(weights, tmp_path / file)
     elif file == "old.pth":
         torch.save(weights, tmp_path / file, _use_new_zipfile_serialization=False)
     else:
-        torch.save({name: w.half() if w.is_floating_point() else w for name, w in weights.items()}, tmp_path / file)
+        torch.save(
+            {name: w.half() if w.is_floating_point() else w for name, w in weights.items()},
+            tmp_path / file,
+        )
     import_checkpoint(tmp_path / file, models, "Mine, epoch 3!", model="ResNet")
     (folder,) = models.find("Mine, epoch 3!").folders
     assert folder.parent == models.home and folder.name == "Mine-epoch-3"
     assert_is_of_seed(models.read(folder), 7, 2e-3 if file == "half.bin" else 1e-6, resnet=True)
-    in_file = {tensor.dtype for tensor in safetensors.torch.load_file(folder / "open_clip_model.safetensors").values()}
-    assert (torch.float16 in in_file) == (file == "half.bin")  # half precision stays half, and full precision full
+    in_file = {
+        tensor.dtype
+        for tensor in safetensors.torch.load_file(folder / "open_clip_model.safetensors").values()
+    }
+    assert (torch.float16 in in_file) == (
+        file == "half.bin"
+    )  # half precision stays half, and full precision full
 
 
-def test_transformers_files_beside_the_weights_tell_heads_activation_and_pictures(tmp_path: Path) -> None:
+def test_transformers_files_beside_the_weights_tell_heads_activation_and_pictures(
+    tmp_path: Path,
+) -> None:
     """In a folder of two parts, one of which alone is named for what it is."""
     weights, folder = as_transformers(vit(7).state_dict()), tmp_path / "theirs"
     folder.mkdir()
@@ -238,8 +284,16 @@ def test_transformers_siglip_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """Its mapping is undone by hand: open_clip's model is renamed, imported, and embeds as before."""
 
     def tiny_siglip(num_classes: int, global_pool: Any, **_: Any) -> VisionTransformer:
-        shape: dict[str, Any] = {"img_size": 32, "patch_size": 16, "embed_dim": 64, "depth": 2, "num_heads": 2}
-        return VisionTransformer(**shape, num_classes=num_classes, global_pool=global_pool, class_token=False)
+        shape: dict[str, Any] = {
+            "img_size": 32,
+            "patch_size": 16,
+            "embed_dim": 64,
+            "depth": 2,
+            "num_heads": 2,
+        }
+        return VisionTransformer(
+            **shape, num_classes=num_classes, global_pool=global_pool, class_token=False
+        )
 
     entrypoints = timm.models._registry._model_entrypoints
     monkeypatch.setitem(entrypoints, "vit_tiny_patch16_siglip_32", tiny_siglip)
@@ -251,7 +305,10 @@ def test_transformers_siglip_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     model = build_model(config, {}).eval()
     theirs: Weights = {}
     weights = model.state_dict()
-    for ours, start in (("visual.trunk.blocks", "vision_model"), ("text.transformer.resblocks", "text_model")):
+    for ours, start in (
+        ("visual.trunk.blocks", "vision_model"),
+        ("text.transformer.resblocks", "text_model"),
+    ):
         for name in [name for name in weights if name.startswith(f"{ours}.")]:
             tail, tensor = name.removeprefix(f"{ours}."), weights.pop(name)
             layer = f"{start}.encoder.layers.{tail.split('.')[0]}"
@@ -263,9 +320,18 @@ def test_transformers_siglip_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
             part = next(
                 new
                 for old, new in (
-                    *(("attn", "self_attn.out_proj"), ("norm1", "layer_norm1"), ("norm2", "layer_norm2")),
+                    *(
+                        ("attn", "self_attn.out_proj"),
+                        ("norm1", "layer_norm1"),
+                        ("norm2", "layer_norm2"),
+                    ),
                     *(("ln_1", "layer_norm1"), ("ln_2", "layer_norm2")),
-                    *(("c_fc", "mlp.fc1"), ("c_proj", "mlp.fc2"), ("fc1", "mlp.fc1"), ("fc2", "mlp.fc2")),
+                    *(
+                        ("c_fc", "mlp.fc1"),
+                        ("c_proj", "mlp.fc2"),
+                        ("fc1", "mlp.fc1"),
+                        ("fc2", "mlp.fc2"),
+                    ),
                 )
                 if old in tail
             )
@@ -286,16 +352,24 @@ def test_transformers_siglip_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "text.text_projection": "text_model.head",
         "logit_": "logit_",
     }
-    theirs["vision_model.embeddings.position_embedding.weight"] = weights.pop("visual.trunk.pos_embed")[0]
-    theirs["text_model.embeddings.position_embedding.weight"] = weights.pop("text.positional_embedding")
+    theirs["vision_model.embeddings.position_embedding.weight"] = weights.pop(
+        "visual.trunk.pos_embed"
+    )[0]
+    theirs["text_model.embeddings.position_embedding.weight"] = weights.pop(
+        "text.positional_embedding"
+    )
     for name, tensor in weights.items():
         start = next(each for each in names if name.startswith(each))
-        theirs[names[start] + name.removeprefix(start)] = tensor[None] if name.startswith("logit_") else tensor
+        theirs[names[start] + name.removeprefix(start)] = (
+            tensor[None] if name.startswith("logit_") else tensor
+        )
     write_tokenizer(tmp_path / "theirs", family)
     safetensors.torch.save_file(theirs, tmp_path / "theirs" / "model.safetensors")
 
     models = Catalog([tmp_path / "models"])
-    assert import_checkpoint(tmp_path / "theirs", models).remark.startswith("Read as ViT-tiny-SigLIP, with GELU.")
+    assert import_checkpoint(tmp_path / "theirs", models).remark.startswith(
+        "Read as ViT-tiny-SigLIP, with GELU."
+    )
     encoder = models.load("theirs")
     assert isinstance(encoder, OpenClipEncoder)
     expected = OpenClipEncoder(model, encoder._tokenizer, encoder.card)
@@ -303,24 +377,39 @@ def test_transformers_siglip_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert_alike(encoder, expected, size=32)
 
 
-def test_the_notes_of_open_clips_training_tell_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notes_of_open_clips_training_tell_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, quick in (("ViT-B-32", {}), ("ViT-B-32-quickgelu", {"quick_gelu": True})):
         monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, name, SMALL_VIT | quick)
     run = tmp_path / "run"
     (run / "checkpoints").mkdir(parents=True)
     file, models = run / "checkpoints" / "epoch_1.pt", Catalog([tmp_path / "models"])
     torch.save({"state_dict": vit().state_dict(), "name": "2024-model_ViT-B-32-lr_1e-5-b_8"}, file)
-    assert import_checkpoint(file, models, "a").remark == "Read as ViT-B-32 by the run's name, with GELU."
+    assert (
+        import_checkpoint(file, models, "a").remark
+        == "Read as ViT-B-32 by the run's name, with GELU."
+    )
     for told, expected in (
-        ("model: ViT-B-32-quickgelu\nlr: 0.1\n", "Read as ViT-B-32-quickgelu by params.txt, with QuickGELU."),
-        ("force_quick_gelu: True\nmodel: ViT-B-32\n", "Read as ViT-B-32-quickgelu by params.txt, with QuickGELU."),
+        (
+            "model: ViT-B-32-quickgelu\nlr: 0.1\n",
+            "Read as ViT-B-32-quickgelu by params.txt, with QuickGELU.",
+        ),
+        (
+            "force_quick_gelu: True\nmodel: ViT-B-32\n",
+            "Read as ViT-B-32-quickgelu by params.txt, with QuickGELU.",
+        ),
     ):
         (run / "params.txt").write_text(told)
         assert import_checkpoint(file, models, f"b{len(told)}").remark == expected
     torch.save(vit().state_dict(), tmp_path / "plain.pt")
     guess = import_checkpoint(tmp_path / "plain.pt", models).remark  # whatever was imported before
     assert guess.startswith("A guess from the tensors' shapes: ViT-B-32, with GELU.")
-    openais = {**vit().state_dict(), "input_resolution": torch.tensor(224), "vocab_size": torch.tensor(49408)}
+    openais = {
+        **vit().state_dict(),
+        "input_resolution": torch.tensor(224),
+        "vocab_size": torch.tensor(49408),
+    }
     torch.save(openais, tmp_path / "openai.pt")
     remark = import_checkpoint(tmp_path / "openai.pt", models).remark
     assert remark == "Read as ViT-B-32 by its shapes, with QuickGELU."
@@ -343,7 +432,9 @@ def test_one_of_several_models_is_named_by_its_key(models: Catalog, tmp_path: Pa
         import_checkpoint(tmp_path / "ema.pt", models)
     import_checkpoint(tmp_path / "ema.pt", models, model="CLIP", key="state_dict_ema")
     assert_is_of_seed(models.load("ema"), 2)
-    with pytest.raises(CheckpointError, match="no tensors under 'other'; its keys are state_dict, state_dict_ema"):
+    with pytest.raises(
+        CheckpointError, match="no tensors under 'other'; its keys are state_dict, state_dict_ema"
+    ):
         import_checkpoint(tmp_path / "ema.pt", models, "other", key="other")
 
 
@@ -352,21 +443,29 @@ def test_torchscript_is_read_without_running_it(tmp_path: Path) -> None:
     """With a class for each of its modules, over 128 of them as in OpenAI's own ViT-B-32.pt."""
     torch.manual_seed(7)
     text = {**SMALL_VIT["text_cfg"], "layers": 12}
-    model, models = build_model({**SMALL_VIT, "text_cfg": text}, {}).eval(), Catalog([tmp_path / "models"])
+    model, models = (
+        build_model({**SMALL_VIT, "text_cfg": text}, {}).eval(),
+        Catalog([tmp_path / "models"]),
+    )
     inputs = torch.zeros(1, 3, 224, 224), torch.ones(1, 77, dtype=torch.long)
     script = torch.jit.trace(model, inputs, check_trace=False)  # type: ignore[no-untyped-call]
     torch.jit.save(script, tmp_path / "ViT-B-32.pt")
     import_checkpoint(tmp_path / "ViT-B-32.pt", models)
     expected = OpenClipEncoder(model, LONGER_TOKENIZER, models.card("ViT-B-32"))
-    np.testing.assert_allclose(models.load("ViT-B-32").encode_text(TEXTS), expected.encode_text(TEXTS), atol=1e-5)
+    np.testing.assert_allclose(
+        models.load("ViT-B-32").encode_text(TEXTS), expected.encode_text(TEXTS), atol=1e-5
+    )
 
 
 def test_the_remark_names_the_model_and_ignored_tensors(models: Catalog, tmp_path: Path) -> None:
     head = {"head.weight": torch.zeros(3), "head.bias": torch.zeros(3)}
     torch.save(
-        {"model": {**prefixed("clip.", weights_of(7)), **head}, "ema": {"decay": torch.ones(1)}}, tmp_path / "a.pt"
+        {"model": {**prefixed("clip.", weights_of(7)), **head}, "ema": {"decay": torch.ones(1)}},
+        tmp_path / "a.pt",
     )
-    remark = import_checkpoint(tmp_path / "a.pt", models, model="CLIP", activation="QuickGELU").remark
+    remark = import_checkpoint(
+        tmp_path / "a.pt", models, model="CLIP", activation="QuickGELU"
+    ).remark
     assert remark == (
         "Read as CLIP, with QuickGELU. Ignored, as not part of a CLIP: model.head.weight, model.head.bias."
     )
@@ -387,7 +486,9 @@ class Malicious:
 def test_code_in_a_file_never_runs(models: Catalog, tmp_path: Path, is_zip: bool) -> None:
     content = {"state_dict": weights_of(7), "config": Malicious(tmp_path / "it ran")}
     torch.save(content, tmp_path / "evil.pt", _use_new_zipfile_serialization=is_zip)
-    with pytest.raises(CheckpointError, match=r"evil\.pt holds more than tensors \(posix\.mkdir\)") as caught:
+    with pytest.raises(
+        CheckpointError, match=r"evil\.pt holds more than tensors \(posix\.mkdir\)"
+    ) as caught:
         import_checkpoint(tmp_path / "evil.pt", models)
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "it ran").exists()
@@ -445,7 +546,9 @@ AUTHORS: dict[str, tuple[Callable[[Weights, Path], Any], int, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("file", "is_zip"), [*((file, True) for file in AUTHORS), ("model_best.pth.tar", False)])
+@pytest.mark.parametrize(
+    ("file", "is_zip"), [*((file, True) for file in AUTHORS), ("model_best.pth.tar", False)]
+)
 def test_a_papers_checkpoint_is_read_as_its_authors_use_it(
     models: Catalog, tmp_path: Path, file: str, is_zip: bool
 ) -> None:
@@ -456,38 +559,64 @@ def test_a_papers_checkpoint_is_read_as_its_authors_use_it(
     remark = import_checkpoint(path, models, "theirs", model="CLIP").remark
     assert not (tmp_path / "it ran").exists()
     card = models.card("theirs")
-    assert (card.framing.frames, card.pooling.name, card.framing.positions) == (frames, pooling, positions)
-    assert "Recognised as a file of" in remark and f"{frames} frames, {pooling}, {positions}" in remark
+    assert (card.framing.frames, card.pooling.name, card.framing.positions) == (
+        frames,
+        pooling,
+        positions,
+    )
+    assert (
+        "Recognised as a file of" in remark and f"{frames} frames, {pooling}, {positions}" in remark
+    )
     torch.save(weights_of(7), tmp_path / "plain.pt")
     how: dict[str, Any] = {"frames": frames, "pooling": pooling, "positions": positions}
     import_checkpoint(tmp_path / "plain.pt", models, "plain", model="CLIP", **how)
     theirs, plain = (models.read(models.find(name).folders[0]) for name in ("theirs", "plain"))
     np.testing.assert_array_equal(theirs.encode_text(TEXTS), plain.encode_text(TEXTS))
-    np.testing.assert_array_equal(theirs.encode_video(FRAMES[None]), plain.encode_video(FRAMES[None]))
+    np.testing.assert_array_equal(
+        theirs.encode_video(FRAMES[None]), plain.encode_video(FRAMES[None])
+    )
     assert theirs.card.visual_key == plain.card.visual_key
 
 
 @pytest.mark.parametrize("wrapper", ["", "module."])
-def test_clip4clips_seqtransf_is_read_with_its_head(models: Catalog, tmp_path: Path, wrapper: str) -> None:
+def test_clip4clips_seqtransf_is_read_with_its_head(
+    models: Catalog, tmp_path: Path, wrapper: str
+) -> None:
     """In half precision and with the names that its trainer saves."""
     torch.manual_seed(3)
     head = SequenceTransformer(16, 77, heads=1)
     for parameter in head.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     head = head.half()
-    named = {f"transformerClip.{name}": tensor for name, tensor in head.state_dict().items() if name != "positions"}
+    named = {
+        f"transformerClip.{name}": tensor
+        for name, tensor in head.state_dict().items()
+        if name != "positions"
+    }
     named["frame_position_embeddings.weight"] = head.positions.detach()
     weights = {name: w.half() if w.is_floating_point() else w for name, w in weights_of(7).items()}
-    torch.save(prefixed(wrapper, {**prefixed("clip.", weights), **named}), tmp_path / "pytorch_model.bin")
-    remark = import_checkpoint(tmp_path / "pytorch_model.bin", models, "theirs", model="CLIP").remark
-    assert "CLIP4Clip with seqTransf: 12 frames, seqTransf, ends." in remark and "Ignored" not in remark
+    torch.save(
+        prefixed(wrapper, {**prefixed("clip.", weights), **named}), tmp_path / "pytorch_model.bin"
+    )
+    remark = import_checkpoint(
+        tmp_path / "pytorch_model.bin", models, "theirs", model="CLIP"
+    ).remark
+    assert (
+        "CLIP4Clip with seqTransf: 12 frames, seqTransf, ends." in remark
+        and "Ignored" not in remark
+    )
     encoder = models.read(models.folder("theirs"))
     frames = encoder.encode_video(FRAMES[None])[0]
     with torch.no_grad():
         expected = head.float()(torch.from_numpy(frames)).numpy()
     np.testing.assert_allclose(encoder.pool(frames), expected, atol=1e-6)
-    remark = import_checkpoint(tmp_path / "pytorch_model.bin", models, "mean", model="CLIP", pooling="mean").remark
-    assert "Ignored, as not part of a CLIP: resblocks.0" in remark and models.card("mean").pooling.name == "mean"
+    remark = import_checkpoint(
+        tmp_path / "pytorch_model.bin", models, "mean", model="CLIP", pooling="mean"
+    ).remark
+    assert (
+        "Ignored, as not part of a CLIP: resblocks.0" in remark
+        and models.card("mean").pooling.name == "mean"
+    )
 
 
 def _save(change: Callable[[Weights], object]) -> Callable[[Path], None]:
@@ -511,7 +640,10 @@ def _in_each_other(count: int) -> dict[str, Any]:
 def _few_words(path: Path) -> None:
     """Shapes that fit each other, as the built-in models' do, but CLIP's words are not among the 100 tokens."""
     torch.save(
-        build_model({**SMALL_VIT, "text_cfg": {**SMALL_VIT["text_cfg"], "vocab_size": 100}}, {}).state_dict(), path
+        build_model(
+            {**SMALL_VIT, "text_cfg": {**SMALL_VIT["text_cfg"], "vocab_size": 100}}, {}
+        ).state_dict(),
+        path,
     )
 
 
@@ -533,19 +665,37 @@ def _other_version(path: Path) -> None:
 BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "dicts in each other": (lambda path: torch.save(_in_each_other(300), path), "but no tensors"),
     "a tensor without numbers": (
-        _save(lambda w: w.update({"ln_final.bias": torch.empty_like(w["ln_final.bias"], device="meta")})),
+        _save(
+            lambda w: w.update(
+                {"ln_final.bias": torch.empty_like(w["ln_final.bias"], device="meta")}
+            )
+        ),
         r"weights without plain numbers \(ln_final\.bias\)",
     ),
     "empty": (lambda path: path.write_bytes(b""), "cannot be read"),
-    "cut off": (lambda path: (_save(dict)(path), path.write_bytes(path.read_bytes()[:-5000])), "cannot be read"),
+    "cut off": (
+        lambda path: (_save(dict)(path), path.write_bytes(path.read_bytes()[:-5000])),
+        "cannot be read",
+    ),
     "an empty folder": (lambda path: path.mkdir(), "does not say which of its files is the model"),
     "a Git LFS pointer": (
-        lambda path: path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 605156676\n"),
+        lambda path: path.write_text(
+            "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 605156676\n"
+        ),
         "is a Git LFS pointer.*git lfs pull",
     ),
-    "a web page": (lambda path: path.write_text("<!DOCTYPE html><html><title>Warning</title>"), "is a web page"),
-    "LoRA": (_save(lambda w: w.update({"visual.x.lora_A.default.weight": torch.zeros(1)})), "LoRA adapters .*Merge"),
-    "a list of its own class": (_save(lambda w: {"model": w, "args": Many([1])}), r"\(a collection of a class"),
+    "a web page": (
+        lambda path: path.write_text("<!DOCTYPE html><html><title>Warning</title>"),
+        "is a web page",
+    ),
+    "LoRA": (
+        _save(lambda w: w.update({"visual.x.lora_A.default.weight": torch.zeros(1)})),
+        "LoRA adapters .*Merge",
+    ),
+    "a list of its own class": (
+        _save(lambda w: {"model": w, "args": Many([1])}),
+        r"\(a collection of a class",
+    ),
     "seqTransf of another width": (
         _save(
             lambda w: {
@@ -560,15 +710,30 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         _save(lambda w: {**prefixed("clip.", w), "lstm_visual.weight_ih_l0": torch.zeros(3)}),
         "a CLIP4Clip with the head seqLSTM",
     ),
-    "a classifier": (lambda path: torch.save({"conv1.weight": torch.zeros(3)}, path), "no CLIP .* but conv1.weight"),
-    "two models": (_save(lambda w: {"student": w, "teacher": dict(w)}), r"several models \(student, teacher\)"),
+    "a classifier": (
+        lambda path: torch.save({"conv1.weight": torch.zeros(3)}, path),
+        "no CLIP .* but conv1.weight",
+    ),
+    "two models": (
+        _save(lambda w: {"student": w, "teacher": dict(w)}),
+        r"several models \(student, teacher\)",
+    ),
     "missing": (_save(lambda w: w.pop("ln_final.bias")), r"missing: ln_final.bias\)"),
-    "not a number": (_save(lambda w: w["ln_final.bias"].fill_(torch.nan)), r"not finite \(ln_final.bias\)"),
-    "a file of another PyTorch": (_other_version, r"cannot be read \(it is damaged or incomplete\)\. Check"),
+    "not a number": (
+        _save(lambda w: w["ln_final.bias"].fill_(torch.nan)),
+        r"not finite \(ln_final.bias\)",
+    ),
+    "a file of another PyTorch": (
+        _other_version,
+        r"cannot be read \(it is damaged or incomplete\)\. Check",
+    ),
     "a cut-off header": (lambda path: path.write_bytes(b"\x80\x02" * 9), "cannot be read"),
     "a compressed archive": (_bomb, "compressed or overlapping"),
     "few words": (_few_words, r"bad\.pt knows 100 tokens, fewer than CLIP's.*Name the model"),
-    "an odd model": (_save(lambda w: w.pop("text_projection")), "do not determine the architecture"),
+    "an odd model": (
+        _save(lambda w: w.pop("text_projection")),
+        "do not determine the architecture",
+    ),
 }
 
 
@@ -580,7 +745,11 @@ def test_a_file_that_is_not_a_clip_is_one_sentence_and_leaves_nothing(
     write, message = BAD[bad]
     write(tmp_path / "bad.pt")
     with pytest.raises(Nt2vrError, match=message) as caught:
-        import_checkpoint(tmp_path / "bad.pt", models, model="" if bad in ("an odd model", "few words") else "CLIP")
+        import_checkpoint(
+            tmp_path / "bad.pt",
+            models,
+            model="" if bad in ("an odd model", "few words") else "CLIP",
+        )
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 400
     assert [path.name for path in models.home.iterdir()] == ["clip"]
@@ -624,7 +793,10 @@ def test_imports_run_in_a_child_of_limited_memory_and_time(
     ]
     assert "mine" in models.names()
     for limit, value in (("TIMEOUT_S", 0.1), ("MEMORY_BYTES", 100 << 20)):
-        with monkeypatch.context() as patch, pytest.raises(CheckpointError, match=r"memory or time|cannot be"):
+        with (
+            monkeypatch.context() as patch,
+            pytest.raises(CheckpointError, match=r"memory or time|cannot be"),
+        ):
             patch.setattr(untrusted, limit, value)
             acquire(tmp_path / "mine.pt", models, AddOptions("late", "CLIP"))
     assert sorted(path.name for path in models.home.iterdir()) == ["clip", "mine"]
@@ -633,7 +805,9 @@ def test_imports_run_in_a_child_of_limited_memory_and_time(
 def test_a_mistake_is_told_without_a_child_that_imports_torch_first(
     models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(untrusted, "run_limited", lambda *_, **__: pytest.fail("a child was started"))
+    monkeypatch.setattr(
+        untrusted, "run_limited", lambda *_, **__: pytest.fail("a child was started")
+    )
     (tmp_path / "a.pt").write_bytes(b"anything")
     (tmp_path / "a.txt").write_bytes(b"anything")
     for file, name, message in (
@@ -657,7 +831,11 @@ def test_an_import_whose_child_is_killed_leaves_nothing_and_another_one_alone(
 
 
 def test_what_a_killed_app_left_of_an_import_is_removed_by_the_next_one(models: Catalog) -> None:
-    for name, age_s in ((".a.7.unchecked", 3700), ("..a.7.unchecked.7.partial", 3700), (".b.unchecked", 500)):
+    for name, age_s in (
+        (".a.7.unchecked", 3700),
+        ("..a.7.unchecked.7.partial", 3700),
+        (".b.unchecked", 500),
+    ):
         (models.home / name / "model").mkdir(parents=True)
         os.utime(models.home / name, (time.time() - age_s,) * 2)
     with unchecked_folder(models.home) as hidden:

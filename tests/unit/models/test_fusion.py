@@ -14,7 +14,9 @@ from nt2vr.models.fusion import Fusion, read_fusion, save_fusion
 DIM = 16
 
 
-def some_fusion(hidden: int = 0, seed: int = 0, blocks: int = 0, unwanted: float = 1.25, dim: int = DIM) -> Fusion:
+def some_fusion(
+    hidden: int = 0, seed: int = 0, blocks: int = 0, unwanted: float = 1.25, dim: int = DIM
+) -> Fusion:
     generator = torch.Generator().manual_seed(seed)
     fusion = Fusion(dim, 1.5, unwanted, hidden, blocks)
     with torch.no_grad():
@@ -41,7 +43,11 @@ def test_the_vector_is_parts_plus_the_layers(hidden: int) -> None:
 
 
 def slow_cross(
-    weights: dict[str, np.ndarray], asking: list[np.ndarray], tokens: np.ndarray, frames: np.ndarray, heads: int
+    weights: dict[str, np.ndarray],
+    asking: list[np.ndarray],
+    tokens: np.ndarray,
+    frames: np.ndarray,
+    heads: int,
 ) -> np.ndarray:
     """Its formula for one query, one head and one key at a time, in float64."""
 
@@ -63,12 +69,28 @@ def slow_cross(
             found = np.zeros(width)
             for head in range(heads):
                 part = slice(head * width // heads, (head + 1) * width // heads)
-                scores = [(q @ one + bq)[part] @ (k @ key + bk)[part] / math.sqrt(width // heads) for key in keys]
+                scores = [
+                    (q @ one + bq)[part] @ (k @ key + bk)[part] / math.sqrt(width // heads)
+                    for key in keys
+                ]
                 shares = np.exp(scores) / np.exp(scores).sum()
-                found[part] = sum(share * (v @ key + bv)[part] for share, key in zip(shares, keys, strict=True))
-            x[row] = x[row] + weights[f"{block}.attn.out_proj.weight"] @ found + weights[f"{block}.attn.out_proj.bias"]
-            hidden = weights[f"{block}.c_fc.weight"] @ norm(x[row], f"{block}.ln_2") + weights[f"{block}.c_fc.bias"]
-            x[row] = x[row] + weights[f"{block}.c_proj.weight"] @ hidden.clip(0) + weights[f"{block}.c_proj.bias"]
+                found[part] = sum(
+                    share * (v @ key + bv)[part] for share, key in zip(shares, keys, strict=True)
+                )
+            x[row] = (
+                x[row]
+                + weights[f"{block}.attn.out_proj.weight"] @ found
+                + weights[f"{block}.attn.out_proj.bias"]
+            )
+            hidden = (
+                weights[f"{block}.c_fc.weight"] @ norm(x[row], f"{block}.ln_2")
+                + weights[f"{block}.c_fc.bias"]
+            )
+            x[row] = (
+                x[row]
+                + weights[f"{block}.c_proj.weight"] @ hidden.clip(0)
+                + weights[f"{block}.c_proj.bias"]
+            )
     return np.asarray(weights["out.weight"] @ np.concatenate([norm(each, "ln") for each in x]))
 
 
@@ -81,7 +103,9 @@ def test_cross_attention_is_added_by_its_formula_whatever_pads(dim: int, heads: 
     picture, wanted, unwanted = asking
     found = fusion.combine(picture, wanted, unwanted, tokens, frames)
     assert fusion.cross
-    known = {name: tensor.numpy().astype(float) for name, tensor in fusion.cross.state_dict().items()}
+    known = {
+        name: tensor.numpy().astype(float) for name, tensor in fusion.cross.state_dict().items()
+    }
     matrix, bias = (each.numpy() for each in fusion.layers.parameters())
     for row, (p, w, u) in enumerate(asking.swapaxes(0, 1).astype(float)):
         vector = p + 1.5 * w - 1.25 * u + matrix @ np.array([*p, *w, *u, *(p * w), *(p * u)]) + bias
@@ -95,13 +119,17 @@ def test_without_a_correction_it_is_parts() -> None:
     picture, wanted, unwanted = some_vectors()
     expected = picture + 2 * wanted
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-    np.testing.assert_allclose(Fusion(DIM, 2, 0).combine(picture, wanted, unwanted, None, None), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        Fusion(DIM, 2, 0).combine(picture, wanted, unwanted, None, None), expected, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize(("hidden", "blocks"), [(0, 0), (7, 0), (0, 2)])
 def test_a_saved_fusion_answers_as_before(tmp_path: Path, hidden: int, blocks: int) -> None:
     fusion, parts = some_fusion(hidden, blocks=blocks), some_vectors()
-    tokens, frames = (np.random.default_rng(7).normal(size=(4, count, DIM)).astype(np.float32) for count in (3, 1))
+    tokens, frames = (
+        np.random.default_rng(7).normal(size=(4, count, DIM)).astype(np.float32) for count in (3, 1)
+    )
     save_fusion(tmp_path, fusion)
     read = read_fusion(tmp_path, DIM)
     assert read is not None

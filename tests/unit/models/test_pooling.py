@@ -42,7 +42,9 @@ def test_a_pooling_is_read_back_and_pools_as_the_one_written(pooling: str, tmp_p
     assert encoder.card.pooling.normalises_frames == (pooling != "seqTransf")
 
 
-def test_equal_towers_with_other_heads_share_frame_embeddings_but_not_pooled_ones(tmp_path: Path) -> None:
+def test_equal_towers_with_other_heads_share_frame_embeddings_but_not_pooled_ones(
+    tmp_path: Path,
+) -> None:
     for seed in range(2):
         write_pooled(tmp_path / str(seed), seed=seed)
     one, other = (read_checkpoint(tmp_path / str(seed)).card for seed in range(2))
@@ -62,7 +64,9 @@ def test_more_frames_than_positions_are_thinned_out_evenly(tmp_path: Path) -> No
 
 def test_over_normalised_frames_it_starts_close_to_the_mean() -> None:
     model: Any = tiny_model()
-    frames = normalize(torch.randn(5, FRAMES, DIM, generator=torch.Generator().manual_seed(0)), dim=-1)
+    frames = normalize(
+        torch.randn(5, FRAMES, DIM, generator=torch.Generator().manual_seed(0)), dim=-1
+    )
     torch.manual_seed(0)
     pooled = new_pooling(Card("tiny", frames=FRAMES, pooling="unit_seqTransf"), model, DIM)(frames)
     assert (pooled * Mean()(frames)).sum(dim=-1).min() > 0.99
@@ -73,7 +77,9 @@ def changed(**tensors: torch.Tensor) -> Callable[[Path], object]:
 
 
 def without_positions(file: Path) -> None:
-    save_file({name: tensor for name, tensor in load_file(file).items() if name != "positions"}, file)
+    save_file(
+        {name: tensor for name, tensor in load_file(file).items() if name != "positions"}, file
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +96,9 @@ def without_positions(file: Path) -> None:
         (Path.unlink, "has no head"),
     ],
 )
-def test_a_hostile_head_is_one_sentence(change: Callable[[Path], object], sentence: str, tmp_path: Path) -> None:
+def test_a_hostile_head_is_one_sentence(
+    change: Callable[[Path], object], sentence: str, tmp_path: Path
+) -> None:
     write_pooled(tmp_path / "one")
     change(tmp_path / "one" / HEAD)
     with pytest.raises(CheckpointError, match=sentence) as caught:

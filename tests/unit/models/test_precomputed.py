@@ -45,11 +45,18 @@ def save(path: Path, arrays: Mapping[str, Any]) -> None:
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalog:
     monkeypatch.setattr(untrusted, "run_limited", here)
     save(tmp_path / "other.npz", GOOD)
-    assert main(["import", str(tmp_path / "other.npz"), "--name", "Other", "--data-dir", str(tmp_path)]) == 0
+    assert (
+        main(
+            ["import", str(tmp_path / "other.npz"), "--name", "Other", "--data-dir", str(tmp_path)]
+        )
+        == 0
+    )
     return Catalog([tmp_path / "models"])
 
 
-def search(models: Catalog, text: str, system: str = "Other", gallery: tuple[Video, ...] = VIDEOS) -> list[str]:
+def search(
+    models: Catalog, text: str, system: str = "Other", gallery: tuple[Video, ...] = VIDEOS
+) -> list[str]:
     with Decoder(1) as decoder, Cache(models.home.parent / "cache") as cache:
         searcher = Searcher(models, Gallery("g", gallery), decoder, cache)
         answer = searcher.search(Query(text, ("dog",), ("cat",)), [system], 3)
@@ -59,11 +66,18 @@ def search(models: Catalog, text: str, system: str = "Other", gallery: tuple[Vid
 def test_a_file_becomes_a_system_of_search_for_its_queries(models: Catalog) -> None:
     assert search(models, "a dog") == ["a", "b"]
     assert search(models, "no cat") == ["b", "a"]
-    with pytest.raises(QueryError, match=r"^Other has no embedding of 'a bird', only of the 2 queries of its file\.$"):
+    with pytest.raises(
+        QueryError,
+        match=r"^Other has no embedding of 'a bird', only of the 2 queries of its file\.$",
+    ):
         search(models, "a bird")
-    with pytest.raises(ConfigError, match="knows whole queries only, without their parts: Other boolean"):
+    with pytest.raises(
+        ConfigError, match="knows whole queries only, without their parts: Other boolean"
+    ):
         search(models, "a dog", "Other boolean")
-    with pytest.raises((ConfigError, CheckpointError), match="has no embedding of any of the 1 videos"):
+    with pytest.raises(
+        (ConfigError, CheckpointError), match="has no embedding of any of the 1 videos"
+    ):
         search(models, "a dog", gallery=VIDEOS[2:])
     models.remove("Other")
     assert models.names() == []
@@ -72,7 +86,10 @@ def test_a_file_becomes_a_system_of_search_for_its_queries(models: Catalog) -> N
 def test_a_file_becomes_a_system_of_evaluate_without_strategies(models: Catalog) -> None:
     systems = with_controls([System("Other")], models)
     assert systems == [System("Other")]  # no `drop`, whose texts the file lacks
-    queries = tuple(JudgedQuery("original", text, row_array((row,))) for row, text in enumerate(("a dog", "no cat")))
+    queries = tuple(
+        JudgedQuery("original", text, row_array((row,)))
+        for row, text in enumerate(("a dog", "no cat"))
+    )
     with Decoder(1) as decoder, Cache(models.home / "cache") as cache:
         embed = embed_files(VIDEOS[:2], decoder, cache)
         benchmark = TextBenchmark("two", ("a", "b"), queries, embed, source={"data": "two"})
@@ -82,33 +99,57 @@ def test_a_file_becomes_a_system_of_evaluate_without_strategies(models: Catalog)
             evaluate(benchmark, [System("Other", "drop")], models)
 
 
-def test_a_repeated_sentence_is_accepted_with_one_embedding_and_told_apart_by_ids(tmp_path: Path) -> None:
+def test_a_repeated_sentence_is_accepted_with_one_embedding_and_told_apart_by_ids(
+    tmp_path: Path,
+) -> None:
     """Five sentences of MSR-VTT 1k-A describe two of its test videos each."""
-    half = {**GOOD, "queries": np.array(["a dog", "a  dog"]), "texts": np.array([[1, 0.1], [1, 0.101]], np.float16)}
+    half = {
+        **GOOD,
+        "queries": np.array(["a dog", "a  dog"]),
+        "texts": np.array([[1, 0.1], [1, 0.101]], np.float16),
+    }
     save(tmp_path / "same.npz", half)
     assert len(read_embeddings(tmp_path / "same.npz")["queries"]) == 2
-    ids = {**GOOD, "queries": np.array(["a#enc#0", "b#enc#0", "a dog"]), "texts": [[1.0, 0.1], [0.1, 1.0], [1.0, 1.0]]}
+    ids = {
+        **GOOD,
+        "queries": np.array(["a#enc#0", "b#enc#0", "a dog"]),
+        "texts": [[1.0, 0.1], [0.1, 1.0], [1.0, 1.0]],
+    }
     save(tmp_path / "ids.npz", ids)
     write_embeddings(tmp_path / "ids.npz", tmp_path / "models" / "ids", "Ids")
     captions = (Caption("a#enc#0", "a dog"), Caption("b#enc#0", "a dog"))
     queries, _ = judged_queries(QuerySets(captions, (), ()), {"a": 0, "b": 1})
     with Decoder(1) as decoder, Cache(tmp_path / "cache") as cache:
-        benchmark = TextBenchmark("two", ("a", "b"), queries, embed_files(VIDEOS[:2], decoder, cache), {})
+        benchmark = TextBenchmark(
+            "two", ("a", "b"), queries, embed_files(VIDEOS[:2], decoder, cache), {}
+        )
         report = evaluate(benchmark, [System("Ids")], Catalog([tmp_path / "models"]))
     assert report.metrics["Ids"]["original/R@1"] == 100
 
 
 BAD: dict[str, tuple[Callable[[dict[str, Any]], Mapping[str, Any]], str]] = {
-    "no queries": (lambda good: {key: good[key] for key in good if key != "queries"}, "lacks an array .*queries"),
+    "no queries": (
+        lambda good: {key: good[key] for key in good if key != "queries"},
+        "lacks an array .*queries",
+    ),
     "objects": (lambda good: {**good, "video_ids": np.array(["a", "b", "c"], object)}, "dtype=str"),
-    "numbers": (lambda good: {**good, "video_ids": np.arange(3)}, "video_ids must be a list of texts"),
-    "integers": (lambda good: {**good, "texts": np.ones((2, 2), int)}, "texts must have one row of floating"),
+    "numbers": (
+        lambda good: {**good, "video_ids": np.arange(3)},
+        "video_ids must be a list of texts",
+    ),
+    "integers": (
+        lambda good: {**good, "texts": np.ones((2, 2), int)},
+        "texts must have one row of floating",
+    ),
     "twice": (
         lambda good: {**good, "queries": np.array(["a  dog", "a dog"])},
         "queries has 'a dog' twice, with different texts; name queries by their ids",
     ),
     "zeros": (lambda good: {**good, "texts": np.zeros((2, 2))}, "texts has a row of zeros"),
-    "too large for float32": (lambda good: {**good, "videos": good["videos"] * 1e300}, "too large or not finite"),
+    "too large for float32": (
+        lambda good: {**good, "videos": good["videos"] * 1e300},
+        "too large or not finite",
+    ),
     "other lengths": (lambda good: {**good, "texts": np.ones((2, 3))}, "of different lengths"),
 }
 
@@ -125,8 +166,12 @@ def test_an_unusable_file_is_one_sentence(tmp_path: Path, bad: str) -> None:
 def test_an_import_that_unpacks_to_gigabytes_is_refused_by_its_headers(tmp_path: Path) -> None:
     """0.1 GB of zeros in 0.1 MB."""
     with (tmp_path / "bomb.npz").open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **{**GOOD, "videos": np.zeros((3, 8_000_000), np.float32)})
-    with pytest.raises(CheckpointError, match=r"^bomb\.npz unpacks to 0\.1 GB, which is too much for it\.$"):
+        np.savez_compressed(
+            file, allow_pickle=False, **{**GOOD, "videos": np.zeros((3, 8_000_000), np.float32)}
+        )
+    with pytest.raises(
+        CheckpointError, match=r"^bomb\.npz unpacks to 0\.1 GB, which is too much for it\.$"
+    ):
         write_embeddings(tmp_path / "bomb.npz", tmp_path / "models" / "bomb", "bomb")
     assert not any((tmp_path / "models").glob("*"))
 

@@ -21,7 +21,11 @@ def stored() -> dict[str, Any]:
 def published(stored: dict[str, Any]) -> SequenceTransformer:
     pooling = SequenceTransformer(16, 8, heads=2).double()
     pooling.load_state_dict(
-        {name.removeprefix("c4c_w_"): value for name, value in stored.items() if name.startswith("c4c_w_")}
+        {
+            name.removeprefix("c4c_w_"): value
+            for name, value in stored.items()
+            if name.startswith("c4c_w_")
+        }
         | {"positions": stored["c4c_pos"]}
     )
     return pooling
@@ -54,9 +58,15 @@ def test_it_starts_from_a_text_towers_blocks_as_far_as_these_go() -> None:
     pooling.copy_text_tower(positions, list(blocks))
     assert torch.equal(pooling.positions[: len(positions)], positions)
     for own, block in zip(pooling.resblocks, blocks, strict=False):
-        assert all(torch.equal(own.state_dict()[name], value) for name, value in block.state_dict().items())
+        assert all(
+            torch.equal(own.state_dict()[name], value) for name, value in block.state_dict().items()
+        )
     last: Any = pooling.resblocks[-1]
-    assert not last.attn.out_proj.weight.any() and not last.mlp.c_proj.weight.any() and last.mlp.c_fc.weight.any()
+    assert (
+        not last.attn.out_proj.weight.any()
+        and not last.mlp.c_proj.weight.any()
+        and last.mlp.c_fc.weight.any()
+    )
     other = SequenceTransformer(2 * positions.shape[1], 4)
     before = other.positions.clone()
     other.copy_text_tower(positions, list(blocks))

@@ -23,7 +23,12 @@ from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer
 from tests.families import FAMILIES, family_model, write_family
 from tests.run import here
 
-TEXTS = ["a dog and not a cat", "", "Nobody's DANCING  in the_kitchen!! 🎸 zzz", "a man is running " * 30]
+TEXTS = [
+    "a dog and not a cat",
+    "",
+    "Nobody's DANCING  in the_kitchen!! 🎸 zzz",
+    "a man is running " * 30,
+]
 NEED_TRANSFORMERS = {
     ("roberta-ViT-B-32", "laion2b_s12b_b32k"),
     ("xlm-roberta-base-ViT-B-32", "laion5b_s13b_b90k"),
@@ -46,7 +51,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def test_all_but_nine_of_open_clips_pre_trained_models_are_accepted() -> None:
-    pairs = [pair for pair in open_clip.list_pretrained() if not pair[0].startswith("CLAP")]  # of sound, in 4
+    pairs = [
+        pair for pair in open_clip.list_pretrained() if not pair[0].startswith("CLAP")
+    ]  # of sound, in 4
     refused = set()
     for architecture, tag in pairs:
         try:
@@ -64,16 +71,22 @@ def expected_tokens(folder: Path, name: str, text: str) -> list[int]:
     text_cfg = family.model_cfg["text_cfg"]
     options, length = text_cfg.get("tokenizer_kwargs", {}), text_cfg["context_length"]
     plain = Tokenizer.from_file(str(folder / TOKENIZER))
-    words = plain.encode(get_clean_fn(options.get("clean", "whitespace"))(text), add_special_tokens=False).ids
+    words = plain.encode(
+        get_clean_fn(options.get("clean", "whitespace"))(text), add_special_tokens=False
+    ).ids
     ids = [*family.start, *words[: length - len(family.start) - len(family.end)], *family.end]
     return ids + [family.pad] * (length - len(ids))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_texts_are_cleaned_cut_and_padded_as_open_clip_does(folders: dict[str, Path], name: str) -> None:
+def test_texts_are_cleaned_cut_and_padded_as_open_clip_does(
+    folders: dict[str, Path], name: str
+) -> None:
     family = FAMILIES[name]
     tokenizer = load_tokenizer(folders[name], family.model_cfg["text_cfg"])
-    assert tokenizer(TEXTS).tolist() == [expected_tokens(folders[name], name, text) for text in TEXTS]
+    assert tokenizer(TEXTS).tolist() == [
+        expected_tokens(folders[name], name, text) for text in TEXTS
+    ]
     assert tokenizer([]).shape == (0, family.model_cfg["text_cfg"]["context_length"])
     dog = tokenizer.encode("a dog")
     assert dog and not {family.pad, *family.start, *family.end} & {*dog}
@@ -91,11 +104,16 @@ def test_embeddings_are_those_of_open_clips_own_model(folders: dict[str, Path], 
     assert encoder.card.framing.resize_mode == ("squash" if name != "MetaCLIP 2" else "shortest")
 
 
-def test_a_changed_tokenizer_is_another_text_tower(folders: dict[str, Path], tmp_path: Path) -> None:
+def test_a_changed_tokenizer_is_another_text_tower(
+    folders: dict[str, Path], tmp_path: Path
+) -> None:
     folder = tmp_path / "changed"
     shutil.copytree(folders["SigLIP"], folder)
     data = json.loads((folder / TOKENIZER).read_text())
-    vocabulary, (one, two, *_) = data["model"]["vocab"], read_checkpoint(folder)._tokenizer.encode("a dog")
+    vocabulary, (one, two, *_) = (
+        data["model"]["vocab"],
+        read_checkpoint(folder)._tokenizer.encode("a dog"),
+    )
     vocabulary[one], vocabulary[two] = vocabulary[two], vocabulary[one]
     (folder / TOKENIZER).write_text(json.dumps(data))
     with pytest.raises(CheckpointError, match="do not match its card"):
@@ -109,13 +127,19 @@ BROKEN: dict[str, tuple[str, bytes | None, str]] = {
     "none": (TOKENIZER, None, "has no tokenizer.json, which its text tower needs"),
     "no JSON": (TOKENIZER, b"{", "tokenizer.json cannot be used"),
     "another thing": (TOKENIZER, b'{"version": "1.0"}', "tokenizer.json cannot be used"),
-    "a pad that it lacks": (TOKENIZER_CONFIG, b'{"pad_token": "[NONE]"}', r"no padding token '\[NONE\]'"),
+    "a pad that it lacks": (
+        TOKENIZER_CONFIG,
+        b'{"pad_token": "[NONE]"}',
+        r"no padding token '\[NONE\]'",
+    ),
     "no side": (TOKENIZER_CONFIG, b'{"padding_side": "top"}', "tokenizer.json cannot be used"),
 }
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-def test_a_broken_tokenizer_is_one_sentence(folders: dict[str, Path], tmp_path: Path, broken: str) -> None:
+def test_a_broken_tokenizer_is_one_sentence(
+    folders: dict[str, Path], tmp_path: Path, broken: str
+) -> None:
     file, content, message = BROKEN[broken]
     shutil.copytree(folders["SigLIP"], tmp_path / "broken")
     (tmp_path / "broken" / file).unlink()
@@ -135,11 +159,16 @@ def test_an_import_takes_the_tokenizer_of_the_model_that_is_named(
     (tmp_path / "files").mkdir()
     torch.save(family_model(family, seed=3).state_dict(), tmp_path / "files" / "tuned.pt")
     file = tmp_path / "files" / "tuned.pt"
-    with pytest.raises(ConfigError, match=r"needs the tokenizer 'timm/ViT-B-16-SigLIP'. Put its tokenizer.json next"):
+    with pytest.raises(
+        ConfigError,
+        match=r"needs the tokenizer 'timm/ViT-B-16-SigLIP'. Put its tokenizer.json next",
+    ):
         acquire(file, models, AddOptions("tuned", family.architecture))
     shutil.copytree(folders["SigLIP"], tmp_path / "models" / "base")
     acquire(file, models, AddOptions("tuned", models.names()[0]))
     tuned = read_card(tmp_path / "models" / "tuned")
     base = read_card(folders["SigLIP"])
     assert replace(tuned.input_framing, size=1) == replace(base.input_framing, size=1)
-    assert read_checkpoint(tmp_path / "models" / "tuned", verify=True).encode_text(["a dog"]).shape == (1, 64)
+    assert read_checkpoint(tmp_path / "models" / "tuned", verify=True).encode_text(
+        ["a dog"]
+    ).shape == (1, 64)

@@ -12,10 +12,18 @@ from nt2vr.models.difference import export_checkpoint
 from nt2vr.settings import ASSETS
 
 pytest.importorskip("transformers", reason="needs pip install transformers; .ci/run does so last")
-TEXTS = ["a pooch and not a cappuccino", "A man, who doesn't sing!", "two seagulls at a café", "гитара", "dog " * 60]
+TEXTS = [
+    "a pooch and not a cappuccino",
+    "A man, who doesn't sing!",
+    "two seagulls at a café",
+    "гитара",
+    "dog " * 60,
+]
 
 
-@pytest.mark.parametrize("folder", sorted((ASSETS / "models").iterdir()), ids=lambda folder: folder.name)
+@pytest.mark.parametrize(
+    "folder", sorted((ASSETS / "models").iterdir()), ids=lambda folder: folder.name
+)
 def test_open_clip_gives_the_same_embeddings(folder: Path, tmp_path: Path) -> None:
     export_checkpoint(folder, whole := tmp_path / "whole")
     tokenizer = open_clip.get_tokenizer(f"local-dir:{whole}")

@@ -101,14 +101,18 @@ def test_a_model_that_is_younger_than_the_borrowed_process_runs_here(spaces: Fak
     assert lent(first, "x")[:2] == ("a", "borrowed")
 
 
-def test_without_a_gpu_the_call_runs_here(spaces: FakeSpaces, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_gpu_the_call_runs_here(
+    spaces: FakeSpaces, caplog: pytest.LogCaptureFixture
+) -> None:
     spaces.fails = True
     assert on_gpu(describe)(encoder("a"), "x") == ("a", "cpu", os.getpid(), "x")
     assert "No GPU could be borrowed (quota)." in caplog.text
 
 
 @pytest.mark.slow
-def test_spaces_is_imported_before_torch_and_knows_the_search_before_the_app_starts(tmp_path: Path) -> None:
+def test_spaces_is_imported_before_torch_and_knows_the_search_before_the_app_starts(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "spaces.py").write_text(
         "import sys\nassert 'torch' not in sys.modules\nknown = []\n"
         "def GPU(duration):\n    return lambda task: known.append(task) or task\n"
@@ -119,5 +123,7 @@ def test_spaces_is_imported_before_torch_and_knows_the_search_before_the_app_sta
         "assert 'torch' not in sys.modules"
     )
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}", "SPACES_ZERO_GPU": "true"}
-    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
     assert result.returncode == 0, result.stderr

@@ -1,7 +1,7 @@
 """Sentences made of frames and fillers, with the words that must be wanted and unwanted.
 
-Issues come in kinds, and single hand-written sentences no longer find them: a frame is a kind's wording, of which
-about twenty sentences are made. Words are compared by stem.
+Issues come in kinds, and single hand-written sentences no longer find them: a frame is a kind's
+wording, of which about twenty sentences are made. Words are compared by stem.
 """
 
 import random
@@ -26,7 +26,8 @@ FILLERS = {
     "e": "water|cages|caves|trees|cities",
     "n": "Model 300|Series 5|Boeing 737|Type 42",
 }
-# kind: (sentence, wanted, unwanted); a digit tells fillers of one kind apart, words after "!" must not be wanted
+# kind: (sentence, wanted, unwanted); a digit tells fillers of one kind apart, words after "!" must
+# not be wanted
 FRAMES: dict[str, Sequence[tuple[str, str, str]]] = {
     "A lists": [
         ("no {a1}, {a2}, {a3}", "", "{a1} {a2} {a3}"),
@@ -173,12 +174,21 @@ def framed() -> Iterator[Framed]:
             for number in range(4 * PER_FRAME):
                 rng = random.Random(f"{frame} {number}")
                 drawn = {name: _draw(words, rng) for name, words in FILLERS.items()}
-                fields = {f"{name}{i + 1}": word for name, some in drawn.items() for i, word in enumerate(some)}
+                fields = {
+                    f"{name}{i + 1}": word
+                    for name, some in drawn.items()
+                    for i, word in enumerate(some)
+                }
                 fields |= {name: some[0] for name, some in drawn.items()}
                 text, said, denied = (part.format(**fields) for part in (frame, wanted, unwanted))
                 words = said.split()
-                kept, banned = ([w.strip("!") for w in words if w.startswith("!") == bad] for bad in (False, True))
-                made.setdefault(text, Framed(kind, text, tuple(kept), tuple(denied.split()), tuple(banned)))
+                kept, banned = (
+                    [w.strip("!") for w in words if w.startswith("!") == bad]
+                    for bad in (False, True)
+                )
+                made.setdefault(
+                    text, Framed(kind, text, tuple(kept), tuple(denied.split()), tuple(banned))
+                )
             yield from list(made.values())[:PER_FRAME]
 
 
@@ -190,7 +200,9 @@ def _draw(words: str, rng: random.Random) -> list[str]:
 def stems(texts: Sequence[str]) -> set[str]:
     """Return the stems of words, without articles."""
     found = re.findall(r"\w+(?:'\w+)?", " ".join(texts).lower())
-    return {"child" if word == "children" else _STEM(word.removesuffix("'s")) for word in found} - _SMALL
+    return {
+        "child" if word == "children" else _STEM(word.removesuffix("'s")) for word in found
+    } - _SMALL
 
 
 def judge(row: Framed, wanted: Sequence[str], unwanted: Sequence[str]) -> tuple[bool, bool]:

@@ -31,13 +31,17 @@ def attention(frames: NDArray[np.float32]) -> NDArray[np.float32]:
     return mean(frames @ np.ones((3, 3), np.float32))
 
 
-def scored(pool: Any, newer: Any = None, exclusion: Exclusion | None = None, **lengths: Any) -> float | None:
+def scored(
+    pool: Any, newer: Any = None, exclusion: Exclusion | None = None, **lengths: Any
+) -> float | None:
     gallery: Any = SimpleNamespace(
         row_of={"clip": 0}, places=np.array([1]), all_frames=FRAMES, embeddings=pool(FRAMES[[1]])
     )
     ranking = Ranking(System("CLIP"), (), vector=WANTED, exclusion=exclusion, gallery=gallery)
     answer = Answer(Query("a", ("a",)), (ranking,))
-    encoder: Any = SimpleNamespace(**{"pool": newer or pool, "embed_dim": 2, "stored_shape": (2, 2), **lengths})
+    encoder: Any = SimpleNamespace(
+        **{"pool": newer or pool, "embed_dim": 2, "stored_shape": (2, 2), **lengths}
+    )
     (score,) = scored_backwards(answer, "clip", lambda _: encoder)
     return score
 
@@ -62,7 +66,12 @@ def test_a_model_that_was_replaced_since_tells_nothing() -> None:
 
 def test_the_page_says_on_whom_the_order_is_lost() -> None:
     seen = [Seen(System(name), 1, 0.5, (), 4) for name in ("CLIP", "ordered", "gone")]
-    view = backwards_view({"seen": [{"name": one.system.name} for one in seen]}, seen, (0.5001, 0.4, None))
+    view = backwards_view(
+        {"seen": [{"name": one.system.name} for one in seen]}, seen, (0.5001, 0.4, None)
+    )
     assert [row["backwards"] for row in view["seen"]] == ["unchanged", "0.400 (-0.100)", "unknown"]
     assert view["order"].startswith("CLIP: nothing changes") and view["pressed"] == "true"
-    assert backwards_view({"seen": [{"name": "ordered"}]}, seen[1:2], (0.4,))["order"] == "The order of frames counts."
+    assert (
+        backwards_view({"seen": [{"name": "ordered"}]}, seen[1:2], (0.4,))["order"]
+        == "The order of frames counts."
+    )

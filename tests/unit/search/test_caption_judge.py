@@ -9,7 +9,11 @@ from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.caption_judge import judge_by_captions
 
-CAPTIONS = ("a man is playing the guitar in a park", "a guy sings on a stage", "somebody with no hat is strumming")
+CAPTIONS = (
+    "a man is playing the guitar in a park",
+    "a guy sings on a stage",
+    "somebody with no hat is strumming",
+)
 VIDEO = Video("v", Path("v.mp4"), CAPTIONS)
 
 
@@ -31,7 +35,9 @@ def judge(wanted: str, *unwanted: str, video: Video = VIDEO) -> str | None:
         ("a man on a stage", (), None),  # no single caption says so
     ],
 )
-def test_a_verdict_needs_a_caption_that_says_so(wanted: str, unwanted: tuple[str, ...], verdict: str | None) -> None:
+def test_a_verdict_needs_a_caption_that_says_so(
+    wanted: str, unwanted: tuple[str, ...], verdict: str | None
+) -> None:
     assert judge(wanted, *unwanted) == verdict
 
 

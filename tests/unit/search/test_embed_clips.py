@@ -48,15 +48,21 @@ def cache(tmp_path: Path) -> Iterator[Cache]:
 @pytest.fixture
 def gallery(write_video: WriteVideo) -> Gallery:
     """Return 40 videos from dark to bright."""
-    return Gallery("greys", tuple(Video(f"v{i}", write_video(f"{i}.avi", [6 * i] * 5)) for i in range(40)))
+    return Gallery(
+        "greys", tuple(Video(f"v{i}", write_video(f"{i}.avi", [6 * i] * 5)) for i in range(40))
+    )
 
 
-def embed(gallery: Gallery, decoder: Decoder, cache: Cache, **options: Any) -> tuple[Any, BrightnessEncoder]:
+def embed(
+    gallery: Gallery, decoder: Decoder, cache: Cache, **options: Any
+) -> tuple[Any, BrightnessEncoder]:
     encoder = BrightnessEncoder()
     return embed_gallery(gallery, encoder, decoder, cache, **options), encoder
 
 
-def test_rows_follow_the_gallery_and_the_brightest_is_found(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
+def test_rows_follow_the_gallery_and_the_brightest_is_found(
+    gallery: Gallery, decoder: Decoder, cache: Cache
+) -> None:
     done: list[tuple[int, int, str]] = []
     embedded, _ = embed(gallery, decoder, cache, progress=lambda *now: done.append(now))
     assert embedded.gallery == gallery and embedded.skipped == ()
@@ -105,7 +111,9 @@ class OldEncoder(BrightnessEncoder):
         raise AssertionError("pooled again")
 
 
-def test_embeddings_under_the_names_of_0_2_0_are_found(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
+def test_embeddings_under_the_names_of_0_2_0_are_found(
+    gallery: Gallery, decoder: Decoder, cache: Cache
+) -> None:
     few = Gallery("few", gallery.videos[:2], "a-library")
     keys = [clip.key for clip in hash_files(few.videos, cache, {})]
     tower = blake2b(f"{SAMPLING} c0ffee 5e77 4".encode(), digest_size=8).hexdigest()
@@ -130,7 +138,9 @@ def test_bad_files_are_skipped_with_a_reason_and_rows_stay_aligned(
     gallery.videos[3].path.unlink()
     gallery.videos[20].path.write_text("not a video")
     embedded, _ = embed(gallery, decoder, cache)
-    assert [video.video_id for video in embedded.gallery.videos] == [f"v{i}" for i in range(40) if i not in (3, 20)]
+    assert [video.video_id for video in embedded.gallery.videos] == [
+        f"v{i}" for i in range(40) if i not in (3, 20)
+    ]
     assert [video_id for video_id, _ in embedded.skipped] == ["v3", "v20"]
     assert embedded.skipped[0][1].startswith("3.avi cannot be read")
     assert embedded.skipped[1][1].startswith("20.avi is not a readable video")
@@ -165,7 +175,9 @@ def folder_of(cache: Cache) -> Path:
 def test_equal_content_is_embedded_once_and_found_under_every_id(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:
-    copies = tuple(replace(video, video_id=f"copy of {video.video_id}") for video in gallery.videos[:3])
+    copies = tuple(
+        replace(video, video_id=f"copy of {video.video_id}") for video in gallery.videos[:3]
+    )
     gallery = replace(gallery, videos=gallery.videos[:3] + copies)
     done: list[int] = []
     embedded, encoder = embed(gallery, decoder, cache, progress=lambda now, *_: done.append(now))
@@ -179,7 +191,8 @@ def test_windows_of_a_film_have_embeddings_of_their_own(
 ) -> None:
     film = Video("film", write_video("film.avi", [40] * 24))
     windows = tuple(
-        replace(film, video_id=f"{at}", start=at, end=at + 1.0, film="film", content="known") for at in (0.0, 1.0)
+        replace(film, video_id=f"{at}", start=at, end=at + 1.0, film="film", content="known")
+        for at in (0.0, 1.0)
     )
     _, encoder = embed(Gallery("film", windows), decoder, cache)
     assert encoder.num_clips == 2
@@ -192,7 +205,9 @@ def test_opening_decodes_nothing_and_lists_what_is_missing(
 ) -> None:
     encoder: Any = BrightnessEncoder()
     assert count_missing(gallery, encoder.card, cache) == 40
-    assert open_gallery(gallery, encoder, cache).gallery.videos == () and not cache.galleries.exists()
+    assert (
+        open_gallery(gallery, encoder, cache).gallery.videos == () and not cache.galleries.exists()
+    )
     embed(Gallery("part", gallery.videos[10:]), decoder, cache)
     before = decoder.num_decoded
     opened = open_gallery(gallery, encoder, cache)
@@ -207,7 +222,10 @@ def test_a_gallery_whose_contents_are_known_opens_without_its_files(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:
     known = replace(
-        gallery, videos=tuple(replace(video, content=cache.content_hash(video.path)) for video in gallery.videos)
+        gallery,
+        videos=tuple(
+            replace(video, content=cache.content_hash(video.path)) for video in gallery.videos
+        ),
     )
     first, _ = embed(known, decoder, cache)
     for video in gallery.videos:
@@ -217,7 +235,9 @@ def test_a_gallery_whose_contents_are_known_opens_without_its_files(
     np.testing.assert_array_equal(opened.embeddings, first.embeddings)
 
 
-def test_an_open_gallery_is_unaffected_by_later_changes(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
+def test_an_open_gallery_is_unaffected_by_later_changes(
+    gallery: Gallery, decoder: Decoder, cache: Cache
+) -> None:
     """Clips are removed, the file is compacted and grows again; the gallery opened before answers as before."""
     whole = replace(gallery, key="library-1")
     before, _ = embed(whole, decoder, cache)
@@ -247,12 +267,18 @@ def test_what_is_pooled_is_stored_and_only_the_latest_poolings_are_kept(
         encoder.card = encoder.card.replace(head={"fingerprint": str(number)})
         for _ in range(2):
             embed_gallery(few, encoder, decoder, cache)
-        os.utime(folder_of(cache) / StoredNames.of(encoder.card.visual_key).pooling, (number, number))
+        os.utime(
+            folder_of(cache) / StoredNames.of(encoder.card.visual_key).pooling, (number, number)
+        )
     assert pooled == [2] * 10
-    assert {path.name for path in folder_of(cache).glob("mean_*")} == {f"mean_{number}" for number in range(2, 10)}
+    assert {path.name for path in folder_of(cache).glob("mean_*")} == {
+        f"mean_{number}" for number in range(2, 10)
+    }
 
 
-def test_embeddings_that_are_not_finite_are_the_models_fault(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
+def test_embeddings_that_are_not_finite_are_the_models_fault(
+    gallery: Gallery, decoder: Decoder, cache: Cache
+) -> None:
     class Broken(BrightnessEncoder):
         def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
             return super().encode_frames(frames) * np.float32(np.nan)
@@ -276,7 +302,11 @@ def test_a_clip_embedded_by_another_process_meanwhile_is_not_encoded_again(
 
 @pytest.mark.parametrize("options", ["size=4k", "size=1m,ro"], ids=["full", "read-only"])
 def test_without_room_for_embeddings_a_gallery_is_searched_in_memory_or_refused(
-    gallery: Gallery, decoder: Decoder, tmp_path: Path, options: str, caplog: pytest.LogCaptureFixture
+    gallery: Gallery,
+    decoder: Decoder,
+    tmp_path: Path,
+    options: str,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
@@ -285,7 +315,9 @@ def test_without_room_for_embeddings_a_gallery_is_searched_in_memory_or_refused(
         assert embedded.gallery == gallery and embedded.skipped == ()
         assert embedded.search(np.array([0, 1], np.float32), 3)[1].tolist() == [39, 38, 37]
         assert all(np.isfinite(embedded.frame_embeddings(row)).all() for row in range(40))
-        (warning,) = (record.message for record in caplog.records if record.levelno >= logging.WARNING)
+        (warning,) = (
+            record.message for record in caplog.records if record.levelno >= logging.WARNING
+        )
         assert "cannot be stored" in warning and "\n" not in warning
         with pytest.raises(ConfigError, match=r"cannot be stored in .*(full|Read-only)"):
             embed(gallery, decoder, cache, in_memory=False)
@@ -300,9 +332,13 @@ def test_a_large_gallery_is_searched_approximately_with_a_known_recall(
     embedded, encoder = embed(part, decoder, cache)
     assert isinstance(embedded.index, FaissIndex) and embedded.index.recall == 1
     assert embedded.search(np.array([0, 1], np.float32), 4)[1].tolist() == [38, 39, 37, 36]
-    changed = replace(gallery, videos=(*gallery.videos[9::-1], *gallery.videos[11:]))  # one added, one removed
+    changed = replace(
+        gallery, videos=(*gallery.videos[9::-1], *gallery.videos[11:])
+    )  # one added, one removed
     opened = open_gallery(changed, encoder, cache)
-    assert isinstance(opened.index, ExactIndex) and len(opened.index) == 38  # v0 is not embedded; until an update
+    assert (
+        isinstance(opened.index, ExactIndex) and len(opened.index) == 38
+    )  # v0 is not embedded; until an update
     embed(changed, decoder, cache)
     opened = open_gallery(changed, encoder, cache)
     assert isinstance(opened.index, FaissIndex) and len(opened.index) == 39
@@ -334,7 +370,9 @@ if __name__ == "__main__":  # the decoder's child imports this script too
 """
 
 
-@pytest.mark.parametrize(("key", "stored"), [("", 16), ("library", 17)], ids=["batches of 64 frames", "a library"])
+@pytest.mark.parametrize(
+    ("key", "stored"), [("", 16), ("library", 17)], ids=["batches of 64 frames", "a library"]
+)
 def test_a_kill_while_the_18th_clip_is_encoded_loses_its_batch_and_in_a_library_nothing_else(
     gallery: Gallery, decoder: Decoder, cache: Cache, tmp_path: Path, key: str, stored: int
 ) -> None:

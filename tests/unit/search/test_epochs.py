@@ -18,7 +18,13 @@ from nt2vr.services import Services
 from nt2vr.settings import Settings
 
 OWN = RunEpochs("run", (1, 2, 3))
-TOWERS = {"CLIP": "clip", "run": "clip", "run · epoch 1": "clip", "run · epoch 2": "own", "run · epoch 3": "clip"}
+TOWERS = {
+    "CLIP": "clip",
+    "run": "clip",
+    "run · epoch 1": "clip",
+    "run · epoch 2": "own",
+    "run · epoch 3": "clip",
+}
 
 
 class Models:
@@ -50,7 +56,9 @@ class Searcher:
 
     def answer(self, query: Query, panel: Any) -> Any:
         (system,) = panel.systems
-        return SimpleNamespace(rankings=[Ranking(system, (Hit(panel.loaded[system.model].encoder, 1, 0.5, None),))])
+        return SimpleNamespace(
+            rankings=[Ranking(system, (Hit(panel.loaded[system.model].encoder, 1, 0.5, None),))]
+        )
 
 
 PANEL = Panel((), {}, 8, (), {}, ())
@@ -67,19 +75,26 @@ def test_epochs_are_missing_that_are_not_kept_and_see_clips_as_the_newest_does()
     assert OWN.missing(models, "a base that is gone", {1: None}) == [3]
 
 
-def test_an_epoch_is_asked_by_its_checkpoint_and_the_base_as_it_is_loaded_with_the_strategy_of_the_column() -> None:
+def test_an_epoch_is_asked_by_its_checkpoint_and_the_base_as_it_is_loaded_with_the_strategy_of_the_column() -> (
+    None
+):
     found = [ranked(epoch, System("run", "boolean", 0.5)) for epoch in (1, 0)]
     assert [each.hits[0].video_id for each in found] == ["run · epoch 1", "<CLIP>"]
     assert found[0].system == System("run · epoch 1", "boolean", 0.5)
 
 
-def test_an_epoch_that_cannot_be_read_has_no_hits_and_stops_nobody(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_epoch_that_cannot_be_read_has_no_hits_and_stops_nobody(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     assert ranked(3, System("run")).hits == ()
     assert "The checkpoint is gone." in caplog.text
 
 
 def test_only_the_latest_queries_are_kept_and_only_their_hits() -> None:
-    kept, ranking = KeptRankings(), Ranking(System("run"), (Hit("a", 1, 0.5, None),), ranks={"a": 1})
+    kept, ranking = (
+        KeptRankings(),
+        Ranking(System("run"), (Hit("a", 1, 0.5, None),), ranks={"a": 1}),
+    )
     kept.add(("run", "first"), {1: ranking})
     for number in range(MAX_QUERIES):
         kept.add(("run", f"{number}"), {1: ranking})
@@ -95,4 +110,7 @@ def test_the_parts_alone_tell_roughly_what_clips_show(gallery_data: Path) -> Non
             true = dict(enumerate(searcher.answer(query, panel).rankings))
             judged = judged_by_parts(true, "CLIP", query, searcher, panel).values()
             counts = [each.counts["violation"] for each in judged]
-            assert counts[1] == true[1].counts["violation"] == 0 and 0 <= counts[0] - true[0].counts["violation"] <= 2
+            assert (
+                counts[1] == true[1].counts["violation"] == 0
+                and 0 <= counts[0] - true[0].counts["violation"] <= 2
+            )

@@ -43,7 +43,10 @@ def test_without_a_known_tau_it_is_half_a_deviation_above_the_gallerys_mean_for_
     exclusion = Exclusion(np.stack([Y, Z]), 1.0).within(shown)
     assert exclusion.tau == pytest.approx([0.5 + 0.5 * 0.5, 0.25 + 0.5 * 0.25])
     assert scores_of(shown, X, exclusion) == pytest.approx([-0.25, 0, -0.25, -0.125])
-    assert exclusion.within(shown[:1]) is exclusion and Exclusion(Y[None], 1.0, 0.3).within(shown).tau == 0.3
+    assert (
+        exclusion.within(shown[:1]) is exclusion
+        and Exclusion(Y[None], 1.0, 0.3).within(shown).tau == 0.3
+    )
 
 
 def gallery_of(vectors: Vectors, index: Any = None, contents: Any = None) -> EmbeddedGallery:
@@ -59,19 +62,26 @@ def best_of(vectors: Vectors, vector: Vectors, exclusion: Exclusion, k: int) -> 
     tau = np.broadcast_to(np.asarray(exclusion.tau), len(exclusion.unwanted))
     scores = [
         float(clip @ vector)
-        - exclusion.weight * max(max(0.0, float(clip @ n) - t) for n, t in zip(exclusion.unwanted, tau, strict=True))
+        - exclusion.weight
+        * max(max(0.0, float(clip @ n) - t) for n, t in zip(exclusion.unwanted, tau, strict=True))
         for clip in vectors
     ]
     return sorted(range(len(vectors)), key=lambda row: (-round(scores[row], 5), row))[:k]
 
 
-def test_a_search_is_exact_and_an_approximate_index_gives_the_clips_to_score(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_is_exact_and_an_approximate_index_gives_the_clips_to_score(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     vectors, (wanted, *unwanted) = clips(300, 8), clips(3, 8, seed=1)
     exclusion = Exclusion(np.stack(unwanted), 2.0).within(vectors)
     expected = best_of(vectors, wanted, exclusion, 20)
     scores, rows = gallery_of(vectors).search(wanted, 20, exclusion)
-    assert rows.tolist() == expected and scores == pytest.approx(scores_of(vectors[rows], wanted, exclusion))
-    assert gallery_of(vectors).search(wanted, 1000, exclusion)[1].tolist() == best_of(vectors, wanted, exclusion, 300)
+    assert rows.tolist() == expected and scores == pytest.approx(
+        scores_of(vectors[rows], wanted, exclusion)
+    )
+    assert gallery_of(vectors).search(wanted, 1000, exclusion)[1].tolist() == best_of(
+        vectors, wanted, exclusion, 300
+    )
 
     contents = np.arange(300) + 7  # as an approximate index names clips
     ids = ExactIndex(8)
@@ -90,7 +100,9 @@ def test_a_search_is_exact_and_an_approximate_index_gives_the_clips_to_score(mon
     weak = replace(exclusion, weight=0.01)
     scored = vectors.copy()
     scored[np.setdiff1d(np.arange(300), known)] = wanted
-    assert gallery_of(scored, some, contents).search(wanted, 5, weak)[1].tolist() == best_of(vectors, wanted, weak, 5)
+    assert gallery_of(scored, some, contents).search(wanted, 5, weak)[1].tolist() == best_of(
+        vectors, wanted, weak, 5
+    )
 
 
 def test_evaluation_ranks_by_the_same_scores_and_equal_clips_tie() -> None:
@@ -101,9 +113,13 @@ def test_evaluation_ranks_by_the_same_scores_and_equal_clips_tie() -> None:
     queries = [JudgedQuery("composed", "x", row_array([row])) for row in (0, 5)]
     measured = measure_block(wanted, vectors, queries, exclusions=exclusions)
     scores = scores_of(vectors, wanted[0], exclusions[0]), vectors @ wanted[1]
-    assert measured.ranks.tolist() == [  # the copy of the right clip ties, and ties count against it
-        1 + int((np.delete(row, right) > row[right] - 1e-6).sum()) for row, right in zip(scores, (0, 5), strict=True)
-    ]
+    assert (
+        measured.ranks.tolist()
+        == [  # the copy of the right clip ties, and ties count against it
+            1 + int((np.delete(row, right) > row[right] - 1e-6).sum())
+            for row, right in zip(scores, (0, 5), strict=True)
+        ]
+    )
     taken: Any = losses(exclusions, vectors, vectors)
     assert (taken[:, :7] == taken[:, 60:]).all() and not taken[1].any()
     assert losses([None], vectors, vectors) == losses((), vectors, vectors) == 0
@@ -113,8 +129,12 @@ def test_judged_queries_exclude_by_their_known_parts() -> None:
     encoder: Any = WordEncoder()
     queries = [QUERIES[0], COMPOSED, PURE]
     found: Any
-    (found,) = ask_systems(encoder, [System("words", "rectified")], queries, lambda text: Query(text))
+    (found,) = ask_systems(
+        encoder, [System("words", "rectified")], queries, lambda text: Query(text)
+    )
     caption, composed, pure = found.exclusions
     assert caption is None and pure is None
     assert (composed.unwanted == embedded("dancing")).all() and composed.tau is None
-    assert (found.vectors[1] == embedded("sings")).all() and (found.vectors[2] == -embedded("dancing")).all()
+    assert (found.vectors[1] == embedded("sings")).all() and (
+        found.vectors[2] == -embedded("dancing")
+    ).all()

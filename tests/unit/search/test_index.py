@@ -50,7 +50,11 @@ def fill(request: pytest.FixtureRequest) -> Fill:
 def recall(index: Index, ids: Ids, vectors: Vectors, queries: Vectors, k: int = 10) -> float:
     _, found = index.search(queries, k)
     best = [{key for _, key in slow_search(ids, vectors, query, k)} for query in queries]
-    return float(np.mean([len(set(row) & wanted) / k for row, wanted in zip(found.tolist(), best, strict=True)]))
+    return float(
+        np.mean(
+            [len(set(row) & wanted) / k for row, wanted in zip(found.tolist(), best, strict=True)]
+        )
+    )
 
 
 class Contract:
@@ -58,7 +62,9 @@ class Contract:
 
     @pytest.mark.parametrize("k", [1, 10, 40])
     @pytest.mark.parametrize("num_queries", [1, 30])
-    def test_most_of_what_the_slow_twin_finds_is_found(self, fill: Fill, k: int, num_queries: int) -> None:
+    def test_most_of_what_the_slow_twin_finds_is_found(
+        self, fill: Fill, k: int, num_queries: int
+    ) -> None:
         ids, vectors, queries = some_ids(3000), clustered(3000), 3 * clustered(num_queries, seed=5)
         index = fill(ids, vectors)
         scores, found = index.search(queries, k)
@@ -68,7 +74,9 @@ class Contract:
         assert recall(index, ids, vectors, queries, k) >= (1 if index.recall == 1 else 0.95)
         row_of = {key: row for row, key in enumerate(ids.tolist())}
         for query, keys, row in zip(queries, found.tolist(), scores, strict=True):
-            np.testing.assert_allclose(vectors[[row_of[key] for key in keys]] @ query, row, atol=1e-5)
+            np.testing.assert_allclose(
+                vectors[[row_of[key] for key in keys]] @ query, row, atol=1e-5
+            )
 
     def test_ties_go_to_the_lower_id(self, fill: Fill) -> None:
         index = fill(np.array([8, 2, 5]), np.ones((3, 4), np.float32))
@@ -79,7 +87,9 @@ class Contract:
         scores, ids = index.search(np.eye(4, dtype=np.float32)[:1], k=10)
         assert ids.tolist() == [[4, 9]] and scores.tolist() == [[1, 0]]
         many = fill(some_ids(2000), clustered(2000))
-        assert sorted(many.search(clustered(2), 2000)[1][1].tolist()) == sorted(some_ids(2000).tolist())
+        assert sorted(many.search(clustered(2), 2000)[1][1].tolist()) == sorted(
+            some_ids(2000).tolist()
+        )
 
     def test_an_empty_index_finds_nothing(self, fill: Fill) -> None:
         index = fill(np.empty(0, np.int64), np.empty((0, 4), np.float32))
@@ -95,11 +105,15 @@ class TestContract(Contract):
 @pytest.mark.parametrize("num_queries", [1, 30])
 def test_exact_results_are_those_of_the_slow_twin_with_ties_by_id(k: int, num_queries: int) -> None:
     rng = np.random.default_rng(0)
-    vectors = rng.integers(-2, 3, (200, 6)).astype(np.float32)  # whole numbers: exact sums, and many ties
+    vectors = rng.integers(-2, 3, (200, 6)).astype(
+        np.float32
+    )  # whole numbers: exact sums, and many ties
     queries, ids = rng.integers(-2, 3, (num_queries, 6)).astype(np.float32), some_ids(200)
     scores, found = filled("exact", ids, vectors).search(queries, k)
     for i, query in enumerate(queries):
-        assert list(zip(scores[i].tolist(), found[i].tolist(), strict=True)) == slow_search(ids, vectors, query, k)
+        assert list(zip(scores[i].tolist(), found[i].tolist(), strict=True)) == slow_search(
+            ids, vectors, query, k
+        )
 
 
 def test_the_recall_of_an_approximate_index_is_measured() -> None:
@@ -118,7 +132,9 @@ def test_a_saved_index_gives_the_same_answers(tmp_path: Path) -> None:
     index.save(tmp_path / "index", "clips")
     loaded = FaissIndex.load(tmp_path / "index", "clips")
     assert loaded is not None and (len(loaded), loaded.recall) == (2000, index.recall)
-    for one, other in zip(index.search(clustered(5), 40), loaded.search(clustered(5), 40), strict=True):
+    for one, other in zip(
+        index.search(clustered(5), 40), loaded.search(clustered(5), 40), strict=True
+    ):
         np.testing.assert_array_equal(one, other)
 
 

@@ -56,7 +56,9 @@ def write_mixed(folder: Path, text_seed: int) -> None:
     """Write the model of seed 0 with the text tower of another seed."""
     other = tiny_model(text_seed).state_dict()
     model = tiny_model(0)
-    model.load_state_dict({**model.state_dict(), **{k: v for k, v in other.items() if not k.startswith("visual.")}})
+    model.load_state_dict(
+        {**model.state_dict(), **{k: v for k, v in other.items() if not k.startswith("visual.")}}
+    )
     write_checkpoint(folder, model, TINY, {}, Card("mixed", frames=2))
 
 
@@ -82,7 +84,9 @@ class Five:
 
     def __init__(self) -> None:
         self.before: Callable[[Encoder], object] = lambda _: None
-        self._cached: weakref.WeakValueDictionary[str, EmbeddedGallery] = weakref.WeakValueDictionary()
+        self._cached: weakref.WeakValueDictionary[str, EmbeddedGallery] = (
+            weakref.WeakValueDictionary()
+        )
 
     def embedded(self, encoder: Encoder) -> EmbeddedGallery:
         self.before(encoder)
@@ -113,7 +117,10 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
     folder = tmp_path_factory.mktemp("gallery")
     for number, frames in enumerate(FRAMES):
         write_webm(frames, folder / f"{number}.webm", FPS, OPTIONS)
-    return Gallery("five", tuple(Video(str(number), folder / f"{number}.webm") for number in range(len(FRAMES))))
+    return Gallery(
+        "five",
+        tuple(Video(str(number), folder / f"{number}.webm") for number in range(len(FRAMES))),
+    )
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -130,12 +137,20 @@ def model_of(loaded: LoadedModel) -> Any:
 
 def content_of(searcher: Searcher, answer: Answer) -> tuple[object, ...]:
     """Return the content of an answer except for the epoch: every column, and each system's view of a clip."""
-    columns = [(ranking.system.name, ranking.hits, ranking.vector.tobytes()) for ranking in answer.rankings]  # type: ignore[union-attr]
+    columns = []
+    for ranking in answer.rankings:
+        assert ranking.vector is not None
+        columns.append((ranking.system.name, ranking.hits, ranking.vector.tobytes()))
     return (*columns, answer.see("3"))
 
 
 def test_during_swaps_every_answer_comes_from_exactly_one_model(
-    sources: Path, runs: Path, gallery: Gallery, decoder: Decoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sources: Path,
+    runs: Path,
+    gallery: Gallery,
+    decoder: Decoder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Columns and large views of an answer must agree: a mixture of two models equals the answer of none."""
     monkeypatch.setattr(live_module, "POLL_S", 0.001)
@@ -156,8 +171,12 @@ def test_during_swaps_every_answer_comes_from_exactly_one_model(
         def search() -> None:
             while not done.is_set():
                 answer = searcher.search(QUERY, SYSTEMS, 5)
-                time.sleep(0.02)  # so that swaps happen between an answer and the look at one of its clips
-                answers.append((expected.get(content_of(searcher, answer)), [r.epoch for r in answer.rankings]))
+                time.sleep(
+                    0.02
+                )  # so that swaps happen between an answer and the look at one of its clips
+                answers.append(
+                    (expected.get(content_of(searcher, answer)), [r.epoch for r in answer.rankings])
+                )
 
         with searcher.watching(), ThreadPoolExecutor(3) as pool, ExitStack() as at_the_end:
             searching = [pool.submit(search) for _ in range(3)]
@@ -172,16 +191,21 @@ def test_during_swaps_every_answer_comes_from_exactly_one_model(
     assert len({epochs[0] for _, epochs in answers}) > 3  # many swaps happened under searches
 
 
-def test_a_swap_gives_what_a_fresh_load_gives(live: LiveModels, viewer: Five, sources: Path, runs: Path) -> None:
+def test_a_swap_gives_what_a_fresh_load_gives(
+    live: LiveModels, viewer: Five, sources: Path, runs: Path
+) -> None:
     live.get("run", viewer)
     for epoch, name in enumerate(("1", "text", "2", "0"), start=2):
         publish(runs, epoch, sources / name)
         live.refresh()
         swapped, fresh = live.get("run").encoder, read_checkpoint(sources / name)
-        # Texts that the trial of a swap has not embedded: the last bits depend on what a text is embedded with.
+        # Texts that the trial of a swap has not embedded: the last bits depend on what a text is
+        # embedded with.
         texts = ["a brown dog", "an old man"]
         np.testing.assert_array_equal(swapped.encode_text(texts), fresh.encode_text(texts))
-        np.testing.assert_array_equal(swapped.encode_video(FRAMES[:1]), fresh.encode_video(FRAMES[:1]))
+        np.testing.assert_array_equal(
+            swapped.encode_video(FRAMES[:1]), fresh.encode_video(FRAMES[:1])
+        )
         np.testing.assert_array_equal(
             live.get("run").views[viewer].all_frames,
             fresh.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1),
@@ -200,8 +224,14 @@ def _weights(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], Non
 
 
 BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
-    "cut off": (lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:-1000]), "cannot be loaded"),
-    "another visual tower": (_weights(lambda w: w["visual.conv1.weight"].neg_()), "not match its card"),
+    "cut off": (
+        lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:-1000]),
+        "cannot be loaded",
+    ),
+    "another visual tower": (
+        _weights(lambda w: w["visual.conv1.weight"].neg_()),
+        "not match its card",
+    ),
     "a blow-up": (_weights(lambda w: w["text_projection"].fill_(0).add_(3e38)), "are not finite"),
 }
 
@@ -267,7 +297,9 @@ def test_old_models_are_freed_when_their_last_search_ends(
         del searching
         gc.collect()
         assert model() is None
-        assert answer.see("3") == seen  # what the page shows needs the old embeddings, not the model
+        assert (
+            answer.see("3") == seen
+        )  # what the page shows needs the old embeddings, not the model
         del answer
         gc.collect()
         assert embedded() is None
@@ -294,7 +326,9 @@ def test_a_gallery_that_is_first_searched_during_a_swap_is_part_of_the_next_one(
 def test_a_model_is_loaded_once_by_concurrent_requests(live: LiveModels, viewer: Five) -> None:
     together = threading.Barrier(4)
     with ThreadPoolExecutor(4) as pool:
-        asked = [pool.submit(lambda: (together.wait(), live.get("run", viewer))[1]) for _ in range(4)]
+        asked = [
+            pool.submit(lambda: (together.wait(), live.get("run", viewer))[1]) for _ in range(4)
+        ]
     assert len({id(each.result()) for each in asked}) == 1
 
 

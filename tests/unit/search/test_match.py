@@ -41,7 +41,9 @@ def test_each_line_is_scored_as_a_search_for_it_scores_the_clip(searcher: Galler
     assert found.systems[-1].scores[2] is None  # nothing is left of "not a dog" to search for
 
 
-def test_the_true_line_of_a_clip_is_known_and_a_picture_has_none(searcher: GallerySearcher, tmp_path: Path) -> None:
+def test_the_true_line_of_a_clip_is_known_and_a_picture_has_none(
+    searcher: GallerySearcher, tmp_path: Path
+) -> None:
     clip = searcher.video_ids[0]
     caption = searcher.video(clip).captions[0]
     found = searcher.match(clip, [caption, "an elephant without a dog"], "CLIP")
@@ -49,7 +51,9 @@ def test_the_true_line_of_a_clip_is_known_and_a_picture_has_none(searcher: Galle
     assert found.as_dict()["lines"][0] == {"text": caption, "verdict": "right"}
     Image.new("RGB", (32, 32), "green").save(tmp_path / "green.png")
     by_file = searcher.match(tmp_path / "green.png", ["a dog", "a cat"], "CLIP")
-    by_array = searcher.match(np.full((32, 32, 3), (0, 128, 0), np.uint8), ["a dog", "a cat"], "CLIP")
+    by_array = searcher.match(
+        np.full((32, 32, 3), (0, 128, 0), np.uint8), ["a dog", "a cat"], "CLIP"
+    )
     assert by_file == by_array and by_file.verdicts == (None, None)
 
 
@@ -62,7 +66,9 @@ def test_what_cannot_be_matched_is_refused_in_one_sentence(searcher: GallerySear
         searcher.match(clip, ["a dog", "  "], "CLIP")
     with pytest.raises(QueryError, match=r"^Line 1: "):
         searcher.match(clip, ["dog " * 10_000, "a cat"], "CLIP")
-    with pytest.raises(ConfigError, match="'no such clip' is neither a clip of this gallery nor a file"):
+    with pytest.raises(
+        ConfigError, match="'no such clip' is neither a clip of this gallery nor a file"
+    ):
         searcher.match("no such clip", ["a dog", "a cat"], "CLIP")
     with pytest.raises(MediaError):
         searcher.match(__file__, ["a dog", "a cat"], "CLIP")
@@ -100,7 +106,10 @@ def test_the_route_answers_what_python_does_as_it_is_described(
     expected = searcher.match(tmp_path / "green.png", lines, "CLIP").as_dict()
     url = f"data:image/png;base64,{base64.b64encode(content).decode()}"
     assert ask({"image": url, "lines": lines, "systems": ["CLIP"]}).json() == expected
-    form = {"data": {"lines": lines, "systems": ["CLIP"]}, "files": {"image": ("green.png", content)}}
+    form = {
+        "data": {"lines": lines, "systems": ["CLIP"]},
+        "files": {"image": ("green.png", content)},
+    }
     assert ask(lambda: form).json() == expected
 
 

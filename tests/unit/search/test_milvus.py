@@ -45,7 +45,9 @@ def test_where_no_server_answers_searches_are_exact_and_say_so(
     index = in_milvus(Milvus("http://db:19530"), np.arange(4), vectors)
     for _ in range(3):
         assert index.search(vectors[2:3], 1)[1].tolist() == [[2]]
-    assert index.notice == "The vector database does not answer. Every clip was compared here instead."
+    assert (
+        index.notice == "The vector database does not answer. Every clip was compared here instead."
+    )
     assert asked == ["http://db:19530"]  # not once per search
     message = "Milvus at http://db:19530 does not answer (connection refused)."
     assert caplog.messages == [f"{message} Searches compare every clip here instead."]
@@ -57,7 +59,12 @@ class Room:
     """A library of three pictures, and what updates and opens it."""
 
     def __init__(self, folder: Path, decoder: Decoder, cache: Cache, milvus: Milvus) -> None:
-        self.films, self.milvus, self._decoder, self._cache = folder / "films", milvus, decoder, cache
+        self.films, self.milvus, self._decoder, self._cache = (
+            folder / "films",
+            milvus,
+            decoder,
+            cache,
+        )
         self.films.mkdir()
         for name, colour in COLOURS.items():
             Image.new("RGB", (32, 32), colour).save(self.films / name)
@@ -78,8 +85,12 @@ class Room:
     @property
     def num_rows(self) -> int:
         """Rows of all collections that the tests of this place have not made otherwise."""
-        collections = (name for name in self.milvus.ask("list_collections") if name.endswith("_mean"))
-        return sum(len(self.milvus.pages(each, filter="", output_fields=["id"])) for each in collections)
+        collections = (
+            name for name in self.milvus.ask("list_collections") if name.endswith("_mean")
+        )
+        return sum(
+            len(self.milvus.pages(each, filter="", output_fields=["id"])) for each in collections
+        )
 
 
 def test_an_update_without_a_server_embeds_and_says_what_is_missing(
@@ -90,8 +101,12 @@ def test_an_update_without_a_server_embeds_and_says_what_is_missing(
         room.libraries.add("one", "folder", room.films)
         updated = room.update("one")
         assert updated.num_embedded == 3
-        assert updated.notice.startswith("The vector database does not answer, so it is not up to date.")
-        assert room.found("one")[0] == "red.png" and isinstance(room.opened("one").index, ExactIndex)
+        assert updated.notice.startswith(
+            "The vector database does not answer, so it is not up to date."
+        )
+        assert room.found("one")[0] == "red.png" and isinstance(
+            room.opened("one").index, ExactIndex
+        )
         assert room.opened("one").notice.endswith("Update the library.")
         room.libraries.remove("one")  # needs no server
 
@@ -107,7 +122,11 @@ def test_a_library_is_indexed_searched_changed_and_removed(
             room.libraries.add(name, "folder", room.films)
             assert room.update(name).notice == ""
         opened = room.opened("one")
-        assert isinstance(opened.index, MilvusIndex) and opened.index.recall == 1 and opened.notice == ""
+        assert (
+            isinstance(opened.index, MilvusIndex)
+            and opened.index.recall == 1
+            and opened.notice == ""
+        )
         assert sorted(room.found("one")) == sorted(COLOURS) and room.found("one")[0] == "red.png"
         assert room.num_rows == 6
         for name in room.milvus.ask("list_collections"):  # as a new process finds them in a file
@@ -117,7 +136,10 @@ def test_a_library_is_indexed_searched_changed_and_removed(
         (room.films / "blue.png").unlink()
         Image.new("RGB", (32, 32), (250, 0, 0)).save(room.films / "another.png")
         room.update("one")
-        assert sorted(room.found("one")) == ["another.png", "green.png", "red.png"] and room.num_rows == 6
+        assert (
+            sorted(room.found("one")) == ["another.png", "green.png", "red.png"]
+            and room.num_rows == 6
+        )
         room.update("one")
         assert room.num_rows == 6  # nothing is doubled
         room.libraries.remove("one")
@@ -145,11 +167,15 @@ class TestContract(Contract):
 
 def many(count: int = 20_000) -> tuple[Ids, Vectors]:
     vectors = np.random.default_rng(0).standard_normal((count, 64)).astype(np.float32)
-    return np.arange(count, dtype=np.int64) * 10**12, vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.arange(count, dtype=np.int64) * 10**12, vectors / np.linalg.norm(
+        vectors, axis=1, keepdims=True
+    )
 
 
 @pytest.mark.slow
-def test_a_server_that_is_killed_costs_no_clip(milvus_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_killed_costs_no_clip(
+    milvus_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(milvus_module, "SILENT_S", 0.0)
     monkeypatch.setattr(milvus_module, "WRITE_TIMEOUT_S", 150.0)
     monkeypatch.setattr(milvus_module, "BATCH_BYTES", 64 * 4 * 500)
@@ -176,6 +202,9 @@ def test_a_server_that_is_killed_costs_no_clip(milvus_server: Server, monkeypatc
     assert 0 < missing.sum() <= 12_000 and not missing[:8000].any()
     index.add(ids[missing], vectors[missing])
     assert sorted(index.ids().tolist()) == ids.tolist()
-    assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and not index.notice
+    assert (
+        index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist()
+        and not index.notice
+    )
     milvus_server.kill()  # between two searches, or in one: the client sees no difference
     assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and index.notice

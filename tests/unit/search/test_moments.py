@@ -14,7 +14,9 @@ from nt2vr.search.strategies import System
 def window(film: str, number: int, end: bool = True) -> Video:
     """The window of 10 s with this number."""
     start = 10.0 * number
-    return Video(f"{film}@{number}", Path(film), start=start, end=start + 10 if end else None, film=film)
+    return Video(
+        f"{film}@{number}", Path(film), start=start, end=start + 10 if end else None, film=film
+    )
 
 
 def ids(hits: list[list[tuple[Video, float]]]) -> list[list[str]]:
@@ -29,7 +31,11 @@ def found(*videos: Video) -> list[tuple[Video, float]]:
     ("names", "k", "expected"),
     [
         ("a3 b4 a2 a7", 4, ["a@3 a@2", "b@4", "a@7"]),  # the best of them comes first
-        ("a1 a3 a2 b0 c0", 2, ["a@1 a@2 a@3", "b@0"]),  # joined by the one between, which makes room for another
+        (
+            "a1 a3 a2 b0 c0",
+            2,
+            ["a@1 a@2 a@3", "b@0"],
+        ),  # joined by the one between, which makes room for another
     ],
 )
 def test_adjacent_windows_of_one_film_are_one_hit(names: str, k: int, expected: list[str]) -> None:
@@ -39,7 +45,9 @@ def test_adjacent_windows_of_one_film_are_one_hit(names: str, k: int, expected: 
 
 def test_windows_that_overlap_or_almost_touch_are_adjacent() -> None:
     first = Video("1", Path("a"), start=0.0, end=10.0, film="a")
-    overlapping, close, apart = (Video(str(s), Path("a"), start=s, end=s + 1, film="a") for s in (5.0, 10.04, 12.0))
+    overlapping, close, apart = (
+        Video(str(s), Path("a"), start=s, end=s + 1, film="a") for s in (5.0, 10.04, 12.0)
+    )
     assert len(merge_windows(found(first, overlapping, close), 9)) == 1
     assert len(merge_windows(found(first, apart), 9)) == 2
 
@@ -52,7 +60,9 @@ def test_no_more_hits_than_asked_for_in_the_order_of_their_scores(k: int) -> Non
 
 def test_moments_are_in_the_order_of_time_with_their_scores() -> None:
     groups = merge_windows(found(window("a", 3), window("a", 2)), 1)
-    first, second = hits_of([*groups, [(Video("v", Path("v")), 0.5)]], lambda video: "miss" if video.film else None)
+    first, second = hits_of(
+        [*groups, [(Video("v", Path("v")), 0.5)]], lambda video: "miss" if video.film else None
+    )
     moments = (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, 40.0, 1.0))
     assert first == Hit("a@3", 1, 1.0, "miss", "a", moments)
     assert second == Hit("v", 2, 0.5, None)
@@ -60,8 +70,14 @@ def test_moments_are_in_the_order_of_time_with_their_scores() -> None:
 
 def test_a_verdict_is_that_of_the_hit_also_for_its_other_windows() -> None:
     moments = (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, 40.0, 1.0))
-    answer = Answer(Query("a"), (Ranking(System("CLIP"), (Hit("a@3", 1, 1.0, "violation", "a", moments),)),))
-    assert [answer.verdict(name) for name in ("a@2", "a@3", "b")] == ["violation", "violation", None]
+    answer = Answer(
+        Query("a"), (Ranking(System("CLIP"), (Hit("a@3", 1, 1.0, "violation", "a", moments),)),)
+    )
+    assert [answer.verdict(name) for name in ("a@2", "a@3", "b")] == [
+        "violation",
+        "violation",
+        None,
+    ]
 
 
 def test_the_api_says_where_a_hit_lies_and_nothing_more_of_whole_videos() -> None:
@@ -70,4 +86,9 @@ def test_the_api_says_where_a_hit_lies_and_nothing_more_of_whole_videos() -> Non
     assert (said["film"], said["start"], said["end"]) == ("a", 30.0, None)
     assert [moment["start"] for moment in said["moments"]] == [20.0, 30.0]
     assert json.loads(json.dumps(said)) == said
-    assert Hit("v", 1, 1.0, "right").as_dict() == {"video_id": "v", "rank": 1, "score": 1.0, "verdict": "right"}
+    assert Hit("v", 1, 1.0, "right").as_dict() == {
+        "video_id": "v",
+        "rank": 1,
+        "score": 1.0,
+        "verdict": "right",
+    }

@@ -58,7 +58,9 @@ def gallery_of(frames: NDArray[np.float32]) -> EmbeddedGallery:
     index = ExactIndex(DIM)
     index.add(np.arange(count), clips)
     videos = tuple(Video(str(number), Path(str(number))) for number in range(count))
-    return EmbeddedGallery(Gallery("g", videos), clips, index, (), frames[::-1], np.arange(count)[::-1])
+    return EmbeddedGallery(
+        Gallery("g", videos), clips, index, (), frames[::-1], np.arange(count)[::-1]
+    )
 
 
 def test_a_deed_in_one_frame_of_four_is_found_before_what_is_always_a_little_like_it() -> None:
@@ -69,11 +71,15 @@ def test_a_deed_in_one_frame_of_four_is_found_before_what_is_always_a_little_lik
     assert embedded.search(x, 2, Exclusion(NONE, 0.0, focus=x))[1].tolist() == [1, 0]
 
 
-def test_up_to_a_number_of_clips_a_search_is_exact_and_then_in_two_stages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_up_to_a_number_of_clips_a_search_is_exact_and_then_in_two_stages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     frames, (vector, unwanted) = units(50, 4, DIM), units(2, DIM, seed=1)
     embedded, exclusion = gallery_of(frames), Exclusion(unwanted[None], 0.5, 0.1, focus=vector)
     clips = [by_hand(each, vector) for each in frames]
-    expected = [float(clip @ vector) - 0.5 * max(0.0, float(clip @ unwanted) - 0.1) for clip in clips]
+    expected = [
+        float(clip @ vector) - 0.5 * max(0.0, float(clip @ unwanted) - 0.1) for clip in clips
+    ]
     scores, rows = embedded.search(vector, 50, exclusion)
     assert rows.tolist() == np.argsort(-np.array(expected)).tolist()
     np.testing.assert_allclose(scores, np.array(expected)[rows], atol=1e-6)
@@ -98,7 +104,9 @@ def test_measures_are_those_of_a_plain_loop() -> None:
             table[row, column] = float(clip @ texts[row]) - taken
     queries = [JudgedQuery("original", f"text {row}", row_array((row,))) for row in range(5)]
     measured = measure_block(texts, frames, queries, exclusions=exclusions)
-    assert measured.ranks.tolist() == [int((table[row] >= table[row, row]).sum()) for row in range(5)]
+    assert measured.ranks.tolist() == [
+        int((table[row] >= table[row, row]).sum()) for row in range(5)
+    ]
     by_text = [1 + sum(table[3:, 3 + video] > table[3 + video, 3 + video]) for video in range(2)]
     assert caption_ranks(frames[3:5], texts[3:], queries[:2]).tolist() == by_text
     question = JudgedQuery("choice", "text 3", row_array((3,)), others=row_array((8,)))
@@ -116,7 +124,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
 
 
 @pytest.fixture(scope="module")
-def searcher(models: Catalog, tmp_path_factory: pytest.TempPathFactory, decoder: Decoder) -> Iterator[Searcher]:
+def searcher(
+    models: Catalog, tmp_path_factory: pytest.TempPathFactory, decoder: Decoder
+) -> Iterator[Searcher]:
     folder = tmp_path_factory.mktemp("gallery")
     noise = np.random.default_rng(0).integers(0, 256, (5, 4, 64, 64, 3), np.uint8)
     for number, frames in enumerate(noise):
@@ -127,7 +137,9 @@ def searcher(models: Catalog, tmp_path_factory: pytest.TempPathFactory, decoder:
 
 
 @pytest.mark.parametrize("text", QUERIES)
-def test_a_search_its_explanation_all_scores_and_the_match_agree(searcher: Searcher, text: str) -> None:
+def test_a_search_its_explanation_all_scores_and_the_match_agree(
+    searcher: Searcher, text: str
+) -> None:
     answer = searcher.search(text, SYSTEMS, 5)
     panel = searcher.panel(SYSTEMS)
     table, _ = searcher.score_all([text], panel)
@@ -139,12 +151,16 @@ def test_a_search_its_explanation_all_scores_and_the_match_agree(searcher: Searc
         answer.rankings, explain(answer, "3", lambda _: encoder), fits.systems, strict=True
     ):
         score = next(hit.score for hit in ranking.hits if hit.video_id == "3")
-        assert [why.score, table[ranking.system.name][0, 3], scored.scores[0]] == pytest.approx([score] * 3, abs=1e-4)
+        assert [why.score, table[ranking.system.name][0, 3], scored.scores[0]] == pytest.approx(
+            [score] * 3, abs=1e-4
+        )
         assert score == answer.see("3")[answer.rankings.index(ranking)].score
         assert not why.notice
         parts = [part.contribution for part in why.parts if part.contribution is not None]
         assert sum(parts) == pytest.approx(score, abs=1e-3)
-    plain, drop = (next(h.score for h in answer.rankings[n].hits if h.video_id == "3") for n in (0, 3))
+    plain, drop = (
+        next(h.score for h in answer.rankings[n].hits if h.video_id == "3") for n in (0, 3)
+    )
     assert plain == pytest.approx(float(by_hand(frames, whole) @ whole), abs=1e-4)
     assert drop == pytest.approx(float(by_hand(frames, wanted) @ wanted), abs=1e-4)
 

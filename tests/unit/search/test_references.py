@@ -57,7 +57,9 @@ def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
     folder = tmp_path / "CLIP"
     write_tiny(folder, "CLIP")
     index, none, rows = ExactIndex(16), np.zeros((0, 16), np.float32), np.zeros(0, np.int64)
-    empty = EmbeddedGallery(Gallery("none", ()), none, index, (), np.zeros((0, 2, 16), np.float32), rows)
+    empty = EmbeddedGallery(
+        Gallery("none", ()), none, index, (), np.zeros((0, 2, 16), np.float32), rows
+    )
 
     class Nothing:
         def embedded(self, encoder: Encoder) -> EmbeddedGallery:
@@ -89,11 +91,21 @@ DIAGONAL = np.array([0.6, 0.8, 0], np.float32)
     ],
 )
 def test_references_combine_to_values_by_hand(
-    references: list[tuple[Vectors, float, bool]], picture: list[float] | None, away: list[float] | None
+    references: list[tuple[Vectors, float, bool]],
+    picture: list[float] | None,
+    away: list[float] | None,
 ) -> None:
-    asked = [Reference(video_id="x", weight=weight, wanted=wanted) for _, weight, wanted in references]
-    for found, expected in zip(merge_references([v for v, _, _ in references], asked), (picture, away), strict=True):
-        assert found is None if expected is None else found == pytest.approx(np.array(expected), abs=1e-4)
+    asked = [
+        Reference(video_id="x", weight=weight, wanted=wanted) for _, weight, wanted in references
+    ]
+    for found, expected in zip(
+        merge_references([v for v, _, _ in references], asked), (picture, away), strict=True
+    ):
+        assert (
+            found is None
+            if expected is None
+            else found == pytest.approx(np.array(expected), abs=1e-4)
+        )
 
 
 def test_unwanted_references_are_taken_away_by_hand() -> None:

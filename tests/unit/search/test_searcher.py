@@ -37,11 +37,19 @@ from nt2vr.world.verdicts import judge_video
 from tests.pooling import pool_by_mean
 
 KEYWORDS = ("man", "woman", "guitar", "sing", "dog", "other")
-LEVELS = {0: "man guitar", 50: "man guitar sing", 100: "woman sing", 150: "dog", 200: "woman"}  # grey level -> shown
+LEVELS = {
+    0: "man guitar",
+    50: "man guitar sing",
+    100: "woman sing",
+    150: "dog",
+    200: "woman",
+}  # grey level -> shown
 MODELS = ("CLIP", "ViT-B-32 / openai", "run 3")
 
 NOT_SINGING = Query("a man with a guitar who does not sing", ("a man with a guitar",), ("sing",))
-PLAYING = Query("a man playing the guitar and not singing", ("a man playing the guitar",), ("singing",))
+PLAYING = Query(
+    "a man playing the guitar and not singing", ("a man playing the guitar",), ("singing",)
+)
 NO_DOG = Query("not a dog", (), ("a dog",))
 
 
@@ -90,13 +98,20 @@ class KeywordModels:
 
     def __init__(self) -> None:
         shared = KeywordEncoder()
-        self.encoders = {"CLIP": shared, "ViT-B-32 / openai": shared, "run 3": KeywordEncoder("other tower")}
+        self.encoders = {
+            "CLIP": shared,
+            "ViT-B-32 / openai": shared,
+            "run 3": KeywordEncoder("other tower"),
+        }
 
     def names(self) -> list[str]:
         return list(self.encoders)
 
     def entries(self) -> dict[str, CatalogEntry]:
-        return {name: CatalogEntry((Path(f"/nowhere/{number}"),)) for number, name in enumerate(self.encoders)}
+        return {
+            name: CatalogEntry((Path(f"/nowhere/{number}"),))
+            for number, name in enumerate(self.encoders)
+        }
 
     def find(self, name: str) -> CatalogEntry:
         return self.entries()[name]
@@ -109,7 +124,13 @@ class KeywordModels:
 def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
     """Return the five clips, after a file that cannot be decoded; two of them have scenes."""
     folder = tmp_path_factory.mktemp("gallery")
-    clips = {"guitar": [0] * 4, "duet": [50] * 4, "singer": [100] * 4, "dog": [150] * 4, "both": [150, 150, 200, 200]}
+    clips = {
+        "guitar": [0] * 4,
+        "duet": [50] * 4,
+        "singer": [100] * 4,
+        "dog": [150] * 4,
+        "both": [150, 150, 200, 200],
+    }
     plays = Figure("man", "red", deeds=(Deed("play", "guitar", colour="blue"),))
     sings = Figure("woman", "red", deeds=(Deed("sing"),))
     scenes = {
@@ -120,13 +141,20 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
     videos = [Video("broken", folder / "broken.webm")]
     for name, levels in clips.items():
         path = folder / f"{name}.webm"
-        write_webm(np.stack([np.full((32, 32, 3), level, np.uint8) for level in levels]), path, FPS, OPTIONS)
+        write_webm(
+            np.stack([np.full((32, 32, 3), level, np.uint8) for level in levels]),
+            path,
+            FPS,
+            OPTIONS,
+        )
         videos.append(Video(name, path, (), scenes.get(name)))
     return Gallery("tests", tuple(videos))
 
 
 @pytest.fixture(scope="module")
-def searcher(gallery: Gallery, decoder: Decoder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+def searcher(
+    gallery: Gallery, decoder: Decoder, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Searcher]:
     """Return a searcher that reads "quokka", which its models do not know, as "guitar"."""
     with Cache(tmp_path_factory.mktemp("cache")) as cache:
         yield Searcher(KeywordModels(), gallery, decoder, cache, judge_video, {"quokka": "guitar"})  # type: ignore[arg-type]
@@ -149,14 +177,25 @@ def test_plain_is_the_cosine_with_the_sentence_including_its_negation(searcher: 
     assert scores(answer) == pytest.approx(
         {"duet": 1, "guitar": 2 / sqrt(6), "singer": 1 / sqrt(6), "dog": 0, "both": 0}, abs=1e-4
     )
-    assert [(hit.video_id, hit.rank) for hit in answer.rankings[0].hits[:2]] == [("duet", 1), ("guitar", 2)]
+    assert [(hit.video_id, hit.rank) for hit in answer.rankings[0].hits[:2]] == [
+        ("duet", 1),
+        ("guitar", 2),
+    ]
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.25, 0.5, 1.0, 2.0])
 def test_boolean_is_wanted_minus_alpha_times_unwanted(searcher: Searcher, alpha: float) -> None:
-    by_hand = {"guitar": 1, "duet": 2 / sqrt(6) - alpha / sqrt(3), "singer": -alpha / sqrt(2), "dog": 0, "both": 0}
+    by_hand = {
+        "guitar": 1,
+        "duet": 2 / sqrt(6) - alpha / sqrt(3),
+        "singer": -alpha / sqrt(2),
+        "dog": 0,
+        "both": 0,
+    }
     by_slider = searcher.search(NOT_SINGING, ["CLIP boolean"], 5, strengths={"boolean": alpha})
-    by_name = searcher.search(NOT_SINGING, [f"CLIP boolean α {alpha}"], 5, strengths={"boolean": 0.77})
+    by_name = searcher.search(
+        NOT_SINGING, [f"CLIP boolean α {alpha}"], 5, strengths={"boolean": 0.77}
+    )
     assert scores(by_slider) == pytest.approx(by_hand, abs=1e-4)
     assert scores(by_name) == pytest.approx(by_hand, abs=1e-4)
 
@@ -199,8 +238,12 @@ def test_only_negated_each_strategy_does_what_it_can(searcher: Searcher) -> None
     assert drop.counts == {"right": 0, "violation": 0, "miss": 0}
 
 
-@pytest.mark.parametrize(("weight", "dog", "guitar"), [(0.0, 0, 1), (0.5, 1 / sqrt(2), 1 / sqrt(2)), (1.0, 1, 0)])
-def test_a_picture_joins_by_its_weight(searcher: Searcher, weight: float, dog: float, guitar: float) -> None:
+@pytest.mark.parametrize(
+    ("weight", "dog", "guitar"), [(0.0, 0, 1), (0.5, 1 / sqrt(2), 1 / sqrt(2)), (1.0, 1, 0)]
+)
+def test_a_picture_joins_by_its_weight(
+    searcher: Searcher, weight: float, dog: float, guitar: float
+) -> None:
     query = Query("a man with a guitar", ("a man with a guitar",))
     for system in ("CLIP", "CLIP boolean", "CLIP anchored λ 1", "CLIP drop"):
         found = scores(searcher.search(query, [system], 5, beside(grey(150), weight)))
@@ -222,8 +265,16 @@ def test_a_picture_alone_is_enough_and_nothing_at_all_is_not(searcher: Searcher,
 def test_k_hits_or_all_there_are(searcher: Searcher, k: int, num_hits: int) -> None:
     (ranking,) = searcher.search(NOT_SINGING, ["CLIP"], k).rankings
     assert [hit.rank for hit in ranking.hits] == list(range(1, num_hits + 1))
-    assert [hit.score for hit in ranking.hits] == sorted((hit.score for hit in ranking.hits), reverse=True)
-    assert sorted(ranking.ranks.values()) == [1, 2, 3, 4, 5]  # also of those that are not shown: for the movements
+    assert [hit.score for hit in ranking.hits] == sorted(
+        (hit.score for hit in ranking.hits), reverse=True
+    )
+    assert sorted(ranking.ranks.values()) == [
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]  # also of those that are not shown: for the movements
     assert all(ranking.ranks[hit.video_id] == hit.rank for hit in ranking.hits)
 
 
@@ -237,7 +288,9 @@ def test_k_hits_or_all_there_are(searcher: Searcher, k: int, num_hits: int) -> N
         Query("a dog", ("a dog",), ("cat",) * 20_000),
     ],
 )
-def test_an_edited_query_that_cannot_be_encoded_is_refused(searcher: Searcher, query: Query) -> None:
+def test_an_edited_query_that_cannot_be_encoded_is_refused(
+    searcher: Searcher, query: Query
+) -> None:
     with pytest.raises(QueryError) as caught:
         searcher.search(query, ["CLIP"], 5)
     assert len(str(caught.value).encode()) < 200
@@ -251,7 +304,10 @@ def test_an_edited_query_that_cannot_be_encoded_is_refused(searcher: Searcher, q
         ({"k": MAX_K + 1}, f"choose 1 to {MAX_K}"),
         ({"systems": []}, "Cannot compare 0 systems"),
         ({"systems": ["CLIP"] * 9}, "Cannot compare 9 systems"),
-        ({"systems": ["CLAP"]}, r"Unknown model 'CLAP'. Choose one of: CLIP, ViT-B-32 / openai, run 3\."),
+        (
+            {"systems": ["CLAP"]},
+            r"Unknown model 'CLAP'. Choose one of: CLIP, ViT-B-32 / openai, run 3\.",
+        ),
         ({"strengths": {"boolean": -0.1}}, r"α is -0\.1: choose 0 to"),
         ({"strengths": {"boolean": float("nan")}}, "α is nan"),
         ({"strengths": {"spherical": 1.01}}, r"t is 1\.01: choose 0 to 1\."),
@@ -260,7 +316,9 @@ def test_an_edited_query_that_cannot_be_encoded_is_refused(searcher: Searcher, q
         ({"systems": ["CLIP spherical t 2"]}, "t is 2: choose 0 to 1"),
     ],
 )
-def test_an_invalid_value_is_one_sentence(searcher: Searcher, change: dict[str, Any], message: str) -> None:
+def test_an_invalid_value_is_one_sentence(
+    searcher: Searcher, change: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ConfigError, match=message) as caught:
         searcher.search(**{"query": NOT_SINGING, "systems": ["CLIP"], "k": 5, **change})
     assert "\n" not in str(caught.value)
@@ -288,13 +346,20 @@ def test_a_systems_name_is_parsed(name: str, system: System) -> None:
 def test_systems_of_a_link_join_the_offered_ones_if_they_are_systems(searcher: Searcher) -> None:
     offered = searcher.system_names()
     also = [
-        *("CLIP anchored λ 1", "CLIP", "CLIP anchored λ 1.9", "GPT anchored", "CLIP spherical t 7", ""),
+        *(
+            "CLIP anchored λ 1",
+            "CLIP",
+            "CLIP anchored λ 1.9",
+            "GPT anchored",
+            "CLIP spherical t 7",
+            "",
+        ),
         "CLIP anchored λ 1",
     ]
     assert searcher.system_names(also) == [*offered, "CLIP anchored λ 1", "CLIP anchored λ 1.9"]
-    assert searcher.system_names(["x" * 50_000, *(f"CLIP boolean α {i}" for i in range(500))])[len(offered) :] == [
-        f"CLIP boolean α {i}" for i in (0, 2, 3, 4, 5, 6)
-    ]
+    assert searcher.system_names(["x" * 50_000, *(f"CLIP boolean α {i}" for i in range(500))])[
+        len(offered) :
+    ] == [f"CLIP boolean α {i}" for i in (0, 2, 3, 4, 5, 6)]
 
 
 @pytest.mark.parametrize(
@@ -314,7 +379,13 @@ def test_an_invalid_systems_name_is_one_sentence(name: str) -> None:
 def test_hits_carry_the_verdict_of_their_scene_and_none_without_one(searcher: Searcher) -> None:
     (ranking,) = searcher.search(PLAYING, ["CLIP drop"], 5).rankings
     verdicts = {hit.video_id: hit.verdict for hit in ranking.hits}
-    assert verdicts == {"guitar": "right", "duet": "violation", "singer": None, "dog": None, "both": None}
+    assert verdicts == {
+        "guitar": "right",
+        "duet": "violation",
+        "singer": None,
+        "dog": None,
+        "both": None,
+    }
     assert ranking.counts == {"right": 1, "violation": 1, "miss": 0}
 
 
@@ -329,7 +400,9 @@ def test_the_answer_is_the_apis_dict(searcher: Searcher) -> None:
     assert json.loads(json.dumps(answer, allow_nan=False)) == answer
 
 
-@pytest.mark.parametrize(("word", "moments"), [("dog", [0.125, 0.375, 0.625]), ("woman", [0.125, 0.625, 0.875])])
+@pytest.mark.parametrize(
+    ("word", "moments"), [("dog", [0.125, 0.375, 0.625]), ("woman", [0.125, 0.625, 0.875])]
+)
 def test_a_clip_is_seen_by_every_system_with_its_best_moments_in_their_order(
     searcher: Searcher, word: str, moments: list[float]
 ) -> None:
@@ -343,17 +416,29 @@ def test_a_clip_is_seen_by_every_system_with_its_best_moments_in_their_order(
         assert list(each.moments) == moments
 
 
-QUOKKA = Query("a man is playing a quokka, no singing", ("a man is playing a quokka",), ("singing",))
+QUOKKA = Query(
+    "a man is playing a quokka, no singing", ("a man is playing a quokka",), ("singing",)
+)
 
 
 def test_search_follows_the_query_as_read_and_verdicts_as_typed(searcher: Searcher) -> None:
     answer = searcher.search(QUOKKA, ["CLIP boolean"], 5)
     (ranking,) = answer.rankings
-    typed = Query("a man is playing a guitar, no singing", ("a man is playing a guitar",), ("singing",))
+    typed = Query(
+        "a man is playing a guitar, no singing", ("a man is playing a guitar",), ("singing",)
+    )
     as_typed = searcher.search(typed, ["CLIP boolean"], 5).rankings[0].hits
-    assert [(hit.video_id, hit.score) for hit in ranking.hits] == [(hit.video_id, hit.score) for hit in as_typed]
-    verdicts, of_guitars = ({hit.video_id: hit.verdict for hit in hits} for hits in (ranking.hits, as_typed))
-    assert (of_guitars["guitar"], verdicts["guitar"], verdicts["duet"]) == ("right", "miss", "violation")
+    assert [(hit.video_id, hit.score) for hit in ranking.hits] == [
+        (hit.video_id, hit.score) for hit in as_typed
+    ]
+    verdicts, of_guitars = (
+        {hit.video_id: hit.verdict for hit in hits} for hits in (ranking.hits, as_typed)
+    )
+    assert (of_guitars["guitar"], verdicts["guitar"], verdicts["duet"]) == (
+        "right",
+        "miss",
+        "violation",
+    )
     assert (answer.query, ranking.unseen) == (QUOKKA, ())
     data = answer.as_dict()
     assert data["query"]["read_as"] == data["systems"][0]["read_as"] == {"quokka": "guitar"}
@@ -392,9 +477,13 @@ def test_a_match_is_low_if_its_cosine_is_below_the_models_floor(
 ) -> None:
     query = Query(text, (text,))
     assert searcher.search(query, [system], 5).rankings[0].low is low
-    assert not searcher.search(query, [system], 5, beside(grey(100))).rankings[0].low  # a mixed query has other scores
+    assert (
+        not searcher.search(query, [system], 5, beside(grey(100))).rankings[0].low
+    )  # a mixed query has other scores
     negated = Query(f"{text}, no quokka", (text,), ("quokka",))
-    assert not searcher.search(negated, [system], 5).rankings[0].low  # theirs do not tell whether a clip fits
+    assert (
+        not searcher.search(negated, [system], 5).rankings[0].low
+    )  # theirs do not tell whether a clip fits
 
 
 @pytest.mark.parametrize("name", ["mine boolean", "mine drop α 0.5", "mine Spherical"])
@@ -403,11 +492,15 @@ def test_a_model_may_not_be_named_like_a_system(name: str) -> None:
         check_model_name(name)
 
 
-def test_a_clip_of_the_gallery_is_a_reference_without_being_encoded_again_and_is_left_out(searcher: Searcher) -> None:
+def test_a_clip_of_the_gallery_is_a_reference_without_being_encoded_again_and_is_left_out(
+    searcher: Searcher,
+) -> None:
     encoder = searcher.live.get("CLIP").encoder
     searcher.search(NO_DOG, ["CLIP"], 5)  # embeds the gallery
     before = encoder.num_batches  # type: ignore[attr-defined]
-    answer = searcher.search(Query(""), ["CLIP", "CLIP parts"], 5, references=[Reference(video_id="dog")])
+    answer = searcher.search(
+        Query(""), ["CLIP", "CLIP parts"], 5, references=[Reference(video_id="dog")]
+    )
     assert encoder.num_batches == before  # type: ignore[attr-defined]
     for column in (0, 1):
         found = scores(answer, column)

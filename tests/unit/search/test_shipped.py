@@ -18,10 +18,14 @@ def test_every_clip_of_the_gallery_ships_as_the_model_embeds_it() -> None:
     assert {hash_file(video.path) for video in videos} == shipped.keys()
     for video in videos[::200]:
         own = encoder.encode_frames(sample_frames(video.path, encoder.num_frames, encoder.framing))
-        np.testing.assert_allclose(shipped[hash_file(video.path)], own, atol=2e-3 * np.abs(own).max())
+        np.testing.assert_allclose(
+            shipped[hash_file(video.path)], own, atol=2e-3 * np.abs(own).max()
+        )
 
 
-@pytest.mark.parametrize("change", [{"visual_fingerprint": "another"}, {"positions": "ends"}, {"frames": 8}])
+@pytest.mark.parametrize(
+    "change", [{"visual_fingerprint": "another"}, {"positions": "ends"}, {"frames": 8}]
+)
 def test_another_tower_or_sampling_is_not_taken_for_it(change: dict[str, object]) -> None:
     card = read_checkpoint(ASSETS / "models" / "clip").card
     assert shipped_embeddings(card.replace(precision="bf16"))  # whatever the precision

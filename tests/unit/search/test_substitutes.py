@@ -9,7 +9,12 @@ from nt2vr.models.open_clip_encoder import WORD
 from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.embed_query import known_substitute, substitutes, with_words
 
-SYNONYMS = {"kid": "boy or girl", "someone": "person", "jog": "run", "guitarist": "person playing the guitar"}
+SYNONYMS = {
+    "kid": "boy or girl",
+    "someone": "person",
+    "jog": "run",
+    "guitarist": "person playing the guitar",
+}
 CAPTIONS = "a the and is not dog cat man boy girl person dancing running guitar playing"
 
 
@@ -20,10 +25,14 @@ class Reader:
         self.known = set(known.split())
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
-        return tuple(word for word in dict.fromkeys(WORD.findall(text.lower())) if word not in self.known)
+        return tuple(
+            word for word in dict.fromkeys(WORD.findall(text.lower())) if word not in self.known
+        )
 
 
-def read(query: Query, literal: Collection[str] = (), **models: Reader) -> dict[str, tuple[Query, dict[str, str]]]:
+def read(
+    query: Query, literal: Collection[str] = (), **models: Reader
+) -> dict[str, tuple[Query, dict[str, str]]]:
     """Return by model the query as asked, and the words replaced."""
     encoders: dict[str, Any] = models or {"small": Reader(CAPTIONS)}
     found = substitutes(query, encoders, SYNONYMS, literal)
@@ -43,12 +52,16 @@ def read(query: Query, literal: Collection[str] = (), **models: Reader) -> dict[
         ("qwxz", None),
     ],
 )
-def test_an_unknown_word_becomes_a_known_form_or_else_a_known_synonym(word: str, substitute: str | None) -> None:
+def test_an_unknown_word_becomes_a_known_form_or_else_a_known_synonym(
+    word: str, substitute: str | None
+) -> None:
     assert known_substitute(word, set(CAPTIONS.split()).__contains__, SYNONYMS) == substitute
 
 
 def test_the_sentence_and_its_parts_are_read_alike() -> None:
-    query = Query("kids dance, no dogs", ("kids dance",), ("dogs",), (Span(12, 14),), (Span(15, 19),))
+    query = Query(
+        "kids dance, no dogs", ("kids dance",), ("dogs",), (Span(12, 14),), (Span(15, 19),)
+    )
     asked, read_as = read(query)["small"]
     assert asked == Query("boy or girl dancing, no dog", ("boy or girl dancing",), ("dog",))
     assert read_as == {"kids": "boy or girl", "dance": "dancing", "dogs": "dog"}
@@ -64,7 +77,9 @@ def test_models_that_do_not_know_a_word_are_asked_for_the_same_one() -> None:
 
 
 def test_literal_words_are_left_as_typed() -> None:
-    asked, read_as = read(Query("dogs and kids", ("dogs and kids",)), literal=["Kids", "red"])["small"]
+    asked, read_as = read(Query("dogs and kids", ("dogs and kids",)), literal=["Kids", "red"])[
+        "small"
+    ]
     assert (asked.text, read_as) == ("dog and kids", {"dogs": "dog"})
 
 
@@ -82,13 +97,20 @@ def test_negation_words_and_words_outside_the_parts_stay() -> None:
         ("a  kid", {"kid": "boy"}, "a  boy"),
     ],
 )
-def test_whole_words_are_replaced_with_their_article(text: str, read_as: dict[str, str], expected: str) -> None:
+def test_whole_words_are_replaced_with_their_article(
+    text: str, read_as: dict[str, str], expected: str
+) -> None:
     assert with_words(Query(text), read_as).text == expected
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("🐶 no 🐱", "dog no cat"), ("🐶🚫🐱", "dog no cat"), ("a ❤️ on a 🐶", "a ❤️ on a dog"), ("🐶🐶", "dog dog")],
+    [
+        ("🐶 no 🐱", "dog no cat"),
+        ("🐶🚫🐱", "dog no cat"),
+        ("a ❤️ on a 🐶", "a ❤️ on a dog"),
+        ("🐶🐶", "dog dog"),
+    ],
 )
 def test_emoji_are_read_as_words_apart_from_what_is_beside_them(text: str, expected: str) -> None:
     encoders: dict[str, Any] = {"small": Reader("dog cat no a on")}

@@ -39,8 +39,13 @@ class KeywordEncoder(TextEncoder):
         self.card = card or Card("keywords")
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        rows = np.array([[word in re.findall("[a-z]+", text) for word in KEYWORDS] for text in texts], np.float32)
-        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
+        rows = np.array(
+            [[word in re.findall("[a-z]+", text) for word in KEYWORDS] for text in texts],
+            np.float32,
+        )
+        return np.asarray(
+            rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32
+        )
 
 
 def gallery_of(frames: Any) -> EmbeddedGallery:
@@ -48,14 +53,18 @@ def gallery_of(frames: Any) -> EmbeddedGallery:
     means = frames.mean(axis=1)
     clips = (means / np.linalg.norm(means, axis=1, keepdims=True)).astype(np.float32)
     videos = tuple(Video(f"clip {n}", Path(f"{n}.webm")) for n in range(len(frames)))
-    return EmbeddedGallery(Gallery("g", videos), clips, ExactIndex(4), (), frames, np.arange(len(frames)))
+    return EmbeddedGallery(
+        Gallery("g", videos), clips, ExactIndex(4), (), frames, np.arange(len(frames))
+    )
 
 
 GALLERY = gallery_of([[[H, H, 0, 0], [0, 0, 1, 0]]])
 
 
 def parts_of(query: Query, system: System, encoder: KeywordEncoder) -> Parts:
-    sentence, wanted, *unwanted = encoder.encode_text([query.text, " ".join(query.wanted), *query.unwanted])
+    sentence, wanted, *unwanted = encoder.encode_text(
+        [query.text, " ".join(query.wanted), *query.unwanted]
+    )
     strength = system.strength_for(encoder.card)
     return Parts(sentence, wanted, np.array(unwanted).reshape(-1, 4), strength, anchor_of(encoder))
 
@@ -89,7 +98,9 @@ def test_frames_have_their_own_scores_whose_mean_is_not_the_clips() -> None:
     assert found.frames == pytest.approx((2 / sqrt(6), 1 / sqrt(3)))
     assert found.score == pytest.approx((1 + H) / sqrt(3))
     assert np.mean(found.frames) < (found.score or 0) - 0.2
-    assert np.mean(found.frames) / H == pytest.approx(found.score)  # scaled by the length of the mean
+    assert np.mean(found.frames) / H == pytest.approx(
+        found.score
+    )  # scaled by the length of the mean
 
 
 def test_the_share_of_a_word_is_the_score_less_the_score_without_it() -> None:
@@ -111,15 +122,21 @@ def test_the_parts_of_boolean_add_up_and_the_sentence_stands_beside_them() -> No
     sentence, wanted, unwanted = found.parts
     assert (sentence.weight, sentence.contribution) == (None, None)
     assert (wanted.similarity, wanted.weight, wanted.contribution) == pytest.approx((H, 1, H))
-    assert (unwanted.similarity, unwanted.weight, unwanted.contribution) == pytest.approx((H, -0.5, -H / 2))
+    assert (unwanted.similarity, unwanted.weight, unwanted.contribution) == pytest.approx(
+        (H, -0.5, -H / 2)
+    )
 
 
 def test_anchored_takes_the_sentences_share_of_the_unwanted_part_and_adds_the_anchor() -> None:
     encoder = KeywordEncoder(Card("keywords", exclusion={"lambda": 2.0, "anchor": ["man", "dog"]}))
     sentence, wanted, unwanted, anchor = why(System("CLIP", "anchored"), encoder=encoder).parts
     assert sentence.weight == pytest.approx(1) and wanted.weight is None
-    assert unwanted.weight == pytest.approx(-2 / sqrt(3))  # the sentence's cosine with "sing" is 1/√3
-    assert anchor.role == "anchor" and (anchor.weight, anchor.similarity) == pytest.approx((2, 0.25))
+    assert unwanted.weight == pytest.approx(
+        -2 / sqrt(3)
+    )  # the sentence's cosine with "sing" is 1/√3
+    assert anchor.role == "anchor" and (anchor.weight, anchor.similarity) == pytest.approx(
+        (2, 0.25)
+    )
 
 
 @pytest.mark.parametrize("strategy", sorted(STRATEGIES))
@@ -136,8 +153,12 @@ def test_the_parts_that_a_system_uses_add_up_to_the_score(strategy: str, query: 
     strength = STRENGTHS[strategy].default if strategy in STRENGTHS else None
     found = why(System("CLIP", strategy, strength), query)
     assert not found.notice
-    assert sum(part.contribution or 0 for part in found.parts) == pytest.approx(found.score, abs=1e-5)
-    assert {part.role for part in found.parts if part.weight is not None} <= {*STRATEGIES[strategy].uses}
+    assert sum(part.contribution or 0 for part in found.parts) == pytest.approx(
+        found.score, abs=1e-5
+    )
+    assert {part.role for part in found.parts if part.weight is not None} <= {
+        *STRATEGIES[strategy].uses
+    }
 
 
 def test_words_are_those_that_the_model_was_asked() -> None:
@@ -152,5 +173,9 @@ def test_words_are_those_that_the_model_was_asked() -> None:
 def test_a_clip_that_is_not_in_the_gallery_or_a_system_without_a_query_has_no_score() -> None:
     none = why(System("CLIP"), vector=None)
     assert (none.score, none.notice) == (None, NOT_SEARCHED)
-    answer = Answer(QUERY, (Ranking(System("CLIP"), (), gallery=GALLERY, vector=np.ones(4, np.float32)),) * 3)
-    assert [each.score for each in explain(answer, "nowhere", lambda _: KeywordEncoder(), [0, 2])] == [None, None]
+    answer = Answer(
+        QUERY, (Ranking(System("CLIP"), (), gallery=GALLERY, vector=np.ones(4, np.float32)),) * 3
+    )
+    assert [
+        each.score for each in explain(answer, "nowhere", lambda _: KeywordEncoder(), [0, 2])
+    ] == [None, None]

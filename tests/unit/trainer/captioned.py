@@ -7,7 +7,13 @@ from pathlib import Path
 from PIL import Image
 
 WHO = ("a man", "a woman", "a girl", "a dog")
-DEEDS = ("playing the guitar", "eating an apple", "riding a horse", "reading a book", "holding an umbrella")
+DEEDS = (
+    "playing the guitar",
+    "eating an apple",
+    "riding a horse",
+    "reading a book",
+    "holding an umbrella",
+)
 
 
 def write_captioned_pictures(folder: Path, count: int) -> None:

@@ -18,7 +18,9 @@ def noise(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray
     """Return frames that only their scene decides: (N, F, S, S, 3)."""
     size = (num_frames, framing.size, framing.size, 3)
     seeds = (zlib.crc32(json.dumps(scene.to_dict()).encode()) for scene in scenes)
-    return np.stack([np.random.default_rng(seed).integers(0, 256, size, np.uint8) for seed in seeds])
+    return np.stack(
+        [np.random.default_rng(seed).integers(0, 256, size, np.uint8) for seed in seeds]
+    )
 
 
 @pytest.fixture(autouse=True)

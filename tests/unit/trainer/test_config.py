@@ -46,19 +46,25 @@ def test_shipped_configs_can_be_trained(path: Path) -> None:
 
 
 def test_the_reference_of_fields_is_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == reference(), "Run python -m tests.training_fields --write"
+    assert PAGE.read_text(encoding="utf-8") == reference(), (
+        "Run python -m tests.training_fields --write"
+    )
 
 
 def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = {**SMALL_MODEL, "vision_cfg": {**SMALL_MODEL["vision_cfg"], "image_size": 48}}
     (tmp_path / "base").mkdir()
-    (tmp_path / "base" / "open_clip_config.json").write_text(json.dumps({"model_cfg": model, "preprocess_cfg": {}}))
+    (tmp_path / "base" / "open_clip_config.json").write_text(
+        json.dumps({"model_cfg": model, "preprocess_cfg": {}})
+    )
     monkeypatch.setenv("HOME", str(tmp_path))
     assert TrainConfig(base="~/base").encoder.image_size == 48
     assert TrainConfig(base="~/base").encoder.base_folder == tmp_path / "base"
     assert TrainConfig(base="~/base", model=SMALL_MODEL).encoder.image_size == 112
     assert TrainConfig().encoder.model_cfg == SMALL_MODEL
-    with pytest.raises(ConfigError, match=r"The base ~/gone cannot be read .* Choose a checkpoint folder"):
+    with pytest.raises(
+        ConfigError, match=r"The base ~/gone cannot be read .* Choose a checkpoint folder"
+    ):
         _ = TrainConfig(base="~/gone").encoder.image_size
 
 
@@ -71,7 +77,10 @@ def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.M
         ({"epochs": 0}, "epochs must be at least 1, not 0"),
         ({"flip": 1}, "flip must be true or false, not 1"),
         ({"batch_size": 1}, "batch_size must be from 2 to the number of clips"),
-        ({"batch_size": 64, "num_clips": 32}, r"batch_size must be from 2 to the number of clips or captions \(32\)"),
+        (
+            {"batch_size": 64, "num_clips": 32},
+            r"batch_size must be from 2 to the number of clips or captions \(32\)",
+        ),
         ({"frames_per_step": 5}, "frames_per_step"),
         ({"learning_rate": 0}, "learning_rate must be above 0"),
         ({"decay": float("inf")}, "decay must be a finite number"),
@@ -79,23 +88,34 @@ def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.M
         ({"precision": "fp8"}, "precision must be 'auto', 'fp32' or 'bf16', not 'fp8'"),
         ({"train": "text"}, "needs a base whose other towers"),
         ({"keep_tokens": True}, "needs a base whose tokens"),
-        ({"keep_head": True, "base": "x", "train": "head"}, "needs a base whose pooling can be frozen while"),
+        (
+            {"keep_head": True, "base": "x", "train": "head"},
+            "needs a base whose pooling can be frozen while",
+        ),
         ({"data": ""}, "Enter world, or the path"),
         ({"num_captions": 40_000}, "num_captions is for datasets and at least batch_size"),
         ({"sentences": {"fragment": 1, "not": 0}}, "grammar makes no fragments. Add another kind"),
-        ({"num_clips": 100, "batch_size": 20, "accumulate": 6}, r"accumulate \(6\) must not exceed .* \(5\)"),
+        (
+            {"num_clips": 100, "batch_size": 20, "accumulate": 6},
+            r"accumulate \(6\) must not exceed .* \(5\)",
+        ),
         ({"monitor": "loss"}, "monitor must be 'original/MIR', .*, not 'loss'"),
         ({"sentences": {"never": 1}}, "sentences.never must be 'negated', 'composed'"),
         ({"sentences": {"not": "1"}}, "sentences.not must be a number"),
         ({"sentences": {"not": 0}}, "At least one of the shares of sentences"),
-        ({"not_epochs": 1, "sentences": {"composed": 1}}, 'not_epochs needs sentences of the kind "not"'),
+        (
+            {"not_epochs": 1, "sentences": {"composed": 1}},
+            'not_epochs needs sentences of the kind "not"',
+        ),
         ({"losses": {"bnl": 3}}, "losses.bnl must be a mapping such as"),
         ({"model": {"embed_dim": 8}}, "must have embed_dim, vision_cfg and text_cfg"),
         ({"name": " "}, "must have 1 to 100 printable characters"),
         ([], "one JSON object"),
     ],
 )
-def test_what_cannot_be_used_is_refused_in_one_sentence(tmp_path: Path, data: Any, message: str) -> None:
+def test_what_cannot_be_used_is_refused_in_one_sentence(
+    tmp_path: Path, data: Any, message: str
+) -> None:
     path = tmp_path / "config.json"
     path.write_text(json.dumps(data))
     with pytest.raises(ConfigError, match=message) as caught:
@@ -103,7 +123,9 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(tmp_path: Path, data: An
     assert "\n" not in str(caught.value)
 
 
-def test_presets_are_checked_against_own_videos_before_torch_is_imported(tmp_path: Path, write_video: Any) -> None:
+def test_presets_are_checked_against_own_videos_before_torch_is_imported(
+    tmp_path: Path, write_video: Any
+) -> None:
     write_tiny(tmp_path / "base")
     (tmp_path / "data").mkdir()
     for number in range(10):
@@ -123,18 +145,27 @@ for preset in {("clip", "clip-neg", *FOR_VIDEOS)!r}:
         print(error)
 assert "torch" not in sys.modules
 """
-    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     clip, neg, *others = said.splitlines()
     for sentence in (clip, neg):
-        assert "as only the built-in world tells. For data, choose the preset own-videos or clip-star" in sentence
+        assert (
+            "as only the built-in world tells. For data, choose the preset own-videos or clip-star"
+            in sentence
+        )
     assert others == ["fits"] * len(FOR_VIDEOS)
 
 
 def test_captions_alone_fit_the_preset_that_is_named(tmp_path: Path) -> None:
     write_tiny(tmp_path / "base")
     (tmp_path / "captions.txt").write_text("a man sings\na dog runs\n")
-    config = TrainConfig(base=str(tmp_path / "base"), train="text", data=str(tmp_path / "captions.txt"))
-    with pytest.raises(ConfigError, match=r"which contrastive cannot do without. Choose the preset teach-text"):
+    config = TrainConfig(
+        base=str(tmp_path / "base"), train="text", data=str(tmp_path / "captions.txt")
+    )
+    with pytest.raises(
+        ConfigError, match=r"which contrastive cannot do without. Choose the preset teach-text"
+    ):
         resolved(config)
     resolved(config.replace(losses=load_config(preset_files()[FOR_CAPTIONS[0]]).objective.losses))
 
@@ -153,7 +184,9 @@ def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
     for typed in ("vit-b-32/openai", "ViT-B-32 / openai"):  # the name of a model
         base = resolved(TrainConfig(base=typed), tmp_path / "data").encoder.base
         assert base == str(tmp_path / "data" / "models" / "ViT-B-32--openai")
-    assert resolved(TrainConfig(base="clip"), tmp_path / "data").encoder.base == str(ASSETS / "models" / "clip")
+    assert resolved(TrainConfig(base="clip"), tmp_path / "data").encoder.base == str(
+        ASSETS / "models" / "clip"
+    )
     with pytest.raises(ConfigError, match="No model or checkpoint folder is called 'CLIP-neq'"):
         resolved(TrainConfig(base="CLIP-neq"), tmp_path / "data")
     (tmp_path / "clip-neg").mkdir()  # hides no preset
@@ -203,7 +236,9 @@ def test_a_config_cannot_be_changed_from_outside() -> None:
         config.replace(epochs=0)
 
 
-@pytest.mark.parametrize("text", [None, "", "{", "\udcff"], ids=["missing", "empty", "cut off", "no text"])
+@pytest.mark.parametrize(
+    "text", [None, "", "{", "\udcff"], ids=["missing", "empty", "cut off", "no text"]
+)
 def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / "config.json").write_bytes(text.encode(errors="surrogateescape"))

@@ -44,18 +44,31 @@ from trainer.losses import build_losses
 from trainer.runs.run_folder import RunFolder
 
 slow = pytest.mark.slow  # starts processes that import torch
-VIT = {**TINY, "vision_cfg": {"image_size": 64, "patch_size": 32, "width": 16, "head_width": 8, "layers": 1}}
+VIT = {
+    **TINY,
+    "vision_cfg": {"image_size": 64, "patch_size": 32, "width": 16, "head_width": 8, "layers": 1},
+}
 LOSSES = ("contrastive", "retrieval", "bnl", "composed")
-multiprocessing.set_forkserver_preload(["trainer.loop", "tests.tiny"])  # imports torch once for both
+multiprocessing.set_forkserver_preload(
+    ["trainer.loop", "tests.tiny"]
+)  # imports torch once for both
 KINDS = ("text", "visual", "all", "accumulated")
 KEPT = {"4 kept": 0.5, "2 kept": 0.25}  # share of the 8 captions of a batch
 HEADS: dict[str, Towers] = {"head": "head", "head and all": "all"}
-CASES = [(kind, loss) for kind in KINDS for loss in LOSSES] + [(kind, "distill") for kind in ("text", *KEPT)]
+CASES = [(kind, loss) for kind in KINDS for loss in LOSSES] + [
+    (kind, "distill") for kind in ("text", *KEPT)
+]
 CASES += [(kind, loss) for kind in HEADS for loss in ("contrastive", "composed")]
 
 
 def config_of(kind: str, base: Path) -> TrainConfig:
-    train: Towers = "text" if kind in ("text", *KEPT) else "visual" if kind == "visual" else HEADS.get(kind, "all")
+    train: Towers = (
+        "text"
+        if kind in ("text", *KEPT)
+        else "visual"
+        if kind == "visual"
+        else HEADS.get(kind, "all")
+    )
     return TrainConfig(
         base=str(base),
         train=train,
@@ -150,7 +163,8 @@ def tokens_of(folder: Path) -> Tensor:
     """Return which token rows are in use once each process has named the texts of its stripe."""
     learner = Learner(config_of("all", folder / "base").replace(base="", model=VIT))
     learner.prepare_tokens(
-        ["a red kite", "two dogs sleep"][row] for row in range(distributed.rank(), 2, distributed.world_size())
+        ["a red kite", "two dogs sleep"][row]
+        for row in range(distributed.rank(), 2, distributed.world_size())
     )
     return token_embeddings(learner.model).any(dim=1)
 
@@ -158,14 +172,20 @@ def tokens_of(folder: Path) -> Tensor:
 def one_of_two(rank: int, folder: Path) -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
-    facts: dict[str, Any] = {"agree": [distributed.agree(flag) for flag in (False, rank == 1)], "refused": ""}
+    facts: dict[str, Any] = {
+        "agree": [distributed.agree(flag) for flag in (False, rank == 1)],
+        "refused": "",
+    }
     facts["gathered"] = distributed.gather(torch.tensor([rank == 1, True])).tolist()
     try:
         Learner(TrainConfig(model=TINY, batch_size=7))
     except ConfigError as error:
         facts["refused"] = str(error)
     read, tokens = read_in_an_epoch(folder), tokens_of(folder)
-    torch.save({"found": gradients(folder), "facts": facts, "read": read, "tokens": tokens}, folder / f"{rank}.pt")
+    torch.save(
+        {"found": gradients(folder), "facts": facts, "read": read, "tokens": tokens},
+        folder / f"{rank}.pt",
+    )
     dist.destroy_process_group()
 
 
@@ -206,20 +226,28 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     world_clips("train", 24, 2, Framing(64), 0, folder / "frames")
     start_processes(one_of_two, (folder,), nprocs=2, start_method="forkserver")  # type: ignore[no-untyped-call]
     torch.save(gradients(folder), folder / "one.pt")
-    torch.save({"read": read_in_an_epoch(folder), "tokens": tokens_of(folder)}, folder / "one_read.pt")
+    torch.save(
+        {"read": read_in_an_epoch(folder), "tokens": tokens_of(folder)}, folder / "one_read.pt"
+    )
     return folder
 
 
 @slow
 @pytest.mark.parametrize(("kind", "loss"), CASES)
-def test_two_processes_learn_what_one_does_from_the_same_batch(folder: Path, kind: str, loss: str) -> None:
+def test_two_processes_learn_what_one_does_from_the_same_batch(
+    folder: Path, kind: str, loss: str
+) -> None:
     alone = torch.load(folder / "one.pt")[f"{kind} {loss}"]
     for rank in (0, 1):
         together = torch.load(folder / f"{rank}.pt")["found"][f"{kind} {loss}"]
         assert together.keys() == alone.keys()
-        assert any(gradient.abs().max() > 1e-6 for name, gradient in alone.items() if name != "loss")
+        assert any(
+            gradient.abs().max() > 1e-6 for name, gradient in alone.items() if name != "loss"
+        )
         for name, value in alone.items():
-            torch.testing.assert_close(together[name], value, rtol=1e-4, atol=1e-6, msg=partial("{}: {}".format, name))
+            torch.testing.assert_close(
+                together[name], value, rtol=1e-4, atol=1e-6, msg=partial("{}: {}".format, name)
+            )
 
 
 @slow
@@ -228,19 +256,30 @@ def test_a_run_of_two_processes_as_a_person_starts_it(
 ) -> None:
     config = config_of("visual", folder / "base").replace(epochs=1, validation_clips=6, log_every=1)
     save_config(config, tmp_path / "config.json")
-    torchrun = [sys.executable, *"-m torch.distributed.run --standalone --nproc_per_node 2 -m trainer".split()]
-    arguments = [[str(tmp_path / name), "--config", str(tmp_path / "config.json")] for name in ("one", "two")]
+    torchrun = [
+        sys.executable,
+        *"-m torch.distributed.run --standalone --nproc_per_node 2 -m trainer".split(),
+    ]
+    arguments = [
+        [str(tmp_path / name), "--config", str(tmp_path / "config.json")] for name in ("one", "two")
+    ]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([*torchrun, *arguments[1]], cwd=ROOT, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [*torchrun, *arguments[1]], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
     two = RunFolder(tmp_path / "two")
     assert done.returncode == 0, f"{done.stderr}\n{two.log.read_text() if two.log.exists() else ''}"
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # leaves pytest's own handlers in place
     one = RunFolder(tmp_path / "one")
     assert main(arguments[0]) == 0, one.log.read_text()
     assert_ended(two, "finished")
-    lines = [[json.loads(line) for line in run.metrics.read_text().splitlines()] for run in (one, two)]
+    lines = [
+        [json.loads(line) for line in run.metrics.read_text().splitlines()] for run in (one, two)
+    ]
     assert len(lines[0]) == len(lines[1]) == 5
     for alone, together in zip(*lines, strict=True):
         assert together == pytest.approx(alone, rel=1e-3)
     assert two.log.read_text().count("The run has finished") == 1
-    assert sorted(path.name for path in two.path.iterdir()) == sorted(path.name for path in one.path.iterdir())
+    assert sorted(path.name for path in two.path.iterdir()) == sorted(
+        path.name for path in one.path.iterdir()
+    )

@@ -18,7 +18,9 @@ from trainer.runs.run_folder import RunFolder
 CONFIG = SMALL.replace(num_frames=1)
 
 
-@pytest.mark.parametrize("free", [100_000, 1_000_000, 4_000_000, 12_000_000])  # stops at frames, checkpoint, state
+@pytest.mark.parametrize(
+    "free", [100_000, 1_000_000, 4_000_000, 12_000_000]
+)  # stops at frames, checkpoint, state
 def test_a_full_disk_is_one_sentence_and_leaves_no_partial_file(tmp_path: Path, free: int) -> None:
     runs = tmp_path / "disk"
     runs.mkdir()
@@ -26,7 +28,10 @@ def test_a_full_disk_is_one_sentence_and_leaves_no_partial_file(tmp_path: Path, 
         run = run_training(CONFIG, runs / "tiny", "failed")
         status = run.status()
         assert status and status.error
-        assert status.error == f"The disk of {runs / 'tiny'} is full. Free some space, then resume the run."
+        assert (
+            status.error
+            == f"The disk of {runs / 'tiny'} is full. Free some space, then resume the run."
+        )
         assert not [path for path in runs.rglob(".*partial*")]
 
 
@@ -48,8 +53,12 @@ def test_a_run_that_would_fill_the_disk_is_refused_before_it_starts(
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2_000_000_000))
     started: list[RunFolder] = []
     monkeypatch.setattr(manager_module, "_launch", lambda run, _: started.append(run))
-    config = TrainConfig(name="Long", epochs=epochs)  # 25 MB each, 12 times that for saved states, 0.3 GB of frames
-    refusal = pytest.raises(ConfigError, match=r"^Training 300 epochs of Long needs about 8\.1 GB.* 2\.0 GB left")
+    config = TrainConfig(
+        name="Long", epochs=epochs
+    )  # 25 MB each, 12 times that for saved states, 0.3 GB of frames
+    refusal = pytest.raises(
+        ConfigError, match=r"^Training 300 epochs of Long needs about 8\.1 GB.* 2\.0 GB left"
+    )
     with nullcontext() if starts else refusal:
         RunManager(tmp_path / "runs").start(config)
     assert bool(started) == starts == bool(list(tmp_path.glob("runs/*")))

@@ -17,7 +17,10 @@ from trainer.learner import Learner
 from trainer.loop import prefetched, train
 from trainer.runs.run_folder import RunFolder
 
-pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")]
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"),
+]
 LOSSES = {"retrieval": {}, "bnl": {"weight": 1e-3}}
 CONFIG = SMALL.replace(
     name="Small", model=SMALL_VIT, num_clips=16, losses=LOSSES, learning_rate=1e-3, precision="fp32"
@@ -29,7 +32,9 @@ AS_ON_CPU = 2e-3  # of losses in fp32 without TF32, relative
 @pytest.fixture(scope="module")
 def clips(tmp_path_factory: pytest.TempPathFactory) -> tuple[Clips, Clips]:
     cache = tmp_path_factory.mktemp("frames")
-    return world_clips("train", 16, 2, Framing(224), 0, cache), world_clips("validation", 4, 2, Framing(224), 0, cache)
+    return world_clips("train", 16, 2, Framing(224), 0, cache), world_clips(
+        "validation", 4, 2, Framing(224), 0, cache
+    )
 
 
 def losses_of(run: RunFolder) -> list[float]:

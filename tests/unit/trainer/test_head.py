@@ -69,9 +69,15 @@ def config(base: Path) -> TrainConfig:
     )
 
 
-@pytest.mark.parametrize(("train_", "pooling"), [("head", "attention"), ("text", "seqTransf"), ("all", "seqTransf")])
-def test_the_pooling_learns_with_the_towers_that_are_chosen(train_: Any, pooling: Any, config: TrainConfig) -> None:
-    config = config.replace(train=train_, pooling=pooling, frames_per_step=2, weight_decay=0.0, warmup_steps=0)
+@pytest.mark.parametrize(
+    ("train_", "pooling"), [("head", "attention"), ("text", "seqTransf"), ("all", "seqTransf")]
+)
+def test_the_pooling_learns_with_the_towers_that_are_chosen(
+    train_: Any, pooling: Any, config: TrainConfig
+) -> None:
+    config = config.replace(
+        train=train_, pooling=pooling, frames_per_step=2, weight_decay=0.0, warmup_steps=0
+    )
     learner, clips = Learner(config), ordered(48, 0)
     prepare(learner, clips, lambda: False)
     before = {name: value.clone() for name, value in learner.model.state_dict().items()}
@@ -80,17 +86,25 @@ def test_the_pooling_learns_with_the_towers_that_are_chosen(train_: Any, pooling
     for batch in epoch_batches(clips, config, 1):
         learner.step([batch])
     after = learner.model.state_dict()
-    changed = {name for name, value in after.items() if not torch.equal(value, before[name])} - {"logit_scale"}
+    changed = {name for name, value in after.items() if not torch.equal(value, before[name])} - {
+        "logit_scale"
+    }
     towers = {"visual" if name.startswith("visual.") else "text" for name in changed}
     assert towers == {"head": set(), "text": {"text"}, "all": {"text", "visual"}}[train_]
-    assert any(not torch.equal(value, head[name]) for name, value in learner.pooling.state_dict().items())
+    assert any(
+        not torch.equal(value, head[name]) for name, value in learner.pooling.state_dict().items()
+    )
 
 
-def test_a_pooling_that_is_kept_pools_the_clips_once_and_stays_as_it_is(config: TrainConfig, tmp_path: Path) -> None:
+def test_a_pooling_that_is_kept_pools_the_clips_once_and_stays_as_it_is(
+    config: TrainConfig, tmp_path: Path
+) -> None:
     run, clips = RunFolder(tmp_path / "head"), ordered(48, 0)
     run.path.mkdir()
     assert train(Learner(config.replace(epochs=1)), run, clips, ordered(12, 1)) == "finished"
-    kept = config.replace(base=str(run.checkpoint(1)), train="text", keep_head=True, num_frames=2, pooling="base")
+    kept = config.replace(
+        base=str(run.checkpoint(1)), train="text", keep_head=True, num_frames=2, pooling="base"
+    )
     learner = Learner(kept)
     prepare(learner, clips, lambda: False)
     base = read_checkpoint(run.checkpoint(1))
@@ -108,14 +122,21 @@ def test_a_pooling_that_is_kept_pools_the_clips_once_and_stays_as_it_is(config: 
             Learner(kept.replace(**changes))
 
 
-def test_the_loss_order_teaches_a_text_tower_with_a_pooling_that_is_kept(config: TrainConfig, tmp_path: Path) -> None:
+def test_the_loss_order_teaches_a_text_tower_with_a_pooling_that_is_kept(
+    config: TrainConfig, tmp_path: Path
+) -> None:
     """It pools the frames in another order, and nothing else is pooled at each step."""
     folder = tmp_path / "base"
     folder.mkdir()
-    assert train(Learner(config.replace(epochs=1)), RunFolder(folder), ordered(48, 0), ordered(12, 1)) == "finished"
+    assert (
+        train(Learner(config.replace(epochs=1)), RunFolder(folder), ordered(48, 0), ordered(12, 1))
+        == "finished"
+    )
     base = RunFolder(folder).checkpoint(1)
     losses: dict[str, Any] = {"contrastive": {}, "order": {}}
-    config = config.replace(base=str(base), train="text", keep_head=True, pooling="base", losses=losses, num_clips=48)
+    config = config.replace(
+        base=str(base), train="text", keep_head=True, pooling="base", losses=losses, num_clips=48
+    )
     clips = world_clips("train", 48, config.frames.num_frames, Framing(64), 0, tmp_path)
     learner = Learner(config)
     prepare_inputs(learner, clips)
@@ -135,22 +156,30 @@ def test_the_loss_order_teaches_a_text_tower_with_a_pooling_that_is_kept(config:
 
 def test_the_pooling_has_a_learning_rate_of_its_own(config: TrainConfig) -> None:
     learner = Learner(config.replace(learning_rate=1e-4, head_learning_rate=1e-2, warmup_steps=0))
-    rates = {id(p): group["lr"] for group in learner.optimizer.param_groups for p in group["params"]}
+    rates = {
+        id(p): group["lr"] for group in learner.optimizer.param_groups for p in group["params"]
+    }
     assert {rates[id(p)] for p in learner.pooling.parameters()} == {1e-2}
     assert {rates[id(p)] for p in learner.model.parameters() if p.requires_grad} == {1e-4}
     assert len(Learner(config.replace(pooling="mean")).optimizer.param_groups) == 2
 
 
-def test_a_pooling_starts_from_the_bases_if_that_has_the_same(config: TrainConfig, tmp_path: Path) -> None:
+def test_a_pooling_starts_from_the_bases_if_that_has_the_same(
+    config: TrainConfig, tmp_path: Path
+) -> None:
     learner = Learner(config)
     for parameter in learner.pooling.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     card = Card("Base", frames=2, pooling="unit_seqTransf")
-    write_checkpoint(tmp_path / "base", learner.model, TINY, {}, card, fp16=False, pooling=learner.pooling)
+    write_checkpoint(
+        tmp_path / "base", learner.model, TINY, {}, card, fp16=False, pooling=learner.pooling
+    )
     config = config.replace(base=str(tmp_path / "base"))
     for pooling in ("base", "unit_seqTransf"):
         again = Learner(config.replace(pooling=pooling)).pooling.state_dict()
-        assert all(torch.equal(again[name], value) for name, value in learner.pooling.state_dict().items())
+        assert all(
+            torch.equal(again[name], value) for name, value in learner.pooling.state_dict().items()
+        )
     assert not Learner(config.replace(pooling="mean")).pooling.state_dict()
     with pytest.raises(ConfigError, match="num_frames"):
         Learner(config.replace(num_frames=3))
@@ -159,23 +188,38 @@ def test_a_pooling_starts_from_the_bases_if_that_has_the_same(config: TrainConfi
 def test_the_loss_over_seqtransf_is_that_of_clip4clip() -> None:
     given = {name: torch.from_numpy(array) for name, array in papers_reference("c4c_").items()}
     pooling = SequenceTransformer(16, 8, heads=2).double()
-    weights = {name.removeprefix("c4c_w_"): value for name, value in given.items() if name.startswith("c4c_w_")}
+    weights = {
+        name.removeprefix("c4c_w_"): value
+        for name, value in given.items()
+        if name.startswith("c4c_w_")
+    }
     pooling.load_state_dict(weights | {"positions": given["c4c_pos"]})
     texts = normalize(given["c4c_texts"], dim=-1)
     for kind, is_frame in (("masked", given["c4c_mask"] > 0), ("full", None)):
-        batch = EmbeddedBatch(pooling(given["c4c_frames"], is_frame), texts, given["c4c_logit_scale"])
-        assert ContrastiveLoss()(batch).item() == pytest.approx(given[f"c4c_seqTransf_{kind}_loss"].item(), abs=1e-9)
+        batch = EmbeddedBatch(
+            pooling(given["c4c_frames"], is_frame), texts, given["c4c_logit_scale"]
+        )
+        assert ContrastiveLoss()(batch).item() == pytest.approx(
+            given[f"c4c_seqTransf_{kind}_loss"].item(), abs=1e-9
+        )
 
 
 @pytest.mark.parametrize("part", ["optimizer", "model", "head"])
-def test_a_run_saved_with_other_parameters_is_not_gone_on_with(config: TrainConfig, tmp_path: Path, part: str) -> None:
+def test_a_run_saved_with_other_parameters_is_not_gone_on_with(
+    config: TrainConfig, tmp_path: Path, part: str
+) -> None:
     run, steps = RunFolder(tmp_path), iter([False] * (48 + 4) + [True])
-    assert train(Learner(config), run, ordered(48, 0), ordered(12, 1), lambda: next(steps)) == "stopped"
+    assert (
+        train(Learner(config), run, ordered(48, 0), ordered(12, 1), lambda: next(steps))
+        == "stopped"
+    )
     state = torch.load(run.resume, weights_only=True)
     learned = state["learner"][part]
     if part == "optimizer":  # the order in which seqTransf's parameters were registered has changed
         moments = learned["state"]
-        other = next(n for n in moments if moments[n]["exp_avg"].shape != moments[0]["exp_avg"].shape)
+        other = next(
+            n for n in moments if moments[n]["exp_avg"].shape != moments[0]["exp_avg"].shape
+        )
         moments[0], moments[other] = moments[other], moments[0]
     else:
         learned["another"] = learned.pop(next(iter(learned)))

@@ -17,7 +17,9 @@ from trainer.learner import Learner, deepened
 
 TEXTS = ["a man sings", "a dog and not a cat", ""]
 TWO_LAYERS: dict[str, Any] = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": 2}}
-VIT: dict[str, Any] = {  # a separate text tower module, and a visual tower whose layers have the same names
+VIT: dict[
+    str, Any
+] = {  # a separate text tower module, and a visual tower whose layers have the same names
     **TWO_LAYERS,
     "vision_cfg": {"image_size": 64, "layers": 1, "width": 64, "patch_size": 32, "head_width": 32},
     "custom_text": True,
@@ -73,7 +75,9 @@ def test_added_layers_stand_evenly_among_the_base_s_and_change_no_embedding(
     assert found == old
 
 
-def test_added_layers_learn_and_their_checkpoint_has_them(tmp_path: Path, config: TrainConfig) -> None:
+def test_added_layers_learn_and_their_checkpoint_has_them(
+    tmp_path: Path, config: TrainConfig
+) -> None:
     run = run_training(config, tmp_path / "run")
     trained = read_checkpoint(run.checkpoint(1), verify=True)
     assert read_configs(run.checkpoint(1))[0]["text_cfg"]["layers"] == 3
@@ -81,4 +85,6 @@ def test_added_layers_learn_and_their_checkpoint_has_them(tmp_path: Path, config
     assert trained.visual_fingerprint == base.visual_fingerprint
     out = Learner(config).model.transformer.resblocks[2].attn.out_proj.weight
     assert not out.any()
-    assert load_file(run.checkpoint(1) / WEIGHTS)["transformer.resblocks.2.attn.out_proj.weight"].any()
+    assert load_file(run.checkpoint(1) / WEIGHTS)[
+        "transformer.resblocks.2.attn.out_proj.weight"
+    ].any()

@@ -42,12 +42,19 @@ def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
         normalize(torch.randn(size, 8, generator=generator), dim=-1) for _ in range(7)
     )
     parts = PartVectors(
-        wanted, unwanted, torch.arange(size) == 0, unwanted.mean(dim=0), video.mean(dim=0), teacher_caption
+        wanted,
+        unwanted,
+        torch.arange(size) == 0,
+        unwanted.mean(dim=0),
+        video.mean(dim=0),
+        teacher_caption,
     )
     fitting = torch.eye(size, dtype=torch.bool)
     truth = EmbeddedTruth(video.detach(), fitting, fitting.roll(1, 1))
     labels = normalize(torch.randn(size, 8, generator=generator), dim=-1).requires_grad_()
-    turns = (normalize(torch.randn(4, 8, generator=generator), dim=-1).requires_grad_() for _ in range(2))
+    turns = (
+        normalize(torch.randn(4, 8, generator=generator), dim=-1).requires_grad_() for _ in range(2)
+    )
     video.requires_grad_(), caption.requires_grad_()
     inputs: dict[type[Input[Any, Any]], Any] = {
         Negated: EmbeddedNegated(negated.requires_grad_()),
@@ -68,7 +75,10 @@ def with_negatable(batch: EmbeddedBatch, *negatable: bool) -> EmbeddedBatch:
 
 def test_order_compares_each_sentence_and_clip_with_those_of_the_other_order_alone() -> None:
     generator = torch.Generator().manual_seed(2)
-    text, video = (normalize(torch.randn(4, 3, generator=generator, dtype=torch.float64), dim=-1) for _ in range(2))
+    text, video = (
+        normalize(torch.randn(4, 3, generator=generator, dtype=torch.float64), dim=-1)
+        for _ in range(2)
+    )
     batch = EmbeddedBatch(video, video, torch.tensor(5.0), {Order: EmbeddedOrder(text, video)})
     scores = (5 * text @ video.T).tolist()
     costs = [
@@ -82,7 +92,10 @@ def test_order_compares_each_sentence_and_clip_with_those_of_the_other_order_alo
 def test_labels_are_ranked_as_in_plain_loops() -> None:
     """Clip 0 shows words 0 and 1, clip 1 word 1, clip 2 none; word 2 is shown by all, so it says nothing."""
     generator = torch.Generator().manual_seed(1)
-    video, text = (normalize(torch.randn(3, 4, generator=generator, dtype=torch.float64), dim=-1) for _ in range(2))
+    video, text = (
+        normalize(torch.randn(3, 4, generator=generator, dtype=torch.float64), dim=-1)
+        for _ in range(2)
+    )
     shown = torch.tensor([[1, 1, 1], [0, 1, 1], [0, 0, 1]], dtype=torch.bool)
     batch = EmbeddedBatch(video, video, torch.tensor(5.0), {Labels: EmbeddedLabels(text, shown)})
     scores = (5 * video @ text.T).tolist()
@@ -98,10 +111,14 @@ def test_labels_are_ranked_as_in_plain_loops() -> None:
         cost(scores[0][0], [scores[1][0], scores[2][0]]),
         (cost(scores[0][1], [scores[2][1]]) + cost(scores[1][1], [scores[2][1]])) / 2,
     ]
-    assert LabelsLoss()(batch).item() == pytest.approx((sum(of_clips) / 2 + sum(of_words) / 2) / 2, abs=1e-6)
+    assert LabelsLoss()(batch).item() == pytest.approx(
+        (sum(of_clips) / 2 + sum(of_words) / 2) / 2, abs=1e-6
+    )
 
 
-def cosines(video_caption: float, video_negated: float, caption_negated: float, size: int = 1) -> EmbeddedBatch:
+def cosines(
+    video_caption: float, video_negated: float, caption_negated: float, size: int = 1
+) -> EmbeddedBatch:
     """Batch of `size` identical rows with these three cosines."""
     rows = torch.linalg.cholesky(
         torch.tensor(
@@ -124,7 +141,9 @@ def test_contrastive_is_the_mean_of_both_directions() -> None:
     def lost(own: float, all_scores: list[float]) -> float:
         return math.log(sum(math.exp(s) for s in all_scores)) - own
 
-    total = sum(lost(score[i][i], score[i]) + lost(score[i][i], [row[i] for row in score]) for i in range(5))
+    total = sum(
+        lost(score[i][i], score[i]) + lost(score[i][i], [row[i] for row in score]) for i in range(5)
+    )
     assert ContrastiveLoss()(batch).item() == pytest.approx(total / 10, rel=1e-5)
 
 
@@ -187,7 +206,9 @@ def test_captions_that_cannot_be_negated_count_nothing_and_the_others_more(kind:
     masked = with_negatable(four, True, False, False, False)
     single = kind()(one).item()
     assert single > 0
-    assert kind()(masked).item() == pytest.approx(4 * single)  # the same sum as if all four were negatable
+    assert kind()(masked).item() == pytest.approx(
+        4 * single
+    )  # the same sum as if all four were negatable
     assert kind(rescale=False)(masked).item() == pytest.approx(single)
     for rescale in (True, False):  # the mean is over the captions that could be
         assert kind(reduction="mean", rescale=rescale)(masked).item() == pytest.approx(single)
@@ -202,8 +223,12 @@ def denied_scores(scores: list[float], fitting: list[bool], both: list[bool]) ->
     return EmbeddedBatch(text, text, torch.tensor(10.0), {Denied: text, Truth: truth})
 
 
-@pytest.mark.parametrize(("fitting", "both"), [([False, False], [True, False]), ([True, True], [False, False])])
-def test_composed_has_nothing_to_learn_where_no_clip_fits_or_all_do(fitting: list[bool], both: list[bool]) -> None:
+@pytest.mark.parametrize(
+    ("fitting", "both"), [([False, False], [True, False]), ([True, True], [False, False])]
+)
+def test_composed_has_nothing_to_learn_where_no_clip_fits_or_all_do(
+    fitting: list[bool], both: list[bool]
+) -> None:
     batch = denied_scores([0.5, 0.9], fitting, both)
     loss = ComposedLoss()(batch)
     loss.backward()  # type: ignore[no-untyped-call]
@@ -223,10 +248,20 @@ def test_composed_is_that_of_a_plain_loop() -> None:
     for i in range(3):
         right, hard = fitting[i].nonzero()[:, 0].tolist(), both[i].nonzero()[:, 0].tolist()
         wrong = sum(math.exp(s[i][j]) for j in range(9) if j not in right)
-        contrasts.append(sum(math.log((math.exp(s[i][a]) + wrong) / math.exp(s[i][a])) for a in right) / len(right))
+        contrasts.append(
+            sum(math.log((math.exp(s[i][a]) + wrong) / math.exp(s[i][a])) for a in right)
+            / len(right)
+        )
         middle = sum(s[i][a] for a in right) / len(right)
-        hards += [sum(math.log(1 + math.exp(s[i][j] - middle + 0.7)) for j in hard) / len(hard)] if hard else []
-    inputs: dict[type[Input[Any, Any]], Any] = {Denied: text, Truth: EmbeddedTruth(pool, fitting, both)}
+        hards += (
+            [sum(math.log(1 + math.exp(s[i][j] - middle + 0.7)) for j in hard) / len(hard)]
+            if hard
+            else []
+        )
+    inputs: dict[type[Input[Any, Any]], Any] = {
+        Denied: text,
+        Truth: EmbeddedTruth(pool, fitting, both),
+    }
     batch = EmbeddedBatch(pool, text, torch.tensor(7.0), inputs)
     expected = sum(contrasts) / 3 + 1.5 * sum(hards) / len(hards)
     assert len(hards) == 2
@@ -250,13 +285,21 @@ def test_distillation_by_hand() -> None:
     batch = EmbeddedBatch(None, torch.stack((x, x)), torch.tensor(1.0), inputs)
     lost = (1 - 1 / math.sqrt(2) + 1 - 2 / math.sqrt(5)) / 2
     assert DistillLoss(keep=0)(batch).item() == pytest.approx(lost, rel=1e-5)
-    assert DistillLoss(keep=3)(batch).item() == pytest.approx(lost + 3 * 0.5, rel=1e-5)  # one caption has moved
-    assert DistillLoss(alpha=0, keep=0)(batch).item() == pytest.approx((1 - 2 / math.sqrt(5)) / 2, rel=1e-5)
+    assert DistillLoss(keep=3)(batch).item() == pytest.approx(
+        lost + 3 * 0.5, rel=1e-5
+    )  # one caption has moved
+    assert DistillLoss(alpha=0, keep=0)(batch).item() == pytest.approx(
+        (1 - 2 / math.sqrt(5)) / 2, rel=1e-5
+    )
 
 
-def test_losses_that_only_the_world_or_captions_alone_serve_are_those_that_the_config_knows() -> None:
+def test_losses_that_only_the_world_or_captions_alone_serve_are_those_that_the_config_knows() -> (
+    None
+):
     inputs = {name: inputs_of(kind().inputs) for name, kind in LOSSES.items()}
-    assert {name for name, some in inputs.items() if any(one.needs_world for one in some)} == OF_WORLD
+    assert {
+        name for name, some in inputs.items() if any(one.needs_world for one in some)
+    } == OF_WORLD
     assert {name for name, some in inputs.items() if Video not in some} == OF_CAPTIONS
 
 
@@ -280,10 +323,19 @@ def test_losses_add_up_by_their_weights_and_are_told_without() -> None:
         ({"bnl": {"video_pivot": False, "query_pivot": False}}, "Both halves of bnl are off"),
         ({"bnl": {"m1": 0.7}}, "m1 not above m2"),
         ({"bnl": {"m2": "0.6"}}, "m2 of the loss bnl must be a number, not '0.6'"),
-        ({"snl": {"pivot": "text"}}, "pivot of the loss snl must be 'video' or 'query', not 'text'"),
+        (
+            {"snl": {"pivot": "text"}},
+            "pivot of the loss snl must be 'video' or 'query', not 'text'",
+        ),
         ({"contrastive": {"margin": 0.2}}, "no setting 'margin' of the loss contrastive"),
-        ({"contrastive": {"weight": math.nan}}, "weight of the loss contrastive must be a finite number"),
-        ({"contrastive": {"weight": -1}}, "weight of the loss contrastive must be at least 0, not -1"),
+        (
+            {"contrastive": {"weight": math.nan}},
+            "weight of the loss contrastive must be a finite number",
+        ),
+        (
+            {"contrastive": {"weight": -1}},
+            "weight of the loss contrastive must be at least 0, not -1",
+        ),
         ({"contrastive": {"weight": 0}}, "no loss to minimise"),
         ({}, "no loss to minimise"),
     ],

@@ -21,8 +21,14 @@ from trainer.runs.run_folder import RunFolder, read_metrics
 def config(tmp_path: Path) -> TrainConfig:
     write_tiny(tmp_path / "models" / "tiny", "Tiny base")
     write_captioned_pictures(tmp_path / "set", count=80)
-    common: dict[str, Any] = {"base": str(tmp_path / "models" / "tiny"), "model": {}, "train": "text"}
-    return SMALL.replace(**common, data=str(tmp_path / "set"), num_clips=100, num_frames=1, validation_clips=100)
+    common: dict[str, Any] = {
+        "base": str(tmp_path / "models" / "tiny"),
+        "model": {},
+        "train": "text",
+    }
+    return SMALL.replace(
+        **common, data=str(tmp_path / "set"), num_clips=100, num_frames=1, validation_clips=100
+    )
 
 
 def epochs_of(run: RunFolder) -> list[dict[str, float]]:
@@ -42,14 +48,24 @@ def test_the_last_epoch_is_measured_as_evaluation_measures_it_with_its_control(
     metrics = nt2vr.evaluate(data, ["mine", "Tiny base drop"], data_dir=tmp_path).metrics
     of_run = metrics["mine"]
     of_control = metrics["Tiny base drop"]
-    measures = ["original/MIR", "original/R@1", "negated/delta_MIR", "composed/MIR", "composed/hard_pairs"]
-    assert {name: last[name] for name in measures} == pytest.approx({name: of_run[name] for name in measures}, abs=0.1)
+    measures = [
+        "original/MIR",
+        "original/R@1",
+        "negated/delta_MIR",
+        "composed/MIR",
+        "composed/hard_pairs",
+    ]
+    assert {name: last[name] for name in measures} == pytest.approx(
+        {name: of_run[name] for name in measures}, abs=0.1
+    )
     first = read_metrics(run.metrics)[0]
     for name in ("composed/MIR", "composed/hard_pairs"):
         assert first[f"drop/{name}"] == pytest.approx(of_control[name], abs=1e-3)
     assert len(list((tmp_path / "evaluation").glob("queries-*.json"))) == 1  # both share them
     best = json.loads((run.path / "checkpoints" / "best.json").read_text())
-    assert best == {"epoch": max(epochs_of(run), key=lambda row: row["composed/hard_pairs"])["epoch"]}
+    assert best == {
+        "epoch": max(epochs_of(run), key=lambda row: row["composed/hard_pairs"])["epoch"]
+    }
 
 
 def test_a_run_saved_before_composed_queries_goes_on_and_gains_columns(
@@ -66,7 +82,9 @@ def test_a_run_saved_before_composed_queries_goes_on_and_gains_columns(
     assert losses_of(run) == losses_of(whole)
     last = epochs_of(run)[-1]
     assert last["composed/MIR"] == epochs_of(whole)[-1]["composed/MIR"]
-    assert last["original/MIR"] != epochs_of(whole)[-1]["original/MIR"]  # still one caption per clip
+    assert (
+        last["original/MIR"] != epochs_of(whole)[-1]["original/MIR"]
+    )  # still one caption per clip
 
 
 def test_the_preset_for_own_videos_trains_on_captioned_pictures_and_keeps_the_epoch_with_most_hard_pairs(
@@ -75,7 +93,14 @@ def test_the_preset_for_own_videos_trains_on_captioned_pictures_and_keeps_the_ep
     write_tiny(tmp_path / "models" / "tiny", "Tiny base")
     write_captioned_pictures(tmp_path / "set", count=80)
     command = ["train", str(tmp_path / "runs" / "mine"), "--config", "own-videos"]
-    changes = ("base=Tiny base", f"data={tmp_path / 'set'}", "epochs=2", "passes=1", "num_frames=1", "batch_size=8")
+    changes = (
+        "base=Tiny base",
+        f"data={tmp_path / 'set'}",
+        "epochs=2",
+        "passes=1",
+        "num_frames=1",
+        "batch_size=8",
+    )
     for change in (*changes, "log_every=1"):
         command += ["--set", change]
     assert main(command) == 0

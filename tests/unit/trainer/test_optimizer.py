@@ -27,7 +27,9 @@ CONFIG = TrainConfig(
     max_grad_norm=2.0,
 )
 BATCH = Batch(
-    torch.randint(256, (4, 1, 64, 64, 3), generator=torch.Generator().manual_seed(0)).to(torch.uint8).numpy(),
+    torch.randint(256, (4, 1, 64, 64, 3), generator=torch.Generator().manual_seed(0))
+    .to(torch.uint8)
+    .numpy(),
     ["a red kite", "two dogs", "a man sings", "rain"],
 )
 
@@ -59,8 +61,12 @@ def test_a_step_is_rmsprop_s_on_gradients_that_are_clipped_while_scaled(scale: f
     clip = min(1.0, 2.0 / float(scale * norm))
     for name, gradient in of_loss.items():
         clipped = clip * gradient
-        expected = -1e-3 * clipped / ((0.01 * clipped**2).sqrt() + 1e-8)  # RMSProp's first step, alpha .99
-        torch.testing.assert_close(after[name] - before[name], expected, rtol=1e-3, atol=2e-7, msg=name)
+        expected = (
+            -1e-3 * clipped / ((0.01 * clipped**2).sqrt() + 1e-8)
+        )  # RMSProp's first step, alpha .99
+        torch.testing.assert_close(
+            after[name] - before[name], expected, rtol=1e-3, atol=2e-7, msg=name
+        )
 
 
 def test_activations_computed_again_give_the_same_gradients_from_fewer_stored_ones() -> None:
@@ -69,11 +75,18 @@ def test_activations_computed_again_give_the_same_gradients_from_fewer_stored_on
     found, stored = [], []
     for again in (False, True):
         sizes: list[int] = []
-        learner = Learner(CONFIG.replace(model=SMALL_VIT, max_grad_norm=1e9, gradient_checkpointing=again))
+        learner = Learner(
+            CONFIG.replace(model=SMALL_VIT, max_grad_norm=1e9, gradient_checkpointing=again)
+        )
         learner.start_epoch()
-        with torch.autograd.graph.saved_tensors_hooks(lambda t, s=sizes: s.append(t.nbytes) or t, lambda t: t):  # type: ignore[misc]
+        with torch.autograd.graph.saved_tensors_hooks(
+            lambda t, s=sizes: s.append(t.nbytes) or t,  # type: ignore[misc]
+            lambda t: t,
+        ):
             learner.step([replace(BATCH, frames=frames)])
-        found.append({name: p.grad for name, p in learner.model.named_parameters() if p.grad is not None})
+        found.append(
+            {name: p.grad for name, p in learner.model.named_parameters() if p.grad is not None}
+        )
         stored.append(sum(sizes))
     assert stored[1] < 0.7 * stored[0]
     for name, gradient in found[0].items():
@@ -100,7 +113,12 @@ class LineSteps(Steps):
 def test_three_steps_of_adam_by_hand_with_weight_decay_on_matrices_alone() -> None:
     """β₁ .9, β₂ .98 and ε 1e-8, warm-up over two steps, then a cosine over the other two."""
     config = CONFIG.replace(
-        optimizer="adamw", learning_rate=0.1, weight_decay=0.5, warmup_steps=2, num_clips=16, epochs=1
+        optimizer="adamw",
+        learning_rate=0.1,
+        weight_decay=0.5,
+        warmup_steps=2,
+        num_clips=16,
+        epochs=1,
     )
     line = Line()
     steps = LineSteps(config, {"line": line}, build_optimizer(line, torch.nn.ModuleList(), config))
@@ -131,7 +149,9 @@ def test_gradients_of_accumulated_batches_are_averaged() -> None:
 def test_the_rate_rises_in_a_line_and_falls_as_a_cosine_or_by_a_factor_per_epoch() -> None:
     cosine = CONFIG.replace(num_clips=40, epochs=1, warmup_steps=2)  # 10 steps
     rates = [rate_at(step, cosine) for step in (0, 1, 2, 6, 9, 10, 99)]
-    assert rates == pytest.approx([0.5, 1, 1, 0.5, 0.03806023, 0, 0], abs=1e-7)  # (1 + cos 7/8 π) / 2
+    assert rates == pytest.approx(
+        [0.5, 1, 1, 0.5, 0.03806023, 0, 0], abs=1e-7
+    )  # (1 + cos 7/8 π) / 2
     exponential = cosine.replace(schedule="exponential", decay=0.5, warmup_steps=0, epochs=3)
     assert [rate_at(step, exponential) for step in (0, 9, 10, 29)] == [1, 1, 0.5, 0.25]
 

@@ -32,7 +32,9 @@ def own_pictures(folder: Path, count: int = 40) -> Changes:
 
 
 def own_captions(folder: Path, count: int = 30) -> Changes:
-    (folder / "captions.txt").write_text("\n".join(f"a man is singing song {number}" for number in range(count)))
+    (folder / "captions.txt").write_text(
+        "\n".join(f"a man is singing song {number}" for number in range(count))
+    )
     return {**text_tower(folder), "data": str(folder / "captions.txt"), "losses": {"distill": {}}}
 
 
@@ -46,8 +48,19 @@ def without_pairs(folder: Path) -> Changes:
 
 def few_triplets(folder: Path) -> Changes:
     write_triplets(folder / "triplets")
-    settings: Changes = {"train": "fusion", "losses": {}, "monitor": "fusion/R@1", "fusion": {"iterate": "triplets"}}
-    return {**text_tower(folder), **settings, "data": str(folder / "triplets"), "num_clips": 5000, "batch_size": 4000}
+    settings: Changes = {
+        "train": "fusion",
+        "losses": {},
+        "monitor": "fusion/R@1",
+        "fusion": {"iterate": "triplets"},
+    }
+    return {
+        **text_tower(folder),
+        **settings,
+        "data": str(folder / "triplets"),
+        "num_clips": 5000,
+        "batch_size": 4000,
+    }
 
 
 REFUSED: dict[str, Callable[[Path], Changes]] = {
@@ -60,13 +73,26 @@ REFUSED: dict[str, Callable[[Path], Changes]] = {
     },
     "no such data": lambda folder: {"data": str(folder / "nowhere")},
     "too few captions for a batch": lambda folder: own_captions(folder, count=3),
-    "too few captions for accumulate": lambda folder: {**own_captions(folder), "num_clips": 100, "accumulate": 20},
+    "too few captions for accumulate": lambda folder: {
+        **own_captions(folder),
+        "num_clips": 100,
+        "accumulate": 20,
+    },
     "too few triplets": few_triplets,
     "a pooling that cannot be kept": lambda folder: {**text_tower(folder), "keep_head": True},
     "a head that learns nothing": lambda folder: {**text_tower(folder), "train": "head"},
-    "the order of frames without such a pooling": lambda folder: {**text_tower(folder), "losses": {"order": {}}},
-    "a monitor of the world for pictures": lambda folder: {**own_pictures(folder), "monitor": "not/auc"},
-    "a monitor of texts for pictures": lambda folder: {**own_pictures(folder), "monitor": "text/order"},
+    "the order of frames without such a pooling": lambda folder: {
+        **text_tower(folder),
+        "losses": {"order": {}},
+    },
+    "a monitor of the world for pictures": lambda folder: {
+        **own_pictures(folder),
+        "monitor": "not/auc",
+    },
+    "a monitor of texts for pictures": lambda folder: {
+        **own_pictures(folder),
+        "monitor": "text/order",
+    },
     "a monitor of videos for captions": own_captions,
     "a monitor that the captions do not allow": without_pairs,
 }
@@ -88,7 +114,9 @@ def test_a_refused_start_leaves_nothing_whether_a_command_or_the_page_starts_it(
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_start_beside_another_run_leaves_no_folder_and_the_name_starts_once_it_may(tmp_path: Path) -> None:
+def test_a_start_beside_another_run_leaves_no_folder_and_the_name_starts_once_it_may(
+    tmp_path: Path,
+) -> None:
     save_config(SMALL.replace(epochs=1), tmp_path / "tiny.json")
     run = tmp_path / "runs" / "mine"
     command = ["train", str(run), "--config", str(tmp_path / "tiny.json"), "--device", "cpu"]
@@ -102,7 +130,12 @@ def test_a_start_beside_another_run_leaves_no_folder_and_the_name_starts_once_it
 def test_a_refused_sweep_starts_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save_config(SMALL, tmp_path / "tiny.json")
     grid = "monitor=original/MIR,text/order"
-    assert main(["sweep", str(tmp_path / "tiny.json"), "--grid", grid, "--out", str(tmp_path / "runs")]) == 1
+    assert (
+        main(
+            ["sweep", str(tmp_path / "tiny.json"), "--grid", grid, "--out", str(tmp_path / "runs")]
+        )
+        == 1
+    )
     assert "text/order" in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
 
@@ -125,7 +158,10 @@ def test_what_cannot_be_taught_is_refused_before_a_time_is_measured(
 
 def test_a_monitor_that_can_be_measured_is_taken(tmp_path: Path) -> None:
     config = SMALL.replace(**own_pictures(tmp_path), monitor="composed/hard_pairs")
-    assert RunManager(tmp_path / "runs", "cpu").check(config).validation.monitor == "composed/hard_pairs"
+    assert (
+        RunManager(tmp_path / "runs", "cpu").check(config).validation.monitor
+        == "composed/hard_pairs"
+    )
 
 
 def test_the_default_model_has_no_base_to_check() -> None:

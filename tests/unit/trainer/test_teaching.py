@@ -21,7 +21,14 @@ from trainer.data.clips import ClipLoader, Reading, world_captions
 from trainer.loop import TextMeasures
 from trainer.runs.run_folder import RunFolder, read_metrics
 
-SMALL = {"num_clips": 40, "batch_size": 8, "validation_clips": 12, "epochs": 2, "warmup_steps": 0, "log_every": 1}
+SMALL = {
+    "num_clips": 40,
+    "batch_size": 8,
+    "validation_clips": 12,
+    "epochs": 2,
+    "warmup_steps": 0,
+    "log_every": 1,
+}
 
 
 @pytest.fixture
@@ -33,7 +40,9 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for module in (teaching, command_line):
         monkeypatch.setattr(module, "PRESET", preset)
     monkeypatch.setattr(teaching, "FOR_NEW_LAYERS", {"learning_rate": 1e-3, "num_clips": 48})
-    monkeypatch.setattr(clips_module, "world_clips", lambda *_, **__: pytest.fail("looked at clips"))
+    monkeypatch.setattr(
+        clips_module, "world_clips", lambda *_, **__: pytest.fail("looked at clips")
+    )
     return tmp_path
 
 
@@ -42,7 +51,9 @@ def test_a_command_teaches_a_model_without_data_goes_on_when_repeated_and_leaves
 ) -> None:
     command = ["teach", "tiny/random", "--data-dir", str(data_dir)]
     measured = TextMeasures.__call__
-    with monkeypatch.context() as killed:  # as if in the second epoch's validation, after both measures of the base
+    with (
+        monkeypatch.context() as killed
+    ):  # as if in the second epoch's validation, after both measures of the base
         killed.setattr(TextMeasures, "__call__", lambda self, encoder: fails(self, encoder))
         calls = 0
 
@@ -55,9 +66,15 @@ def test_a_command_teaches_a_model_without_data_goes_on_when_repeated_and_leaves
 
         assert main(command) == 1
     said = capsys.readouterr().out
-    assert said.startswith("The text tower has 1 layer; four are added, which changes no embedding before training.")
+    assert said.startswith(
+        "The text tower has 1 layer; four are added, which changes no embedding before training."
+    )
     assert "Tiny / random taught: 12 steps, about" in said
-    monkeypatch.setattr(TextMeasures, "__call__", lambda self, encoder: {**measured(self, encoder), "text/kept": 1.0})
+    monkeypatch.setattr(
+        TextMeasures,
+        "__call__",
+        lambda self, encoder: {**measured(self, encoder), "text/kept": 1.0},
+    )
     assert main(command) == 0
     assert "Tiny / random taught: 6 of 12 steps are left, about" in capsys.readouterr().out
     catalog = Catalog.of(Settings.read(data_dir))
@@ -90,7 +107,10 @@ def test_the_number_of_epochs_is_chosen_at_the_start_only(
 
 
 def test_a_command_goes_on_only_with_a_run_of_its_model_and_data(data_dir: Path) -> None:
-    runs, config = data_dir / "runs", teaching.teaching(Catalog.of(Settings.read(data_dir)), "tiny/random")
+    runs, config = (
+        data_dir / "runs",
+        teaching.teaching(Catalog.of(Settings.read(data_dir)), "tiny/random"),
+    )
     cat, dog = config.replace(name="кот taught"), config.replace(name="пёс taught")
     assert teaching.run_of(runs, cat) == (runs / "taught", True)
     (runs / "taught").mkdir(parents=True)
@@ -100,7 +120,9 @@ def test_a_command_goes_on_only_with_a_run_of_its_model_and_data(data_dir: Path)
         assert teaching.run_of(runs, other) == (runs / "taught-2", True)
 
 
-def test_no_model_is_left_whose_captions_have_changed_and_a_second_of_a_name_gets_a_number(data_dir: Path) -> None:
+def test_no_model_is_left_whose_captions_have_changed_and_a_second_of_a_name_gets_a_number(
+    data_dir: Path,
+) -> None:
     run = RunFolder(data_dir / "runs" / "a")
     write_tiny(run.checkpoint(1), "Tiny")
     card = read_card(run.checkpoint(1)).replace(base="Tiny")
@@ -114,7 +136,11 @@ def test_no_model_is_left_whose_captions_have_changed_and_a_second_of_a_name_get
 
 
 def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> None:
-    own = [f"a {colour} {thing}" for colour in ("red", "blue", "green") for thing in ("car", "boat", "hat", "kite")]
+    own = [
+        f"a {colour} {thing}"
+        for colour in ("red", "blue", "green")
+        for thing in ("car", "boat", "hat", "kite")
+    ]
     (tmp_path / "captions.txt").write_text("\n".join(own))
     small = TrainConfig(losses={"distill": {}}, num_clips=48, batch_size=8).replace(
         data=str(tmp_path / "captions.txt")
@@ -128,20 +154,29 @@ def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> N
     assert set(alone) < set(own) and filled[: len(alone)] == alone and len(filled) == 48
     world = world_captions("train", 48, small.run.seed)
     assert set(filled[len(alone) :]) <= set(world) and len(set(world)) == len(world)
-    assert world == world_captions("train", 48, small.run.seed) != world_captions("validation", 48, small.run.seed)
+    assert (
+        world
+        == world_captions("train", 48, small.run.seed)
+        != world_captions("validation", 48, small.run.seed)
+    )
 
 
 def test_a_model_here_is_taught_by_its_name(data_dir: Path) -> None:
     catalog = Catalog.of(Settings.read(data_dir))
     assert {"Tiny / random", "CLIP"} <= set(teaching.teachable(catalog))
     config = teaching.teaching(catalog, "tiny/random")
-    assert (config.encoder.name, config.encoder.base_folder) == ("Tiny / random taught", data_dir / "models" / "tiny")
+    assert (config.encoder.name, config.encoder.base_folder) == (
+        "Tiny / random taught",
+        data_dir / "models" / "tiny",
+    )
     with pytest.raises(ConfigError, match="no such model"):
         teaching.teaching(catalog, "no such model")
 
 
 @pytest.mark.parametrize(("num_layers", "added"), [(2, 3), (4, 1), (5, 0), (12, 0)])
-def test_a_shallow_text_tower_gets_the_layers_that_it_lacks(data_dir: Path, num_layers: int, added: int) -> None:
+def test_a_shallow_text_tower_gets_the_layers_that_it_lacks(
+    data_dir: Path, num_layers: int, added: int
+) -> None:
     model_cfg = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": num_layers}}
     folder = data_dir / "models" / "other"
     write_checkpoint(folder, build_model(model_cfg, {}), model_cfg, {}, Card("Other"))
@@ -159,6 +194,7 @@ def test_the_memory_of_a_teaching_counts_the_added_layers(data_dir: Path) -> Non
     width = TINY["text_cfg"]["width"]
     # 4 w² of attention and 8 w² of the MLP, with biases 9 w and two norms 4 w, in float32
     layer_bytes = 4 * (12 * width**2 + 13 * width)
-    # the weights, their gradients, two moments of AdamW, and the base, counted as if it were as large
+    # the weights, their gradients, two moments of AdamW, and the base, counted as if it were as
+    # large
     difference = teaching.estimate(config).num_bytes - teaching.estimate(shallow).num_bytes
     assert difference == pytest.approx(5 * config.encoder.added_layers * layer_bytes, rel=0.01)

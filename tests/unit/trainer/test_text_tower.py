@@ -32,7 +32,10 @@ from trainer.learner import Learner
 from trainer.loop import prepare
 
 ALL_LOSSES: dict[str, Any] = {
-    **{name: {"weight": 1} for name in ("contrastive", "labels", "retrieval", "composed", "distill")},
+    **{
+        name: {"weight": 1}
+        for name in ("contrastive", "labels", "retrieval", "composed", "distill")
+    },
     **{name: {"weight": 1e-3} for name in ("snl", "bnl")},
 }
 
@@ -76,11 +79,20 @@ def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
     run = run_training(config, tmp_path / "run")
     before, after = load_file(base / WEIGHTS), load_file(run.checkpoint(2) / WEIGHTS)
     changed = {name for name in before if not torch.equal(before[name], after[name])}
-    assert changed and not any(name.startswith("visual.") for name in changed)  # including BatchNorm's counters
-    start, end = read_checkpoint(base, verify=True).card, read_checkpoint(run.checkpoint(2), verify=True).card
+    assert changed and not any(
+        name.startswith("visual.") for name in changed
+    )  # including BatchNorm's counters
+    start, end = (
+        read_checkpoint(base, verify=True).card,
+        read_checkpoint(run.checkpoint(2), verify=True).card,
+    )
     assert start.visual.fingerprint == end.visual.fingerprint
     assert start.text.fingerprint != end.text.fingerprint
-    assert (end.base, end.name, end.training.data) == ("Tiny base", "Tiny text", "built-in world, 40 clips")
+    assert (end.base, end.name, end.training.data) == (
+        "Tiny base",
+        "Tiny text",
+        "built-in world, 40 clips",
+    )
 
     lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     controls, epochs = lines[0], [line for line in lines if "original/MIR" in line]
@@ -91,7 +103,11 @@ def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
     for system in ("base/", "drop/", "boolean/"):
         assert names <= {name.removeprefix(system) for name in controls if name.startswith(system)}
     assert [line["epoch"] for line in epochs] == [1, 2]
-    assert names <= epochs[-1].keys() <= {name.removeprefix("validation/") for name in end.metrics} | {"epoch", "step"}
+    assert (
+        names
+        <= epochs[-1].keys()
+        <= {name.removeprefix("validation/") for name in end.metrics} | {"epoch", "step"}
+    )
     assert end.metrics["validation/drop/composed/MIR"] == controls["drop/composed/MIR"]
 
 
@@ -101,7 +117,9 @@ def test_words_new_to_a_base_start_small_and_no_other_row_is_touched(config: Tra
     before = table.detach().clone()
     learner.prepare_tokens(["a man sings", "a man doesn't sing", "not"])
     new = {token for word in ("doesn't", "sing", "not") for token in learner.tokenizer.encode(word)}
-    new -= {token for word in ("a", "man", "sings", "while") for token in learner.tokenizer.encode(word)}
+    new -= {
+        token for word in ("a", "man", "sings", "while") for token in learner.tokenizer.encode(word)
+    }
     changed = set((table != before).any(dim=1).nonzero().flatten().tolist())
     assert changed == new
     assert not before[sorted(new)].any()
@@ -121,8 +139,14 @@ def test_tokens_that_a_base_has_learnt_are_kept_while_new_ones_and_all_layers_le
     learner.start_epoch()
     learner.step(epoch_batches(clips, learner.config.replace(batch_size=40), 1))
     changed = (table != before["token_embedding.weight"]).any(dim=1)
-    assert known.sum() > 4 and changed.any() and not changed[~new].any()  # known rows are not decayed either
-    layers = {name for name, weights in learner.model.named_parameters() if not torch.equal(weights, before[name])}
+    assert (
+        known.sum() > 4 and changed.any() and not changed[~new].any()
+    )  # known rows are not decayed either
+    layers = {
+        name
+        for name, weights in learner.model.named_parameters()
+        if not torch.equal(weights, before[name])
+    }
     assert {"positional_embedding", "ln_final.weight", "text_projection"} < layers
 
 
@@ -138,13 +162,22 @@ def test_sentences_without_their_padding_are_embedded_alike_and_teach_alike(
     monkeypatch: pytest.MonkeyPatch, pooling: dict[str, Any]
 ) -> None:
     monkeypatch.setattr(short_text, "CHUNK", 2)
-    texts = ["a man", "", "a man is singing while a dog runs on the beach near a tent and a cat", "not dancing", "x"]
+    texts = [
+        "a man",
+        "",
+        "a man is singing while a dog runs on the beach near a tent and a cat",
+        "not dancing",
+        "x",
+    ]
     texts = [f"{text} ," for text in texts]
     learner = Learner(TrainConfig(model={**RESNET, "text_cfg": {**RESNET["text_cfg"], **pooling}}))
     tokens, model = learner.tokenizer(texts), learner.model
     full, short = model.encode_text(tokens, normalize=True), short_text.encode_short(model, tokens)
     torch.testing.assert_close(short, full, rtol=1e-4, atol=1e-6)
-    gradients = [torch.autograd.grad(some[:, 0].sum(), list(model.transformer.parameters())) for some in (full, short)]
+    gradients = [
+        torch.autograd.grad(some[:, 0].sum(), list(model.transformer.parameters()))
+        for some in (full, short)
+    ]
     for one, other in zip(*gradients, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
 
@@ -184,13 +217,19 @@ def test_the_teacher_embeds_a_batch_alike_whatever_it_embedded_before(base: Path
     model, tokenizer, _ = read_model(base, "cpu")
     scenes = WorldSentences(sample_scenes("train", 60, 0))
     batches = [
-        [scenes.denial(row, SENTENCES, random.Random(row)) for row in rows] for rows in (range(40), range(20, 60))
+        [scenes.denial(row, SENTENCES, random.Random(row)) for row in rows]
+        for rows in (range(40), range(20, 60))
     ]
     captions = captions_of(scenes, "a")
     teachers = [
-        Teacher(FrozenTexts(model, tokenizer, "cpu"), [], np.zeros((1, 16), np.float32), "cpu") for _ in range(2)
+        Teacher(FrozenTexts(model, tokenizer, "cpu"), [], np.zeros((1, 16), np.float32), "cpu")
+        for _ in range(2)
     ]
     teachers[0].parts(batches[0], captions[:40])
     one, other = (teacher.parts(batches[1], captions[20:]) for teacher in teachers)
     assert torch.equal(one.wanted, other.wanted) and torch.equal(one.unwanted, other.unwanted)
-    assert one.caption is not None and other.caption is not None and torch.equal(one.caption, other.caption)
+    assert (
+        one.caption is not None
+        and other.caption is not None
+        and torch.equal(one.caption, other.caption)
+    )

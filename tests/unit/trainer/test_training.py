@@ -32,8 +32,12 @@ def colours(count: int) -> Clips:
     """Noisy clips of one colour each, with captions that name it."""
     names = [list(COLOURS)[row % 4] for row in range(count)]
     noise = np.random.default_rng(0).integers(0, 30, (count, 2, 64, 64, 3))
-    frames = np.clip(np.array([COLOURS[name] for name in names])[:, None, None, None] - noise, 0, 255).astype(np.uint8)
-    return Clips(frames, CaptionSentences([(f"a {name} picture", f"some {name} picture") for name in names]))
+    frames = np.clip(
+        np.array([COLOURS[name] for name in names])[:, None, None, None] - noise, 0, 255
+    ).astype(np.uint8)
+    return Clips(
+        frames, CaptionSentences([(f"a {name} picture", f"some {name} picture") for name in names])
+    )
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
@@ -49,14 +53,20 @@ def test_rows_of_tokens_that_no_caption_has_are_zero_from_start_to_end(tmp_path:
     clips, learner = colours(8), Learner(CONFIG)
     assert token_embeddings(learner.model).any(dim=1).all()
     train(learner, RunFolder(tmp_path), clips, colours(4))
-    used = {token for word in ("a", "some", "picture", *COLOURS) for token in learner.tokenizer.encode(word)}
+    used = {
+        token
+        for word in ("a", "some", "picture", *COLOURS)
+        for token in learner.tokenizer.encode(word)
+    }
     used |= {learner.tokenizer.sot_token_id, learner.tokenizer.eot_token_id}
     assert set(token_embeddings(learner.model).any(dim=1).nonzero().flatten().tolist()) == used
     encoder = read_checkpoint(RunFolder(tmp_path).checkpoint(2))
     assert encoder.unseen_words("not a red dog picture!") == ("not", "dog")
 
 
-def test_a_config_that_names_none_of_the_later_keys_trains_as_it_did_before_there_were_any() -> None:
+def test_a_config_that_names_none_of_the_later_keys_trains_as_it_did_before_there_were_any() -> (
+    None
+):
     clips, learner = colours(8), Learner(CONFIG.replace(model=RESNET, precision="fp32"))
     learner.prepare_tokens(clips.captions("0 tokens"))
     learner.start_epoch()
@@ -65,7 +75,12 @@ def test_a_config_that_names_none_of_the_later_keys_trains_as_it_did_before_ther
         for epoch in (1, 2)
         for batch in epoch_batches(clips, learner.config, epoch, inputs=learner.losses.inputs)
     ]
-    before = [2.8070154190063477, 2.842266798019409, 2.185828447341919, 1.3823707103729248]  # by the earlier code
+    before = [
+        2.8070154190063477,
+        2.842266798019409,
+        2.185828447341919,
+        1.3823707103729248,
+    ]  # by the earlier code
     assert losses == pytest.approx(before, rel=1e-3)
 
 
@@ -89,7 +104,9 @@ def test_the_newest_checkpoints_and_the_best_are_kept_and_the_best_is_noted(
 ) -> None:
     run, learner = RunFolder(tmp_path), Learner(CONFIG.replace(epochs=4, keep_checkpoints=count))
     train(learner, run, colours(8), colours(4))
-    measured = [json.loads(line) for line in run.metrics.read_text().splitlines() if "original/MIR" in line]
+    measured = [
+        json.loads(line) for line in run.metrics.read_text().splitlines() if "original/MIR" in line
+    ]
     best = max(measured, key=lambda line: line["original/MIR"])["epoch"]  # the first of equals
     assert json.loads((tmp_path / "checkpoints" / "best.json").read_text()) == {"epoch": best}
     names = {path.name for path in (tmp_path / "checkpoints").iterdir()}
@@ -105,7 +122,9 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     shown = capsys.readouterr()  # no terminal
     epochs = [line for line in shown.err.splitlines() if line.startswith("epoch ")]
     assert [line.partition(":")[0] for line in epochs] == ["epoch 1 of 2", "epoch 2 of 2"]
-    assert all(line.endswith(" held-out clips)") for line in epochs)  # R@1 of one clip is always 0 or 100
+    assert all(
+        line.endswith(" held-out clips)") for line in epochs
+    )  # R@1 of one clip is always 0 or 100
     outcome = json.loads(shown.out)
     assert (outcome["state"], outcome["epoch"], outcome["error"]) == ("finished", 2, None)
     assert outcome["checkpoint"] == str(run.checkpoint(2))
@@ -144,7 +163,11 @@ def test_a_run_that_cannot_be_done_says_why_in_one_sentence(
     run.config.write_text(json.dumps({"model": TINY, "losses": {"triplet": {}}}))
     assert main([str(run.path)]) == 1
     status, shown = run.status(), capsys.readouterr().err
-    assert status and status.state == "failed" and str(status.error).startswith("Unknown loss 'triplet'. Choose one")
+    assert (
+        status
+        and status.state == "failed"
+        and str(status.error).startswith("Unknown loss 'triplet'. Choose one")
+    )
     assert not (tmp_path / ".frames").exists()  # nothing was rendered
     assert shown.splitlines()[-1] == status.error and "Traceback" not in shown
     assert "Traceback" in run.log.read_text()

@@ -64,7 +64,9 @@ def test_one_who_knows_the_truth_is_perfect_and_one_who_ignores_what_is_denied_i
     for name in ("original/R@1", "composed/hard_pairs", "without/hard_pairs"):
         assert perfect[name] == 100
     assert (perfect["composed/MIR"], perfect["without/MIR"], perfect["not/auc"]) == (1, 1, 1)
-    assert perfect["negated/delta_MIR"] == pytest.approx(1 - 1 / 60)  # the caption's own clip ranks last
+    assert perfect["negated/delta_MIR"] == pytest.approx(
+        1 - 1 / 60
+    )  # the caption's own clip ranks last
     deaf = measured(1, 1)
     assert (deaf["composed/hard_pairs"], deaf["without/hard_pairs"], deaf["not/auc"]) == (0, 0, 0.5)
     assert deaf["composed/MIR"] < 0.6
@@ -82,23 +84,34 @@ def test_clips_without_truth_are_measured_by_their_captions_and_those_that_can_b
         card = Card("marked", objective="none")
 
         def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-            return np.stack([(-1 if text == "not 3" else 1) * VIDEOS[int(text.split()[-1])] for text in texts])
+            return np.stack(
+                [(-1 if text == "not 3" else 1) * VIDEOS[int(text.split()[-1])] for text in texts]
+            )
 
     encoder = Marked()
     clips = Clips(NO_FRAMES, CaptionSentences([[str(row)] for row in range(60)]))
     monkeypatch.setattr(sentences_module, "negations", lambda caption: ())
     recalls = dict.fromkeys(("original/R@1", "original/R@5", "original/R@10"), 100)
     assert validate(encoder, clips, VIDEOS) == {**recalls, "original/MIR": 1}
-    monkeypatch.setattr(sentences_module, "negations", lambda text: [f"not {text}"] if text in ("3", "7") else ())
+    monkeypatch.setattr(
+        sentences_module, "negations", lambda text: [f"not {text}"] if text in ("3", "7") else ()
+    )
     metrics = validate(encoder, replace(clips), VIDEOS)
     assert list(metrics)[4:] == ["negated/delta_MIR"]
     assert metrics["negated/delta_MIR"] == pytest.approx((1 - 1 / 60) / 2)
 
 
-def test_all_captions_are_searched_with_where_the_epochs_take_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sentences_module, "negations", lambda text: [f"not {text}"] if "2" in text else ())
+def test_all_captions_are_searched_with_where_the_epochs_take_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        sentences_module, "negations", lambda text: [f"not {text}"] if "2" in text else ()
+    )
     captions = [["a0", "a1", "a2"], ["b0"], ["c0", "c2"]]
-    one, every = (CaptionSentences(captions, queries_all=queries_all).queries() for queries_all in (False, True))
+    one, every = (
+        CaptionSentences(captions, queries_all=queries_all).queries()
+        for queries_all in (False, True)
+    )
     assert [query.kind for query in one].count("original") == 3
     assert [(query.text, query.relevant.tolist(), query.original) for query in every] == [
         ("a0", [0], None),
@@ -112,11 +125,17 @@ def test_all_captions_are_searched_with_where_the_epochs_take_all(monkeypatch: p
     ]
 
 
-def test_controls_are_measured_beside_the_base_and_search_captions_as_it_does(tmp_path: Path) -> None:
+def test_controls_are_measured_beside_the_base_and_search_captions_as_it_does(
+    tmp_path: Path,
+) -> None:
     write_tiny(tmp_path / "tiny")
     frames = np.random.default_rng(0).integers(0, 255, (60, 1, 64, 64, 3), np.uint8)
     clips = Clips(frames, world().sentences)
     metrics = control_metrics(tmp_path / "tiny", clips)
     assert 0 < metrics["base/original/MIR"] < 1 and "drop/original/MIR" not in metrics
     assert metrics["drop/not/auc"] == 0.5  # no wanted part is left to search for
-    assert metrics["boolean/composed/MIR"] != metrics["drop/composed/MIR"] != metrics["base/composed/MIR"]
+    assert (
+        metrics["boolean/composed/MIR"]
+        != metrics["drop/composed/MIR"]
+        != metrics["base/composed/MIR"]
+    )

@@ -5,12 +5,21 @@ from dataclasses import replace
 from nt2vr.progress import Job
 from nt2vr.ui.job_view import job_view
 
-RUNNING = Job[str](1, "Films", ("CLIP", "CLIP-neg"), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0)
+RUNNING = Job[str](
+    1, "Films", ("CLIP", "CLIP-neg"), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0
+)
 
 
 def test_progress_has_rate_remaining_time_and_current_file() -> None:
     view = job_view(RUNNING, "indexing")
-    assert (view["doing"], view["rate"], view["current"], view["share"], view["word"], view["models"]) == (
+    assert (
+        view["doing"],
+        view["rate"],
+        view["current"],
+        view["share"],
+        view["word"],
+        view["models"],
+    ) == (
         "reading clips: 30 of 120",
         "2.5 per second · about 36 s left",
         "a.mp4",
@@ -21,7 +30,10 @@ def test_progress_has_rate_remaining_time_and_current_file() -> None:
 
 
 def test_a_job_without_a_known_end_is_preparing_and_a_finished_one_is_not_shown() -> None:
-    assert job_view(replace(RUNNING, total=0, done=0, per_second=0, remaining_s=None), "")["state"] == "preparing"
+    assert (
+        job_view(replace(RUNNING, total=0, done=0, per_second=0, remaining_s=None), "")["state"]
+        == "preparing"
+    )
     assert job_view(None, "") == job_view(replace(RUNNING, state="finished", result="r"), "") == {}
 
 

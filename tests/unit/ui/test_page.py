@@ -11,7 +11,9 @@ from nt2vr.ui.web.permissions import Permissions
 
 
 @pytest.mark.parametrize(("rule", "status"), [("owner", 403), ("everyone", 200)])
-def test_files_of_reports_that_name_folders_are_for_who_may_name_them(tmp_path: Path, rule: str, status: int) -> None:
+def test_files_of_reports_that_name_folders_are_for_who_may_name_them(
+    tmp_path: Path, rule: str, status: int
+) -> None:
     for name, place in (("queries.jsonl", "/usr/my pictures/a.jpg"), ("table.csv", "a.jpg")):
         (tmp_path / name).write_text(json.dumps({"text": "a dog", "picture": {"path": place}}))
     (tmp_path / "arrays.npz").write_bytes(b"PK\xff")

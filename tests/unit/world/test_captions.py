@@ -28,7 +28,9 @@ def texts() -> list[str]:
 def test_captions_have_no_unwanted_part(texts: list[str]) -> None:
     tagger = load_tagger()
     queries = [understand(text, tagger) for text in texts[::42]]
-    assert [query.text for query in queries if query.unwanted or query.wanted != (query.text,)] == []
+    assert [
+        query.text for query in queries if query.unwanted or query.wanted != (query.text,)
+    ] == []
 
 
 @pytest.mark.parametrize(

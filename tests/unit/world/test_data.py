@@ -21,8 +21,14 @@ def words_of(text: str) -> set[str]:
 
 def test_every_picture_exists() -> None:
     folder = get_openmoji_svg_data()
-    codes = [thing.picture for thing in things().values()] + [deed.sign for deed in deeds().values() if deed.sign]
-    missing = [code for code in codes if not any((folder / f"{code}{end}.svg").is_file() for end in ("", "-FE0F"))]
+    codes = [thing.picture for thing in things().values()] + [
+        deed.sign for deed in deeds().values() if deed.sign
+    ]
+    missing = [
+        code
+        for code in codes
+        if not any((folder / f"{code}{end}.svg").is_file() for end in ("", "-FE0F"))
+    ]
     assert missing == []
 
 
@@ -30,12 +36,21 @@ def test_a_tint_is_a_colour_of_its_picture() -> None:
     folder = get_openmoji_svg_data()
     for thing in things().values():
         if thing.tint:
-            file = next(f for f in (folder / f"{thing.picture}{end}.svg" for end in ("", "-FE0F")) if f.is_file())
+            file = next(
+                f
+                for f in (folder / f"{thing.picture}{end}.svg" for end in ("", "-FE0F"))
+                if f.is_file()
+            )
             assert thing.tint.lower() in file.read_text(encoding="utf-8").lower(), thing.name
 
 
 def test_names_are_unique_and_kinds_known() -> None:
-    for table, key in (("things", "name"), ("deeds", "verb"), ("places", "name"), ("kinds", "kind")):
+    for table, key in (
+        ("things", "name"),
+        ("deeds", "verb"),
+        ("places", "name"),
+        ("kinds", "kind"),
+    ):
         keys = [row[key] for row in read_table(table)]
         assert len(set(keys)) == len(keys), table
     assert {kind for thing in things().values() for kind in thing.kinds} <= {*things(), *kinds()}
@@ -75,7 +90,11 @@ def test_200_words_are_set_aside_and_mean_something_known() -> None:
 
 def test_no_name_phrase_or_caption_has_a_word_that_was_set_aside() -> None:
     columns = ("names", "plural", "phrases", "doers")
-    tables = [row for table in ("things", "kinds", "deeds", "places", "denials") for row in read_table(table)]
+    tables = [
+        row
+        for table in ("things", "kinds", "deeds", "places", "denials")
+        for row in read_table(table)
+    ]
     listed = " ".join(row.get(column) or "" for row in tables for column in (*columns, "form"))
     assert words_of(listed) & UNSEEN_WORDS == set()
     rng = random.Random(0)
@@ -89,4 +108,7 @@ def test_only_birds_that_fly_do_and_hats_are_put_on_bare_heads() -> None:
     assert {"bird", "owl", "eagle"} <= deeds()["fly"].who
     assert not {"penguin", "chicken", "chick", "turkey", "rooster"} & deeds()["fly"].who
     assert {"man", "woman", "boy", "girl"} <= deeds()["wear"].who
-    assert not {"wizard", "man firefighter", "clown", "man astronaut", "Santa", "ninja", "baby"} & deeds()["wear"].who
+    assert (
+        not {"wizard", "man firefighter", "clown", "man astronaut", "Santa", "ninja", "baby"}
+        & deeds()["wear"].who
+    )

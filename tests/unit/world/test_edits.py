@@ -13,7 +13,9 @@ from nt2vr.world.verdicts import judge_edit, judge_video
 
 
 def doing(thing: str, verb: str, what: str | None = None, *more: Deed) -> Figure:
-    colour = "red" if thing in ("boy", "woman", "man") else "brown" if thing in ("dog", "cat") else ""
+    colour = (
+        "red" if thing in ("boy", "woman", "man") else "brown" if thing in ("dog", "cat") else ""
+    )
     return Figure(thing, colour, deeds=(Deed(verb, what), *more))
 
 
@@ -71,7 +73,12 @@ def test_a_scene_of_another_world_gets_no_verdict(tagger: Tagger) -> None:
     )
     assert judge_video(query, ours) == judge_video(query, ours, ours) == "violation"
     for other in (theirs, none):
-        assert judge_video(query, other) is judge_video(query, ours, other) is judge_video(query, other, ours) is None
+        assert (
+            judge_video(query, other)
+            is judge_video(query, ours, other)
+            is judge_video(query, other, ours)
+            is None
+        )
 
 
 def test_what_a_picture_wears_is_seen(tagger: Tagger) -> None:
@@ -90,7 +97,11 @@ LOOKS = replace(DANCER, deeds=(Deed("look at", 0),))
         ((DOG, LOOKS), "replace the dog with a cat", (doing("cat", "run"), LOOKS)),
         ((DOG, DANCER), "without the dog, a girl instead of the boy", (doing("girl", "dance"),)),
     ],
-    ids=["a chair does not run", "who looked at the dog looks at the cat", "a girl replaces the boy, not the dog"],
+    ids=[
+        "a chair does not run",
+        "who looked at the dog looks at the cat",
+        "a girl replaces the boy, not the dog",
+    ],
 )
 def test_what_is_added_takes_the_part_of_what_it_replaces(
     tagger: Tagger, before: tuple[Figure, ...], text: str, after: tuple[Figure, ...]

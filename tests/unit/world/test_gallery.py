@@ -43,7 +43,9 @@ def scenes(gallery: Gallery) -> list[Scene]:
 def test_the_manifest_lists_the_files(gallery: Gallery) -> None:
     assert CLIPS_PER_STORY * len(stories()) < len(gallery.videos) < 700
     clips = {video.path for video in gallery.videos}
-    assert clips | {path.with_suffix(".webp") for path in clips} == set((FOLDER / "clips").iterdir())
+    assert clips | {path.with_suffix(".webp") for path in clips} == set(
+        (FOLDER / "clips").iterdir()
+    )
     for path in sorted(clips)[::100]:  # a poster is its clip's first frame
         first = sample_frames(path, STEPS)[0]
         shown = shrunk(read_picture(path.with_suffix(".webp")), (112, 112))
@@ -70,7 +72,9 @@ def test_clips_show_their_scenes(gallery: Gallery, scenes: list[Scene]) -> None:
     for i in range(3, len(scenes), 132):
         drawn = render(scenes[i], SIZE, STEPS)[frame_positions(STEPS, 6)]
         decoded = sample_frames(gallery.videos[i].path, 6)
-        assert np.abs(decoded.astype(float) - drawn).mean() < 5, gallery.videos[i].video_id  # levels; VP9 costs 2 to 3
+        assert np.abs(decoded.astype(float) - drawn).mean() < 5, gallery.videos[
+            i
+        ].video_id  # levels; VP9 costs 2 to 3
 
 
 def test_a_clip_has_the_captions_of_its_scene(gallery: Gallery, scenes: list[Scene]) -> None:
@@ -82,7 +86,9 @@ def test_a_clip_has_the_captions_of_its_scene(gallery: Gallery, scenes: list[Sce
 def test_scenes_are_distinct_test_scenes_that_show_everything(scenes: list[Scene]) -> None:
     assert {scene.split for scene in scenes} == {"test"}
     assert len({scene.content for scene in scenes}) == len(scenes)
-    shown = Counter(name for scene in scenes for name in {figure.thing for figure in seen_in(scene)})
+    shown = Counter(
+        name for scene in scenes for name in {figure.thing for figure in seen_in(scene)}
+    )
     assert {name for name in things() if shown[name] < CLIPS_PER_THING} == set()
 
 
@@ -90,10 +96,15 @@ def test_half_of_a_storys_clips_show_the_unwanted_part(gallery: Gallery) -> None
     for number, (wanted, unwanted) in enumerate(stories()):
         query, first = Query("", (wanted,), (unwanted,)), number * CLIPS_PER_STORY
         videos = gallery.videos[first : first + CLIPS_PER_STORY]
-        assert Counter(judge_video(query, video) for video in videos) == {"right": 4, "violation": 4}, wanted
+        assert Counter(judge_video(query, video) for video in videos) == {
+            "right": 4,
+            "violation": 4,
+        }, wanted
 
 
-def test_rebuilding_is_reproducible_and_removes_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rebuilding_is_reproducible_and_removes_old_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     scenes = sample_scenes("test", 2, seed=0)
     monkeypatch.setattr(builder, "choose_scenes", lambda: scenes)
     folder = tmp_path / "gallery"
@@ -102,7 +113,9 @@ def test_rebuilding_is_reproducible_and_removes_old_files(tmp_path: Path, monkey
     (folder / "clips" / "stale.webm").write_bytes(b"from an older build")
     assert list(build(folder)) == first
     assert (folder / "gallery.jsonl").read_bytes() == manifest
-    assert {path.name for path in (folder / "clips").glob("*.webm")} == {path.name for path in first}
+    assert {path.name for path in (folder / "clips").glob("*.webm")} == {
+        path.name for path in first
+    }
     assert all(re.fullmatch(r"[0-9a-f]{10}\.webm", path.name) for path in first)
     built = load_gallery(folder / "gallery.jsonl")
     assert [Scene.from_dict(video.scene or {}) for video in built.videos] == scenes

@@ -18,8 +18,20 @@ from nt2vr.world.wording import draw_phrase
 from tests.truth import fits
 
 SINGING, DANCING = (Done(verb, Act(frozenset((verb,)))) for verb in ("sing", "dance"))
-MAN, WOMAN = Figure("man", "red", deeds=(Deed("sing"),)), Figure("woman", "red", deeds=(Deed("dance"),))
-KINDS: tuple[SceneDenialKind, ...] = ("negated", "composed", "without", "list", "not", "except", "place", "typed")
+MAN, WOMAN = (
+    Figure("man", "red", deeds=(Deed("sing"),)),
+    Figure("woman", "red", deeds=(Deed("dance"),)),
+)
+KINDS: tuple[SceneDenialKind, ...] = (
+    "negated",
+    "composed",
+    "without",
+    "list",
+    "not",
+    "except",
+    "place",
+    "typed",
+)
 
 
 @cache
@@ -45,7 +57,11 @@ def test_composed_sentences_follow_the_twelve_templates() -> None:
         assert text in texts, text
     assert len(set(WITH_PRONOUN + WITHOUT_PRONOUN)) == 10  # the paper's two sets share two
     dog = Figure("dog", "brown", deeds=(Deed("run"),))
-    words = {word for _ in range(300) for word in compose(draw_phrase(dog, rng), SINGING, DANCING, rng).text.split()}
+    words = {
+        word
+        for _ in range(300)
+        for word in compose(draw_phrase(dog, rng), SINGING, DANCING, rng).text.split()
+    }
     assert not words & {"he", "she"}
 
 
@@ -53,7 +69,9 @@ def test_a_denial_applies_to_everybody() -> None:
     man = Who(frozenset({"man"}), (SINGING.act,))
     scenes = [Scene("stage", False, some) for some in ((MAN,), (MAN, WOMAN), (WOMAN,))]
     rng = random.Random(0)
-    while (sentence := compose(draw_phrase(MAN, rng), SINGING, DANCING, rng)).wanted_claim != Claim((man,)):
+    while (sentence := compose(draw_phrase(MAN, rng), SINGING, DANCING, rng)).wanted_claim != Claim(
+        (man,)
+    ):
         pass
     assert [fits(sentence, scene) for scene in scenes] == [True, False, False]
     table = SceneDenials(scenes)
@@ -78,12 +96,20 @@ def test_query_understanding_finds_the_unwanted_part_of_generated_sentences(
 
 def test_a_time_of_day_is_denied_of_a_figure_a_place_or_alone() -> None:
     sentences = SceneDenials(scenes())
-    drawn = [(row, sentences.draw(row, "place", random.Random(row))) for row in range(len(scenes()))]
-    timed = [(row, each, each.unwanted_claims[0].night) for row, each in drawn if not each.unwanted_claims[0].places]
+    drawn = [
+        (row, sentences.draw(row, "place", random.Random(row))) for row in range(len(scenes()))
+    ]
+    timed = [
+        (row, each, each.unwanted_claims[0].night)
+        for row, each in drawn
+        if not each.unwanted_claims[0].places
+    ]
     texts = {each.text for _, each, _ in timed}
     assert {"not at night", "not during the day", "the playground but not at night"} <= texts
     assert len([each for _, each, _ in timed if each.wanted_claim.whos]) > 10
     for row, each, night in timed:
         assert night == (not scenes()[row].night) and not places()[scenes()[row].place].indoors
-        assert sentences.showing_unwanted(each).tolist() == [scene.night == night for scene in scenes()]
+        assert sentences.showing_unwanted(each).tolist() == [
+            scene.night == night for scene in scenes()
+        ]
         assert sentences.fitting(each)[row]

@@ -37,14 +37,22 @@ def test_clips_that_fit_are_counted() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("no dog", "a man but no woman", "at most two women", "only one man", "a child who is not happy"),
+        *(
+            "no dog",
+            "a man but no woman",
+            "at most two women",
+            "only one man",
+            "a child who is not happy",
+        ),
         *("a woman eating without a table", "a man sits and then leaves, not in a kitchen"),
         *("someone in red, not outdoors", "two people and no animals"),
     ],
 )
 def test_counts_are_those_of_judging_each_clip(text: str) -> None:
     query = understand(text)
-    assert (OF_SAMPLED.fitting(query) or 0) == [judge(query, scene) for scene in SAMPLED].count("right")
+    assert (OF_SAMPLED.fitting(query) or 0) == [judge(query, scene) for scene in SAMPLED].count(
+        "right"
+    )
 
 
 def test_what_is_offered_is_near_and_fits_more_clips() -> None:
@@ -59,7 +67,10 @@ def test_synonyms_are_words_of_captions_which_can_be_read() -> None:
     words = set(offered_words())
     assert synonyms()["someone"] == "person" and synonyms()["pond"] == "lake"
     assert synonyms()["🐧"] == "penguin"
-    assert all(synonyms()[emoji] == "no" and read_typed(f"🐧{emoji}🧊").text == "🐧 no 🧊" for emoji in NO_EMOJI)
+    assert all(
+        synonyms()[emoji] == "no" and read_typed(f"🐧{emoji}🧊").text == "🐧 no 🧊"
+        for emoji in NO_EMOJI
+    )
     for word, phrase in synonyms().items():
         if phrase == "no":
             continue

@@ -11,7 +11,11 @@ from nt2vr.world.sampling import sample_scene
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.verdicts import judge
 
-DEEDS = (Deed("eat", "apple", 0, 0.5), Deed("play", "guitar", 0.5, 1, "blue"), Deed("wear", "top hat"))
+DEEDS = (
+    Deed("eat", "apple", 0, 0.5),
+    Deed("play", "guitar", 0.5, 1, "blue"),
+    Deed("wear", "top hat"),
+)
 MAN = Figure("man", "red", deeds=DEEDS)
 DOGS = Figure("dog", "black", "big", 2, (Deed("chase", 2),))
 CAT = Figure("cat", "white", deeds=(Deed("run"),))
@@ -87,7 +91,13 @@ def test_a_phrase_is_judged(phrase: str, holds: bool) -> None:
         "boys fish",  # two things, or do they?
         "a man with a ball thrown",
         "a boy holding two balls",  # what is held is drawn once for each who holds it
-        *("a happy balloon or", "a red dog or cat", "a girl or a drummer", "a boat is happy", "baby animals"),
+        *(
+            "a happy balloon or",
+            "a red dog or cat",
+            "a girl or a drummer",
+            "a boat is happy",
+            "baby animals",
+        ),
     ],
 )
 def test_what_the_world_cannot_tell_or_can_be_read_in_two_ways_has_no_claim(phrase: str) -> None:
@@ -103,7 +113,9 @@ def test_of_captions_that_can_be_read_99_percent_are_true() -> None:
         if claim is not None:
             read.append(claim.holds(scene))
     assert len(read) > 100
-    assert sum(read) >= 0.99 * len(read)  # misread: "a girl applauds and smiling adults are clapping"
+    assert sum(read) >= 0.99 * len(
+        read
+    )  # misread: "a girl applauds and smiling adults are clapping"
 
 
 def test_clips_are_judged() -> None:
@@ -111,17 +123,26 @@ def test_clips_are_judged() -> None:
     assert judge(Query("", ("a man",), ("an instrument",)), SCENE) == "violation"
     assert judge(Query("", ("a woman",), ("a piano",)), SCENE) == "miss"
     assert judge(Query("", ("a quokka",), ("a piano",)), SCENE) == "miss"
-    assert judge(Query("", ("a man",), ("a quokka",)), SCENE) is None  # nobody can be praised for leaving it out
+    assert (
+        judge(Query("", ("a man",), ("a quokka",)), SCENE) is None
+    )  # nobody can be praised for leaving it out
     assert judge(Query("", ("a sparkly",), ("a piano",)), SCENE) is None
     owls = Scene("forest", False, (Figure("owl", "brown", count=2),))
-    assert judge(Query("", ("birds of prey",), ()), owls) == "right"  # the plural is that of the first noun
+    assert (
+        judge(Query("", ("birds of prey",), ()), owls) == "right"
+    )  # the plural is that of the first noun
 
 
 @pytest.mark.parametrize("unwanted", ["people", "dogs", "animals", "a dog"])
 def test_no_dogs_excludes_a_single_one(unwanted: str) -> None:
     shown = Figure("man", "red") if unwanted == "people" else Figure("dog", "brown")
-    assert judge(Query("", ("a beach",), (unwanted,)), Scene("beach", False, (shown,))) == "violation"
-    assert judge(Query("", ("a beach",), (unwanted,)), Scene("beach", False, (Figure("shell"),))) == "right"
+    assert (
+        judge(Query("", ("a beach",), (unwanted,)), Scene("beach", False, (shown,))) == "violation"
+    )
+    assert (
+        judge(Query("", ("a beach",), (unwanted,)), Scene("beach", False, (Figure("shell"),)))
+        == "right"
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,9 +157,14 @@ def test_no_dogs_excludes_a_single_one(unwanted: str) -> None:
         ("with a bird flying", True),
     ],
 )
-def test_a_verb_with_and_without_an_object_is_read_by_what_follows(phrase: str, holds: bool) -> None:
+def test_a_verb_with_and_without_an_object_is_read_by_what_follows(
+    phrase: str, holds: bool
+) -> None:
     boy = Figure("boy", "red", deeds=(Deed("bounce", "basketball"),))
-    ball, bird = Figure("soccer ball", deeds=(Deed("ball rolls"),)), Figure("dove", deeds=(Deed("fly"),))
+    ball, bird = (
+        Figure("soccer ball", deeds=(Deed("ball rolls"),)),
+        Figure("dove", deeds=(Deed("fly"),)),
+    )
     claim = read_claim(phrase)
     assert claim and claim.holds(Scene("park", False, (boy, ball, bird))) == holds
 
@@ -157,7 +183,9 @@ def test_a_verb_with_and_without_an_object_is_read_by_what_follows(phrase: str, 
         ("playing a pizza", Deed("dance"), None),
     ],
 )
-def test_balls_are_played_by_throwing_and_kicking_them(phrase: str, deed: Deed, holds: bool | None) -> None:
+def test_balls_are_played_by_throwing_and_kicking_them(
+    phrase: str, deed: Deed, holds: bool | None
+) -> None:
     claim = read_claim(phrase)
     scene = Scene("park", False, (Figure("boy", "red", deeds=(deed,)),))
     assert (claim.holds(scene) if claim else None) is holds
@@ -227,5 +255,7 @@ def test_numbers_adjectives_looks_and_typed_words_are_read(phrase: str, holds: b
         ("a girl", "in a cage", None),
     ],
 )
-def test_a_mere_quality_is_one_of_what_is_wanted(wanted: str, unwanted: str, verdict: str | None) -> None:
+def test_a_mere_quality_is_one_of_what_is_wanted(
+    wanted: str, unwanted: str, verdict: str | None
+) -> None:
     assert judge(Query("", (wanted,), (unwanted,)), CROWD) == verdict

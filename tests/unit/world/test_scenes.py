@@ -17,14 +17,31 @@ from nt2vr.errors import ConfigError
 from nt2vr.world.captions import captions
 from nt2vr.world.claims import seen_in
 from nt2vr.world.drawn.render import render
-from nt2vr.world.sampling import TRIES, draw_claim, sample_scene, sample_scenes, showing, staged, stream_scenes
+from nt2vr.world.sampling import (
+    TRIES,
+    draw_claim,
+    sample_scene,
+    sample_scenes,
+    showing,
+    staged,
+    stream_scenes,
+)
 from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, is_valid
 from nt2vr.world.sentences import SceneDenialKind, SceneDenials
 from nt2vr.world.things import deeds, things
 from tests.paths import ROOT
 
 SPLITS: tuple[SceneSplit, ...] = ("train", "validation", "test")
-KINDS: tuple[SceneDenialKind, ...] = ("negated", "composed", "without", "list", "not", "except", "place", "typed")
+KINDS: tuple[SceneDenialKind, ...] = (
+    "negated",
+    "composed",
+    "without",
+    "list",
+    "not",
+    "except",
+    "place",
+    "typed",
+)
 
 
 def digest() -> str:
@@ -62,7 +79,11 @@ def test_scenes_are_those_of_the_shipped_models() -> None:
 def test_splits_are_disjoint_across_seeds_and_have_their_shares() -> None:
     train = {scene.content for scene in sample_scenes("train", 300, seed=1)}
     assert len(train) == 300
-    others = (scene.content for split in ("validation", "test") for scene in sample_scenes(split, 80, seed=2))
+    others = (
+        scene.content
+        for split in ("validation", "test")
+        for scene in sample_scenes(split, 80, seed=2)
+    )
     assert train.isdisjoint(others)
     rng = random.Random(2)
     streamed = list(islice(stream_scenes("train", 0), 60))
@@ -71,7 +92,9 @@ def test_splits_are_disjoint_across_seeds_and_have_their_shares() -> None:
     with pytest.raises(ConfigError, match="Choose one of: train, validation, test"):
         next(stream_scenes("all", 0))  # type: ignore[arg-type]
     splits = [sample_scene(rng).split for _ in range(2000)]
-    assert [splits.count(split) / len(splits) for split in SPLITS] == pytest.approx([0.8, 0.1, 0.1], abs=0.02)
+    assert [splits.count(split) / len(splits) for split in SPLITS] == pytest.approx(
+        [0.8, 0.1, 0.1], abs=0.02
+    )
 
 
 def test_the_order_of_figures_does_not_matter() -> None:
@@ -79,7 +102,10 @@ def test_the_order_of_figures_does_not_matter() -> None:
     dog, cake = Figure("dog", "brown", deeds=(Deed("run"),)), Figure("birthday cake")
     man = Figure("man", "red", deeds=(Deed("sing"),))
     capped = replace(man, deeds=(*man.deeds, Deed("wear", "cap", colour="blue")))
-    scenes = [Scene("living room", False, order, look) for look, order in enumerate(permutations((man, dog, cake)))]
+    scenes = [
+        Scene("living room", False, order, look)
+        for look, order in enumerate(permutations((man, dog, cake)))
+    ]
     assert len({scene.content for scene in scenes}) == len({scene.split for scene in scenes}) == 1
     assert Scene("living room", False, (man, dog)).content != scenes[0].content
     assert Scene("living room", False, (capped, dog, cake)).content != scenes[0].content
@@ -87,7 +113,9 @@ def test_the_order_of_figures_does_not_matter() -> None:
 
 def test_a_scene_about_every_thing_is_drawn_within_the_tries() -> None:
     rng = random.Random(0)
-    missing = [name for name in things() if not any(staged([showing(name)], rng) for _ in range(4 * TRIES))]
+    missing = [
+        name for name in things() if not any(staged([showing(name)], rng) for _ in range(4 * TRIES))
+    ]
     assert not missing
 
 
@@ -95,11 +123,17 @@ def test_what_scenes_are_about_is_every_thing_and_every_deed() -> None:
     rng = random.Random(1)
     claims = [draw_claim(rng) for _ in range(20_000)]
     named = {name for claim in claims for who in claim.whos for name in who.names}
-    done = {verb for claim in claims for who in claim.whos for act in who.acts for verb in act.verbs}
+    done = {
+        verb for claim in claims for who in claim.whos for act in who.acts for verb in act.verbs
+    }
     assert named >= {*things()} and done == {*deeds()}
 
 
 def test_nearly_every_thing_is_seen_often_enough_to_be_learnt() -> None:
     scenes = sample_scenes("train", 1000, 0)
-    shown = Counter(name for scene in scenes for name in {figure.thing for figure in seen_in(scene)})
-    assert sum(shown[name] < 2 for name in things()) <= 20  # 13 or 14 of 336; of scenes as they come 30 to 44
+    shown = Counter(
+        name for scene in scenes for name in {figure.thing for figure in seen_in(scene)}
+    )
+    assert (
+        sum(shown[name] < 2 for name in things()) <= 20
+    )  # 13 or 14 of 336; of scenes as they come 30 to 44

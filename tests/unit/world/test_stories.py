@@ -22,7 +22,9 @@ def test_the_sixty_stories_are_distinct_and_their_queries_are_read_as_they_are_m
     assert len(set(stories())) == 60
     for (wanted, unwanted), text in zip(stories(), story_queries(), strict=True):
         query = understand(text)
-        asked, denied = ([read_claim(part) for part in parts] for parts in (query.wanted, query.unwanted))
+        asked, denied = (
+            [read_claim(part) for part in parts] for parts in (query.wanted, query.unwanted)
+        )
         assert (asked, denied) == ([read_claim(wanted)], [read_claim(unwanted)]), text
         assert None not in asked + denied
 

@@ -16,7 +16,9 @@ from nt2vr.world.wording import meanings
 from tests.truth import fits
 
 KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "list", "not", "except", "place")
-MAN = Figure("man", "red", deeds=(Deed("eat", "apple", 0, 0.5), Deed("play", "guitar", 0.5, 1, "blue")))
+MAN = Figure(
+    "man", "red", deeds=(Deed("eat", "apple", 0, 0.5), Deed("play", "guitar", 0.5, 1, "blue"))
+)
 DOGS = Figure("dog", "black", "big", 2, (Deed("chase", 2),))
 CAT = Figure("cat", "white", deeds=(Deed("run", None, 0.25, 1),), enters=0.25)
 SCENE = Scene("forest", False, (MAN, DOGS, CAT), 1)
@@ -78,7 +80,9 @@ def test_a_claim_holds_exactly_if_the_scene_shows_it(claim: Claim, holds: bool) 
         (("run", 1), ("play", 0), "before", False),
     ],
 )
-def test_order_in_time_is_judged(first: tuple[str, int], second: tuple[str, int], kind: str, holds: bool) -> None:
+def test_order_in_time_is_judged(
+    first: tuple[str, int], second: tuple[str, int], kind: str, holds: bool
+) -> None:
     acts: list[list[Act]] = [[], []]
     places = []
     for verb, who in (first, second):
@@ -92,7 +96,9 @@ def slowly_holds(claim: Claim, scene: Scene) -> bool:
     """Judge a claim by trying everything."""
     seen = seen_in(scene)
     sets = [set(some) for size in (1, 2, 3) for some in combinations(range(len(seen)), size)]
-    if (claim.places and scene.place not in claim.places) or (claim.night is not None and claim.night != scene.night):
+    if (claim.places and scene.place not in claim.places) or (
+        claim.night is not None and claim.night != scene.night
+    ):
         return False
 
     def fits(who: Who, chosen: set[int]) -> bool:
@@ -101,7 +107,9 @@ def slowly_holds(claim: Claim, scene: Scene) -> bool:
         return number_fits and all(who.fits(seen[i], scene.figures) for i in chosen)
 
     def times(chosen: set[int], act: Act) -> list[tuple[float, float]]:
-        return [(d.start, d.end) for i in chosen for d in seen[i].doings if act.fits(d, scene.figures)]
+        return [
+            (d.start, d.end) for i in chosen for d in seen[i].doings if act.fits(d, scene.figures)
+        ]
 
     def ordered(order: Order, cast: tuple[set[int], ...]) -> bool:
         (i, a), (j, b) = order.first, order.second
@@ -119,7 +127,12 @@ def slowly_holds(claim: Claim, scene: Scene) -> bool:
     def casts(number: int, taken: set[int]) -> list[tuple[set[int], ...]]:
         if number == len(per_who):
             return [()]
-        return [(c, *rest) for c in per_who[number] if not c & taken for rest in casts(number + 1, taken | c)]
+        return [
+            (c, *rest)
+            for c in per_who[number]
+            if not c & taken
+            for rest in casts(number + 1, taken | c)
+        ]
 
     return any(all(ordered(order, cast) for order in claim.orders) for cast in casts(0, set()))
 
@@ -159,7 +172,8 @@ def test_denials_fit_their_scene_and_not_where_the_unwanted_is_seen(kind: SceneD
         assert fits(sentence, scenes()[row]) and sentences.fitting(sentence)[row]
         assert not sentences.showing_unwanted(sentence)[row]
         assert all(
-            not fits(sentence, scenes()[int(other)]) for other in sentences.showing_both(sentence).nonzero()[0][:9]
+            not fits(sentence, scenes()[int(other)])
+            for other in sentences.showing_both(sentence).nonzero()[0][:9]
         )
 
 
@@ -170,7 +184,9 @@ def test_a_negated_caption_is_false_and_its_rest_true() -> None:
         found = negate(describe(scenes()[row], random.Random(row)))
         assert sentence in found if found else sentence is None
         if sentence:
-            assert sentence.wanted_claim.holds(scenes()[row]) and not fits(sentence, scenes()[row]), sentence.text
+            assert sentence.wanted_claim.holds(scenes()[row]) and not fits(
+                sentence, scenes()[row]
+            ), sentence.text
     drawn = [sentences.draw(row, "negated", random.Random(row)) for row in rows]
     assert sum(each.kind == "negated" for each in drawn) > 0.95 * len(rows)
 
@@ -178,13 +194,20 @@ def test_a_negated_caption_is_false_and_its_rest_true() -> None:
 def test_an_idiom_denies_nothing() -> None:
     sentences, rng = SceneDenials(scenes()), random.Random(9)
     idioms = [(row, sentences.draw(row, "idiom", rng)) for row in range(200)]
-    assert all(fits(each, scenes()[row]) and not each.unwanted for row, each in idioms if each.kind == "idiom")
+    assert all(
+        fits(each, scenes()[row]) and not each.unwanted
+        for row, each in idioms
+        if each.kind == "idiom"
+    )
 
 
 def test_a_colour_after_in_is_worn_and_clothes_are_put_on_by_nobody() -> None:
     with_couch = read_claim("a man in green with a couch")
     assert with_couch is not None
-    assert [(who.colour, "sofa" in who.names) for who in with_couch.whos] == [("green", False), ("", True)]
+    assert [(who.colour, "sofa" in who.names) for who in with_couch.whos] == [
+        ("green", False),
+        ("", True),
+    ]
     assert read_claim("a man dancing, then wearing a red shirt") is None
 
 
@@ -196,11 +219,21 @@ def test_who_asks_for_dogs_is_content_with_one_and_who_asks_for_two_is_not() -> 
 
 
 def test_what_a_picture_wears_counts_once_a_scene_is_dressed() -> None:
-    queen, wizard, builder = Figure("princess"), Figure("wizard", enters=0.5), Figure("man construction worker")
+    queen, wizard, builder = (
+        Figure("princess"),
+        Figure("wizard", enters=0.5),
+        Figure("man construction worker"),
+    )
     scene = Scene("stage", False, (queen, wizard, builder))
     found = {
         phrase: (claim.holds(scene), claim.holds(scene.dressed))
-        for phrase in ("a crown", "a queen with a hat", "a wizard wearing a blue hat", "a red hat", "a red helmet")
+        for phrase in (
+            "a crown",
+            "a queen with a hat",
+            "a wizard wearing a blue hat",
+            "a red hat",
+            "a red helmet",
+        )
         if (claim := read_asked(phrase))
     }
     assert found == {

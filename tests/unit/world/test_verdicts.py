@@ -64,9 +64,15 @@ def test_who_is_where_and_what_is_denied_of_whom_is_judged_as_far_as_the_scene_k
 
 
 def test_who_eats_stands_and_does_not_stand_still_and_what_drives_past_does_not_stand() -> None:
-    eater, van = Figure("man", deeds=(Deed("eat", "apple"),)), Figure("van", deeds=(Deed("drive past"),))
+    eater, van = (
+        Figure("man", deeds=(Deed("eat", "apple"),)),
+        Figure("van", deeds=(Deed("drive past"),)),
+    )
     scene = Scene("street", False, (eater,))
-    assert (verdict("a man standing", scene), verdict("a man standing still", scene)) == ("right", "miss")
+    assert (verdict("a man standing", scene), verdict("a man standing still", scene)) == (
+        "right",
+        "miss",
+    )
     assert verdict("a van that is standing", Scene("street", False, (van, eater))) != "right"
 
 
@@ -84,10 +90,15 @@ def test_who_eats_stands_and_does_not_stand_still_and_what_drives_past_does_not_
         ("lying", False),
         ("flamingos, volcanos and tornados", False),
         ("a beach or a lake", False),
-        *((phrase, None) for phrase in ("a movie star", "a horse trailer", "of", "a dog or a sparkly")),  # not read
+        *(
+            (phrase, None)
+            for phrase in ("a movie star", "a horse trailer", "of", "a dog or a sparkly")
+        ),  # not read
     ],
 )
-def test_compounds_and_sorts_are_read_as_far_as_they_are_known(phrase: str, is_vague: bool | None) -> None:
+def test_compounds_and_sorts_are_read_as_far_as_they_are_known(
+    phrase: str, is_vague: bool | None
+) -> None:
     claim = read_asked(phrase)
     assert (claim.vague if claim else None) is is_vague
 
@@ -97,7 +108,11 @@ def test_compounds_and_sorts_are_read_as_far_as_they_are_known(phrase: str, is_v
 )
 def test_a_team_is_two_and_a_crowd_four(count: int, team: str, crowd: str) -> None:
     dancers = Figure("girl", "red", count=count, deeds=(Deed("dance"),))
-    scene = Scene("stage", False, (dancers, Figure("man", "red", deeds=(Deed("sing"),))) if count > 2 else (dancers,))
+    scene = Scene(
+        "stage",
+        False,
+        (dancers, Figure("man", "red", deeds=(Deed("sing"),))) if count > 2 else (dancers,),
+    )
     assert (verdict("a team", scene), verdict("a crowd of people", scene)) == (team, crowd)
 
 

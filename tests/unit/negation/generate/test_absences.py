@@ -16,7 +16,9 @@ CAPTIONS: Mapping[str, Sequence[str]] = {
 
 
 def written(captions: Mapping[str, Sequence[str]] = CAPTIONS, seed: int = 1) -> list[AbsenceQuery]:
-    return list(Absences({name: read_content(texts) for name, texts in captions.items()}).write(seed))
+    return list(
+        Absences({name: read_content(texts) for name, texts in captions.items()}).write(seed)
+    )
 
 
 def test_a_video_that_names_the_thing_by_any_word_is_not_relevant() -> None:
@@ -28,7 +30,9 @@ def test_a_video_that_names_the_thing_by_any_word_is_not_relevant() -> None:
     without = next(query for query in queries if query.kind == "without")
     assert without.wanted == "a man is playing the guitar"
     assert set(without.video_ids) == {"alone", "band"} and set(without.hard_ids) == {"dog", "puppy"}
-    assert without.caption.startswith(f"{without.wanted} ") and without.caption.endswith(("dog", "puppy"))
+    assert without.caption.startswith(f"{without.wanted} ") and without.caption.endswith(
+        ("dog", "puppy")
+    )
 
 
 def test_no_video_is_both_relevant_and_hard_and_no_query_lacks_either() -> None:
@@ -44,11 +48,20 @@ def test_an_action_is_absent_where_no_related_word_is_said() -> None:
     singing = [query for query in written() if query.kind == "not" and query.unwanted == "singing"]
     assert not singing  # two videos of a person who sings are too few
     more = {**CAPTIONS, "duet": ["a man sings"], "karaoke": ["a karaoke evening"]}
-    (query,) = (query for query in written(more) if query.kind == "not" and query.unwanted == "singing")
+    (query,) = (
+        query for query in written(more) if query.kind == "not" and query.unwanted == "singing"
+    )
     assert set(query.hard_ids) == {"cat", "band", "duet"}
-    assert set(query.video_ids) == {"alone", "dog", "puppy", "more dogs"}  # at a karaoke evening, people may sing
+    assert set(query.video_ids) == {
+        "alone",
+        "dog",
+        "puppy",
+        "more dogs",
+    }  # at a karaoke evening, people may sing
 
 
 def test_equal_seeds_write_equal_queries_and_people_are_never_denied_as_things() -> None:
     assert written(seed=3) == written(seed=3) != written(seed=4)
-    assert not [query for query in written() if {"man", "woman", "boy"} & set(query.unwanted.split())]
+    assert not [
+        query for query in written() if {"man", "woman", "boy"} & set(query.unwanted.split())
+    ]

@@ -11,18 +11,28 @@ THINGS = ("is a dog", "is a skateboard", "are cats", "is a ball", "is a red car"
 @pytest.mark.parametrize(
     ("caption", "change", "expected"),
     [
-        ("a man sings on stage", "negate", {"a man does not sing on stage", "a man doesn't sing on stage"}),
+        (
+            "a man sings on stage",
+            "negate",
+            {"a man does not sing on stage", "a man doesn't sing on stage"},
+        ),
         (
             "a man sings on stage",
             "swap the verb",
             {"a man rides a skateboard on stage", "a man chases a ball on stage"},
         ),
-        ("a woman in a hat is reading", "swap who", {"a dog in a hat is reading", "a red car in a hat is reading"}),
+        (
+            "a woman in a hat is reading",
+            "swap who",
+            {"a dog in a hat is reading", "a red car in a hat is reading"},
+        ),
         ("a man sings.", "add a thing", {f"a man sings and there {thing}" for thing in THINGS}),
         ("a red car", "swap the verb", {""}),
     ],
 )
-def test_one_thing_changes_and_the_rest_stays(caption: str, change: str, expected: set[str]) -> None:
+def test_one_thing_changes_and_the_rest_stays(
+    caption: str, change: str, expected: set[str]
+) -> None:
     found = {changed(caption, change, OTHERS, seed) for seed in "abcdef"}
     assert found and found <= expected
 

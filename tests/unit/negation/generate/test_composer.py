@@ -24,12 +24,16 @@ VIDEOS = {
 
 
 def compose(videos: dict[str, list[str]], seed: int = 0) -> list[ComposedQuery]:
-    return list(Composer({name: read_content(captions) for name, captions in videos.items()}).compose(seed))
+    return list(
+        Composer({name: read_content(captions) for name, captions in videos.items()}).compose(seed)
+    )
 
 
 def test_relevant_videos_show_the_wanted_part_and_mention_no_word_of_the_unwanted() -> None:
     (query,) = compose(VIDEOS)
-    assert query.video_ids == ("guitar",)  # not the stool, nor what tells of sitting, nor another subject
+    assert query.video_ids == (
+        "guitar",
+    )  # not the stool, nor what tells of sitting, nor another subject
     assert query.hard_ids == query.violating_ids == ("both",)
     assert query.wanted.startswith("a man ") and query.wanted.endswith(" the guitar")
     assert query.unwanted in {"sit on a stool", "sitting on a stool"}
@@ -43,7 +47,11 @@ def test_who_does_the_unwanted_may_have_another_name_but_no_other_sex() -> None:
         "bike": ["a guy rides a bike"],
         "someone else": ["a man sings a song", "a woman rides a bike"],
     }
-    (query,) = (query for query in compose(videos) if query.wanted.startswith("a man") and "bik" in query.unwanted)
+    (query,) = (
+        query
+        for query in compose(videos)
+        if query.wanted.startswith("a man") and "bik" in query.unwanted
+    )
     assert query.video_ids == ("song",)
     assert query.hard_ids == ("both",)
     assert set(query.violating_ids) == {"both", "bike"}
@@ -84,7 +92,12 @@ def test_all_templates_agree_with_the_subject(actor: str, sentences: set[str]) -
         "song": ["people singing"],
     }
     composer = Composer({name: read_content(captions) for name, captions in videos.items()})
-    captions = {query.caption for seed in range(200) for query in composer.compose(seed) if "sing" in query.unwanted}
+    captions = {
+        query.caption
+        for seed in range(200)
+        for query in composer.compose(seed)
+        if "sing" in query.unwanted
+    }
     assert {_contracted(caption) for caption in captions} == sentences
 
 
@@ -95,7 +108,10 @@ def _contracted(caption: str) -> str:
 def test_related_words_are_found_by_meaning_and_by_form() -> None:
     assert {"song", "singer"} <= related("sing")
     assert related("zebra") == {"zebra"}
-    assert derived_from("wrestle", {"wrestler", "wrestling", "wrest", "dog"}) == {"wrestler", "wrestling"}
+    assert derived_from("wrestle", {"wrestler", "wrestling", "wrest", "dog"}) == {
+        "wrestler",
+        "wrestling",
+    }
     assert derived_from("car", {"car", "card"}) == {"car"}  # too short to tell
 
 

@@ -15,7 +15,9 @@ FLICKR = SHARED / "data" / "flickr8k_captions.txt"
 KINDS: tuple[DenialKind, ...] = ("negated", "composed", "without", "not", "fragment")
 
 
-def drawn(captions: list[str], kind: DenialKind, row: int = 0, count: int = 400) -> dict[str, tuple[str, str]]:
+def drawn(
+    captions: list[str], kind: DenialKind, row: int = 0, count: int = 400
+) -> dict[str, tuple[str, str]]:
     """Draw many sentences of one caption: each text with its wanted and its unwanted part."""
     denials = CaptionDenials(captions)
     found = [denials.draw(row, kind, random.Random(seed)) for seed in range(count)]
@@ -23,7 +25,11 @@ def drawn(captions: list[str], kind: DenialKind, row: int = 0, count: int = 400)
 
 
 def test_the_unwanted_part_of_composed_sentences_comes_from_another_caption() -> None:
-    found = drawn(["a man is singing on a stage", "A dog chases a red ball .", "a woman sings"], "composed", count=800)
+    found = drawn(
+        ["a man is singing on a stage", "A dog chases a red ball .", "a woman sings"],
+        "composed",
+        count=800,
+    )
     for text, parts in {
         "a man sings and he doesn't chase a red ball": ("a man sings", "chasing a red ball"),
         "a man is not chasing a red ball and he is singing on a stage": (
@@ -34,8 +40,12 @@ def test_the_unwanted_part_of_composed_sentences_comes_from_another_caption() ->
     }.items():
         assert found[text] == parts
     assert {unwanted for _, unwanted in found.values()} == {"chasing a red ball"}
-    assert {wanted for wanted, _ in found.values()} == {  # without its place, as another caption says it
-        f"a man {says}{where}" for says in ("sings", "singing", "is singing") for where in ("", " on a stage")
+    assert {
+        wanted for wanted, _ in found.values()
+    } == {  # without its place, as another caption says it
+        f"a man {says}{where}"
+        for says in ("sings", "singing", "is singing")
+        for where in ("", " on a stage")
     }
 
 
@@ -74,7 +84,10 @@ def test_content_of_the_caption_is_not_denied(captions: list[str], kind: DenialK
         (
             "a man tosses a child in white into the air",
             {
-                f"a man {verb} toss a child in white into the air": ("a man", "tossing a child in white into the air")
+                f"a man {verb} toss a child in white into the air": (
+                    "a man",
+                    "tossing a child in white into the air",
+                )
                 for verb in ("does not", "doesn't")
             },
         ),
@@ -83,13 +96,18 @@ def test_content_of_the_caption_is_not_denied(captions: list[str], kind: DenialK
         ("a red car", {}),
     ],
 )
-def test_denying_one_thing_leaves_the_rest_wanted(caption: str, expected: dict[str, tuple[str, str]]) -> None:
+def test_denying_one_thing_leaves_the_rest_wanted(
+    caption: str, expected: dict[str, tuple[str, str]]
+) -> None:
     assert drawn([caption], "negated") == expected
     assert set(expected) <= set(negations(caption.rstrip(" .")))
 
 
 def test_the_excluded_thing_comes_from_another_caption() -> None:
-    found = drawn(["Two dogs run .", "there is a glass of water on the side of the old table", "boats"], "without")
+    found = drawn(
+        ["Two dogs run .", "there is a glass of water on the side of the old table", "boats"],
+        "without",
+    )
     for wanted in ("Two dogs run", "dogs run", "dogs running", "dogs are running"):
         for text, thing in (
             ("without a glass of water", "a glass of water"),
@@ -98,13 +116,22 @@ def test_the_excluded_thing_comes_from_another_caption() -> None:
             ("but no glass of water", "a glass of water"),
         ):
             assert found[f"{wanted} {text}"] == (wanted, thing)
-        for text, thing in (("there isn't the old table", "the old table"), ("there aren't boats", "boats")):
+        for text, thing in (
+            ("there isn't the old table", "the old table"),
+            ("there aren't boats", "boats"),
+        ):
             assert found[f"{wanted}, and {text}"] == (wanted, thing)
-    assert {unwanted for _, unwanted in found.values()} == {"a glass of water", "the old table", "boats"}
+    assert {unwanted for _, unwanted in found.values()} == {
+        "a glass of water",
+        "the old table",
+        "boats",
+    }
 
 
 def test_not_b_has_no_wanted_part_and_nobody_is_used_for_people_only() -> None:
-    found = drawn(["a red car", "a man plays the guitar", "a dog barks", "two boats"], "not", count=600)
+    found = drawn(
+        ["a red car", "a man plays the guitar", "a dog barks", "two boats"], "not", count=600
+    )
     deeds = (
         *("not playing the guitar", "nobody is playing the guitar", "nobody plays the guitar"),
         *("no one is playing the guitar", "not barking"),
@@ -131,9 +158,15 @@ def test_fragments_are_words_of_another_caption_without_dangling_ones() -> None:
 def test_negated_and_empty_captions_are_neither_denied_nor_used() -> None:
     denials = CaptionDenials(["a man without a hat sings", "", "a dog runs"])
     for kind in KINDS:
-        assert denials.draw(0, kind, random.Random(0)) is denials.draw(1, kind, random.Random(0)) is None
+        assert (
+            denials.draw(0, kind, random.Random(0))
+            is denials.draw(1, kind, random.Random(0))
+            is None
+        )
     found = [denials.draw(2, kind, random.Random(seed)) for kind in KINDS for seed in range(50)]
-    assert all(denial is None or "run" in denial.unwanted for denial in found)  # there is nothing else to deny
+    assert all(
+        denial is None or "run" in denial.unwanted for denial in found
+    )  # there is nothing else to deny
 
 
 @pytest.mark.parametrize("source", ["the built-in world", "Flickr8k"])
@@ -143,7 +176,9 @@ def test_any_captions_give_consistent_sentences(source: str) -> None:
     if source == "Flickr8k":
         captions = [caption.text for caption in read_captioned_videos(FLICKR).queries[:150]]
     else:
-        captions = [describe(scene, random.Random(0)).text for scene in sample_scenes("train", 100, 3)]
+        captions = [
+            describe(scene, random.Random(0)).text for scene in sample_scenes("train", 100, 3)
+        ]
     denials, again = CaptionDenials(captions), CaptionDenials(captions)
     for kind in KINDS:
         found: list[Denial] = []
@@ -156,4 +191,6 @@ def test_any_captions_give_consistent_sentences(source: str) -> None:
             assert denial.kind == kind and denial.unwanted and denial.text != denial.wanted
             assert bool(denial.wanted) == (kind != "not") or kind == "negated"
             assert denial.wanted in denial.text or kind in {"composed", "negated"}
-            assert not {"not", "no", "n't", "without"} & set(f"{denial.wanted} {denial.unwanted}".split())
+            assert not {"not", "no", "n't", "without"} & set(
+                f"{denial.wanted} {denial.unwanted}".split()
+            )

@@ -8,7 +8,10 @@ from nt2vr.evaluation.queries import cue_of
 from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.negation.generate.wordings import Wordings, wordings_in
 
-CAPTIONS = ("a man is playing the guitar and singing a song with a dog", "two girls are riding bikes on a beach")
+CAPTIONS = (
+    "a man is playing the guitar and singing a song with a dog",
+    "two girls are riding bikes on a beach",
+)
 
 
 def drawn(caption: str, unseen: bool = False) -> dict[str, str]:
@@ -29,9 +32,15 @@ def test_idioms_agree_with_their_subject_and_say_what_happens() -> None:
     assert one["a man is not only playing the guitar but also singing a song with a dog"] == (
         "a man is playing the guitar and singing a song with a dog"
     )
-    assert two["girls do not stop riding bikes on a beach for a single moment"] == "girls keep riding bikes on a beach"
+    assert (
+        two["girls do not stop riding bikes on a beach for a single moment"]
+        == "girls keep riding bikes on a beach"
+    )
     assert one["nothing but a dog"] == "only a dog"
-    assert drawn(CAPTIONS[0], unseen=True)["a man can't help playing the guitar"] == "a man keeps playing the guitar"
+    assert (
+        drawn(CAPTIONS[0], unseen=True)["a man can't help playing the guitar"]
+        == "a man keeps playing the guitar"
+    )
 
 
 @pytest.mark.parametrize("wordings", ["trained", "unseen"])
@@ -44,6 +53,11 @@ def test_every_idiom_has_a_cue_and_no_paraphrase_has(wordings: Wordings) -> None
 
 def test_no_wording_is_both_trained_on_and_measured() -> None:
     trained, measured = (wordings_in("idioms.json")[use] for use in ("trained", "unseen"))
-    seen, unseen = ({text for some in wordings.values() for text, _ in some} for wordings in (trained, measured))
+    seen, unseen = (
+        {text for some in wordings.values() for text, _ in some} for wordings in (trained, measured)
+    )
     assert not seen & unseen and trained.keys() == measured.keys()
-    assert not {name for caption in CAPTIONS for name in drawn(caption)} & drawn(CAPTIONS[0], unseen=True).keys()
+    assert (
+        not {name for caption in CAPTIONS for name in drawn(caption)}
+        & drawn(CAPTIONS[0], unseen=True).keys()
+    )

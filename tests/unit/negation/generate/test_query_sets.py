@@ -25,9 +25,15 @@ TEXTS = {
     "stool": ["a woman sits on a stool", "she smiles"],
 }
 FORMATS = {
-    "JSON lines": "".join(json.dumps({"video_id": name, "captions": texts}) + "\n" for name, texts in TEXTS.items()),
-    "nT2VR": "".join(f"{name}#enc#{i} {text}\n" for name, texts in TEXTS.items() for i, text in enumerate(texts)),
-    "Flickr": "".join(f"{name}#{i}\t{text}\n" for name, texts in TEXTS.items() for i, text in enumerate(texts)),
+    "JSON lines": "".join(
+        json.dumps({"video_id": name, "captions": texts}) + "\n" for name, texts in TEXTS.items()
+    ),
+    "nT2VR": "".join(
+        f"{name}#enc#{i} {text}\n" for name, texts in TEXTS.items() for i, text in enumerate(texts)
+    ),
+    "Flickr": "".join(
+        f"{name}#{i}\t{text}\n" for name, texts in TEXTS.items() for i, text in enumerate(texts)
+    ),
 }
 
 
@@ -47,7 +53,9 @@ def test_three_sets_are_built_from_every_format(captions_file: Path, tmp_path: P
         (name, text) for name, texts in TEXTS.items() for text in texts
     ]
     negated = read_captions(tmp_path / "out" / "negated.txt")
-    assert {caption.cap_id for caption in original} - {caption.cap_id for caption in negated} == {original[3].cap_id}
+    assert {caption.cap_id for caption in original} - {caption.cap_id for caption in negated} == {
+        original[3].cap_id
+    }
     assert all(" not " in caption.text or "n't " in caption.text for caption in negated)
     composed = read_composed(tmp_path / "out" / "composed.jsonl")
     assert {cap_id: query.video_ids for cap_id, query in composed.items()} == {"s0": ("guitar",)}
@@ -57,7 +65,10 @@ def test_the_same_seed_writes_the_same_files(captions_file: Path, tmp_path: Path
     for name, seed in (("a", 3), ("b", 3), ("c", 4)):
         build(captions_file, tmp_path / name, seed)
     first, again, other = (
-        [(tmp_path / folder / name).read_text() for name in ("original.txt", "negated.txt", "composed.jsonl")]
+        [
+            (tmp_path / folder / name).read_text()
+            for name in ("original.txt", "negated.txt", "composed.jsonl")
+        ]
         for folder in "abc"
     )
     assert first == again
@@ -70,7 +81,11 @@ VIDEOS = CaptionedVideos.all_as_queries({name: tuple(texts) for name, texts in T
 def test_query_sets_are_cached_by_captions_queries_and_seed(tmp_path: Path) -> None:
     steps: list[str] = []
     built = cached_query_sets(VIDEOS, 0, tmp_path, lambda *step: steps.append(step[2]))
-    assert list(dict.fromkeys(steps)) == ["negating captions", "reading captions", "composing queries"]
+    assert list(dict.fromkeys(steps)) == [
+        "negating captions",
+        "reading captions",
+        "composing queries",
+    ]
     stopped = stoppable(silent, lambda: True)
     assert cached_query_sets(VIDEOS, 0, tmp_path, stopped) == built  # nothing left to stop
     with pytest.raises(InterruptedError):
@@ -81,7 +96,9 @@ def test_query_sets_are_cached_by_captions_queries_and_seed(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "damaged", [b"", b'{"original": [', b"\xff\xfe", b"[" * 100_000], ids=["empty", "cut", "other", "deep"]
+    "damaged",
+    [b"", b'{"original": [', b"\xff\xfe", b"[" * 100_000],
+    ids=["empty", "cut", "other", "deep"],
 )
 def test_a_damaged_file_of_queries_is_written_again(tmp_path: Path, damaged: bytes) -> None:
     built = cached_query_sets(VIDEOS, 0, tmp_path)
@@ -100,7 +117,9 @@ def test_query_sets_survive_a_round_trip_through_files(tmp_path: Path) -> None:
 
 def test_a_file_may_name_one_query_per_video(tmp_path: Path) -> None:
     path = tmp_path / "captions.jsonl"
-    path.write_text('{"video_id": "v", "captions": ["a dog", "a cat runs"], "query": "a cat runs"}\n')
+    path.write_text(
+        '{"video_id": "v", "captions": ["a dog", "a cat runs"], "query": "a cat runs"}\n'
+    )
     videos = read_captioned_videos(path)
     assert videos.captions == {"v": ("a dog", "a cat runs")}
     assert videos.queries == (Caption("v#enc#1", "a cat runs"),)
@@ -115,7 +134,9 @@ def test_a_file_may_name_one_query_per_video(tmp_path: Path) -> None:
         ("\n \n", r"^.* holds no captions\. .*\.$"),
     ],
 )
-def test_a_file_of_another_format_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+def test_a_file_of_another_format_is_refused_with_its_line(
+    tmp_path: Path, text: str, message: str
+) -> None:
     path = tmp_path / "captions.txt"
     path.write_text(text)
     with pytest.raises(ConfigError, match=message):
@@ -124,7 +145,9 @@ def test_a_file_of_another_format_is_refused_with_its_line(tmp_path: Path, text:
 
 def test_released_composed_queries_are_read_without_the_keys_they_lack(tmp_path: Path) -> None:
     path = tmp_path / "composed.txt"
-    path.write_text('{"cap_id": "s7", "caption": "a dog runs and doesn\'t bark", "video_ids": ["a", "b"]}\n')
+    path.write_text(
+        '{"cap_id": "s7", "caption": "a dog runs and doesn\'t bark", "video_ids": ["a", "b"]}\n'
+    )
     assert read_composed(path)["s7"].video_ids == ("a", "b")
     assert read_composed(path)["s7"].hard_ids == ()
 
@@ -163,13 +186,20 @@ def test_a_folder_of_released_files_is_read_by_their_names(folder: Path) -> None
     )
     assert sets.negated == (Caption("video7010#enc#3#0", "a man is not singing on a stage"),)
     (composed,) = sets.composed
-    assert (composed.caption, composed.video_ids) == ("a man sings and he doesn't dance", ("video7010",))
+    assert (composed.caption, composed.video_ids) == (
+        "a man sings and he doesn't dance",
+        ("video7010",),
+    )
     (folder / "msrvtt1kAtest.negated_neginfo.txt").write_text(NEGINFO)
-    assert QuerySets.read(folder).negated[0].unwanted == "singing"  # the file that knows the parts is preferred
+    assert (
+        QuerySets.read(folder).negated[0].unwanted == "singing"
+    )  # the file that knows the parts is preferred
     (folder / "original.txt").write_text("video7010#enc#0 ours\n")
     assert QuerySets.read(folder).original[0].text == "ours"
     (folder / "vatex_test1k5.composed.txt").write_text("")
-    with pytest.raises(ConfigError, match=r"several collections \(msrvtt1kAtest.composed.txt, vatex_test1k5.comp"):
+    with pytest.raises(
+        ConfigError, match=r"several collections \(msrvtt1kAtest.composed.txt, vatex_test1k5.comp"
+    ):
         QuerySets.read(folder)
 
 
@@ -177,7 +207,9 @@ def test_the_parts_of_neginfo_lines_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "negated_neginfo.txt"
     path.write_text(NEGINFO)
     expected = [
-        Caption("video7010#enc#3#0", "a man is not singing on a stage", "a man , on a stage", "singing"),
+        Caption(
+            "video7010#enc#3#0", "a man is not singing on a stage", "a man , on a stage", "singing"
+        ),
         Caption("video7011#enc#0#1", "a dog runs"),
     ]
     assert read_negated(path) == read_captions(path) == expected
@@ -186,7 +218,10 @@ def test_the_parts_of_neginfo_lines_are_kept(tmp_path: Path) -> None:
 def test_training_captions_come_with_all_their_negations(tmp_path: Path) -> None:
     path = tmp_path / "msrvtt10ktrain.caption.negation.txt"
     path.write_text(TRAINING)
-    assert read_captioned_videos(path).captions == {"video0": ("a man sings",), "video1": ("a red car",)}
+    assert read_captioned_videos(path).captions == {
+        "video0": ("a man sings",),
+        "video1": ("a red car",),
+    }
     assert read_negated(path) == [
         Caption("video0#enc#1#0", "a man doesn't sing"),
         Caption("video0#enc#1#1", "a man does not sing"),
@@ -212,10 +247,15 @@ def test_a_harmful_line_is_not_an_object_and_nothing_in_it_is_run(line: str) -> 
     "line",
     [
         "{'caption': 'a'}",
-        *(f"{{'cap_id': 's0', 'caption': 'a', 'video_ids': {ids}}}" for ids in ("3", "[], 'hard_ids': 'v'")),
+        *(
+            f"{{'cap_id': 's0', 'caption': 'a', 'video_ids': {ids}}}"
+            for ids in ("3", "[], 'hard_ids': 'v'")
+        ),
     ],
 )
-def test_composed_queries_without_an_id_or_whose_ids_are_no_list_are_refused(line: str, tmp_path: Path) -> None:
+def test_composed_queries_without_an_id_or_whose_ids_are_no_list_are_refused(
+    line: str, tmp_path: Path
+) -> None:
     (tmp_path / "composed.txt").write_text(f"{line}\n")
     with pytest.raises(ConfigError, match="Line 1 of"):
         read_composed(tmp_path / "composed.txt")

@@ -15,7 +15,12 @@ SAYS_LITTLE = set("a an the is are and who in on with of to at by his her".split
 
 
 def content(*phrases: str) -> set[str]:
-    return {word[:4] for phrase in phrases for word in re.findall(r"\w+", phrase.lower()) if word not in SAYS_LITTLE}
+    return {
+        word[:4]
+        for phrase in phrases
+        for word in re.findall(r"\w+", phrase.lower())
+        if word not in SAYS_LITTLE
+    }
 
 
 def read_back(denials: Sequence[Denial]) -> float:
@@ -25,27 +30,48 @@ def read_back(denials: Sequence[Denial]) -> float:
         query = understand(denial.text, load_tagger())
         wanted, unwanted = content(denial.wanted), content(denial.unwanted)
         kept, excluded = content(*query.wanted), content(*query.unwanted)
-        right += wanted - unwanted <= kept and unwanted <= excluded and not (unwanted - wanted) & kept
+        right += (
+            wanted - unwanted <= kept and unwanted <= excluded and not (unwanted - wanted) & kept
+        )
     return right / len(denials)
 
 
 def test_the_parser_reads_typed_sentences_back_of_which_some_exclude_nothing() -> None:
     scenes = sample_scenes("train", 200, seed=5)
     of_scenes = SceneDenials(scenes)
-    assert read_back([of_scenes.draw(row, "typed", random.Random(row)) for row in range(200)]) >= 0.95
-    of_captions = CaptionDenials([describe(scene, random.Random(row)).text for row, scene in enumerate(scenes)])
-    drawn = [denial for row in range(200) if (denial := of_captions.draw(row, "typed", random.Random(row)))]
+    assert (
+        read_back([of_scenes.draw(row, "typed", random.Random(row)) for row in range(200)]) >= 0.95
+    )
+    of_captions = CaptionDenials(
+        [describe(scene, random.Random(row)).text for row, scene in enumerate(scenes)]
+    )
+    drawn = [
+        denial
+        for row in range(200)
+        if (denial := of_captions.draw(row, "typed", random.Random(row)))
+    ]
     assert read_back(drawn) >= 0.93
     asked = [denial for denial in drawn if not denial.unwanted]
     assert 0.05 < len(asked) / len(drawn) < 0.2
     assert all(denial.wanted for denial in asked)
 
 
-def test_the_parser_reads_typed_refusals_of_things_back_and_those_of_actions_as_well_as_plain_ones() -> None:
-    captions = [describe(scene, random.Random(row)).text for row, scene in enumerate(sample_scenes("train", 200, 5))]
+def test_the_parser_reads_typed_refusals_of_things_back_and_those_of_actions_as_well_as_plain_ones() -> (
+    None
+):
+    captions = [
+        describe(scene, random.Random(row)).text
+        for row, scene in enumerate(sample_scenes("train", 200, 5))
+    ]
     denials = CaptionDenials(captions)
-    typed = [denial for row in range(200) if (denial := denials.draw(row, "typed not", random.Random(row)))]
-    plain = [denial for row in range(200) if (denial := denials.draw(row, "not", random.Random(row)))]
+    typed = [
+        denial
+        for row in range(200)
+        if (denial := denials.draw(row, "typed not", random.Random(row)))
+    ]
+    plain = [
+        denial for row in range(200) if (denial := denials.draw(row, "not", random.Random(row)))
+    ]
     assert len(typed) > 150 and not any(denial.wanted for denial in typed)
     things = [denial for denial in typed if not re.search(r"ing\b", denial.unwanted)]
     assert read_back(things) >= 0.95

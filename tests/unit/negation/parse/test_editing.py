@@ -33,15 +33,22 @@ def tagger() -> Tagger:
         ("the same but nobody is dancing", "", ["dancing"]),
         ("a woman rather than the man", "a woman", ["the man"]),
         ("with a dog too", "with a dog", []),
-        *((text, text, []) for text in ("the same man dances", "a woman changes a tire", "a man takes off his hat")),
+        *(
+            (text, text, [])
+            for text in ("the same man dances", "a woman changes a tire", "a man takes off his hat")
+        ),
     ],
 )
-def test_words_of_editing_are_read(tagger: Tagger, text: str, wanted: str, unwanted: list[str]) -> None:
+def test_words_of_editing_are_read(
+    tagger: Tagger, text: str, wanted: str, unwanted: list[str]
+) -> None:
     query = understand(text, tagger, editing=True)
     assert (" ".join(query.wanted), [*query.unwanted]) == (wanted, unwanted)
 
 
-@pytest.mark.parametrize("text", ["add a cake", "like this", "replace the man with a woman", "on the beach instead"])
+@pytest.mark.parametrize(
+    "text", ["add a cake", "like this", "replace the man with a woman", "on the beach instead"]
+)
 def test_without_a_reference_they_are_words_like_others(tagger: Tagger, text: str) -> None:
     assert understand(text, tagger).wanted == (text,)
 
@@ -53,14 +60,19 @@ def test_what_is_highlighted_is_what_was_read(tagger: Tagger) -> None:
 
 
 @pytest.mark.parametrize("unseen", [False, True], ids=["wordings of training", "of tests"])
-def test_texts_of_the_built_in_world_are_split_as_they_are_meant(tagger: Tagger, unseen: bool) -> None:
+def test_texts_of_the_built_in_world_are_split_as_they_are_meant(
+    tagger: Tagger, unseen: bool
+) -> None:
     rng, right, count = random.Random(5), 0, 0
     for family in training_families(12, 9):
         for edit in family.edits:
             if len(edit.changes) == 1:
                 text = ask_for(family.reference, edit.changes, rng, unseen)
                 query = understand(text.text, tagger, editing=True)
-                right += (" ".join(query.wanted), query.unwanted) == (text.wanted_text, text.unwanted)
+                right += (" ".join(query.wanted), query.unwanted) == (
+                    text.wanted_text,
+                    text.unwanted,
+                )
                 count += 1
     assert count > 60
     assert right / count >= 0.95

@@ -17,8 +17,19 @@ DATA = Path(__file__).parent / "data" / "families.jsonl"
 @pytest.mark.parametrize(
     "text",
     [
-        *("kein Hund am Strand", "un homme sans chapeau", "pies bez smyczy na plaży", "köpek olmayan bir adam"),
-        *("собака без поводка", "pas de chat", "không có chó", "dog aber keine cat", "犬が海辺を走る"),
+        *(
+            "kein Hund am Strand",
+            "un homme sans chapeau",
+            "pies bez smyczy na plaży",
+            "köpek olmayan bir adam",
+        ),
+        *(
+            "собака без поводка",
+            "pas de chat",
+            "không có chó",
+            "dog aber keine cat",
+            "犬が海辺を走る",
+        ),
         *("koira ilman hihnaa", "anjing tanpa tali"),
     ],
 )
@@ -28,7 +39,13 @@ def test_a_query_in_another_language_gets_a_notice(text: str) -> None:
 
 def test_no_english_test_query_gets_one_nor_do_names_and_loan_words() -> None:
     texts = [json.loads(line)["text"] for line in DATA.read_text(encoding="utf-8").splitlines()]
-    texts += ["beach sans people", "a beach in Rio de Janeiro", "La La Land", "pas de deux ballet", "crème brûlée"]
+    texts += [
+        "beach sans people",
+        "a beach in Rio de Janeiro",
+        "La La Land",
+        "pas de deux ballet",
+        "crème brûlée",
+    ]
     texts += ["a sin city poster", "horse eating hay", "doggo zoomies", "messi ronaldo"]
     assert [text for text in texts if notice_of(text)] == []
 

@@ -16,7 +16,9 @@ from nt2vr.negation.parse.tagger import load_tagger
 from tests.unit.negation.frames import framed, judge
 
 FAMILIES: dict[str, list[dict[str, list[str]]]] = defaultdict(list)
-for line in (Path(__file__).parent / "data" / "families.jsonl").read_text(encoding="utf-8").splitlines():
+for line in (
+    (Path(__file__).parent / "data" / "families.jsonl").read_text(encoding="utf-8").splitlines()
+):
     FAMILIES[json.loads(line)["family"]].append(json.loads(line))
 
 
@@ -63,7 +65,12 @@ def test_words_in_less_exclude_what_they_name() -> None:
 @pytest.mark.parametrize(
     "predicate",
     [
-        *("is not present", "cannot be seen", "does not appear anywhere in the picture", "is nowhere to be found"),
+        *(
+            "is not present",
+            "cannot be seen",
+            "does not appear anywhere in the picture",
+            "is nowhere to be found",
+        ),
         "is missing",
     ],
 )
@@ -86,7 +93,9 @@ def test_what_is_said_not_to_be_there_is_unwanted_and_never_wanted(predicate: st
         ("hey, uh, no dogs & cats", ["no"], ["dogs", "cats"]),
     ],
 )
-def test_highlights_point_into_the_text_as_typed(text: str, cues: list[str], scopes: list[str]) -> None:
+def test_highlights_point_into_the_text_as_typed(
+    text: str, cues: list[str], scopes: list[str]
+) -> None:
     query = read(text)
     assert query.text == text
     assert [text[slice(*cue)] for cue in query.cues] == cues
@@ -103,17 +112,23 @@ def test_highlights_point_into_the_text_as_typed(text: str, cues: list[str], sco
         ("any animal except dogs", "any animal", ()),
     ],
 )
-def test_what_else_there_may_not_be_is_named(text: str, wanted: str, others: tuple[str, ...]) -> None:
+def test_what_else_there_may_not_be_is_named(
+    text: str, wanted: str, others: tuple[str, ...]
+) -> None:
     assert (read(text).wanted, read(text).others) == ((wanted,), others)
 
 
 def test_a_place_stays_wanted_unless_something_else_is() -> None:
-    alone, composed = (read(f"a man is {said} singing in a park") for said in ("not", "dancing and not"))
+    alone, composed = (
+        read(f"a man is {said} singing in a park") for said in ("not", "dancing and not")
+    )
     assert (alone.wanted, alone.unwanted) == (("a man in a park",), ("singing",))
     assert (composed.wanted, composed.unwanted) == (("a man is dancing",), ("singing in a park",))
 
 
-@pytest.mark.parametrize("text", [r"a guitar\1 but nobody is playing it", r"a \g<9> guitar, not playing it"])
+@pytest.mark.parametrize(
+    "text", [r"a guitar\1 but nobody is playing it", r"a \g<9> guitar, not playing it"]
+)
 def test_backslashes_of_a_named_thing_are_letters_like_others(text: str) -> None:
     (unwanted,) = read(text).unwanted
     assert unwanted.startswith(("people playing", "playing")) and "it" not in unwanted.split()
@@ -122,7 +137,9 @@ def test_backslashes_of_a_named_thing_are_letters_like_others(text: str) -> None
 @pytest.mark.parametrize(
     "text", ["?!…", "-", "not", "no", "never nor", "🐶 🏖️", "犬が海辺を走る", "kein Hund am Strand"]
 )
-def test_text_without_english_negation_is_wanted_as_typed_and_blank_text_has_no_parts(text: str) -> None:
+def test_text_without_english_negation_is_wanted_as_typed_and_blank_text_has_no_parts(
+    text: str,
+) -> None:
     assert read(text) == Query(text, (text,))
     assert not any(read(blank).unwanted for blank in ("", " \n\t ", "\u200b"))
 
@@ -150,12 +167,22 @@ def test_the_longest_list_of_words_is_searched_for() -> None:
 @pytest.mark.parametrize(
     ("wanted", "unwanted", "sentence"),
     [
-        ("a dog", ("a",) * (MAX_UNWANTED + 1), r"^The query has 201 unwanted parts; name at most 200\.$"),
+        (
+            "a dog",
+            ("a",) * (MAX_UNWANTED + 1),
+            r"^The query has 201 unwanted parts; name at most 200\.$",
+        ),
         ("a " * 1_001, ("cat",), r"^The query has 2,002 characters; shorten it to at most 2,000"),
-        ("a dog", ("x" * 1_999,) * 6, r"^The query has 12,005 characters; shorten it to at most 10,000"),
+        (
+            "a dog",
+            ("x" * 1_999,) * 6,
+            r"^The query has 12,005 characters; shorten it to at most 10,000",
+        ),
     ],
 )
-def test_parts_that_are_long_or_many_are_refused(wanted: str, unwanted: tuple[str, ...], sentence: str) -> None:
+def test_parts_that_are_long_or_many_are_refused(
+    wanted: str, unwanted: tuple[str, ...], sentence: str
+) -> None:
     with pytest.raises(QueryError, match=sentence):
         check_query(Query("a dog, no cat", (wanted,), unwanted))
 
@@ -174,7 +201,9 @@ def test_any_text_can_be_split_and_spans_lie_inside_it() -> None:
         text = rng.choice([" ", " ", ""]).join(rng.choices(pieces, k=rng.randrange(12)))
         query = read(text)
         assert len(query.scopes) == len(query.unwanted)
-        assert all(0 <= start < end <= len(text) for start, end in (*query.cues, *query.scopes)), text
+        assert all(0 <= start < end <= len(text) for start, end in (*query.cues, *query.scopes)), (
+            text
+        )
         assert all(part and part == part.strip() for part in (*query.wanted, *query.unwanted)), text
 
 
@@ -185,13 +214,24 @@ def test_an_affirmed_query_wants_what_was_excluded_and_excludes_nothing() -> Non
 
 
 def test_no_english_word_is_taken_for_a_misspelt_cue() -> None:
-    slips = {*tokens._MISSPELT, *(slip for slip in tokens._MISSPELT_CONTRACTIONS if slip.endswith("t"))}
+    slips = {
+        *tokens._MISSPELT,
+        *(slip for slip in tokens._MISSPELT_CONTRACTIONS if slip.endswith("t")),
+    }
     assert {slip for slip in slips if is_known(slip)} <= tokens._WORDS
-    assert [tokens.cue_of(word) for word in ("nether", "noting", "excerpt")] == ["nether", "noting", "excerpt"]
+    assert [tokens.cue_of(word) for word in ("nether", "noting", "excerpt")] == [
+        "nether",
+        "noting",
+        "excerpt",
+    ]
 
 
-@pytest.mark.parametrize("text", ["no ox," + "ox," * 331, "-ox " * 249, "-a " * 333, "a dog, no " + "ox; " * 245])
-def test_a_query_of_too_many_parts_is_refused_before_it_is_read(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "text", ["no ox," + "ox," * 331, "-ox " * 249, "-a " * 333, "a dog, no " + "ox; " * 245]
+)
+def test_a_query_of_too_many_parts_is_refused_before_it_is_read(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(query, "split_query", lambda *_, **__: pytest.fail("it was read"))
     with pytest.raises(QueryError, match=r"The query has \d+ parts; name at most 200"):
         understand(text, load_tagger())

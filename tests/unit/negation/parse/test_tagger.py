@@ -28,7 +28,10 @@ LINES = (Path(__file__).parent / "data" / "families.jsonl").read_text(encoding="
         ("beach -man", "NOUN PUNCT NOUN"),
         ("a guy doesn t move", "DET NOUN VBZ NEG VB"),  # datasets drop apostrophes
         ("a man loads a gun", "DET NOUN VBZ DET NOUN"),
-        ("people dance on stage", "NOUN VBP ADP NOUN"),  # the verb of a caption that seems to have none
+        (
+            "people dance on stage",
+            "NOUN VBP ADP NOUN",
+        ),  # the verb of a caption that seems to have none
         ("cats and nobody", "NOUN CONJ PRON"),
         ("shows a trick to avoid", "VBZ DET NOUN TO VB"),  # not: avoid | shows
     ],
@@ -38,21 +41,32 @@ def test_words_of_captions_are_tagged(text: str, tags: str) -> None:
 
 
 def test_lemmas_of_verbs_and_nouns() -> None:
-    lemmas = [token.lemma for token in load_tagger().tag("two dogs were riding bikes and it isn't barking")]
+    lemmas = [
+        token.lemma
+        for token in load_tagger().tag("two dogs were riding bikes and it isn't barking")
+    ]
     assert lemmas == ["two", "dog", "be", "ride", "bike", "and", "it", "be", "not", "bark"]
 
 
-@pytest.mark.parametrize("text", ["", '🐶 犬, t-shirt "quoted" \'\'mixed" don’t', "a" * 900, "İİİ nt n't"])  # noqa: RUF001
+@pytest.mark.parametrize(
+    "text",
+    ["", '🐶 犬, t-shirt "quoted" \'\'mixed" don’t', "a" * 900, "İİİ nt n't"],  # noqa: RUF001
+)
 def test_tokens_match_their_positions_and_the_tagset(text: str) -> None:
     tokens = load_tagger().tag(text)
-    assert all(token.text == text[token.start : token.end] and token.text and token.tag in TAGSET for token in tokens)
+    assert all(
+        token.text == text[token.start : token.end] and token.text and token.tag in TAGSET
+        for token in tokens
+    )
     assert [token.start for token in tokens] == sorted(token.start for token in tokens)
 
 
 def test_sentences_have_hantas_tags() -> None:
     texts = [json.loads(line)["text"] for line in LINES[::4]]
     sentences = [[as_tagged(text[start:end]) for start, end in word_spans(text)] for text in texts]
-    short = [words for words in sentences if not any("-" in word for word in words)]  # long compounds differ
+    short = [
+        words for words in sentences if not any("-" in word for word in words)
+    ]  # long compounds differ
     quick, hanta = QuickHanta(), HanoverTagger("morphmodel_en.pgz")
     assert [quick.tag_sent(words, taglevel=0) for words in short] == [
         hanta.tag_sent(words, taglevel=0) for words in short
@@ -64,8 +78,14 @@ def test_a_long_compound_is_an_adjective_or_what_its_last_part_is() -> None:
 
 
 def test_plain_text_is_split_as_by_nltk() -> None:
-    texts = ["It's 10,000 dogs, isn't it? (yes)", "a-b c/d e_f; the girl's hats... wait -- no!", "we'll, I'm; 3:1"]
-    assert [word_spans(text) for text in texts] == [[*NLTKWordTokenizer().span_tokenize(text)] for text in texts]
+    texts = [
+        "It's 10,000 dogs, isn't it? (yes)",
+        "a-b c/d e_f; the girl's hats... wait -- no!",
+        "we'll, I'm; 3:1",
+    ]
+    assert [word_spans(text) for text in texts] == [
+        [*NLTKWordTokenizer().span_tokenize(text)] for text in texts
+    ]
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,12 @@ from trainer.data.sentences import CaptionSentences, WorldSentences
 from trainer.inputs import Denied, InputFactory, Labels, Negated, Truth, inputs_of
 from trainer.loop import AHEAD, prefetched
 
-FRAMES = np.arange(300, dtype=np.int16).astype(np.uint8)[:, None, None, None, None].repeat(2, axis=1)
-CONFIG = TrainConfig(num_clips=300, num_frames=2, batch_size=20, base="somewhere", train="text", pool_clips=50)
+FRAMES = (
+    np.arange(300, dtype=np.int16).astype(np.uint8)[:, None, None, None, None].repeat(2, axis=1)
+)
+CONFIG = TrainConfig(
+    num_clips=300, num_frames=2, batch_size=20, base="somewhere", train="text", pool_clips=50
+)
 INPUTS: tuple[InputFactory, ...] = (Negated, Truth)
 
 
@@ -40,7 +44,9 @@ def world() -> Clips:
     return Clips(FRAMES, WorldSentences(scenes()))
 
 
-def first(config: TrainConfig = CONFIG, epoch: int = 1, named: tuple[InputFactory, ...] = INPUTS) -> Batch:
+def first(
+    config: TrainConfig = CONFIG, epoch: int = 1, named: tuple[InputFactory, ...] = INPUTS
+) -> Batch:
     inputs = inputs_of(named)
     for loss_input in inputs:
         loss_input.prepare(world(), config, silent)
@@ -68,7 +74,8 @@ def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
         pool = [scenes()[row] for row in denied.pool.tolist()]
         assert denied.fitting[i].tolist() == [fits(sentence, scene) for scene in pool]
         both = [
-            sentence.wanted_claim.holds(scene) and any(claim.holds(scene) for claim in sentence.unwanted_claims)
+            sentence.wanted_claim.holds(scene)
+            and any(claim.holds(scene) for claim in sentence.unwanted_claims)
             for scene in pool
         ]
         assert denied.both[i].tolist() == both
@@ -107,20 +114,32 @@ def test_in_the_first_epochs_nothing_is_wanted_where_the_config_says_so() -> Non
 def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_known_truth() -> None:
     denials = CaptionDenials([describe(scene, random.Random(0)).text for scene in scenes()])
     config = CONFIG.replace(sentences={**CONFIG.negation.sentences, "fragment": 0.5})
-    clips = (replace(world(), sentences=WorldSentences(scenes(), share, denials)) for share in (1, 0.5, 0))
-    free, mixed, grammar = (next(epoch_batches(some, config, 1, inputs=inputs_of(INPUTS))) for some in clips)
+    clips = (
+        replace(world(), sentences=WorldSentences(scenes(), share, denials))
+        for share in (1, 0.5, 0)
+    )
+    free, mixed, grammar = (
+        next(epoch_batches(some, config, 1, inputs=inputs_of(INPUTS))) for some in clips
+    )
     for batch, least, most in ((free, 0, 0), (mixed, 5, 15), (grammar, 20, 20)):
         known = [isinstance(sentence, SceneDenial) for sentence in batch.of(Denied)]
         assert least <= sum(known) <= most
         truth = batch.of(Truth)
-        assert (truth.fitting.any(axis=1) <= known).all() and (truth.both.any(axis=1) <= known).all()
+        assert (truth.fitting.any(axis=1) <= known).all() and (
+            truth.both.any(axis=1) <= known
+        ).all()
         has_fragments = "fragment" in {sentence.kind for sentence in batch.of(Denied)}
         assert has_fragments == (least < 20)  # the grammar makes none
 
 
-def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_is_none_that_is_said() -> None:
+def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_is_none_that_is_said() -> (
+    None
+):
     def clips(*captions: str) -> Clips:
-        return Clips(FRAMES, CaptionSentences([["a caption"]] * 300, CaptionDenials(captions), has_videos=False))
+        return Clips(
+            FRAMES,
+            CaptionSentences([["a caption"]] * 300, CaptionDenials(captions), has_videos=False),
+        )
 
     config = CONFIG.replace(sentences={"composed": 0.5, "negated": 0.5}, data="captions.txt")
     with pytest.raises(ConfigError, match="no sentences of the kinds composed, negated"):

@@ -30,7 +30,15 @@ from trainer.runs.run_folder import RunFolder
 
 WHO = ("a man", "a woman", "a boy", "a dog", "two girls")
 WHERE = ("on a stage", "in a park", "near a red car", "at home")
-DOING = ("singing", "playing the guitar", "eating an apple", "running", "throwing a ball", "riding a horse", "dancing")
+DOING = (
+    "singing",
+    "playing the guitar",
+    "eating an apple",
+    "running",
+    "throwing a ball",
+    "riding a horse",
+    "dancing",
+)
 CAPTIONS = [f"{who} {doing} {where}" for who in WHO for doing in DOING for where in WHERE]  # 140
 CONFIG = TrainConfig(
     name="Tiny text",
@@ -74,7 +82,9 @@ def lines_of(run: RunFolder) -> list[dict[str, float]]:
 def test_a_tenth_of_the_videos_is_held_out_and_no_caption_of_theirs_is_trained_on(
     tmp_path: Path, config: TrainConfig
 ) -> None:
-    lines = [f"v{n // 2}#enc#{n % 2} {caption}" for n, caption in enumerate([*CAPTIONS, *CAPTIONS[:30]])]
+    lines = [
+        f"v{n // 2}#enc#{n % 2} {caption}" for n, caption in enumerate([*CAPTIONS, *CAPTIONS[:30]])
+    ]
     (tmp_path / "captions.txt").write_text("\n".join(lines))
     many = config.replace(num_clips=1000, validation_clips=1000)
     name, captions = read_split(many, "train")
@@ -84,9 +94,13 @@ def test_a_tenth_of_the_videos_is_held_out_and_no_caption_of_theirs_is_trained_o
     assert 4 <= len(held_out) <= 16 and len(captions) == len(set(captions))
     few = read_split(config, "train")[1]
     assert few == captions[:100]  # always the same
-    fewer = read_split(config.replace(validation_clips=3), "validation")[1]  # from three videos with two each
+    fewer = read_split(config.replace(validation_clips=3), "validation")[
+        1
+    ]  # from three videos with two each
     assert len(fewer) == 3 and set(fewer) <= set(held_out)
-    assert read_split(many.replace(validation_clips=3), "train")[1] == captions  # the same, however few are read
+    assert (
+        read_split(many.replace(validation_clips=3), "train")[1] == captions
+    )  # the same, however few are read
 
 
 def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visual_tower_as_it_is(
@@ -94,26 +108,38 @@ def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visu
 ) -> None:
     for name in ("decode_videos", "world_clips"):
         monkeypatch.setattr(clips_module, name, lambda *_: pytest.fail("looked at videos"))
-    finished = run_training(config.replace(epochs=8, patience=8, monitor="text/target"), tmp_path / "runs" / "a")
+    finished = run_training(
+        config.replace(epochs=8, patience=8, monitor="text/target"), tmp_path / "runs" / "a"
+    )
     lines = lines_of(finished)
     losses = [line["distill"] for line in lines if "distill" in line]
     assert sum(losses[-5:]) < 0.6 * sum(losses[:5])
     controls, epochs = lines[0], [line for line in lines if "text/target" in line]
-    measured = {f"base/text/{name}" for name in ("target", "kept", "order", "order_if_kept", "idioms")}
+    measured = {
+        f"base/text/{name}" for name in ("target", "kept", "order", "order_if_kept", "idioms")
+    }
     assert controls.keys() == {"epoch", "step", "drop/text/order", *measured}
     assert controls["base/text/kept"] == pytest.approx(1, abs=1e-5)
     assert epochs[-1]["text/target"] > controls["base/text/target"] + 0.05
     assert epochs[-1]["text/order"] > controls["base/text/order"] + 10
     assert epochs[-1]["text/kept"] > 0.8
-    card, before = read_checkpoint(finished.checkpoint(8), verify=True).card, read_checkpoint(base).card
-    assert card.visual.fingerprint == before.visual.fingerprint and card.text.fingerprint != before.text.fingerprint
+    card, before = (
+        read_checkpoint(finished.checkpoint(8), verify=True).card,
+        read_checkpoint(base).card,
+    )
+    assert (
+        card.visual.fingerprint == before.visual.fingerprint
+        and card.text.fingerprint != before.text.fingerprint
+    )
     assert (card.training.data, card.base) == ("captions.txt, 100 captions", "Tiny base")
     assert card.framing.frames == before.framing.frames
     assert card.metrics["validation/text/target"] == epochs[-1]["text/target"]
     assert card.metrics["validation/base/text/target"] == controls["base/text/target"]
 
 
-def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config: TrainConfig, base: Path) -> None:
+def test_what_is_measured_on_text_is_that_of_a_plain_loop(
+    tmp_path: Path, config: TrainConfig, base: Path
+) -> None:
     learner = Learner(config.replace(sentences={"composed": 1, "without": 1, "not": 1}))
     encoder = read_checkpoint(base)
     clips, held_out = loaded(learner, tmp_path)
@@ -121,14 +147,18 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
     teacher = learner.losses.inputs.of(Parts).teacher
     assert not clips.has_videos
     np.testing.assert_allclose(  # without videos, the mean of captions
-        teacher.parts([], None).video_mean, encoder.encode_text(clips.captions("0 tokens")).mean(axis=0), atol=1e-6
+        teacher.parts([], None).video_mean,
+        encoder.encode_text(clips.captions("0 tokens")).mean(axis=0),
+        atol=1e-6,
     )
     measures = TextMeasures(learner, held_out)
     idioms = unseen_idioms(held_out.captions("x"))
     write_tiny(tmp_path / "other", seed=1, resnet=True)
     other = read_checkpoint(tmp_path / "other")
     sentences = measures.sentences
-    assert len(sentences) == 12 and not {sentence.wanted for sentence in sentences} & set(clips.captions("x"))
+    assert len(sentences) == 12 and not {sentence.wanted for sentence in sentences} & set(
+        clips.captions("x")
+    )
     target, ordered, preserved, dropped = [], [], [], []
     mean = teacher.parts([], None).unwanted_mean.numpy()
     others = [*sentences[1:], sentences[0]]
@@ -140,13 +170,18 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
             wanted = teacher.parts([], None).video_mean.numpy() - unwanted
         target.append(float(own @ wanted / np.linalg.norm(wanted)))
         start = f"{sentence.wanted} and " if sentence.wanted else ""
-        both, with_other = encoder.encode_text([f"{start}{one.unwanted}" for one in (sentence, other_one)])
+        both, with_other = encoder.encode_text(
+            [f"{start}{one.unwanted}" for one in (sentence, other_one)]
+        )
         ordered.append(own @ with_other > own @ both)
         if sentence.wanted:
             dropped.append(encoder.encode_text([sentence.wanted])[0] @ (with_other - both) > 0)
         preserved.append(float(other.encode_text([caption])[0] @ encoder.encode_text([caption])[0]))
     assert 0 < sum(ordered) < 12 and len(idioms) == 12
-    pairs = [(other.encode_text([idiom.text])[0], encoder.encode_text([idiom.wanted])[0]) for idiom in idioms]
+    pairs = [
+        (other.encode_text([idiom.text])[0], encoder.encode_text([idiom.wanted])[0])
+        for idiom in idioms
+    ]
     expected = {
         "text/target": np.mean(target),
         "text/kept": np.mean(preserved),
@@ -158,7 +193,9 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
     assert measures(encoder)["text/order_if_kept"] == measures(encoder)["text/order"] > 0
     assert 0 < len(dropped) < 12
     assert measures.controls["drop/text/order"] == pytest.approx(100 * np.mean(dropped), abs=1e-4)
-    assert measures.controls["base/text/order"] == pytest.approx(measures(encoder)["text/order"], abs=1e-4)
+    assert measures.controls["base/text/order"] == pytest.approx(
+        measures(encoder)["text/order"], abs=1e-4
+    )
 
 
 def test_an_idiom_s_target_is_its_paraphrase_and_it_is_not_among_the_ordered(

@@ -47,12 +47,21 @@ def test_what_was_rendered_is_not_rendered_again_unless_it_would_look_different(
     first = world_clips("train", 2, 1, Framing(32), 0, tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(clips_module, "draw_clips", lambda *_, **__: pytest.fail("rendered again"))
-        np.testing.assert_array_equal(world_clips("train", 2, 1, Framing(32), 0, tmp_path).frames, first.frames)
-    for count, num_frames, size, seed in [(3, 1, 32, 0), (2, 2, 32, 0), (2, 1, 48, 0), (2, 1, 32, 1)]:
+        np.testing.assert_array_equal(
+            world_clips("train", 2, 1, Framing(32), 0, tmp_path).frames, first.frames
+        )
+    for count, num_frames, size, seed in [
+        (3, 1, 32, 0),
+        (2, 2, 32, 0),
+        (2, 1, 48, 0),
+        (2, 1, 32, 1),
+    ]:
         clips = world_clips("train", count, num_frames, Framing(size), seed, tmp_path)
         assert clips.frames.shape == (count, num_frames, size, size, 3)
     assert len(list(tmp_path.iterdir())) == 5
-    monkeypatch.setattr(clips_module, "LOOK", clips_module.LOOK + 1)  # as if the drawing had changed
+    monkeypatch.setattr(
+        clips_module, "LOOK", clips_module.LOOK + 1
+    )  # as if the drawing had changed
     world_clips("train", 2, 1, Framing(32), 0, tmp_path)
     assert len(list(tmp_path.iterdir())) == 6
 
@@ -71,13 +80,25 @@ def test_more_passes_and_batches_a_step_go_on_with_the_same_draws_and_leave_no_c
     once = TrainConfig(num_clips=12, batch_size=4)
     more = once.replace(passes=2, accumulate=2)
     assert (once.steps_per_epoch, more.steps_per_epoch) == (3, 3)
-    first, both = list(epoch_batches(numbered(12), once, 1)), list(epoch_batches(numbered(12), more, 1))
+    first, both = (
+        list(epoch_batches(numbered(12), once, 1)),
+        list(epoch_batches(numbered(12), more, 1)),
+    )
     assert len(both) == 6
     assert [batch.captions for batch in both[:3]] == [batch.captions for batch in first]
-    drawn = [[caption.split()[1] for batch in some for caption in batch.captions] for some in (both[:3], both[3:])]
-    assert drawn[0] != drawn[1] and sorted(drawn[0]) == sorted(drawn[1]) == sorted(str(row) for row in range(12))
-    assert not {c for batch in both[:3] for c in batch.captions} & {c for batch in both[3:] for c in batch.captions}
-    assert [b.captions for b in epoch_batches(numbered(12), more, 1, start=4)] == [b.captions for b in both[4:]]
+    drawn = [
+        [caption.split()[1] for batch in some for caption in batch.captions]
+        for some in (both[:3], both[3:])
+    ]
+    assert drawn[0] != drawn[1] and sorted(drawn[0]) == sorted(drawn[1]) == sorted(
+        str(row) for row in range(12)
+    )
+    assert not {c for batch in both[:3] for c in batch.captions} & {
+        c for batch in both[3:] for c in batch.captions
+    }
+    assert [b.captions for b in epoch_batches(numbered(12), more, 1, start=4)] == [
+        b.captions for b in both[4:]
+    ]
 
 
 def several(counts: list[int]) -> Clips:
@@ -88,7 +109,9 @@ def several(counts: list[int]) -> Clips:
 
 def test_an_epoch_can_take_every_caption_once_with_the_frames_of_its_own_clip() -> None:
     counts = [20, 1, 5, 5, 10, 7]
-    config = TrainConfig(num_clips=6, num_captions=48, data="x", batch_size=4, flip=False, frames_per_step=1)
+    config = TrainConfig(
+        num_clips=6, num_captions=48, data="x", batch_size=4, flip=False, frames_per_step=1
+    )
     epochs = [list(epoch_batches(several(counts), config, epoch)) for epoch in (1, 2)]
     for batches in epochs:
         captions = [caption.split() for batch in batches for caption in batch.captions]
@@ -100,11 +123,15 @@ def test_an_epoch_can_take_every_caption_once_with_the_frames_of_its_own_clip() 
     one, two = ([batch.captions for batch in batches] for batches in epochs)
     assert one != two and config.steps_per_epoch == len(one) == 12
     assert [b.captions for b in epoch_batches(several(counts), config, 1, start=5)] == one[5:]
-    more = [c for b in epoch_batches(several(counts), config.replace(passes=2), 1) for c in b.captions]
+    more = [
+        c for b in epoch_batches(several(counts), config.replace(passes=2), 1) for c in b.captions
+    ]
     assert len(more) == 96 and len(set(more)) == 48
 
 
-def test_frames_of_a_step_are_different_ones_of_the_clip_and_mirrored_together_about_half_the_time() -> None:
+def test_frames_of_a_step_are_different_ones_of_the_clip_and_mirrored_together_about_half_the_time() -> (
+    None
+):
     config = TrainConfig(num_clips=200, batch_size=200, frames_per_step=2, seed=1)
     (batch,) = epoch_batches(numbered(200), config, epoch=1)
     frames = pixels_of(batch)
@@ -126,13 +153,18 @@ def test_a_mirrored_frame_swaps_left_and_right_and_nothing_else() -> None:
     for row, frames in zip(batch.rows.tolist(), pixels_of(batch), strict=True):
         as_they_are = [pixels[row][order] for order in ([0, 1], [1, 0])]
         mirrored += any(np.array_equal(frames, some[:, :, ::-1]) for some in as_they_are)
-        assert any(np.array_equal(frames, some) for one in as_they_are for some in (one, one[:, :, ::-1]))
+        assert any(
+            np.array_equal(frames, some) for one in as_they_are for some in (one, one[:, :, ::-1])
+        )
     assert 0 < mirrored < 20
 
 
 def test_batches_depend_on_seed_and_epoch_alone_and_can_be_taken_up_in_the_middle() -> None:
     clips, config = numbered(12), TrainConfig(num_clips=12, batch_size=4)
-    first, again = list(epoch_batches(clips, config, 1)), list(epoch_batches(clips, config, 1, start=1))
+    first, again = (
+        list(epoch_batches(clips, config, 1)),
+        list(epoch_batches(clips, config, 1, start=1)),
+    )
     assert len(again) == 2
     for one, other in zip(first[1:], again, strict=True):
         np.testing.assert_array_equal(one.frames, other.frames)
@@ -140,5 +172,7 @@ def test_batches_depend_on_seed_and_epoch_alone_and_can_be_taken_up_in_the_middl
     second = list(epoch_batches(clips, config, 2))
     texts = {caption for batch in first for caption in batch.captions}
     assert texts.isdisjoint(caption for batch in second for caption in batch.captions)
-    orders = [[int(row) for batch in some for row in np.asarray(batch.rows)] for some in (first, second)]
+    orders = [
+        [int(row) for batch in some for row in np.asarray(batch.rows)] for some in (first, second)
+    ]
     assert orders[0] != orders[1] and list(range(12)) not in orders

@@ -29,7 +29,9 @@ from trainer.data.clips import ClipLoader, Clips, read_split
 from trainer.learner import Learner
 
 WriteVideo = Callable[..., Path]
-CONFIG = TrainConfig(model=TINY, num_clips=100, num_frames=2, validation_clips=2, batch_size=4, epochs=2, log_every=1)
+CONFIG = TrainConfig(
+    model=TINY, num_clips=100, num_frames=2, validation_clips=2, batch_size=4, epochs=2, log_every=1
+)
 CAPTIONS = ["a man is singing", "someone sings with a guitar"]
 
 
@@ -39,7 +41,9 @@ def folder(tmp_path: Path, write_video: WriteVideo) -> Path:
     lines = []
     for number in range(11):
         write_video(f"mine/clips/{number}.avi", [20 * number, 20 * number + 10], side=48)
-        lines.append({"video_id": f"v{number}", "path": f"clips/{number}.avi", "captions": CAPTIONS})
+        lines.append(
+            {"video_id": f"v{number}", "path": f"clips/{number}.avi", "captions": CAPTIONS}
+        )
     (tmp_path / "mine" / "clips" / "bad.avi").write_text("no video")
     lines.insert(3, {"video_id": "bad", "path": "clips/bad.avi", "captions": CAPTIONS})
     (tmp_path / "mine" / "captions.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
@@ -54,7 +58,9 @@ def test_training_and_validation_clips_are_all_there_are_but_the_bad_one_and_nev
     folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     config = CONFIG.replace(data=str(folder))
-    train, validation = (ClipLoader(config, tmp_path / "cache").load(split) for split in ("train", "validation"))
+    train, validation = (
+        ClipLoader(config, tmp_path / "cache").load(split) for split in ("train", "validation")
+    )
     assert (len(train) + len(validation), len(validation)) == (11, 1)
     assert sorted(greys(train) + greys(validation)) == list(range(11))
     assert train.name == validation.name == "mine"
@@ -75,14 +81,25 @@ def test_no_video_that_evaluation_takes_as_unseen_is_trained_on_whatever_the_num
     config = CONFIG.replace(data=str(tmp_path / "mine"), validation_clips=validation_clips)
     trained = set(ClipLoader(config, tmp_path / "cache").load("train").captions(""))
     assert trained == set(read_split(config, "train")[1])
-    unseen = {caption for video in load_dataset(tmp_path / "mine", "validation").videos for caption in video.captions}
+    unseen = {
+        caption
+        for video in load_dataset(tmp_path / "mine", "validation").videos
+        for caption in video.captions
+    }
     assert (len(trained), len(unseen), trained & unseen) == (18, 2, set())
 
 
-def test_rows_keep_their_own_captions_where_a_bad_file_is_left_out(write_video: WriteVideo, tmp_path: Path) -> None:
+def test_rows_keep_their_own_captions_where_a_bad_file_is_left_out(
+    write_video: WriteVideo, tmp_path: Path
+) -> None:
     bad = tmp_path / "bad.avi"
     bad.write_bytes(b"")
-    paths = [write_video("a.avi", [40] * 3), bad, tmp_path / "gone.avi", write_video("b.avi", [200] * 3)]
+    paths = [
+        write_video("a.avi", [40] * 3),
+        bad,
+        tmp_path / "gone.avi",
+        write_video("b.avi", [200] * 3),
+    ]
     videos = [Video(path.stem, path, (path.stem,)) for path in paths]
     for _ in range(2):  # decoded, then read from the store
         with Cache(tmp_path / "cache") as cache:
@@ -112,12 +129,17 @@ def test_training_and_evaluation_of_one_folder_decode_each_video_once(
     decoded = count_decoded(monkeypatch)
     config, folder_of_runs = CONFIG.replace(data=str(folder)), tmp_path / "runs"
     for _ in range(2):
-        parts = [ClipLoader(config, folder_of_runs / ".frames").load(split) for split in ("train", "validation")]
+        parts = [
+            ClipLoader(config, folder_of_runs / ".frames").load(split)
+            for split in ("train", "validation")
+        ]
         assert (sum(map(len, parts)), len(decoded)) == (11, 11)
     encoder = Brightness(image_size=config.framing.size)
     videos = load_dataset(str(folder), "all").videos
     with Decoder(1) as decoder, Cache.of(tmp_path) as cache:
-        assert len(embed_files(videos, decoder, cache)(encoder, silent).vectors) == len(decoded) == 11
+        assert (
+            len(embed_files(videos, decoder, cache)(encoder, silent).vectors) == len(decoded) == 11
+        )
     assert not list(folder_of_runs.rglob("*.npy"))
 
 
@@ -157,11 +179,17 @@ def test_pooling_and_frame_positions_of_a_run_are_on_its_cards_and_of_its_base(
     run = run_training(config, tmp_path / "runs" / "a")
     card = read_card(run.checkpoint(1))
     assert (card.pooling.name, card.framing.positions) == ("raw_mean", "ends")
-    again = Learner(config.replace(model={}, base=str(run.checkpoint(1)), pooling="base", positions="base"))
+    again = Learner(
+        config.replace(model={}, base=str(run.checkpoint(1)), pooling="base", positions="base")
+    )
     assert (again.card.pooling.name, again.card.framing.positions) == ("raw_mean", "ends")
     assert again.config.framing.positions == "ends"
     usual = Learner(again.config.replace(pooling="mean", positions="centres"))
-    batch = next(epoch_batches(ClipLoader(again.config, tmp_path / "runs" / ".frames").load("train"), again.config, 1))
+    batch = next(
+        epoch_batches(
+            ClipLoader(again.config, tmp_path / "runs" / ".frames").load("train"), again.config, 1
+        )
+    )
     for learner in (again, usual):
         encoded = MagicMock(wraps=learner.model.encode_image)
         monkeypatch.setattr(learner.model, "encode_image", encoded)

@@ -18,14 +18,20 @@ def _doings(scene: Scene) -> set[tuple[str, str]]:
     return {(solo.thing, solo.verb) for solo in solos_of(0, scene)}
 
 
-def test_each_sentence_names_what_its_frames_show_first_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_sentence_names_what_its_frames_show_first_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(ordered, "MOTION_SHARE", 0)
     scenes = sample_scenes("train", 300, 0)
     drawn = FrameOrders(scenes).draw(20, 5, random.Random(0))
     assert len(drawn.texts) == 40 and drawn.rows.shape == drawn.frames.shape == (40, 5)
-    for number, (text, rows, frames) in enumerate(zip(drawn.texts, drawn.rows, drawn.frames, strict=True)):
+    for number, (text, rows, frames) in enumerate(
+        zip(drawn.texts, drawn.rows, drawn.frames, strict=True)
+    ):
         first, second = rows[0], rows[-1]
-        assert rows.tolist() == [first] * 2 + [second] * 3  # half of the frames of each, in their order
+        assert (
+            rows.tolist() == [first] * 2 + [second] * 3
+        )  # half of the frames of each, in their order
         assert (np.diff(frames[:2]) > 0).all() and (np.diff(frames[2:]) > 0).all()
         assert drawn.rows[number ^ 1].tolist() == [second] * 2 + [first] * 3
         assert text != drawn.texts[number ^ 1]
@@ -48,7 +54,9 @@ def _says(text: str, one: str, other: str) -> bool:
     )
 
 
-def test_another_order_of_the_frames_shows_the_other_motion(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_order_of_the_frames_shows_the_other_motion(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(ordered, "MOTION_SHARE", 1)
     scenes, told = sample_scenes("train", 400, 0), set()
     drawn = FrameOrders(scenes).draw(60, 4, random.Random(0))
@@ -60,7 +68,9 @@ def test_another_order_of_the_frames_shows_the_other_motion(monkeypatch: pytest.
             for motion in ordered.motions_of(row, scenes[row])
             if _does(drawn.texts[one], motion.verb) and _does(drawn.texts[other], motion.other)
         ]
-        assert any(drawn.frames[other].tolist() == reordered(*pair, 4) for pair in pairs), drawn.texts[one]
+        assert any(drawn.frames[other].tolist() == reordered(*pair, 4) for pair in pairs), (
+            drawn.texts[one]
+        )
         told |= set(pairs)
     assert {("enter", "leave"), ("throw", "catch"), ("stop", "start")} <= told
 
@@ -73,9 +83,12 @@ def _does(text: str, verb: str) -> bool:
 
 @pytest.mark.parametrize("num_frames", [4, 8])
 @pytest.mark.parametrize(
-    ("verb", "other"), [("throw", "catch"), ("catch", "bounce"), ("kick", "roll"), ("turn", "drive past")]
+    ("verb", "other"),
+    [("throw", "catch"), ("catch", "bounce"), ("kick", "roll"), ("turn", "drive past")],
 )
-def test_reordered_frames_are_where_the_other_motion_is(verb: str, other: str, num_frames: int) -> None:
+def test_reordered_frames_are_where_the_other_motion_is(
+    verb: str, other: str, num_frames: int
+) -> None:
     shown, wanted = (spots(deeds()[name].motion, num_frames) for name in (verb, other))
     assert [shown[frame] for frame in reordered(verb, other, num_frames)] == list(wanted)
 

@@ -55,13 +55,19 @@ def test_half_a_line_and_a_damaged_one_are_worked_out_again(tmp_path: Path, dama
 
 def test_what_cannot_be_kept_is_worked_out_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert squares(tmp_path / "file" / "folder", Work()) == squares(None, Work()) == [0, 1, 4, 9, 16, 25]
+    assert (
+        squares(tmp_path / "file" / "folder", Work())
+        == squares(None, Work())
+        == [0, 1, 4, 9, 16, 25]
+    )
 
 
 def test_a_disk_that_fills_ends_what_is_kept_and_not_the_work(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (6, limits[1]))  # bytes: "0", "1", "4", and no whole "9"
+    resource.setrlimit(
+        resource.RLIMIT_FSIZE, (6, limits[1])
+    )  # bytes: "0", "1", "4", and no whole "9"
     try:
         assert squares(tmp_path, Work()) == [0, 1, 4, 9, 16, 25]
     finally:
@@ -77,10 +83,16 @@ def test_sentences_drawn_from_what_was_kept_are_those_drawn_from_captions(
     captions = world_captions("train", 60, 0, folder=tmp_path)
     fresh = CaptionDenials([*captions, "", "a man without a hat sings"])
     denials_of([*captions, "", "a man without a hat sings"], cache=tmp_path)
-    monkeypatch.setattr(clips_module, "parse_caption", lambda caption: pytest.fail(f"{caption} is parsed again"))
-    monkeypatch.setattr(clips_module, "sample_scenes", lambda *_: pytest.fail("scenes are drawn again"))
+    monkeypatch.setattr(
+        clips_module, "parse_caption", lambda caption: pytest.fail(f"{caption} is parsed again")
+    )
+    monkeypatch.setattr(
+        clips_module, "sample_scenes", lambda *_: pytest.fail("scenes are drawn again")
+    )
     assert world_captions("train", 60, 0, folder=tmp_path) == captions
     kept = denials_of([*captions, "", "a man without a hat sings"], cache=tmp_path)
     for kind in get_args(DenialKind):
         for row in range(len(fresh)):
-            assert kept.draw(row, kind, random.Random(row)) == fresh.draw(row, kind, random.Random(row))
+            assert kept.draw(row, kind, random.Random(row)) == fresh.draw(
+                row, kind, random.Random(row)
+            )

@@ -19,7 +19,8 @@ from trainer.config import Towers, TrainConfig
 
 
 @pytest.mark.parametrize(
-    ("name", "train"), [("SigLIP", "all"), ("SigLIP 2", "text"), ("CLIPA", "text"), ("MetaCLIP 2", "text")]
+    ("name", "train"),
+    [("SigLIP", "all"), ("SigLIP 2", "text"), ("CLIPA", "text"), ("MetaCLIP 2", "text")],
 )
 def test_a_model_of_the_family_is_trained_reloaded_and_searched(
     tmp_path: Path, write_video: Callable[..., Path], name: str, train: Towers
@@ -42,16 +43,22 @@ def test_a_model_of_the_family_is_trained_reloaded_and_searched(
         learning_rate=1e-3,
     )
     folder = run_training(config, tmp_path / "run").checkpoint(1)
-    assert read_configs(folder) == tuple(json.loads(json.dumps(each)) for each in read_configs(base))
+    assert read_configs(folder) == tuple(
+        json.loads(json.dumps(each)) for each in read_configs(base)
+    )
     for file in (TOKENIZER, TOKENIZER_CONFIG):
         assert (folder / file).exists() == (base / file).exists()
-        assert not (base / file).exists() or (folder / file).read_bytes() == (base / file).read_bytes()
+        assert (
+            not (base / file).exists() or (folder / file).read_bytes() == (base / file).read_bytes()
+        )
     encoder = read_checkpoint(folder, verify=True)
     assert encoder.text_fingerprint != before.text.fingerprint
     assert (encoder.visual_fingerprint == before.visual.fingerprint) == (train == "text")
     assert encoder.framing == before.input_framing
 
-    videos = tuple(Video(f"v{level}", write_video(f"{level}.avi", [level] * 3, side=48)) for level in (30, 220))
+    videos = tuple(
+        Video(f"v{level}", write_video(f"{level}.avi", [level] * 3, side=48)) for level in (30, 220)
+    )
     with Decoder(1) as decoder, Cache(tmp_path / "cache") as cache:
         gallery = embed_gallery(Gallery("two", videos), encoder, decoder, cache)
     scores, rows = gallery.index.search(encoder.encode_text(["a dog and not a cat"]), 2)

@@ -32,7 +32,9 @@ CONFIG = SMALL.replace(num_clips=16, epochs=3, learning_rate=2e-3)  # 4 steps an
 RATE = CONFIG.rate.learning_rate
 
 
-def spoil(monkeypatch: pytest.MonkeyPatch, step: int, rate: float = RATE, kind: Any = Learner) -> None:
+def spoil(
+    monkeypatch: pytest.MonkeyPatch, step: int, rate: float = RATE, kind: Any = Learner
+) -> None:
     """Make the loss of a step NaN in runs that still have this learning rate."""
     loss_of = kind.loss
 
@@ -57,8 +59,19 @@ def text_alone(folder: Path) -> dict[str, Any]:
 def fusion(folder: Path) -> dict[str, Any]:
     write_triplets(folder / "triplets")
     settings = {"iterate": "triplets", "random_clips": 3}
-    changes = {"base": str(folder / "base"), "model": {}, "data": str(folder / "triplets"), "losses": {}}
-    return {**changes, "train": "fusion", "fusion": settings, "monitor": "fusion/R@1", "num_clips": 80}
+    changes = {
+        "base": str(folder / "base"),
+        "model": {},
+        "data": str(folder / "triplets"),
+        "losses": {},
+    }
+    return {
+        **changes,
+        "train": "fusion",
+        "fusion": settings,
+        "monitor": "fusion/R@1",
+        "num_clips": 80,
+    }
 
 
 KINDS: dict[str, Callable[[Path], dict[str, Any]]] = {
@@ -79,8 +92,15 @@ def test_a_run_whose_loss_becomes_nan_stops_at_that_step_and_goes_on_from_its_la
     run = run_training(config, tmp_path / "runs" / "one", "failed")
 
     status = run.status()
-    assert status and (status.epoch, status.step, status.diverged_rate) == (1, 3, config.rate.learning_rate)
-    assert status.error == "The loss became non-finite at step 3 of epoch 1. Try a lower learning_rate."
+    assert status and (status.epoch, status.step, status.diverged_rate) == (
+        1,
+        3,
+        config.rate.learning_rate,
+    )
+    assert (
+        status.error
+        == "The loss became non-finite at step 3 of epoch 1. Try a lower learning_rate."
+    )
     assert run.log.read_text().splitlines()[-1].endswith(status.error)
     assert [row["step"] for row in read_metrics(run.metrics) if row["step"]] == [1, 2]
     saved = read_state(run)
@@ -92,7 +112,9 @@ def test_a_run_whose_loss_becomes_nan_stops_at_that_step_and_goes_on_from_its_la
     assert run.config.read_bytes() == written
     change = {"epoch": 1, "step": 2, "learning_rate": 1e-3}
     rows = read_metrics(run.metrics)
-    assert rows.count(change) == 1 and [row["step"] for row in rows] == sorted(row["step"] for row in rows)
+    assert rows.count(change) == 1 and [row["step"] for row in rows] == sorted(
+        row["step"] for row in rows
+    )
     expected_rate = 1e-3 * rate_at(3, TrainConfig(**saved.config))
     assert rows[rows.index(change) + 1]["learning_rate"] == pytest.approx(expected_rate)
     assert read_card(run.checkpoint(3)).training.changes == (change,)
@@ -118,13 +140,21 @@ def test_a_lower_rate_holds_for_all_later_resumes_to_the_same_numbers(
             changes = ["--set", "learning_rate=5e-4"] if step == 8 else []
             assert main([str(stopped.path), *changes]) == 0
         status = stopped.status()
-        assert status and (status.state, status.step, status.epoch) == ("stopped", step, math.ceil(step / 4))
+        assert status and (status.state, status.step, status.epoch) == (
+            "stopped",
+            step,
+            math.ceil(step / 4),
+        )
         assert stopped.log.read_text().splitlines()[-1].endswith(f"stopped after step {step}.")
     go_on(stopped)
     assert stopped.metrics.read_text() == whole.metrics.read_text()
     one, two = (read_checkpoint(run.checkpoint(3), verify=True).card for run in runs)
     assert one.replace(created="") == two.replace(created="")
-    rates = [row["learning_rate"] for row in read_metrics(whole.metrics) if row["step"] == 8 and "contrastive" in row]
+    rates = [
+        row["learning_rate"]
+        for row in read_metrics(whole.metrics)
+        if row["step"] == 8 and "contrastive" in row
+    ]
     assert rates == [pytest.approx(5e-4 * rate_at(8, CONFIG))]
 
 
@@ -160,7 +190,11 @@ def test_what_is_not_finite_is_noticed_though_each_loss_is(
         loss, values = loss_of(self, batch)
         if which == "gradient" and self.steps == 2:
             loss.register_hook(lambda gradient: gradient * math.inf)  # type: ignore[no-untyped-call]
-        return (loss * math.inf, values) if which == "sum of the losses" and self.steps == 2 else (loss, values)
+        return (
+            (loss * math.inf, values)
+            if which == "sum of the losses" and self.steps == 2
+            else (loss, values)
+        )
 
     def step(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
         values = take_step(self, batches)
@@ -259,7 +293,11 @@ def test_a_sweep_goes_on_after_a_run_that_diverged_and_leaves_one_out_whose_rate
     arguments: dict[str, Any] = {"grid": ["learning_rate=1e30,1e-3"], "out": tmp_path / "runs"}
     assert sweep(tmp_path / "tiny.json", **arguments, data_dir=tmp_path, device="cpu") == 1
     shown = capsys.readouterr()
-    assert "0 of 1" in shown.out and shown.err.count("failed:") == 1 and "became non-finite" in shown.err
+    assert (
+        "0 of 1" in shown.out
+        and shown.err.count("failed:") == 1
+        and "became non-finite" in shown.err
+    )
     (failed,) = (
         RunFolder(path.parent)
         for path in tmp_path.glob("runs/*/status.json")

@@ -17,14 +17,18 @@ from trainer.runs.run_folder import MetricsWriter, RunFolder
 CONFIG = TrainConfig(model=TINY, tensorboard=True)
 
 
-def test_without_the_package_a_run_that_asks_for_event_files_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_a_run_that_asks_for_event_files_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(loggers, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match="package tensorboard"):
         Start.of(CONFIG)
     Start.of(CONFIG.replace(tensorboard=False))
 
 
-def test_event_files_hold_what_metrics_hold_and_a_resumed_run_replaces_what_it_measures_again(tmp_path: Path) -> None:
+def test_event_files_hold_what_metrics_hold_and_a_resumed_run_replaces_what_it_measures_again(
+    tmp_path: Path,
+) -> None:
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator  # noqa: PLC0415
 
@@ -71,7 +75,11 @@ def test_a_tracker_gets_every_row_and_knows_a_resumed_run(
     assert [call[0] for call in calls] == ["init", "log", "finish"] * 2
     assert calls[0] == calls[3]
     options: Any = calls[0][1]
-    assert (options["name"], options["resume"], options["config"]["name"]) == ("mine", "allow", "Mine")
+    assert (options["name"], options["resume"], options["config"]["name"]) == (
+        "mine",
+        "allow",
+        "Mine",
+    )
     assert ("id" in options) == (package == "wandb")
     assert calls[4] == ("log", 20, {"contrastive": 0.5})
     assert len(run.metrics.read_text().splitlines()) == 2

@@ -25,7 +25,14 @@ from trainer.runs.manager import Run, RunManager
 from trainer.runs.run_folder import Holder, Lock, RunFolder, RunStatus, State, device_locks
 
 CONFIG = TrainConfig(
-    name="Tiny*", num_clips=64, num_frames=1, validation_clips=8, batch_size=2, epochs=1, warmup_steps=2, log_every=1
+    name="Tiny*",
+    num_clips=64,
+    num_frames=1,
+    validation_clips=8,
+    batch_size=2,
+    epochs=1,
+    warmup_steps=2,
+    log_every=1,
 )  # the built-in model, whose steps are slow enough to stop between two
 SET = ("--set", "epochs=7", "--set", "name=A=b", "--set", "losses.contrastive.weight=.5")
 STEPS = 32
@@ -122,16 +129,25 @@ def test_a_run_that_fails_says_why_and_one_that_cannot_start_leaves_nothing(
     assert "Unknown loss 'triplet'" in str(failed.status.error)
     assert failed.can_resume
     log = manager.log_tail(run_id, 1000)  # each line once, though standard error is the log, too
-    assert log.count("Choose one of: bnl, composed") == 2  # at the end of the traceback, and as the reason
+    assert (
+        log.count("Choose one of: bnl, composed") == 2
+    )  # at the end of the traceback, and as the reason
 
-    monkeypatch.setattr(manager_module, "refuse_second_training", lambda *_: None)  # two people click at the same time
+    monkeypatch.setattr(
+        manager_module, "refuse_second_training", lambda *_: None
+    )  # two people click at the same time
     (device,) = device_locks(manager.folder).values()
-    with device.hold(Holder("other", "runs/other", 1)), pytest.raises(RunError, match="other is still training"):
+    with (
+        device.hold(Holder("other", "runs/other", 1)),
+        pytest.raises(RunError, match="other is still training"),
+    ):
         manager.start(CONFIG)
     assert [run.run_id for run in manager.runs()] == [run_id]
 
 
-def test_runs_train_on_the_device_that_the_app_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_train_on_the_device_that_the_app_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("torch")  # which `start` imports, with the loader that is patched here
     monkeypatch.setattr(ctypes, "CDLL", lambda name: None)  # as with a CUDA driver
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
@@ -156,7 +172,10 @@ def test_a_run_that_was_told_to_stop_may_be_ended_at_once_when_it_takes_too_long
     with run.lock.hold(Holder.here(run.path)):
         assert manager.get("a").status.state == "running"
         manager.stop("a")
-        assert (manager.get("a").status.state, manager.get("a").may_end_at_once) == ("stopping", False)
+        assert (manager.get("a").status.state, manager.get("a").may_end_at_once) == (
+            "stopping",
+            False,
+        )
         monkeypatch.setattr(manager_module, "PATIENCE_S", 0)
         assert manager.get("a").may_end_at_once
     assert signals == [signal.SIGTERM]
@@ -175,27 +194,40 @@ def test_a_deleted_run_is_in_the_trash_until_that_is_emptied(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("state", [None, "preparing", "running"])
-def test_what_nobody_trains_is_interrupted_whatever_its_status_says(tmp_path: Path, state: str | None) -> None:
+def test_what_nobody_trains_is_interrupted_whatever_its_status_says(
+    tmp_path: Path, state: str | None
+) -> None:
     put(tmp_path, "a", state)
     status = RunManager(tmp_path).get("a").status
     assert (status.state, status.eta_s) == ("interrupted", None)
 
 
-@pytest.mark.parametrize("run_id", ["", ".", "..", "../other", "a/../../other", "/", "a/lock", ".frames", "link"])
+@pytest.mark.parametrize(
+    "run_id", ["", ".", "..", "../other", "a/../../other", "/", "a/lock", ".frames", "link"]
+)
 def test_no_run_id_leads_out_of_the_folder(tmp_path: Path, run_id: str) -> None:
     put(tmp_path, "other", "stopped")
     put(tmp_path / "runs", "a", "stopped").checkpoint(1).mkdir(parents=True)
     put(tmp_path / "runs", ".frames")
     (tmp_path / "runs" / "link").symlink_to(tmp_path / "other")
     manager = RunManager(tmp_path / "runs")
-    for act in (manager.delete, manager.stop, manager.resume, manager.metrics, manager.log_tail, manager.get):
+    for act in (
+        manager.delete,
+        manager.stop,
+        manager.resume,
+        manager.metrics,
+        manager.log_tail,
+        manager.get,
+    ):
         with pytest.raises(ConfigError, match="Unknown run"):
             act(run_id)
     assert (tmp_path / "other" / "config.json").exists()
     assert [run.run_id for run in manager.runs()] == ["a"]
 
 
-def test_runs_are_listed_newest_first_and_one_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+def test_runs_are_listed_newest_first_and_one_that_cannot_be_read_does_not_hide_the_others(
+    tmp_path: Path,
+) -> None:
     for age, run_id in enumerate(("new", "broken", "old")):
         run = put(tmp_path, run_id, "finished")
         os.utime(run.config, (1000 - age, 1000 - age))
@@ -212,7 +244,9 @@ def test_runs_are_listed_newest_first_and_one_that_cannot_be_read_does_not_hide_
     assert RunManager(tmp_path / "none").runs() == []
 
 
-def test_two_runs_of_one_name_in_one_second_get_two_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_runs_of_one_name_in_one_second_get_two_ids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(manager_module, "_launch", lambda *_: None)
     manager = RunManager(tmp_path)
     ids = {manager.start(CONFIG.replace(name=name)) for name in ("A b/../c", "A b/../c", "猫")}
@@ -221,12 +255,16 @@ def test_two_runs_of_one_name_in_one_second_get_two_ids(tmp_path: Path, monkeypa
     assert {run.run_id for run in manager.runs()} == ids
 
 
-def test_metrics_are_read_again_when_they_change_without_lines_that_are_cut_off(tmp_path: Path) -> None:
+def test_metrics_are_read_again_when_they_change_without_lines_that_are_cut_off(
+    tmp_path: Path,
+) -> None:
     manager, run = RunManager(tmp_path), put(tmp_path, "a")
     assert manager.metrics("a") == []
     run.metrics.write_text('{"step": 1}\n{"st')
     assert manager.metrics("a") == [{"step": 1}]
-    run.metrics.write_text('{"step": 1}\n{"step": 2}\n{"step": 3, "loss": NaN}\n{"step": 4, "lo{"step": 5}\n[6]\n')
+    run.metrics.write_text(
+        '{"step": 1}\n{"step": 2}\n{"step": 3, "loss": NaN}\n{"step": 4, "lo{"step": 5}\n[6]\n'
+    )
     os.utime(run.metrics, ns=(1, 1))
     assert manager.metrics("a") == [{"step": 1}, {"step": 2}, {"step": 3}]
     run.metrics.write_text('{"step": 1}\n')  # cut back by a run that was resumed
@@ -270,9 +308,18 @@ def test_a_lock_is_held_for_all_processes_until_its_holder_is_killed(tmp_path: P
 def test_runs_of_two_folders_do_not_wait_for_each_other_and_two_devices_neither(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, two, three = put(tmp_path / "mine", "a"), put(tmp_path / "mine", "b"), put(tmp_path / "yours", "c")
+    one, two, three = (
+        put(tmp_path / "mine", "a"),
+        put(tmp_path / "mine", "b"),
+        put(tmp_path / "yours", "c"),
+    )
     with one.training(), three.training():
-        with pytest.raises(RunError, match=r"a is still training on \S+ \(folder .*a, process \d+\)"), two.training():
+        with (
+            pytest.raises(
+                RunError, match=r"a is still training on \S+ \(folder .*a, process \d+\)"
+            ),
+            two.training(),
+        ):
             pass
         monkeypatch.setattr(run_folder_module, "training_devices", lambda: ("cuda:1", "cuda:2"))
         with two.training():

@@ -57,7 +57,9 @@ def refusal(run: RunFolder) -> str:
 
 
 def exchange(folder: Path) -> None:
-    write_pictures(folder, [(f"{number}.png", f"a man sings song {number}") for number in range(10, 36)][:30])
+    write_pictures(
+        folder, [(f"{number}.png", f"a man sings song {number}") for number in range(10, 36)][:30]
+    )
 
 
 def remove(folder: Path) -> None:
@@ -92,7 +94,10 @@ def reverse(folder: Path) -> None:
     ],
 )
 def test_a_run_whose_data_has_changed_is_refused_until_it_is_restored(
-    change: Callable[[Path], None], named: str, tmp_path: Path, stopped: Callable[[TrainConfig], RunFolder]
+    change: Callable[[Path], None],
+    named: str,
+    tmp_path: Path,
+    stopped: Callable[[TrainConfig], RunFolder],
 ) -> None:
     data = tmp_path / "set"
     write_pictures(data, ROWS)
@@ -112,7 +117,9 @@ def test_edited_captions_of_a_text_tower_are_noticed(
     write_tiny(tmp_path / "base", "Tiny base")
     captions = tmp_path / "captions.txt"
     lines = [
-        f"a {who} is {what}" for who in ("man", "girl", "dog", "cat") for what in ("singing", "running", "eating")
+        f"a {who} is {what}"
+        for who in ("man", "girl", "dog", "cat")
+        for what in ("singing", "running", "eating")
     ]
     captions.write_text("\n".join(lines))
     changes: dict[str, Any] = {"base": str(tmp_path / "base"), "model": {}, "train": "text"}

@@ -30,7 +30,14 @@ from trainer.runs import resume
 from trainer.runs.resume import Position, Saver, read_saved, read_state
 from trainer.runs.run_folder import RunFolder
 
-VIT = {"image_size": 64, "patch_size": 16, "width": 16, "head_width": 8, "layers": 1, "patch_dropout": 0.5}
+VIT = {
+    "image_size": 64,
+    "patch_size": 16,
+    "width": 16,
+    "head_width": 8,
+    "layers": 1,
+    "patch_dropout": 0.5,
+}
 ALL = TrainConfig(  # 7 steps per epoch
     name="Tiny",
     model={**TINY, "vision_cfg": VIT},
@@ -151,7 +158,10 @@ def new_run_like(twins: Path, kind: str, name: str) -> Path:
 def assert_twins(folder: Path, twin: Path) -> None:
     assert RunFolder(folder).metrics.read_text() == RunFolder(twin).metrics.read_text()
     for epoch in (1, 2):
-        one, two = (read_checkpoint(RunFolder(run).checkpoint(epoch), verify=True).card for run in (folder, twin))
+        one, two = (
+            read_checkpoint(RunFolder(run).checkpoint(epoch), verify=True).card
+            for run in (folder, twin)
+        )
         assert one.replace(created="") == two.replace(created="")
     assert {path.name for path in folder.iterdir()} == {path.name for path in twin.iterdir()}
     assert not list(folder.glob("checkpoints/.*"))
@@ -160,8 +170,12 @@ def assert_twins(folder: Path, twin: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "when", "step", "every_s", "saved_at"),
     [
-        pytest.param("all", "step", 3, 1000, None, marks=pytest.mark.slow),  # though lines of metrics were written
-        pytest.param("all", "step", 6, 0, 5, marks=pytest.mark.slow),  # with a loss not yet in the metrics
+        pytest.param(
+            "all", "step", 3, 1000, None, marks=pytest.mark.slow
+        ),  # though lines of metrics were written
+        pytest.param(
+            "all", "step", 6, 0, 5, marks=pytest.mark.slow
+        ),  # with a loss not yet in the metrics
         pytest.param("all", "before it is saved", 7, 1000, None, marks=pytest.mark.slow),
         pytest.param("all", "while it is saved", 7, 0, 6, marks=pytest.mark.slow),
         pytest.param("text", "step", 12, 0, 11, marks=pytest.mark.slow),
@@ -184,7 +198,9 @@ def test_a_killed_run_goes_on_to_the_very_numbers_of_one_that_was_not(
     assert_twins(folder, twins / kind)
 
 
-def test_a_run_of_the_former_world_is_refused_and_one_on_videos_is_not(twins: Path, tmp_path: Path) -> None:
+def test_a_run_of_the_former_world_is_refused_and_one_on_videos_is_not(
+    twins: Path, tmp_path: Path
+) -> None:
     run = RunFolder(tmp_path)
     saved = torch.load(twins / "all" / "resume.pt", weights_only=True)
     del saved["look"]  # as 0.2.0 wrote it
@@ -201,59 +217,128 @@ def steps_saved(folder: Path) -> int | None:
 
 
 def captions_alone(folder: Path, _: Any) -> dict[str, Any]:
-    who, doing = ("a man", "a woman", "a boy", "a dog", "two girls"), ("singing", "eating an apple", "running")
-    captions = [f"{one} {some} {where}" for one in who for some in doing for where in ("on a stage", "in a park")]
+    who, doing = (
+        ("a man", "a woman", "a boy", "a dog", "two girls"),
+        ("singing", "eating an apple", "running"),
+    )
+    captions = [
+        f"{one} {some} {where}"
+        for one in who
+        for some in doing
+        for where in ("on a stage", "in a park")
+    ]
     (folder / "captions.txt").write_text("\n".join(captions))
     losses = {"distill": {"alpha": 0.65}}
-    return {"train": "text", "losses": losses, "data": str(folder / "captions.txt"), "validation_clips": 3}
+    return {
+        "train": "text",
+        "losses": losses,
+        "data": str(folder / "captions.txt"),
+        "validation_clips": 3,
+    }
 
 
 def every_caption(folder: Path, write_video: Any) -> dict[str, Any]:
     lines = []
     for number in range(12):
         write_video(f"mine/{number}.avi", [20 * number] * 3)
-        lines.append({"video_id": str(number), "path": f"{number}.avi", "captions": ["it sings", "a man dances"]})
+        lines.append(
+            {
+                "video_id": str(number),
+                "path": f"{number}.avi",
+                "captions": ["it sings", "a man dances"],
+            }
+        )
     (folder / "mine" / "captions.jsonl").write_text("\n".join(map(json.dumps, lines)))
     losses = {"retrieval": {}, "bnl": {"weight": 1e-3}}
-    return {"losses": losses, "data": str(folder / "mine"), "num_captions": 1_000, "validation_clips": 3}
+    return {
+        "losses": losses,
+        "data": str(folder / "mine"),
+        "num_captions": 1_000,
+        "validation_clips": 3,
+    }
 
 
 def of_fusion(folder: Path, _: Any) -> dict[str, Any]:
     write_triplets(folder / "triplets")
-    changes = {"data": str(folder / "triplets"), "losses": {}, "monitor": "fusion/R@1", "num_clips": 100}
-    return {**changes, "train": "fusion", "fusion": {"iterate": "triplets", "random_clips": 3}, "batch_size": 12}
+    changes = {
+        "data": str(folder / "triplets"),
+        "losses": {},
+        "monitor": "fusion/R@1",
+        "num_clips": 100,
+    }
+    return {
+        **changes,
+        "train": "fusion",
+        "fusion": {"iterate": "triplets", "random_clips": 3},
+        "batch_size": 12,
+    }
 
 
 WORDS = {"spaces": "each", "size": 8, "states": 6, "vector_size": 3, "least": 2}
 KINDS: dict[str, Callable[[Path, Any], dict[str, Any]]] = {
-    "towers that drop patches": lambda *_: {"base": "", "model": {**TINY, "vision_cfg": VIT}, "accumulate": 2},
-    "text tower": lambda *_: {"train": "text", "losses": {"contrastive": {}, "composed": {}, "distill": {}}},
+    "towers that drop patches": lambda *_: {
+        "base": "",
+        "model": {**TINY, "vision_cfg": VIT},
+        "accumulate": 2,
+    },
+    "text tower": lambda *_: {
+        "train": "text",
+        "losses": {"contrastive": {}, "composed": {}, "distill": {}},
+    },
     "pooling": lambda *_: {"train": "text", "pooling": "unit_seqTransf"},
-    "words": lambda *_: {"train": "head", "pooling": "unit_projected", "words": WORDS, "losses": {"retrieval": {}}},
+    "words": lambda *_: {
+        "train": "head",
+        "pooling": "unit_projected",
+        "words": WORDS,
+        "losses": {"retrieval": {}},
+    },
     "captions alone": captions_alone,
     "every caption": every_caption,
     "fusion": of_fusion,
 }
 
 
-DEFAULT = "text tower", "every caption", "fusion"  # the others take long, too, and differ in fewer ways
+DEFAULT = (
+    "text tower",
+    "every caption",
+    "fusion",
+)  # the others take long, too, and differ in fewer ways
 
 
-@pytest.mark.parametrize("kind", [pytest.param(k, marks=() if k in DEFAULT else pytest.mark.slow) for k in KINDS])
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=() if k in DEFAULT else pytest.mark.slow) for k in KINDS]
+)
 def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
     kind: str, tmp_path: Path, write_video: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is trained, and on whatever data: every later number is the same, and so are the checkpoints."""
     write_tiny(tmp_path / "base", "Tiny base")
-    sizes = {"num_clips": 24, "num_frames": 2, "validation_clips": 8, "batch_size": 4, "pool_clips": 8, "epochs": 2}
-    common = {"base": str(tmp_path / "base"), "log_every": 3, "warmup_steps": 2, "learning_rate": 5e-3, **sizes}
+    sizes = {
+        "num_clips": 24,
+        "num_frames": 2,
+        "validation_clips": 8,
+        "batch_size": 4,
+        "pool_clips": 8,
+        "epochs": 2,
+    }
+    common = {
+        "base": str(tmp_path / "base"),
+        "log_every": 3,
+        "warmup_steps": 2,
+        "learning_rate": 5e-3,
+        **sizes,
+    }
     config = TrainConfig(**{**common, **KINDS[kind](tmp_path, write_video)})
     whole, step = run_training(config, tmp_path / "runs" / "whole"), Steps.step
 
     def interrupted(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
         values = step(self, batches)
-        if self.steps == 2 or self.steps == (whole.status() or fail()).step - 1:  # in an epoch, and near the end
-            os.kill(os.getpid(), signal.SIGINT if self.steps == 2 else signal.SIGTERM)  # Ctrl+C, and the app's
+        if (
+            self.steps == 2 or self.steps == (whole.status() or fail()).step - 1
+        ):  # in an epoch, and near the end
+            os.kill(
+                os.getpid(), signal.SIGINT if self.steps == 2 else signal.SIGTERM
+            )  # Ctrl+C, and the app's
         return values
 
     monkeypatch.setattr(Steps, "step", interrupted)
@@ -279,14 +364,30 @@ def fail() -> Any:
             CheckpointError,
             "Delete it to train from the start",
         ),
-        (lambda path: torch.save({"model": torch.ones(2)}, path), CheckpointError, "cannot be read"),
-        (lambda path: torch.save(Position(), path), CheckpointError, "cannot be read"),  # would have to be unpickled
-        (lambda path: None, ConfigError, "whose config differs in learning_rate, seed. Restore that config"),
+        (
+            lambda path: torch.save({"model": torch.ones(2)}, path),
+            CheckpointError,
+            "cannot be read",
+        ),
+        (
+            lambda path: torch.save(Position(), path),
+            CheckpointError,
+            "cannot be read",
+        ),  # would have to be unpickled
+        (
+            lambda path: None,
+            ConfigError,
+            "whose config differs in learning_rate, seed. Restore that config",
+        ),
     ],
     ids=["empty", "cut off", "another file", "an object", "another config"],
 )
 def test_what_cannot_be_gone_on_from_is_refused_in_one_sentence(
-    twins: Path, tmp_path: Path, damage: Callable[[Path], None], error: type[Exception], message: str
+    twins: Path,
+    tmp_path: Path,
+    damage: Callable[[Path], None],
+    error: type[Exception],
+    message: str,
 ) -> None:
     run = RunFolder(tmp_path)
     run.resume.write_bytes((twins / "all" / "resume.pt").read_bytes())
@@ -303,7 +404,13 @@ def test_patience_is_counted_from_the_best_epoch_and_equal_is_no_gain() -> None:
     for value in (0.5, 0.4, 0.6, math.nan, 0.6):
         position = position.after_epoch(value, config)
         seen.append((position.epoch, position.best, position.best_epoch, position.finished))
-    assert seen == [(2, 0.5, 1, False), (3, 0.5, 1, False), (4, 0.6, 3, False), (5, 0.6, 3, False), (6, 0.6, 3, True)]
+    assert seen == [
+        (2, 0.5, 1, False),
+        (3, 0.5, 1, False),
+        (4, 0.6, 3, False),
+        (5, 0.6, 3, False),
+        (6, 0.6, 3, True),
+    ]
     assert not Position(8, 0.5, 1).after_epoch(0.1, config.replace(patience=0)).finished
     assert Position(9, 0.5, 1).after_epoch(0.9, config).finished  # the last epoch
     lenient = config.replace(not_epochs=3)  # epochs that do not count against patience
@@ -322,8 +429,13 @@ def test_a_run_out_of_patience_ends_early_and_says_why(
     run = RunFolder(tmp_path)
     assert train(Learner(config), run, clips, clips) == "finished"
     epochs = [
-        line["epoch"] for line in map(json.loads, run.metrics.read_text().splitlines()) if "original/MIR" in line
+        line["epoch"]
+        for line in map(json.loads, run.metrics.read_text().splitlines())
+        if "original/MIR" in line
     ]
     assert epochs == [1, 2, 3]
-    assert "original/MIR has not improved for 1 epochs; it was best after epoch 2 (0.7000)" in caplog.text
+    assert (
+        "original/MIR has not improved for 1 epochs; it was best after epoch 2 (0.7000)"
+        in caplog.text
+    )
     assert train(Learner(config), run, clips, clips) == "finished"  # and trains no further epoch

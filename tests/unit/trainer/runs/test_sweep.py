@@ -51,10 +51,22 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def trained(folder: Path, *flags: str) -> int:
-    return main(["sweep", str(folder / "config.json"), "--out", str(folder / "runs"), "--device", "cpu", *flags])
+    return main(
+        [
+            "sweep",
+            str(folder / "config.json"),
+            "--out",
+            str(folder / "runs"),
+            "--device",
+            "cpu",
+            *flags,
+        ]
+    )
 
 
-def runs_of(grid: Mapping[str, Sequence[Any]], seeds: int = 1, config: TrainConfig = CONFIG) -> list[SweepRun]:
+def runs_of(
+    grid: Mapping[str, Sequence[Any]], seeds: int = 1, config: TrainConfig = CONFIG
+) -> list[SweepRun]:
     return runs_at(config, planned(Path("config"), grid)[1], seeds, Path("runs"))
 
 
@@ -63,11 +75,19 @@ def test_every_combination_is_trained_with_every_seed_each_in_a_folder_of_its_ow
     runs = runs_of(grid, seeds=3)
     configs = [run.config for run in runs]
     trained = {(c.objective.losses["bnl"]["m4"], c.rate.learning_rate, c.run.seed) for c in configs}
-    assert trained == {(m4, rate, seed) for m4 in (0.3, 0.5) for rate in (1e-6, 1e-5) for seed in range(3)}
+    assert trained == {
+        (m4, rate, seed) for m4 in (0.3, 0.5) for rate in (1e-6, 1e-5) for seed in range(3)
+    }
     assert len({run.folder.path for run in runs}) == len(runs) == 12
     losses = {"retrieval": {}, "bnl": {"weight": 1e-3, "m4": 0.3}}
     assert runs[0].config == CONFIG.replace(losses=losses, learning_rate=1e-6)
-    assert [run.config.run.seed for run in runs[:5]] == [0, 0, 0, 0, 1]  # every point has one seed before any has two
+    assert [run.config.run.seed for run in runs[:5]] == [
+        0,
+        0,
+        0,
+        0,
+        1,
+    ]  # every point has one seed before any has two
     names = [run.folder.path.name for run in runs]
     assert names == [run.folder.path.name for run in runs_of(grid, seeds=3)]
     assert names[0] != runs_of(grid, config=CONFIG.replace(epochs=3))[0].folder.path.name
@@ -91,11 +111,18 @@ def test_a_ready_sweep_has_a_grid_of_its_own_and_a_file_of_that_name_comes_first
         (["--grid", "epochs=few"], "epochs must be a whole number"),
         (["--grid", "epochs"], "KEY=VALUE,VALUE"),
         (["--seeds", "0"], "1 to 1000 runs"),
-        (["--seeds", "2", "--grid", "seed=5,6"], "The grid has seeds, so --seeds 2 cannot choose them"),
+        (
+            ["--seeds", "2", "--grid", "seed=5,6"],
+            "The grid has seeds, so --seeds 2 cannot choose them",
+        ),
     ],
 )
 def test_what_cannot_be_swept_is_refused_in_one_sentence_before_any_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], started: Path, flags: list[str], message: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    started: Path,
+    flags: list[str],
+    message: str,
 ) -> None:
     assert trained(tmp_path, *flags) == 1
     assert message in capsys.readouterr().err
@@ -105,7 +132,10 @@ def test_what_cannot_be_swept_is_refused_in_one_sentence_before_any_run(
 def test_the_table_has_the_mean_and_deviation_of_each_point_s_best_epochs(
     tmp_path: Path, started: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert trained(tmp_path, "--grid", "losses.bnl.m4=.3,.6", "--seeds", "3", "--set", "patience=2") == 0
+    assert (
+        trained(tmp_path, "--grid", "losses.bnl.m4=.3,.6", "--seeds", "3", "--set", "patience=2")
+        == 0
+    )
     mirs = [0.6, 0.7, 0.8]
     spread = f"{statistics.stdev(mirs):.3f}"
     composed = [f"{statistics.mean(mirs) + m4:.3f} ± {spread}" for m4 in (0.3, 0.6)]
@@ -119,7 +149,9 @@ def test_the_table_has_the_mean_and_deviation_of_each_point_s_best_epochs(
     assert all(load_config(config).validation.patience == 2 for config in configs)
 
 
-def test_names_of_folders_tell_signs_and_keys_and_those_of_an_earlier_version_go_on(tmp_path: Path) -> None:
+def test_names_of_folders_tell_signs_and_keys_and_those_of_an_earlier_version_go_on(
+    tmp_path: Path,
+) -> None:
     grid = {"losses.bnl.m4": [-0.1, 0.1], "learning_rate": [1e-5]}
     points = planned(Path("config"), grid)[1]
     runs = runs_at(CONFIG, points, 1, tmp_path)
@@ -136,13 +168,20 @@ def test_names_of_folders_tell_signs_and_keys_and_those_of_an_earlier_version_go
 
 
 def test_a_note_says_that_points_do_not_differ(
-    tmp_path: Path, started: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    started: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert trained(tmp_path, "--grid", "losses.bnl.m4=.3,.6") == 0
     assert "differ" not in capsys.readouterr().out
     monkeypatch.setenv("MARGIN_HAS_NO_EFFECT", "1")
     assert trained(tmp_path, "--grid", "losses.bnl.m4=.3,.6", "--set", "epochs=5") == 0
-    assert capsys.readouterr().out.splitlines()[-1].startswith("The points do not differ in any measure")
+    assert (
+        capsys.readouterr()
+        .out.splitlines()[-1]
+        .startswith("The points do not differ in any measure")
+    )
 
 
 def test_points_may_differ_by_less_than_their_seeds() -> None:
@@ -153,7 +192,9 @@ def test_points_may_differ_by_less_than_their_seeds() -> None:
     near: dict[Label, list[Mapping[str, float]]] = {("a",): rows(0.5, 0.6), ("b",): rows(0.52, 0.6)}
     assert "no more than the seeds" in difference_note(near, columns)
     assert difference_note({**near, ("c",): rows(0.8, 0.81)}, columns) == ""
-    assert difference_note({("a",): rows(0.5), ("b",): rows(0.51)}, columns) == ""  # one seed tells nothing
+    assert (
+        difference_note({("a",): rows(0.5), ("b",): rows(0.51)}, columns) == ""
+    )  # one seed tells nothing
     assert difference_note({("a",): rows(0.5), ("b",): []}, columns) == ""
 
 
@@ -162,12 +203,26 @@ def test_the_table_has_composed_queries_beside_the_base_and_its_control(
 ) -> None:
     write_tiny(tmp_path / "base", "Tiny base")
     write_captioned_pictures(tmp_path / "set", count=40)
-    sizes: dict[str, Any] = {"num_frames": 1, "num_clips": 100, "validation_clips": 100, "epochs": 1}
+    sizes: dict[str, Any] = {
+        "num_frames": 1,
+        "num_clips": 100,
+        "validation_clips": 100,
+        "epochs": 1,
+    }
     base: dict[str, Any] = {"base": str(tmp_path / "base"), "model": {}, "train": "text"}
     save_config(SMALL.replace(**base, **sizes, data=str(tmp_path / "set")), tmp_path / "tiny.json")
-    command = ["sweep", str(tmp_path / "tiny.json"), "--out", str(tmp_path / "runs"), "--device", "cpu"]
+    command = [
+        "sweep",
+        str(tmp_path / "tiny.json"),
+        "--out",
+        str(tmp_path / "runs"),
+        "--device",
+        "cpu",
+    ]
     assert main([*command, "--grid", "learning_rate=.01"]) == 0
-    header, _, point, of_base, of_drop = (line.split(" | ") for line in capsys.readouterr().out.splitlines())
+    header, _, point, of_base, of_drop = (
+        line.split(" | ") for line in capsys.readouterr().out.splitlines()
+    )
     assert {"composed/MIR", "composed/hard_pairs"} <= {name.strip(" |") for name in header}
     assert [row[0] for row in (point, of_base, of_drop)] == ["| 0.01", "| base", "| base drop"]
     place = header.index("composed/MIR")
@@ -175,11 +230,15 @@ def test_the_table_has_composed_queries_beside_the_base_and_its_control(
     assert of_drop[place] == f"{metrics[0]['drop/composed/MIR']:.3f}"
 
 
-def test_the_same_sweep_again_trains_only_what_has_not_finished(tmp_path: Path, started: Path) -> None:
+def test_the_same_sweep_again_trains_only_what_has_not_finished(
+    tmp_path: Path, started: Path
+) -> None:
     for grid in (".3", ".3,.6", ".3,.6"):
         assert trained(tmp_path, "--grid", f"losses.bnl.m4={grid}") == 0
     first, second = started.read_text().splitlines()
-    assert first.startswith("clip-bnl-m4=0.3-seed=0-") and second.startswith("clip-bnl-m4=0.6-seed=0-")
+    assert first.startswith("clip-bnl-m4=0.3-seed=0-") and second.startswith(
+        "clip-bnl-m4=0.6-seed=0-"
+    )
 
 
 def test_a_run_that_fails_leaves_a_gap_and_one_that_is_stopped_stops_the_sweep(

@@ -33,7 +33,9 @@ def in_the_way(manager: RunManager) -> Iterator[ExitStack]:
     """A run that is in the way until this is closed."""
     with ExitStack() as stack:
         for lock in device_locks(manager.folder, ["cpu"]).values():
-            stack.enter_context(lock.hold(Holder("first", str(manager.folder / "first"), os.getpid())))
+            stack.enter_context(
+                lock.hold(Holder("first", str(manager.folder / "first"), os.getpid()))
+            )
         yield stack
 
 
@@ -41,7 +43,9 @@ def in_the_way(manager: RunManager) -> Iterator[ExitStack]:
 def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ids of the runs that are started, whose processes are not."""
     run_ids: list[str] = []
-    monkeypatch.setattr(manager_module, "_launch", lambda run, environment: run_ids.append(run.path.name))
+    monkeypatch.setattr(
+        manager_module, "_launch", lambda run, environment: run_ids.append(run.path.name)
+    )
     return run_ids
 
 
@@ -72,7 +76,9 @@ def test_it_starts_once_the_run_in_its_way_has_ended_and_not_before(
     assert len(launched) == 1
 
 
-def test_what_is_taken_back_never_starts(manager: RunManager, in_the_way: ExitStack, launched: list[str]) -> None:
+def test_what_is_taken_back_never_starts(
+    manager: RunManager, in_the_way: ExitStack, launched: list[str]
+) -> None:
     waiting = manager.start_later("Tiny", starting(manager))
     manager.take_back_start()
     in_the_way.close()
@@ -99,7 +105,9 @@ def test_only_one_start_waits_until_it_is_taken_back(
 def test_a_refusal_when_its_time_has_come_is_kept_until_it_is_read(
     manager: RunManager, in_the_way: ExitStack, launched: list[str], tmp_path: Path
 ) -> None:
-    waiting = manager.start_later("Tiny", starting(manager, SMALL.replace(data=str(tmp_path / "gone"))))
+    waiting = manager.start_later(
+        "Tiny", starting(manager, SMALL.replace(data=str(tmp_path / "gone")))
+    )
     in_the_way.close()
     wait_until(lambda: not waiting.is_waiting)
     assert isinstance(waiting.error, ConfigError) and "gone" in str(waiting.error)

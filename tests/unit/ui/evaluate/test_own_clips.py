@@ -70,9 +70,15 @@ def test_a_visitor_who_may_name_no_paths_gets_no_clips(
 ) -> None:
     clips = clips_for("owner", cache, decoder, tmp_path)
     assert clips.home("r", report, None) is None
-    review = review_view(Listing.of(report, ReportLink("r", FIRST, SECOND, query=COMPOSED), {}, None))
+    review = review_view(
+        Listing.of(report, ReportLink("r", FIRST, SECOND, query=COMPOSED), {}, None)
+    )
     assert str(tmp_path) not in str(review)
 
 
-def test_a_report_without_files_has_no_clips(cache: Cache, decoder: Decoder, tmp_path: Path) -> None:
-    assert clips_for("everyone", cache, decoder, tmp_path).home("r", report_of(*SYSTEMS), None) is None
+def test_a_report_without_files_has_no_clips(
+    cache: Cache, decoder: Decoder, tmp_path: Path
+) -> None:
+    assert (
+        clips_for("everyone", cache, decoder, tmp_path).home("r", report_of(*SYSTEMS), None) is None
+    )

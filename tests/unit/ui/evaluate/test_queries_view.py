@@ -22,7 +22,11 @@ from nt2vr.ui.evaluate.query_views import (
 )
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
 
-HERE = Home("films", frozenset({"a man sings"}), lambda video_id: {"src": f"{video_id}.webm", "poster": "p.jpg"})
+HERE = Home(
+    "films",
+    frozenset({"a man sings"}),
+    lambda video_id: {"src": f"{video_id}.webm", "poster": "p.jpg"},
+)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +61,9 @@ def test_queries_are_listed_with_both_ranks_and_their_movement(report: Report) -
     assert rows(report, order="only worsened") == []
 
 
-def test_a_row_shows_the_verdicts_of_both_first_pages_and_the_first_clips_that_are_at_hand(report: Report) -> None:
+def test_a_row_shows_the_verdicts_of_both_first_pages_and_the_first_clips_that_are_at_hand(
+    report: Report,
+) -> None:
     first, second = rows(report, kind="composed", home=HERE)[0]["sides"]
     assert [dot["verdict"] for dot in first["dots"]] == ["violation", "violation", "right", "other"]
     assert second["dots"][0] == {"verdict": "right"}
@@ -72,9 +78,13 @@ def test_a_negated_query_improves_when_the_original_video_ranks_lower(report: Re
     (row,) = rows(report, kind="negated")
     before, after = (int(side["rank"]) for side in row["sides"])
     assert after > before and row["move"] == f"▲{after - before}" and row["good"]
-    assert "no longer matches" in row["right"] and "no longer matches" in marks_of(report.row(2)).legend
     assert (
-        marks_of(report.row(4)).video_ids == {"a man sings", "a dog"} and "2 clips" in marks_of(report.row(4)).legend
+        "no longer matches" in row["right"]
+        and "no longer matches" in marks_of(report.row(2)).legend
+    )
+    assert (
+        marks_of(report.row(4)).video_ids == {"a man sings", "a dog"}
+        and "2 clips" in marks_of(report.row(4)).legend
     )
     verdicts = [dot["verdict"] for dot in row["sides"][0]["dots"]]
     assert sorted(verdicts) == ["other", "other", "other", "violation"]
@@ -92,7 +102,10 @@ def test_the_list_is_filtered_by_kind_cue_words_and_tag(report: Report) -> None:
 
 
 def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
-    queries = [JudgedQuery("original", f"a dog {number}", row_array([2])) for number in range(2 * PER_PAGE + 1)]
+    queries = [
+        JudgedQuery("original", f"a dog {number}", row_array([2]))
+        for number in range(2 * PER_PAGE + 1)
+    ]
     many = report_of(System("words"), queries=queries)
     last = queries_view(listing(many, second=FIRST, page=99))
     assert (len(last["rows"]), last["where"], last["after"]) == (1, "page 3 of 3", "")
@@ -101,10 +114,14 @@ def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
     assert ReportLink.read(first["after"]) == ReportLink("r", FIRST, FIRST, page=1)
     reviewed = queries_view(listing(many, second=FIRST, query=25))
     assert reviewed["where"] == "page 2 of 3"  # the one with the query
-    assert reviewed == queries_view(listing(many, second=FIRST, query=26))  # nothing follows a step but the review
+    assert reviewed == queries_view(
+        listing(many, second=FIRST, query=26)
+    )  # nothing follows a step but the review
 
 
-def test_a_review_shows_the_first_clips_of_both_systems_and_steps_through_the_list(report: Report) -> None:
+def test_a_review_shows_the_first_clips_of_both_systems_and_steps_through_the_list(
+    report: Report,
+) -> None:
     at = listing(report, query=4, home=HERE)
     view = review_view(at)
     assert view["where"] == f"query {at.places.index(4) + 1} of 5"
@@ -115,7 +132,9 @@ def test_a_review_shows_the_first_clips_of_both_systems_and_steps_through_the_li
         assert (step.query if step else None) == (at.places[place] if 0 <= place < 5 else None)
     clips = review_view(listing(report, query=3, home=HERE))["sides"][1]["clips"]
     assert (clips[0]["src"], clips[0]["mark"], clips[0]["rank"]) == ("a man sings.webm", "✓", 1)
-    assert [clip["src"] for clip in clips[1:]] == ["", "", ""] and clips[1]["title"] == "a man sings dancing"
+    assert [clip["src"] for clip in clips[1:]] == ["", "", ""] and clips[1][
+        "title"
+    ] == "a man sings dancing"
     drop = review_view(listing(report, second="words drop", query=4))["sides"][1]
     assert (drop["clips"], drop["note"]) == ([], NOTHING)
 

@@ -36,7 +36,9 @@ def test_long_values_are_cut_and_what_a_link_of_0_2_also_filtered_by_is_ignored(
     assert link is not None and len(link.find) == MAX_CHARS and link.kind is None
 
 
-def test_a_report_opens_with_the_base_and_the_system_best_at_hard_pairs_on_composed_queries() -> None:
+def test_a_report_opens_with_the_base_and_the_system_best_at_hard_pairs_on_composed_queries() -> (
+    None
+):
     report = report_of(*SYSTEMS)
     for link in (ReportLink("r"), ReportLink("r", "huge", "huge", kind="huge")):
         found = resolved(link, report)

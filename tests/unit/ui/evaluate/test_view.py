@@ -20,7 +20,14 @@ from nt2vr.ui.evaluate.report_view import (
     reports_view,
 )
 from nt2vr.ui.web.permissions import Permissions
-from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, WordModels, report_of, word_benchmark
+from tests.unit.evaluation.words import (
+    FIRST,
+    SECOND,
+    SYSTEMS,
+    WordModels,
+    report_of,
+    word_benchmark,
+)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +53,9 @@ def test_controls_and_systems_have_different_roles(report: Report) -> None:
         SECOND: ("", "zero-shot"),
         "words-bnl": ("", "fine-tuned"),
     }
-    (alone,) = lines_of(report_of(System("words-bnl")))  # no zero-shot model, though its base is not here
+    (alone,) = lines_of(
+        report_of(System("words-bnl"))
+    )  # no zero-shot model, though its base is not here
     assert (alone.role, alone.label) == ("", "fine-tuned")
 
 
@@ -77,12 +86,20 @@ def test_the_table_has_the_reports_values_and_marks_the_best_of_each_column(repo
     view = report_view(report, "id", ())
     behind = f"?report=id&second={FIRST}&order=improved&kind=composed"
     assert cells(view, 0, FIRST)["Composed R@1"] == {"text": "0.0", "best": False, "href": behind}
-    assert cells(view, 0, SECOND)["Composed R@1"]["text"] == "100.0" and cells(view, 0, SECOND)["Composed R@1"]["best"]
-    assert cells(view, 0, FIRST)["Original MIR"]["best"] is False  # all systems the same: no contest
+    assert (
+        cells(view, 0, SECOND)["Composed R@1"]["text"] == "100.0"
+        and cells(view, 0, SECOND)["Composed R@1"]["best"]
+    )
+    assert (
+        cells(view, 0, FIRST)["Original MIR"]["best"] is False
+    )  # all systems the same: no contest
     assert cells(view, 0, SECOND)["Original MIR"]["text"] == "–"
     assert cells(view, 0, "oracle")["Original MIR"] == {"text": "0.875", "best": False, "href": ""}
     violations = {name: cells(view, 1, name)["not B violations@10"] for name in (FIRST, SECOND)}
-    assert [each["text"] for each in violations.values()] == ["50.0", "50.0"]  # of four videos all are among ten
+    assert [each["text"] for each in violations.values()] == [
+        "50.0",
+        "50.0",
+    ]  # of four videos all are among ten
 
 
 def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
@@ -93,7 +110,9 @@ def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
     assert points_of(report)["system"].tolist() == ["words", "words drop", SECOND, "words-bnl"]
 
 
-def test_a_breakdown_has_a_line_per_negation_word_with_intervals_and_a_verdict(report: Report) -> None:
+def test_a_breakdown_has_a_line_per_negation_word_with_intervals_and_a_verdict(
+    report: Report,
+) -> None:
     choices = measure_choices(report, FIRST, SECOND)
     assert choices[0] == (ALL_MEASURES, ALL_MEASURES)
     assert ("A and not B: hard pairs", "composed/hard_pairs") in choices
@@ -132,6 +151,8 @@ def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> No
 
 def test_the_list_names_own_data_to_the_owner_alone() -> None:
     job = Job[str](1, "words:/home/ann/captions.txt", ("CLIP",), state="running")
-    stranger, here = (Permissions("a-token-of-the-owner", {"paths": rule}) for rule in ("owner", "everyone"))
+    stranger, here = (
+        Permissions("a-token-of-the-owner", {"paths": rule}) for rule in ("owner", "everyone")
+    )
     assert reports_view([], "", job, stranger.teller(None))["job"]["subject"] == "data of the owner"
     assert reports_view([], "", job, here.teller(None))["job"]["subject"] == job.subject

@@ -61,7 +61,9 @@ def forgotten() -> SimpleQueue[str]:
 
 
 @pytest.fixture
-def indexing(tmp_path: Path, forgotten: SimpleQueue[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Indexing]:
+def indexing(
+    tmp_path: Path, forgotten: SimpleQueue[str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Indexing]:
     (tmp_path / "films").mkdir()
     (tmp_path / "films" / "a.mp4").touch()  # an empty folder is refused
     with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
@@ -88,7 +90,9 @@ def test_updates_run_one_at_a_time_in_order(indexing: Indexing, updates: Updates
     assert indexing.by_library[ended.key] == ended and len(indexing.by_library) == 2
 
 
-def test_a_running_update_is_cancelled_and_a_waiting_one_never_begins(indexing: Indexing, updates: Updates) -> None:
+def test_a_running_update_is_cancelled_and_a_waiting_one_never_begins(
+    indexing: Indexing, updates: Updates
+) -> None:
     first = indexing.start("one", "CLIP")
     assert updates.running.wait(LIMIT_S)
     second = indexing.start("two", "CLIP")
@@ -128,7 +132,12 @@ def test_a_library_is_moved_in_the_background_but_not_during_its_update(
     ],
 )
 def test_an_error_ends_the_update_and_not_the_queue(
-    indexing: Indexing, updates: Updates, forgotten: SimpleQueue[str], error: Exception | None, model: str, said: str
+    indexing: Indexing,
+    updates: Updates,
+    forgotten: SimpleQueue[str],
+    error: Exception | None,
+    model: str,
+    said: str,
 ) -> None:
     updates.error = error
     updates.go.set()

@@ -40,21 +40,35 @@ def test_a_model_that_knows_more_is_offered_with_what_it_takes(models: Catalog) 
         "refusal": "",
     }
     before = drawings_view(models, ["CLIP"], 0, ANYBODY, None)
-    assert before["text"] == "CLIP knows only drawings: of real videos, its ranking means almost nothing."
+    assert (
+        before["text"]
+        == "CLIP knows only drawings: of real videos, its ranking means almost nothing."
+    )
     assert before["do"] == "Get ViT-B-32 / openai and index with it"
-    assert before["cost"].endswith("then about 2 min of computing on this machine for each 100 clips.")
+    assert before["cost"].endswith(
+        "then about 2 min of computing on this machine for each 100 clips."
+    )
 
 
 def test_a_model_that_is_here_is_used_instead_and_nothing_is_said_of_it(models: Catalog) -> None:
     write_tiny(models.home / "mine", "Mine")
     view = drawings_view(models, ["CLIP", "CLIP-neg"], 12, ANYBODY, None)
     assert (view["do"], view["cost"], view["text"]) == ("Use Mine instead", "", DRAWN)
-    assert drawings_view(models, ["Mine"], 12, ANYBODY, None) == drawings_view(models, [], 12, ANYBODY, None) == {}
-    assert set(drawings_view(models, ["Mine", "CLIP"], 12, ANYBODY, None)) == {"text"}  # beside it, no offer
+    assert (
+        drawings_view(models, ["Mine"], 12, ANYBODY, None)
+        == drawings_view(models, [], 12, ANYBODY, None)
+        == {}
+    )
+    assert set(drawings_view(models, ["Mine", "CLIP"], 12, ANYBODY, None)) == {
+        "text"
+    }  # beside it, no offer
     write_tiny(models.home / "vit", "ViT-B-32 / openai")
     (models.home / "mine" / "nt2vr.json").unlink()
     here = drawings_view(models, ["CLIP"], 1, ANYBODY, None)
-    assert here["cost"] == "It is here already; indexing takes about 1 s of computing on this machine for 1 clip."
+    assert (
+        here["cost"]
+        == "It is here already; indexing takes about 1 s of computing on this machine for 1 clip."
+    )
 
 
 def test_who_may_not_download_is_told_so(models: Catalog) -> None:
@@ -62,7 +76,9 @@ def test_who_may_not_download_is_told_so(models: Catalog) -> None:
     refusal = drawings_view(models, ["CLIP"], 12, permissions, None)["refusal"]
     assert refusal == "Nobody may download models here: it is switched off (NT2VR_ALLOW_DOWNLOAD)."
     write_tiny(models.home / "mine", "Mine")
-    assert drawings_view(models, ["CLIP"], 12, permissions, None)["refusal"] == ""  # nothing is to be downloaded
+    assert (
+        drawings_view(models, ["CLIP"], 12, permissions, None)["refusal"] == ""
+    )  # nothing is to be downloaded
 
 
 def test_a_model_that_was_removed_is_not_chosen_any_more(models: Catalog) -> None:
@@ -73,18 +89,31 @@ def test_a_model_that_was_removed_is_not_chosen_any_more(models: Catalog) -> Non
     assert (form.value, opened.value) == ("Mine", "Mine")
 
 
-def test_a_model_that_has_indexed_the_library_is_offered_to_be_taught_and_then_its_taught_one(models: Catalog) -> None:
+def test_a_model_that_has_indexed_the_library_is_offered_to_be_taught_and_then_its_taught_one(
+    models: Catalog,
+) -> None:
     write_tiny(models.home / "mine", "Mine")
     library, trains = (
         SimpleNamespace(gallery=SimpleNamespace(videos=["clip"])),
         Permissions("t", {"train": "everyone"}),
     )
-    galleries = SimpleNamespace(searcher=lambda key: library, is_indexed=lambda key, model: key == "indexed")
-    indexing: Any = SimpleNamespace(models=models, galleries=galleries, under_way=lambda key: None, libraries=None)
+    galleries = SimpleNamespace(
+        searcher=lambda key: library, is_indexed=lambda key, model: key == "indexed"
+    )
+    indexing: Any = SimpleNamespace(
+        models=models, galleries=galleries, under_way=lambda key: None, libraries=None
+    )
     tab = LibraryTab(indexing, indexing, trains, (), Teaching(models, trains, indexing))
-    assert tab.on_model("Mine", "indexed", NOBODY) == {"teach": "Mine"} != tab.on_model("Mine", "other", NOBODY)
+    assert (
+        tab.on_model("Mine", "indexed", NOBODY)
+        == {"teach": "Mine"}
+        != tab.on_model("Mine", "other", NOBODY)
+    )
     write_tiny(models.home / "taught", "Mine taught")
-    assert tab.on_model("Mine", "indexed", NOBODY)["link"] == "gallery=indexed&systems=Mine%7CMine+taught"
+    assert (
+        tab.on_model("Mine", "indexed", NOBODY)["link"]
+        == "gallery=indexed&systems=Mine%7CMine+taught"
+    )
 
 
 def test_a_library_whose_uploads_cannot_be_stored_is_not_left_behind(
@@ -107,7 +136,9 @@ def test_a_library_whose_uploads_cannot_be_stored_is_not_left_behind(
     assert libraries.infos() == []
 
 
-def test_only_who_may_name_paths_moves_a_library_and_only_into_an_allowed_folder(tmp_path: Path) -> None:
+def test_only_who_may_name_paths_moves_a_library_and_only_into_an_allowed_folder(
+    tmp_path: Path,
+) -> None:
     for folder in ("films", "allowed", "other"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.mp4").write_bytes(b"film")
@@ -116,7 +147,11 @@ def test_only_who_may_name_paths_moves_a_library_and_only_into_an_allowed_folder
     indexing = Indexing(SimpleNamespace(libraries=libraries, cache=None, galleries=None))  # type: ignore[arg-type]
     media: Any = SimpleNamespace(libraries=libraries)
     owner = Permissions("a-token-of-the-owner", {"paths": "everyone"})
-    for permissions, folder in ((ANYBODY, "allowed"), (owner, "other"), (owner, "allowed/../other")):
+    for permissions, folder in (
+        (ANYBODY, "allowed"),
+        (owner, "other"),
+        (owner, "allowed/../other"),
+    ):
         tab = LibraryTab(media, indexing, permissions, [tmp_path / "allowed"], media)
         with pytest.raises(AccessError):
             tab.on_move(info.id, str(tmp_path / folder), NOBODY)

@@ -20,8 +20,12 @@ from nt2vr.ui.search.clip import detail_view, film_view
 from nt2vr.ui.search.results import columns_view
 from nt2vr.ui.web.permissions import WITHHELD, Permissions
 
-INFO = LibraryInfo(Source("1", "Films", "folder", Path("/home/me/films"), window_s=10), 3, 120, 2, 3723.0)
-RUNNING = IndexJob(1, "Films", ("CLIP",), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0)
+INFO = LibraryInfo(
+    Source("1", "Films", "folder", Path("/home/me/films"), window_s=10), 3, 120, 2, 3723.0
+)
+RUNNING = IndexJob(
+    1, "Films", ("CLIP",), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0
+)
 
 
 def state_of(info: LibraryInfo, *jobs: IndexJob) -> str:
@@ -37,7 +41,9 @@ def test_the_list_tells_how_each_library_is() -> None:
     assert state_of(replace(INFO, available=False)) == "unavailable"
 
 
-def test_a_move_is_told_apart_from_indexing_and_a_refused_folder_does_not_mark_the_library() -> None:
+def test_a_move_is_told_apart_from_indexing_and_a_refused_folder_does_not_mark_the_library() -> (
+    None
+):
     gone, move = replace(INFO, available=False), replace(RUNNING, models=())
     assert state_of(gone, move) == info_view(gone, move, True)["job"]["word"] == "moving"
     refused = replace(move, state="failed", error="None of the 3 files of Films is there.")
@@ -47,7 +53,11 @@ def test_a_move_is_told_apart_from_indexing_and_a_refused_folder_does_not_mark_t
 
 def test_what_is_missing_after_a_move_is_named() -> None:
     def remark(moved: Moved) -> str:
-        return str(info_view(INFO, replace(RUNNING, models=(), state="finished", result=moved), False)["remark"])
+        return str(
+            info_view(INFO, replace(RUNNING, models=(), state="finished", result=moved), False)[
+                "remark"
+            ]
+        )
 
     assert remark(Moved(3)) == "Found 3 of 3 files in the new folder."
     text = remark(Moved(3, {"a": "b"}, missing=("c.mp4",), new=("d", "e")))
@@ -67,27 +77,45 @@ GONE = "/home/me/my films is not there: is its drive mounted? See /var/lib/x/fil
 
 
 def test_paths_are_shown_relative_to_the_library_unless_paths_may_be_named() -> None:
-    skipped = [Skipped("a.mp4", "It cannot be opened ([Errno 40] Too many links: '/home/me/my films/in/a.mp4').")]
+    skipped = [
+        Skipped(
+            "a.mp4",
+            "It cannot be opened ([Errno 40] Too many links: '/home/me/my films/in/a.mp4').",
+        )
+    ]
     (row,) = skipped_view(skipped, Path("/home/me/my films"))["rows"]
-    assert row == {"id": "a.mp4", "reason": "It cannot be opened ([Errno 40] Too many links: 'in/a.mp4')."}
+    assert row == {
+        "id": "a.mp4",
+        "reason": "It cannot be opened ([Errno 40] Too many links: 'in/a.mp4').",
+    }
     assert skipped_view(skipped)["rows"][0]["reason"] == skipped[0].reason
     source = Source("1", "Films", "folder", Path("/home/me/my films"))
     failed = replace(RUNNING, state="failed", error=GONE)
-    told = {may: info_view(LibraryInfo(source), failed, may)["job"]["error"] for may in (True, False)}
+    told = {
+        may: info_view(LibraryInfo(source), failed, may)["job"]["error"] for may in (True, False)
+    }
     assert told[True] == GONE
     assert told[False] == WITHHELD, "it names a folder of the machine's own"
 
 
 def test_the_search_tab_tells_a_stranger_no_path_of_a_failed_update() -> None:
-    failed = replace(RUNNING, state="failed", error="/home/me/films is not there: see https://example.org/a/b.")
-    stranger, here = Permissions("a-token-of-the-owner"), Permissions("a-token-of-the-owner", {"paths": "everyone"})
+    failed = replace(
+        RUNNING, state="failed", error="/home/me/films is not there: see https://example.org/a/b."
+    )
+    stranger, here = (
+        Permissions("a-token-of-the-owner"),
+        Permissions("a-token-of-the-owner", {"paths": "everyone"}),
+    )
     view = index_view(None, None, failed, tell=stranger.teller(None))
     assert view["job"]["error"] == WITHHELD
     assert index_view(None, None, failed, tell=here.teller(None))["job"]["error"] == failed.error
 
 
 def film(count: int) -> list[Video]:
-    return [Video(f"f@{n}", Path("f"), start=10.0 * n, end=10.0 * n + 10, film="f") for n in range(count)]
+    return [
+        Video(f"f@{n}", Path("f"), start=10.0 * n, end=10.0 * n + 10, film="f")
+        for n in range(count)
+    ]
 
 
 def found(*numbers: int) -> Answer:
@@ -116,14 +144,25 @@ def test_a_hit_of_several_windows_shows_where_they_lie() -> None:
 @pytest.mark.parametrize(
     ("video", "frames"),
     [
-        (Video("v", Path("v.mp4"), end=9.0, content="k"), [{"src": "media/1/k/preview.webm", "at": 0.375}]),
-        (Video("v", Path("v.mp4"), end=30.0, content="k"), [{"still": "media/1/k/frame-1-of-4.jpg"}]),
-        (Video("v", Path("v.mp4"), content="k"), [{"still": "media/1/k/frame-1-of-4.jpg"}]),  # of unknown length
+        (
+            Video("v", Path("v.mp4"), end=9.0, content="k"),
+            [{"src": "media/1/k/preview.webm", "at": 0.375}],
+        ),
+        (
+            Video("v", Path("v.mp4"), end=30.0, content="k"),
+            [{"still": "media/1/k/frame-1-of-4.jpg"}],
+        ),
+        (
+            Video("v", Path("v.mp4"), content="k"),
+            [{"still": "media/1/k/frame-1-of-4.jpg"}],
+        ),  # of unknown length
         (Video("v", Path("v.jpg")), []),
     ],
     ids=["within its preview", "longer", "length unknown", "picture"],
 )
-def test_best_frames_come_from_the_preview_only_if_it_has_them(video: Video, frames: list[dict[str, Any]]) -> None:
+def test_best_frames_come_from_the_preview_only_if_it_has_them(
+    video: Video, frames: list[dict[str, Any]]
+) -> None:
     urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
     view = detail_view(video, [Seen(System("CLIP"), 1, 0.5, (0.375,), 4)], "", urls)
     assert view["seen"][0]["frames"] == frames
@@ -136,20 +175,36 @@ def test_only_those_who_may_name_paths_see_where_a_clip_lies_and_all_see_when() 
     assert (view["file"], view["time"]) == ("/home/me/films/v.mp4", "0:00–0:09")
     view = detail_view(whole, [], "", urls)
     assert view["file"] == "v.mp4" and "/home" not in str(view)
-    assert detail_view(window, [], "", urls, film_view(found(2), window, film(4)))["time"] == "0:20–0:30 of 0:40"
+    assert (
+        detail_view(window, [], "", urls, film_view(found(2), window, film(4)))["time"]
+        == "0:20–0:30 of 0:40"
+    )
     assert detail_view(Video("p", Path("p.jpg")), [], "", urls)["time"] == ""
     built_in = detail_view(
-        Video("b", Path("/app/b.webm")), [], "", {"src": "clips/b.webm", "poster": ""}, names_paths=True
+        Video("b", Path("/app/b.webm")),
+        [],
+        "",
+        {"src": "clips/b.webm", "poster": ""},
+        names_paths=True,
     )
     assert built_in["file"] == ""
 
 
 def test_what_is_not_indexed_is_offered_to_be_indexed_unless_that_is_refused_or_under_way() -> None:
     problem = NotIndexedError("Films is not indexed by CLIP yet.", "CLIP", "other")
-    assert index_view(None, problem, None) == {"text": str(problem), "models": "CLIP|other", "refusal": ""}
-    assert index_view(None, problem, None, "Only the owner may.")["refusal"] == "Only the owner may."
+    assert index_view(None, problem, None) == {
+        "text": str(problem),
+        "models": "CLIP|other",
+        "refusal": "",
+    }
+    assert (
+        index_view(None, problem, None, "Only the owner may.")["refusal"] == "Only the owner may."
+    )
     assert set(index_view(None, problem, RUNNING)) == {"job"}
     rankings = (Ranking(System("CLIP", strategy), (), missing=3) for strategy in ("plain", "drop"))
     behind = Answer(Query("a"), tuple(rankings))
-    assert index_view(behind, None, None)["text"] == "3 clips are not indexed by CLIP: they were not searched."
+    assert (
+        index_view(behind, None, None)["text"]
+        == "3 clips are not indexed by CLIP: they were not searched."
+    )
     assert index_view(found(1), None, None) == {}

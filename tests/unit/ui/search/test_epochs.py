@@ -35,8 +35,14 @@ ENTRIES = {
 }
 
 
-def ranking(system: System, violations: int, right: int = 0, epoch: int | None = None, misses: int = 0) -> Ranking:
-    each: list[tuple[Verdict, int]] = [("violation", violations), ("right", right), ("miss", misses)]
+def ranking(
+    system: System, violations: int, right: int = 0, epoch: int | None = None, misses: int = 0
+) -> Ranking:
+    each: list[tuple[Verdict, int]] = [
+        ("violation", violations),
+        ("right", right),
+        ("miss", misses),
+    ]
     verdicts = [verdict for verdict, count in each for _ in range(count)]
     hits = tuple(Hit(f"{rank}", rank, 0.5, verdict) for rank, verdict in enumerate(verdicts, 1))
     return Ranking(system, hits, epoch=epoch)
@@ -50,7 +56,9 @@ class Epochs:
             return [epoch for epoch in epochs if epoch not in kept]
 
         monkeypatch.setattr(RunEpochs, "missing", missing)
-        monkeypatch.setattr(RunEpochs, "rank", lambda own, *asked: ranking(System(f"run · epoch {asked[3]}"), 1))
+        monkeypatch.setattr(
+            RunEpochs, "rank", lambda own, *asked: ranking(System(f"run · epoch {asked[3]}"), 1)
+        )
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +70,9 @@ def view_of(answer: Answer) -> dict[str, Any]:
     return columns_view(answer, lambda name: Video(name, Path(name)), lambda _: {})
 
 
-def columns(*rankings: Ranking, kept: KeptRankings, query: Query = NEGATED, key: str = "") -> list[dict[str, Any]]:
+def columns(
+    *rankings: Ranking, kept: KeptRankings, query: Query = NEGATED, key: str = ""
+) -> list[dict[str, Any]]:
     answer = Answer(query, rankings)
     asked: Any = SimpleNamespace(models=None)
     of_query = answer, key, ENTRIES, lambda run: "CLIP", kept, view_of
@@ -78,13 +88,18 @@ def test_a_slider_offers_the_epochs_that_are_kept_oldest_first(model: str) -> No
 
 def test_the_newest_epoch_is_the_run_itself_which_goes_on_and_the_strategy_stays() -> None:
     systems = ["CLIP", "run boolean α 0.5", "run · epoch 2"]
-    assert with_epoch(systems, "run", 3, ENTRIES) == ["CLIP", "run · epoch 3 boolean α 0.5", "run · epoch 3"]
+    assert with_epoch(systems, "run", 3, ENTRIES) == [
+        "CLIP",
+        "run · epoch 3 boolean α 0.5",
+        "run · epoch 3",
+    ]
     assert with_epoch(systems, "run", 7, ENTRIES) == ["CLIP", "run boolean α 0.5", "run"]
     assert with_epoch(["run", "run · best"], "run", 2, ENTRIES) == ["run · epoch 2"]
 
 
 @pytest.mark.parametrize(
-    ("run", "epoch"), [("run", 5), ("run", 10**1000), ("CLIP", 1), ("run · best", 3), ("x" * 1000, 1)]
+    ("run", "epoch"),
+    [("run", 5), ("run", 10**1000), ("CLIP", 1), ("run · best", 3), ("x" * 1000, 1)],
 )
 def test_what_a_slider_cannot_send_is_refused(run: str, epoch: int) -> None:
     with pytest.raises(ConfigError, match=r"no such epoch|no run"):
@@ -97,21 +112,39 @@ def test_each_epoch_searched_before_has_a_frame_and_the_head_tells_what_changed_
     (column,) = columns(ranking(run, 2, 6, epoch=7), kept=kept)
     first, absent, last = column["run"]["frames"]
     assert absent is None  # epoch 3
-    assert (first["how"], first["story"]["first"], first["story"]["later"]) == ("· epoch 2", "7 of 8 show “cat”", [5])
-    assert (last["story"]["later"], last["story"]["words"], last["story"]["kind"]) == ([5, 2], "", "good")
+    assert (first["how"], first["story"]["first"], first["story"]["later"]) == (
+        "· epoch 2",
+        "7 of 8 show “cat”",
+        [5],
+    )
+    assert (last["story"]["later"], last["story"]["words"], last["story"]["kind"]) == (
+        [5, 2],
+        "",
+        "good",
+    )
     assert [len(frame["hits"]) for frame in (first, last)] == [8, 8]
-    assert (column["name"], column["how"], column["hits"]) == ("CLIP, learning", "· epoch 7", last["hits"])
+    assert (column["name"], column["how"], column["hits"]) == (
+        "CLIP, learning",
+        "· epoch 7",
+        last["hits"],
+    )
     (back,) = columns(ranking(System("run · epoch 2"), 5, 3), kept=kept)
     assert (back["how"], back["run"]["place"], back["run"]["last"]) == ("· epoch 2", 0, 2)
 
 
-def test_epochs_that_nobody_has_searched_are_waited_for_and_then_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_epochs_that_nobody_has_searched_are_waited_for_and_then_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     kept, _ = KeptRankings(), Epochs(monkeypatch, 0, 3)
     (column,) = columns(ranking(System("run"), 5, epoch=7), kept=kept)
     assert column["run"]["waits"]
     while column["run"]["waits"]:
         (column,) = columns(ranking(System("run"), 5, epoch=7), kept=kept)
-    assert [frame and frame["story"]["later"] for frame in column["run"]["frames"]] == [None, [], [5]]
+    assert [frame and frame["story"]["later"] for frame in column["run"]["frames"]] == [
+        None,
+        [],
+        [5],
+    ]
 
 
 def test_rankings_of_another_query_or_strategy_or_of_a_deleted_run_do_not_mix() -> None:
@@ -125,31 +158,48 @@ def test_rankings_of_another_query_or_strategy_or_of_a_deleted_run_do_not_mix() 
     assert sum(map(bool, again["run"]["frames"])) == 1
 
 
-def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_judged_as_the_query_is_read_now() -> None:
+def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_judged_as_the_query_is_read_now() -> (
+    None
+):
     found = [[("a", 0.5), ("b", 0.4)], [("b", 0.6), ("c", 0.5)]]
-    recording = Recording("CLIP", "stage", "2026-11-25", [0, 300], [20.0, 85.0], {NEGATED.text: found})
+    recording = Recording(
+        "CLIP", "stage", "2026-11-25", [0, 300], [20.0, 85.0], {NEGATED.text: found}
+    )
     verdicts: dict[str, Verdict] = {"a": "violation", "b": "violation", "c": "right"}
     rankings = recording.rankings(
         NEGATED, lambda _, video: verdicts[video.video_id], lambda name: Video(name, Path(name))
     )
     column = replayed(recording, rankings, Answer(NEGATED, (ranking(System("CLIP"), 2),)), view_of)
-    assert [[hit["id"] for hit in frame["hits"]] for frame in column["run"]["frames"]] == [["a", "b"], ["b", "c"]]
+    assert [[hit["id"] for hit in frame["hits"]] for frame in column["run"]["frames"]] == [
+        ["a", "b"],
+        ["b", "c"],
+    ]
     assert column["run"]["frames"][1]["story"]["later"] == [1]
     run = column["run"]
     assert run["plays"] and run["recorded"] == "2026-11-25" and "5 min" in run["note"]
-    assert recording.rankings(Query("a cat"), lambda *_: None, lambda name: Video(name, Path(name))) == {}
+    assert (
+        recording.rankings(Query("a cat"), lambda *_: None, lambda name: Video(name, Path(name)))
+        == {}
+    )
 
 
 def test_what_captions_alone_know_is_counted_and_said() -> None:
-    verdicts: list[list[Verdict | None]] = [["violation", "violation", None], ["violation", None, "right"]]
+    verdicts: list[list[Verdict | None]] = [
+        ["violation", "violation", None],
+        ["violation", None, "right"],
+    ]
     rankings = {
-        epoch: Ranking(System("run"), tuple(Hit(f"{n}", n, 0.5, verdict) for n, verdict in enumerate(some, 1)))
+        epoch: Ranking(
+            System("run"), tuple(Hit(f"{n}", n, 0.5, verdict) for n, verdict in enumerate(some, 1))
+        )
         for epoch, some in enumerate(verdicts)
     }
     answer = Answer(NEGATED, (rankings[0],), judged_by="captions")
     told = story(rankings, 1, answer, 1)
     assert (told["first"], told["later"]) == ("2 of 3 show “cat” by captions", [1])
-    assert story(rankings, 1, replace(answer, judged_by=""), 1) == {}  # where the truth is known, all of it must be
+    assert (
+        story(rankings, 1, replace(answer, judged_by=""), 1) == {}
+    )  # where the truth is known, all of it must be
     silent = {0: Ranking(System("run"), (Hit("a", 1, 0.5, None),))}
     assert story(silent, 0, answer, 0) == {}
     learner = Learner("run", "CLIP, learning", [0], silent, {}, {0: ranking(System("run"), 1)})

@@ -27,7 +27,16 @@ def test_a_files_name_is_an_example(name: str, example: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["IMG_2034.MOV", "VID-20240101-WA0003.mp4", "dQw4w9WgXcQ.mp4", "GOPR0012.mp4", "a.mp4", "x" * 80, "-_.mp4"]
+    "name",
+    [
+        "IMG_2034.MOV",
+        "VID-20240101-WA0003.mp4",
+        "dQw4w9WgXcQ.mp4",
+        "GOPR0012.mp4",
+        "a.mp4",
+        "x" * 80,
+        "-_.mp4",
+    ],
 )
 def test_a_camera_and_a_site_name_files_without_saying_anything(name: str) -> None:
     assert own_examples(named(name)) == list(GENERIC)
@@ -47,4 +56,8 @@ def test_captions_come_first_the_shortest_of_a_clip_and_one_negated() -> None:
         Video("twin", Path("twin.mp4"), ("a cat is sleeping",)),
         Video("none", Path("none.mp4")),
     )
-    assert own_examples(Gallery("Mine", videos)) == ["a dog is running", "a dog isn't running", "a cat is sleeping"]
+    assert own_examples(Gallery("Mine", videos)) == [
+        "a dog is running",
+        "a dog isn't running",
+        "a cat is sleeping",
+    ]

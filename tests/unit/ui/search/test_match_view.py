@@ -12,10 +12,17 @@ from nt2vr.search.strategies import System
 from nt2vr.ui.search.clip import lines_of, match_view, with_change
 
 
-def test_bars_are_full_for_the_best_and_shrink_with_the_distance_and_colours_tell_the_truth() -> None:
+def test_bars_are_full_for_the_best_and_shrink_with_the_distance_and_colours_tell_the_truth() -> (
+    None
+):
     queries = tuple(map(Query, ("a dog", "a cat", "not a cat")))
-    scored = (Scored(System("CLIP"), (0.3, 0.25, 0.05)), Scored(System("CLIP", "drop"), (0.1, 0.2, None)))
-    found = match_view(["a dog", "a cat", "not a cat"], Match(queries, ("right", "miss", None), scored))
+    scored = (
+        Scored(System("CLIP"), (0.3, 0.25, 0.05)),
+        Scored(System("CLIP", "drop"), (0.1, 0.2, None)),
+    )
+    found = match_view(
+        ["a dog", "a cat", "not a cat"], Match(queries, ("right", "miss", None), scored)
+    )
     first, second = (system["rows"] for system in found["systems"])
     assert [row["width"] for row in first] == ["100", "75", "0"]
     assert [row["kind"] for row in first] == ["up", "other", "other"]
@@ -42,10 +49,15 @@ def test_a_change_adds_a_line_to_those_typed_or_to_the_clip_s_caption() -> None:
     video = searcher.gallery.videos[0]
     assert lines_of(" a \n\n b\r\n") == ["a", "b"]
     assert with_change(searcher, video, [], "") == ["a man sings"]
-    assert with_change(searcher, video, ["a cow sleeps"], "swap who") == ["a cow sleeps", "a dog sleeps"]
+    assert with_change(searcher, video, ["a cow sleeps"], "swap who") == [
+        "a cow sleeps",
+        "a dog sleeps",
+    ]
     first, denied = with_change(searcher, video, [], "negate")
     assert first == "a man sings" and denied in {"a man does not sing", "a man doesn't sing"}
-    assert with_change(searcher, searcher.gallery.videos[2], [], "negate") == []  # there is nothing to change
+    assert (
+        with_change(searcher, searcher.gallery.videos[2], [], "negate") == []
+    )  # there is nothing to change
     with pytest.raises(ConfigError, match="Unknown change 'rm'"):
         with_change(searcher, video, ["a"], "rm")
     with pytest.raises(QueryError, match="too long"):  # before any of it is parsed

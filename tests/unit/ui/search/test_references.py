@@ -7,7 +7,15 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.ui.search.state import Chosen, read_chosen, with_clip
 
-ONE = {"clip": "a", "gallery": "", "path": "", "weight": 0.5, "wanted": True, "name": "<b>", "percent": 50}
+ONE = {
+    "clip": "a",
+    "gallery": "",
+    "path": "",
+    "weight": 0.5,
+    "wanted": True,
+    "name": "<b>",
+    "percent": 50,
+}
 
 
 def test_what_the_page_sends_is_read() -> None:
@@ -25,8 +33,14 @@ def test_what_the_page_sends_is_read() -> None:
         *(None, []),
         *({"references": None}, {"references": {"0": ONE}}, {"references": [{}]}),
         *({"references": [ONE] * 5}, {"references": [None] * 100_000}),
-        *({"references": [{**ONE, **wrong}]} for wrong in ({"path": "/etc/passwd"}, {"clip": ["a"]}, {"wanted": 1})),
-        *({"references": [{**ONE, "weight": weight}]} for weight in (float("nan"), float("inf"), -1, "0.5", 10**400)),
+        *(
+            {"references": [{**ONE, **wrong}]}
+            for wrong in ({"path": "/etc/passwd"}, {"clip": ["a"]}, {"wanted": 1})
+        ),
+        *(
+            {"references": [{**ONE, "weight": weight}]}
+            for weight in (float("nan"), float("inf"), -1, "0.5", 10**400)
+        ),
     ],
 )
 def test_anything_else_is_refused_in_a_sentence(sent: Any) -> None:

@@ -38,7 +38,9 @@ from nt2vr.world.scenes import Figure, Scene
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
 
 
-def ranking(name: str, ids: str, verdicts: tuple[Verdict | None, ...] = (), **facts: object) -> Ranking:
+def ranking(
+    name: str, ids: str, verdicts: tuple[Verdict | None, ...] = (), **facts: object
+) -> Ranking:
     hits = tuple(
         Hit(video_id, rank, 1 - rank / 10, verdicts[rank - 1] if verdicts else None)
         for rank, video_id in enumerate(ids, 1)
@@ -49,7 +51,9 @@ def ranking(name: str, ids: str, verdicts: tuple[Verdict | None, ...] = (), **fa
 
 def columns(*rankings: Ranking, query: Query = NEGATED) -> list[dict]:  # type: ignore[type-arg]
     view = columns_view(
-        Answer(query, rankings), lambda name: Video(name, Path(name)), lambda video: {"src": f"clips/{video.video_id}"}
+        Answer(query, rankings),
+        lambda name: Video(name, Path(name)),
+        lambda video: {"src": f"clips/{video.video_id}"},
     )
     return view["columns"]  # type: ignore[no-any-return]
 
@@ -59,7 +63,9 @@ def understood(answer: Answer, parsed: Query | None = None, **state: Any) -> dic
 
 
 def told(answer: Answer, other: Answer | None = None) -> list[dict[str, str]]:
-    return headline(columns_view(answer, lambda name: Video(name, Path(name)), no_urls, other=other)["columns"])
+    return headline(
+        columns_view(answer, lambda name: Video(name, Path(name)), no_urls, other=other)["columns"]
+    )
 
 
 def no_urls(video: Video) -> dict[str, str]:
@@ -70,11 +76,17 @@ def test_movement_is_counted_against_the_first_column_as_far_as_it_is_shown() ->
     first = ranking("CLIP", "abc", ranks={"a": 1, "b": 2, "c": 3, "d": 4})
     moves = [hit["move"] for hit in columns(first, ranking("CLIP boolean", "cbad"))[1]["hits"]]
     assert moves == ["▲2", "=", "▼2", "="]
-    assert [hit["move"] for hit in columns(first, ranking("CLIP drop", "cde"))[1]["hits"]] == ["▲2", "new", "new"]
+    assert [hit["move"] for hit in columns(first, ranking("CLIP drop", "cde"))[1]["hits"]] == [
+        "▲2",
+        "new",
+        "new",
+    ]
     assert [hit["move"] for hit in columns(first)[0]["hits"]] == ["", "", ""]
 
 
-def test_near_duplicates_of_other_files_share_the_best_ones_tile_unless_their_verdicts_differ() -> None:
+def test_near_duplicates_of_other_files_share_the_best_ones_tile_unless_their_verdicts_differ() -> (
+    None
+):
     vectors = np.array([[1, 0], [0.999, 0.045], [0, 1], [1, 0], [0.6, 0.8], [0.8, 0.6]], np.float32)
     found = ranking("CLIP", "abcdef", ("right", "right", "right", "miss", "right", "right"))
     gallery = Gallery("", tuple(Video(each, Path(each)) for each in "abcdef"))
@@ -93,8 +105,12 @@ def test_near_duplicates_of_other_files_share_the_best_ones_tile_unless_their_ve
 
 
 def test_with_the_negation_taken_away_it_is_told_who_noticed() -> None:
-    before = Answer(NEGATED, (ranking("CLIP", "abcd"), ranking("CLIP-neg", "abcd"), ranking("CLIP-bnl", "abcd")))
-    now = Answer(NEGATED.affirmed, (ranking("CLIP", "dcba"), ranking("CLIP-neg", "xyab")), denied=NEGATED)
+    before = Answer(
+        NEGATED, (ranking("CLIP", "abcd"), ranking("CLIP-neg", "abcd"), ranking("CLIP-bnl", "abcd"))
+    )
+    now = Answer(
+        NEGATED.affirmed, (ranking("CLIP", "dcba"), ranking("CLIP-neg", "xyab")), denied=NEGATED
+    )
     assert told(now, before) == [
         {"kind": "bad", "text": "CLIP gives the same 4 clips."},
         {"kind": "fair", "text": "CLIP-neg changes 2 of 4."},
@@ -104,11 +120,15 @@ def test_with_the_negation_taken_away_it_is_told_who_noticed() -> None:
 
 
 def test_a_column_with_the_first_one_s_clips_folds_while_two_others_are_left() -> None:
-    first, same, near, far = (ranking("CLIP", ids) for ids in ("abcdefgh", "hgfedcba", "abcdefgx", "abcdefxy"))
+    first, same, near, far = (
+        ranking("CLIP", ids) for ids in ("abcdefgh", "hgfedcba", "abcdefgx", "abcdefxy")
+    )
     twins = [each["twin"] for each in columns(first, same, near, far)]
     assert twins == ["", "shares 8 of 8 clips with CLIP", "shares 7 of 8 clips with CLIP", ""]
     assert [each["twin"] for each in columns(first, same)] == ["", ""]
-    assert [each["twin"] for each in columns(ranking("CLIP", "abc"), ranking("CLIP", "abc"), far)] == [""] * 3
+    assert [
+        each["twin"] for each in columns(ranking("CLIP", "abc"), ranking("CLIP", "abc"), far)
+    ] == [""] * 3
 
 
 @pytest.mark.parametrize(
@@ -149,7 +169,10 @@ def test_a_slider_shows_what_its_strategy_used_and_only_where_a_name_does_not_fi
 
 
 def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
-    seen = (Seen(System("CLIP"), 3, 0.51234, (0.125, 0.375)), Seen(System("CLIP", "drop"), None, None, ()))
+    seen = (
+        Seen(System("CLIP"), 3, 0.51234, (0.125, 0.375)),
+        Seen(System("CLIP", "drop"), None, None, ()),
+    )
     view = detail_view(Video("v", Path("v"), ("a dog runs",)), seen, "right", {"src": "clips/v"})
     assert [(one["name"], one["rank"], one["score"]) for one in view["seen"]] == [
         ("CLIP", "#3", "0.512"),
@@ -160,52 +183,96 @@ def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
 
 def test_the_clips_of_a_judged_query_are_marked_in_every_column_and_no_others() -> None:
     answer = Answer(NEGATED, (ranking("CLIP", "abc"), ranking("CLIP drop", "cda")))
-    view = columns_view(answer, lambda name: Video(name, Path(name)), no_urls, Marked(frozenset("ad"), "relevant"))
-    assert [[hit["id"] for hit in column["hits"] if hit["judged"]] for column in view["columns"]] == [
+    view = columns_view(
+        answer, lambda name: Video(name, Path(name)), no_urls, Marked(frozenset("ad"), "relevant")
+    )
+    assert [
+        [hit["id"] for hit in column["hits"] if hit["judged"]] for column in view["columns"]
+    ] == [
         ["a"],
         ["d", "a"],
     ]
     assert view["legend"] == "relevant"
     plain = columns_view(answer, lambda name: Video(name, Path(name)), no_urls)
-    assert not plain["legend"] and not any(hit["judged"] for column in plain["columns"] for hit in column["hits"])
+    assert not plain["legend"] and not any(
+        hit["judged"] for column in plain["columns"] for hit in column["hits"]
+    )
 
 
 def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
     query = Query("x", ("a dog", "runs"), ("cat", "a car"))
     moves = parts_view(Answer(query, ()), query)["moves"]
     assert moves["wanted"][1] == {"text": "dog", "wanted": "a runs", "unwanted": "cat, a car, dog"}
-    assert moves["unwanted"][0] == {"text": "cat", "wanted": "a dog runs and cat", "unwanted": "a car"}
+    assert moves["unwanted"][0] == {
+        "text": "cat",
+        "wanted": "a dog runs and cat",
+        "unwanted": "a car",
+    }
 
 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
         (NEGATED, "[no] cat"),
-        (Query("there isn't a cat", (), ("a cat",), (Span(8, 11),), (Span(12, 17),)), "[isn't] a cat"),
-        (Query("a dog-free street", ("a street",), ("dog",), (Span(5, 10),), (Span(2, 5),)), "[no] dog"),
-        (Query("no cat or dog", (), ("cat", "dog"), (Span(0, 2),), (Span(3, 6), Span(10, 13))), "[no] cat or dog"),
-        (Query("a sea, nobody", ("a sea",), ("people",), (Span(7, 13),), (Span(7, 13),)), "[nobody] "),
-        (Query("nobody runs", (), ("people running",), (Span(0, 6),), (Span(7, 11),)), "[nobody] runs"),
-        (Query("a childless pair", ("a pair",), ("children",), (Span(2, 11),), (Span(2, 11),)), "[childless] "),
-        (understand("I don't want rain, snow or fog", load_tagger()), "[don't] want rain, snow or fog"),
+        (
+            Query("there isn't a cat", (), ("a cat",), (Span(8, 11),), (Span(12, 17),)),
+            "[isn't] a cat",
+        ),
+        (
+            Query("a dog-free street", ("a street",), ("dog",), (Span(5, 10),), (Span(2, 5),)),
+            "[no] dog",
+        ),
+        (
+            Query("no cat or dog", (), ("cat", "dog"), (Span(0, 2),), (Span(3, 6), Span(10, 13))),
+            "[no] cat or dog",
+        ),
+        (
+            Query("a sea, nobody", ("a sea",), ("people",), (Span(7, 13),), (Span(7, 13),)),
+            "[nobody] ",
+        ),
+        (
+            Query("nobody runs", (), ("people running",), (Span(0, 6),), (Span(7, 11),)),
+            "[nobody] runs",
+        ),
+        (
+            Query("a childless pair", ("a pair",), ("children",), (Span(2, 11),), (Span(2, 11),)),
+            "[childless] ",
+        ),
+        (
+            understand("I don't want rain, snow or fog", load_tagger()),
+            "[don't] want rain, snow or fog",
+        ),
         (
             understand("a ladder is not involved and no cats or dogs", load_tagger()),
             "[no] ladder and [no] cats or dogs",
         ),
-        (understand("beach -boats and no hearing aid", load_tagger()), "[no] boats and [no] hearing aid"),
+        (
+            understand("beach -boats and no hearing aid", load_tagger()),
+            "[no] boats and [no] hearing aid",
+        ),
         (understand("boy no have hat, cat not eat", load_tagger()), "[no] hat and [not] eating"),
         (Query("a dog", ("a dog",)), ""),
-        (Query("a dog, no cat", ("a",), ("cat", "dog"), NEGATED.cues), "[no] cat or dog"),  # corrected: no scopes
+        (
+            Query("a dog, no cat", ("a",), ("cat", "dog"), NEGATED.cues),
+            "[no] cat or dog",
+        ),  # corrected: no scopes
     ],
 )
-def test_what_was_excluded_is_said_in_the_words_and_the_order_of_the_sentence(query: Query, said: str) -> None:
+def test_what_was_excluded_is_said_in_the_words_and_the_order_of_the_sentence(
+    query: Query, said: str
+) -> None:
     pieces = understood(Answer(query, ()), parsed=query)["said"]
-    assert " ".join(f"[{piece['cue']}]" if "cue" in piece else piece["text"] for piece in pieces) == said
+    assert (
+        " ".join(f"[{piece['cue']}]" if "cue" in piece else piece["text"] for piece in pieces)
+        == said
+    )
 
 
 def test_the_first_and_the_last_system_are_told_of_and_nothing_that_is_not_known() -> None:
     first, last = ranking("CLIP", "a", ("violation",)), ranking("CLIP-neg", "a", ("right",))
-    found = told(Answer(NEGATED, (first, ranking("CLIP-bnl", "a", ("miss",)), last), judged_by="captions"))
+    found = told(
+        Answer(NEGATED, (first, ranking("CLIP-bnl", "a", ("miss",)), last), judged_by="captions")
+    )
     assert [each["text"] for each in found] == [
         "CLIP shows it anyway, in 1 of 1 by captions.",
         "CLIP-neg leaves it out by captions.",
@@ -244,13 +311,19 @@ def test_a_negation_taken_away_is_struck_out_and_corrections_replace_what_is_und
         return Query(text, ("a dog",), ("cat", "the dog") if editing else ("cat",))
 
     def corrected_by(parts: str) -> tuple[str, str, tuple[str, ...]]:
-        state, query, parsed = with_corrections(SearchState(NEGATED.text, parts=parts, flip="1"), understand)
+        state, query, parsed = with_corrections(
+            SearchState(NEGATED.text, parts=parts, flip="1"), understand
+        )
         assert parsed == understand(NEGATED.text, False)
         return state.parts, state.flip, query.unwanted
 
     assert corrected_by("a dog|bird") == ("a dog|bird", "1", ("bird",))
     assert corrected_by("") == corrected_by("a dog|cat") == ("", "1", ("cat",))
-    assert corrected_by("a dog|") == ("a dog|", "", ())  # without a negation there is nothing to take away
+    assert corrected_by("a dog|") == (
+        "a dog|",
+        "",
+        (),
+    )  # without a negation there is nothing to take away
 
 
 def test_each_column_counts_the_clips_that_stay_when_the_negation_is_flipped() -> None:
@@ -266,14 +339,27 @@ def test_each_column_counts_the_clips_that_stay_when_the_negation_is_flipped() -
 
 
 def test_where_hardly_any_clip_fits_that_is_said_and_others_are_offered() -> None:
-    scenes = [Scene("park", False, (Figure(thing),)) for thing in ("princess", "princess", "zebra", "lion")]
-    videos = tuple(Video(f"{number}", Path("v"), scene=scene.to_dict()) for number, scene in enumerate(scenes))
+    scenes = [
+        Scene("park", False, (Figure(thing),))
+        for thing in ("princess", "princess", "zebra", "lion")
+    ]
+    videos = tuple(
+        Video(f"{number}", Path("v"), scene=scene.to_dict()) for number, scene in enumerate(scenes)
+    )
 
     def offered(wanted: tuple[str, ...], unwanted: tuple[str, ...] = ()) -> dict[str, Any]:
-        return offers_view(Answer(Query("", wanted, unwanted), (ranking("CLIP", "a", ("miss",)),)), videos)
+        return offers_view(
+            Answer(Query("", wanted, unwanted), (ranking("CLIP", "a", ("miss",)),)), videos
+        )
 
     assert offered(("a queen",), ("a crown",)) == {"offers": [], "few": "No clip fits."}
-    assert offered(("a queen in the desert",)) == {"offers": ["a princess"], "few": "No clip fits. Try"}
-    assert offered(("a queen dabbing",)) == {"offers": ["a princess"], "few": "No clip clearly fits. Try"}
+    assert offered(("a queen in the desert",)) == {
+        "offers": ["a princess"],
+        "few": "No clip fits. Try",
+    }
+    assert offered(("a queen dabbing",)) == {
+        "offers": ["a princess"],
+        "few": "No clip clearly fits. Try",
+    }
     assert offered(("a zebra",)) == {"offers": [], "few": "Only one clip fits."}
     assert offered(("a queen",)) == offered(("an ocelot",)) == {}

@@ -31,8 +31,13 @@ def read(**link: str) -> SearchState:
 
 def test_a_browsers_request_is_read_and_another_form_is_refused_in_a_sentence() -> None:
     chip = {"clip": "a", "weight": 0.25, "wanted": False}
-    request = Request.of(json.dumps({"number": 3, "link": FULL.link, "opened": True, "references": [chip]}))
-    assert SearchState.of_link(request.link) == FULL and (request.number, request.opened) == (3, True)
+    request = Request.of(
+        json.dumps({"number": 3, "link": FULL.link, "opened": True, "references": [chip]})
+    )
+    assert SearchState.of_link(request.link) == FULL and (request.number, request.opened) == (
+        3,
+        True,
+    )
     assert request.references == [Chosen("a", weight=0.25, wanted=False)]
     assert Request.of("") == Request()
 
@@ -52,14 +57,25 @@ def test_what_no_page_sends_is_refused_in_a_sentence(sent: Any) -> None:
 
 def test_an_empty_link_gives_the_defaults() -> None:
     state, dropped = read().shown_of(NAMES, DEFAULT_SYSTEMS)
-    assert (state.q, state.k, state.systems, dropped) == (SearchState().q, 8, ["CLIP", "CLIP-bnl", "CLIP-neg"], "")
-    own = SearchState.of_link({"gallery": "1"}, "beach sunset").shown_of(NAMES, ("CLIP drop", "gone"))[0]
+    assert (state.q, state.k, state.systems, dropped) == (
+        SearchState().q,
+        8,
+        ["CLIP", "CLIP-bnl", "CLIP-neg"],
+        "",
+    )
+    own = SearchState.of_link({"gallery": "1"}, "beach sunset").shown_of(
+        NAMES, ("CLIP drop", "gone")
+    )[0]
     assert (own.q, own.gallery, own.systems) == ("beach sunset", "1", ["CLIP drop"])
 
 
 def test_impossible_values_are_dropped_or_limited() -> None:
     state = read(systems="GPT|CLIP", k="1000", alpha="-1", like="a|b|c", weight="much|inf|nan")
-    assert (state.shown_of(NAMES, ())[0].systems, state.k, state.strengths) == (["CLIP"], 24, {"boolean": 0})
+    assert (state.shown_of(NAMES, ())[0].systems, state.k, state.strengths) == (
+        ["CLIP"],
+        24,
+        {"boolean": 0},
+    )
     assert [each.weight for each in state.references] == [0.5, 1, 0.5]
 
 

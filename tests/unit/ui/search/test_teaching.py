@@ -26,7 +26,9 @@ PATIENCE_S = 60
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldRuns]:
     monkeypatch.setattr(waiting_module, "POLL_S", 0.01)
-    monkeypatch.setattr("nt2vr.ui.search.models.estimate", lambda *_: pytest.fail("measured beside a run"))
+    monkeypatch.setattr(
+        "nt2vr.ui.search.models.estimate", lambda *_: pytest.fail("measured beside a run")
+    )
     held = HeldRuns(monkeypatch)
     yield held
     held.end()
@@ -57,10 +59,16 @@ def wait_for_the_start(runs: RunManager) -> str:
     return runs.waiting.run_id
 
 
-def test_a_run_in_the_way_is_offered_to_be_stopped_first(teaching: Teaching, runs: RunManager, held: HeldRuns) -> None:
+def test_a_run_in_the_way_is_offered_to_be_stopped_first(
+    teaching: Teaching, runs: RunManager, held: HeldRuns
+) -> None:
     choice = teaching._choice
     offer = teaching.on_teach(CLIP, MINE)
-    assert offer[choice.row].visible and offer[choice.stop].visible and not offer[teaching._start].visible
+    assert (
+        offer[choice.row].visible
+        and offer[choice.stop].visible
+        and not offer[teaching._start].visible
+    )
     assert not teaching.on_teach(CLIP, gr.Request(session_hash="theirs"))[choice.stop].visible
 
     updates = teaching.on_start_instead("CLIP", MINE)

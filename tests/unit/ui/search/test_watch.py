@@ -47,7 +47,11 @@ class Trained:
         status = SimpleNamespace(state=self.training["state"])
         is_under_way = self.training["under_way"]
         return SimpleNamespace(
-            run_id=run, session=self.session, training=self.training, status=status, is_under_way=is_under_way
+            run_id=run,
+            session=self.session,
+            training=self.training,
+            status=status,
+            is_under_way=is_under_way,
         )
 
     def stop(self, run: str) -> None:
@@ -66,15 +70,21 @@ class Page:
     """A page that watches a run, with the epoch that is served."""
 
     trained: Trained = field(default_factory=Trained)
-    entries: dict[str, CatalogEntry] = field(default_factory=lambda: {"CLIP": CatalogEntry((Path("clip"),))})
+    entries: dict[str, CatalogEntry] = field(
+        default_factory=lambda: {"CLIP": CatalogEntry((Path("clip"),))}
+    )
     served: int | None = None
     rule: str = "everyone"
 
     @property
     def watch(self) -> Watch:
-        models = SimpleNamespace(entries=lambda: self.entries, folder=lambda model: self.entries[model].folders[0])
+        models = SimpleNamespace(
+            entries=lambda: self.entries, folder=lambda model: self.entries[model].folders[0]
+        )
         live = SimpleNamespace(epoch=lambda model: self.served)
-        searcher = SimpleNamespace(models=models, live=live, system_names=lambda also: [*self.entries, *also])
+        searcher = SimpleNamespace(
+            models=models, live=live, system_names=lambda also: [*self.entries, *also]
+        )
         galleries: Any = SimpleNamespace(built_in=searcher)
         runs: Any = self.trained
         return Watch(galleries, Permissions("t" * 20, {"train": self.rule}), runs)
@@ -99,7 +109,9 @@ def tick(
     return page.watch.on_tick(text, list(systems), found, watched, joins, "", NOBODY)
 
 
-def test_a_click_trains_the_first_columns_model_and_its_column_joins_with_the_first_checkpoint() -> None:
+def test_a_click_trains_the_first_columns_model_and_its_column_joins_with_the_first_checkpoint() -> (
+    None
+):
     page, chosen = Page(), ["CLIP drop", "CLIP"]
     panel, _, watched, joins, _ = page.watch.on_start(chosen, MINE)
     assert page.trained.started == [(Path("clip"), "CLIP")]
@@ -109,7 +121,9 @@ def test_a_click_trains_the_first_columns_model_and_its_column_joins_with_the_fi
     # a tick under way has overwritten what was remembered
     _, _, watched, joins, _, systems, asks = tick(page, WatchedRun(), joins, chosen)
     assert systems.value == ["CLIP drop", "run", "CLIP"] and isinstance(asks, str) and joins == ""
-    assert tick(page, watched, joins, chosen)[5] == gr.skip()  # whoever removes the column does not get it back
+    assert (
+        tick(page, watched, joins, chosen)[5] == gr.skip()
+    )  # whoever removes the column does not get it back
 
 
 def test_a_run_with_a_models_name_joins_and_not_the_model() -> None:
@@ -136,13 +150,23 @@ def test_the_page_stops_asking_some_time_after_the_end_and_tells_only_of_a_failu
     page = Page()
     panel, timer, watched, *_ = tick(page, WatchedRun())
     assert panel["word"] == "training" and timer.active
-    page.trained.training = {"state": "failed", "word": "failed", "error": "The disk is full.", "under_way": False}
+    page.trained.training = {
+        "state": "failed",
+        "word": "failed",
+        "error": "The disk is full.",
+        "under_way": False,
+    }
     panel, timer, watched, *_ = tick(page, watched)
     assert panel["error"] == "The disk is full." and not panel["may_stop"] and timer.active
     for _ in range(REST):
         panel, timer, watched, *_ = tick(page, watched)
     assert panel == gr.skip() and not timer.active
-    page.trained.training = {"state": "finished", "word": "finished", "error": "", "under_way": False}
+    page.trained.training = {
+        "state": "finished",
+        "word": "finished",
+        "error": "",
+        "under_way": False,
+    }
     assert tick(page, watched)[0] == {}
 
 
@@ -160,7 +184,8 @@ def test_a_second_visitor_sees_the_run_and_may_watch_but_not_stop_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("systems", "refusal"), [([], "Choose a system first"), (["file"], "embeddings from a file"), (["gone"], "model")]
+    ("systems", "refusal"),
+    [([], "Choose a system first"), (["file"], "embeddings from a file"), (["gone"], "model")],
 )
 def test_what_cannot_be_trained_is_refused_in_a_sentence(systems: list[str], refusal: str) -> None:
     page = Page()
@@ -174,11 +199,20 @@ def test_what_cannot_be_trained_is_refused_in_a_sentence(systems: list[str], ref
 
 
 def test_a_recorded_run_opens_with_the_query_on_display_or_the_first_that_was_recorded() -> None:
-    recording = Recording("CLIP", "stage", "", [0], [20], {TEXT: [[("a", 0.5)]], "not dancing": [[("a", 0.5)]]})
+    recording = Recording(
+        "CLIP", "stage", "", [0], [20], {TEXT: [[("a", 0.5)]], "not dancing": [[("a", 0.5)]]}
+    )
     watch = replace(Page().watch, recording=recording)
     assert [watch.offers(NOBODY, text, "")["replay_of"] for text in (TEXT, "a bird")] == ["", TEXT]
-    queries = [watch.replay_link(gr.EventData(None, {"query": text}))["q"] for text in ("not dancing", "a bird")]
+    queries = [
+        watch.replay_link(gr.EventData(None, {"query": text}))["q"]
+        for text in ("not dancing", "a bird")
+    ]
     assert queries == ["not dancing", TEXT]
-    assert watch.replays(TEXT, "") and not watch.replays("a bird", "") and not watch.replays(TEXT, "library")
+    assert (
+        watch.replays(TEXT, "")
+        and not watch.replays("a bird", "")
+        and not watch.replays(TEXT, "library")
+    )
     with pytest.raises(ConfigError, match="no query"):
         watch.replay_link(gr.EventData(None, {"query": 7}))

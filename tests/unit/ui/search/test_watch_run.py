@@ -18,13 +18,17 @@ from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import Holder, RunFolder, RunStatus
 
 
-def test_a_run_starts_from_the_model_chosen_and_keeps_every_epoch_for_the_slider(tmp_path: Path) -> None:
+def test_a_run_starts_from_the_model_chosen_and_keeps_every_epoch_for_the_slider(
+    tmp_path: Path,
+) -> None:
     write_tiny(tmp_path / "models" / "real", "Real CLIP")
     models = Catalog.of(Settings.read(tmp_path))
     drawn, real = short_run(models, "CLIP"), short_run(models, "Real CLIP")
     assert drawn.encoder.base_folder == BASE and drawn.encoder.name == "CLIP learns not"
     assert "composed" in drawn.objective.losses
-    assert real.encoder.base_folder == tmp_path / "models" / "real" and [*real.objective.losses] == ["distill"]
+    assert real.encoder.base_folder == tmp_path / "models" / "real" and [
+        *real.objective.losses
+    ] == ["distill"]
     for config in (drawn, real):
         assert config.validation.keep_checkpoints == 0 and config.encoder.train == "text"
 
@@ -35,15 +39,25 @@ def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:
     run.path.mkdir(parents=True)
     run.config.write_text('{"name": "By hand"}')
     with run.training():
-        run.write_status(RunStatus("preparing", Holder.here(run.path).pid, doing="drawing clips", done=1, total=4))
+        run.write_status(
+            RunStatus(
+                "preparing", Holder.here(run.path).pid, doing="drawing clips", done=1, total=4
+            )
+        )
         assert runs.under_way() == "by-hand"
         training = run_view(runs.get("by-hand"))
-        assert [training[key] for key in ("word", "done", "share")] == ["preparing", "drawing clips: 1 of 4", "25.0"]
+        assert [training[key] for key in ("word", "done", "share")] == [
+            "preparing",
+            "drawing clips: 1 of 4",
+            "25.0",
+        ]
         assert training["under_way"]
         assert RunManager(tmp_path / "other").under_way() == ""
     run.write_status(RunStatus("failed", 1, error="The disk is full."))
     ended = run_view(runs.get("by-hand"))
-    assert runs.under_way() == "" and not ended["under_way"] and ended["error"] == "The disk is full."
+    assert (
+        runs.under_way() == "" and not ended["under_way"] and ended["error"] == "The disk is full."
+    )
     with pytest.raises(RunError, match="not training"):
         runs.stop("by-hand")
 
@@ -59,4 +73,6 @@ def test_two_checkpoints_of_the_preset_learn_without_a_clip_drawn(
     assert {"stage", "stage · epoch 1", "stage · epoch 2"} <= set(names)
     base, *epochs = RunManager(tmp_path / "runs").metrics("stage")
     learned = [row["composed/hard_pairs"] for row in epochs if "composed/hard_pairs" in row]
-    assert len(learned) == 2 and learned[1] > base["base/composed/hard_pairs"] + 8  # 12 when it was recorded
+    assert (
+        len(learned) == 2 and learned[1] > base["base/composed/hard_pairs"] + 8
+    )  # 12 when it was recorded

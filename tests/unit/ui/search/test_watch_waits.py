@@ -38,7 +38,9 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldRuns]:
 def watch(tmp_path: Path, held: HeldRuns) -> Iterator[Watch]:
     """The panel of a page on a server where everyone may train, and a run of the page `MINE` is under way."""
     models = Catalog.of(Settings.read(tmp_path))
-    searcher = SimpleNamespace(models=models, live=None, system_names=lambda also: [*models.names(), *also])
+    searcher = SimpleNamespace(
+        models=models, live=None, system_names=lambda also: [*models.names(), *also]
+    )
     galleries: Any = SimpleNamespace(built_in=searcher)
     runs = RunManager(tmp_path / "runs", "cpu")
     runs.start(SMALL, "mine")
@@ -47,9 +49,13 @@ def watch(tmp_path: Path, held: HeldRuns) -> Iterator[Watch]:
         runs.take_back_start()  # or it would start in the next test
 
 
-def tick(watch: Watch, joins: str = "", wished: str = "", request: gr.Request = MINE) -> tuple[Any, ...]:
+def tick(
+    watch: Watch, joins: str = "", wished: str = "", request: gr.Request = MINE
+) -> tuple[Any, ...]:
     """Return the panel, in full, and the state of what was wished for."""
-    panel, _, _, _, wishes, *_ = watch.on_tick("", SYSTEMS, None, WatchedRun(), joins, wished, request)
+    panel, _, _, _, wishes, *_ = watch.on_tick(
+        "", SYSTEMS, None, WatchedRun(), joins, wished, request
+    )
     return panel, wishes
 
 
@@ -60,7 +66,9 @@ def wait_for_the_start(watch: Watch) -> None:
         time.sleep(0.01)
 
 
-def test_a_run_in_the_way_may_end_first_and_then_the_column_joins(watch: Watch, held: HeldRuns) -> None:
+def test_a_run_in_the_way_may_end_first_and_then_the_column_joins(
+    watch: Watch, held: HeldRuns
+) -> None:
     (first,) = held.started
     panel, timer, watched, joins, wished = watch.on_start(SYSTEMS, MINE)
     assert (panel["wish"], panel["may_stop"], joins, timer.active) == ("CLIP", True, "", True)
@@ -152,7 +160,9 @@ def test_a_start_that_will_be_refused_does_not_wait(
     assert watch.runs.waiting is None and watch.runs.under_way() == held.started[0]
 
 
-def test_the_offer_goes_with_the_run_in_the_way_or_when_it_is_declined(watch: Watch, held: HeldRuns) -> None:
+def test_the_offer_goes_with_the_run_in_the_way_or_when_it_is_declined(
+    watch: Watch, held: HeldRuns
+) -> None:
     *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
     panel, *_, wishes = watch.on_dismiss(SYSTEMS, watched, wished, MINE)
     assert panel["under_way"] and "wish" not in panel and wishes == ""

@@ -29,12 +29,18 @@ SPLIT = Why(
     0.35,
     (-0.1, 0.3),
     (Part("wanted", "a man", 0.5, 1.0), Part("unwanted", "sing", 0.3, -0.5)),
-    (Word("wanted", 0, "man", None), Word("unwanted", 0, "sing", -0.15), Word("unwanted", 1, "dog", 0.0)),
+    (
+        Word("wanted", 0, "man", None),
+        Word("unwanted", 0, "sing", -0.15),
+        Word("unwanted", 1, "dog", 0.0),
+    ),
 )
 
 
 def view(*whys: Why, columns: int = 2) -> dict[str, Any]:
-    rankings = (Ranking(CLIP, ()), Ranking(BOOLEAN, ()), Ranking(System("CLIP", "drop"), ()))[:columns]
+    rankings = (Ranking(CLIP, ()), Ranking(BOOLEAN, ()), Ranking(System("CLIP", "drop"), ()))[
+        :columns
+    ]
     return why_view(Answer(Query("a man"), rankings), list(range(len(whys))), whys, VIDEO, URLS)
 
 

@@ -33,7 +33,11 @@ def filled(preset: str, **changes: Any) -> dict[str, Any]:
     """Form values as a page sends them: JSON as text, and every number as a float."""
     values = {key: value for key, value in presets()[preset].items() if key != "losses"} | changes
     return {
-        key: json.dumps(value) if isinstance(value, Mapping) else float(value) if type(value) is int else value
+        key: json.dumps(value)
+        if isinstance(value, Mapping)
+        else float(value)
+        if type(value) is int
+        else value
         for key, value in values.items()
     }
 
@@ -52,11 +56,18 @@ def test_every_value_of_a_config_and_of_a_loss_has_its_help() -> None:
     assert [field.key for field in config_fields() if not field.help] == []
     losses = loss_fields()
     assert losses.keys() == LOSSES.keys()
-    assert [f"{name} {field.key}" for name, (_, own) in losses.items() for field in own if not field.help] == []
+    assert [
+        f"{name} {field.key}"
+        for name, (_, own) in losses.items()
+        for field in own
+        if not field.help
+    ] == []
 
 
 @pytest.mark.parametrize("file", preset_files().values(), ids=lambda file: file.name)
-def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(file: Path, tmp_path: Path) -> None:
+def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(
+    file: Path, tmp_path: Path
+) -> None:
     config = load_config(file)
     if file.stem == TEACHING:
         config = config.with_changes(changes_by_depth(resolve_path(config.encoder.base)))
@@ -73,7 +84,9 @@ def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(file: Path, tmp
             assert read_values[key] == expected
             assert type(read_values[key]) is type(expected) or isinstance(expected, int | float)
     if config.objective.losses:
-        assert build_losses(read.objective.losses).terms == build_losses(config.objective.losses).terms
+        assert (
+            build_losses(read.objective.losses).terms == build_losses(config.objective.losses).terms
+        )
 
 
 def test_values_a_base_and_losses_that_cannot_be_are_refused() -> None:
@@ -83,7 +96,9 @@ def test_values_a_base_and_losses_that_cannot_be_are_refused() -> None:
         read_form(filled("CLIP-neg") | {"model": "{"}, table("CLIP-neg"))
     with pytest.raises(ConfigError, match="no-such-folder"):
         resolved(read_form(filled("CLIP-neg", base="no-such-folder"), table("CLIP-neg")))
-    with pytest.raises(ConfigError, match=r"weight of the loss contrastive must be a number, not 'much'"):
+    with pytest.raises(
+        ConfigError, match=r"weight of the loss contrastive must be a number, not 'much'"
+    ):
         read_form(filled("CLIP"), table("CLIP", weight="much"))
     with pytest.raises(ConfigError, match="There is no loss to minimise"):
         read_form(filled("CLIP*"), table("CLIP*", weight="0"))
@@ -91,14 +106,24 @@ def test_values_a_base_and_losses_that_cannot_be_are_refused() -> None:
         read_form(filled("CLIP"), {"losses": []})
 
 
-def test_models_to_start_from_are_named_as_configs_name_them_those_of_runs_with_their_epoch(tmp_path: Path) -> None:
+def test_models_to_start_from_are_named_as_configs_name_them_those_of_runs_with_their_epoch(
+    tmp_path: Path,
+) -> None:
     write_tiny(tmp_path / "runs" / "tiny-1" / "checkpoints" / "epoch_003", "Tiny")
     (tmp_path / "models" / "broken").mkdir(parents=True)
     (tmp_path / "models" / "broken" / "nt2vr.json").write_text("{")
-    found = bases([ROOT / "assets" / "models", tmp_path / "models", tmp_path / "runs" / "tiny-1" / "checkpoints"])
+    found = bases(
+        [
+            ROOT / "assets" / "models",
+            tmp_path / "models",
+            tmp_path / "runs" / "tiny-1" / "checkpoints",
+        ]
+    )
     assert found["random weights"] == ""
     assert found["CLIP4Clip"] == presets()["CLIP-neg"]["base"]
-    assert found["Tiny · tiny-1, epoch 0"] == str(tmp_path / "runs" / "tiny-1" / "checkpoints" / "epoch_003")
+    assert found["Tiny · tiny-1, epoch 0"] == str(
+        tmp_path / "runs" / "tiny-1" / "checkpoints" / "epoch_003"
+    )
     assert not any("broken" in name for name in found)
 
 
@@ -110,13 +135,21 @@ def test_presets_to_begin_with_come_first_and_those_that_need_data_of_ones_own_l
     assert needs == sorted(needs) and any(needs)
 
 
-def test_the_live_training_tells_its_time_as_measured_on_two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_live_training_tells_its_time_as_measured_on_two_cores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(form_module, "gflops_per_second", lambda device: form_module.BENCHMARKED)
     cards = presets_view(presets(), "Learns not (stage)", "cpu")["presets"]
-    assert (cards[0]["title"], cards[0]["time"], cards[0]["chosen"]) == ("Watch it learn", "about 3 min here", True)
+    assert (cards[0]["title"], cards[0]["time"], cards[0]["chosen"]) == (
+        "Watch it learn",
+        "about 3 min here",
+        True,
+    )
     assert [card["chosen"] for card in cards[1:]] == [False] * 4
 
 
 def test_a_refusal_names_fields_as_the_form_does() -> None:
     sentence = "batch_size (128) is above num_clips (8), and clip_x stays."
-    assert in_words(sentence) == "“Batch size” (128) is above “Number of clips” (8), and clip_x stays."
+    assert (
+        in_words(sentence) == "“Batch size” (128) is above “Number of clips” (8), and clip_x stays."
+    )

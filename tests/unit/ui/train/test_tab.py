@@ -56,9 +56,17 @@ def test_where_models_lie_is_told_only_to_who_may_train(tmp_path: Path, rule: st
 
 
 @pytest.mark.parametrize(
-    "named", [{"data": "/etc"}, {"base": "/etc"}, {"verb_changes": "/etc/passwd"}, {"words": '{"vectors": "/etc"}'}]
+    "named",
+    [
+        {"data": "/etc"},
+        {"base": "/etc"},
+        {"verb_changes": "/etc/passwd"},
+        {"words": '{"vectors": "/etc"}'},
+    ],
 )
-def test_who_may_train_but_name_no_files_names_none_in_any_field(tmp_path: Path, named: dict[str, str]) -> None:
+def test_who_may_train_but_name_no_files_names_none_in_any_field(
+    tmp_path: Path, named: dict[str, str]
+) -> None:
     permissions = Permissions("a-token-of-the-owner", {"train": "everyone", "paths": "owner"})
     manager = RunManager(tmp_path / "runs", "cpu")
     tab = TrainTab(manager, Settings.read(tmp_path), permissions)
@@ -81,7 +89,8 @@ def finished(folder: Path, run_id: str, config: TrainConfig) -> RunFolder:
 
 
 @pytest.mark.parametrize(
-    ("data", "filled"), [("world", ("world", "test")), ("captions.txt", ("words:captions.txt", "validation"))]
+    ("data", "filled"),
+    [("world", ("world", "test")), ("captions.txt", ("words:captions.txt", "validation"))],
 )
 def test_a_run_leads_to_an_evaluation_of_its_best_model(
     tmp_path: Path, data: str, filled: tuple[str, str], monkeypatch: pytest.MonkeyPatch
@@ -90,11 +99,15 @@ def test_a_run_leads_to_an_evaluation_of_its_best_model(
     Path("captions.txt").write_text("a dog runs")
     finished(tmp_path / "runs", "mine", SMALL.replace(data=data))
     tab = TrainTab(
-        RunManager(tmp_path / "runs", "cpu"), Settings.read(tmp_path), Permissions("", {"paths": "everyone"})
+        RunManager(tmp_path / "runs", "cpu"),
+        Settings.read(tmp_path),
+        Permissions("", {"paths": "everyone"}),
     )
     tabs, report, *form, systems = tab.on_evaluate("mine", None)  # type: ignore[arg-type]
     assert (tabs.selected, report, tuple(form)) == ("evaluate", "", filled)
-    assert systems.value == ["mine · best"] and "mine · best" in [name for name, _ in systems.choices]
+    assert systems.value == ["mine · best"] and "mine · best" in [
+        name for name, _ in systems.choices
+    ]
 
 
 def test_a_visitor_is_led_to_no_data_of_the_owner(tmp_path: Path) -> None:
@@ -105,7 +118,9 @@ def test_a_visitor_is_led_to_no_data_of_the_owner(tmp_path: Path) -> None:
         tab.on_evaluate("mine", None)  # type: ignore[arg-type]  # None is a stranger
 
 
-def test_runs_of_one_preset_get_names_that_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_of_one_preset_get_names_that_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     manager = RunManager(tmp_path / "runs", "cpu")
     tab = built_tab(manager, tmp_path)
     monkeypatch.setattr(tab, "_show", lambda *_: {})
@@ -117,7 +132,9 @@ def test_runs_of_one_preset_get_names_that_differ(tmp_path: Path, monkeypatch: p
 
 def built_tab(manager: RunManager, data: Path) -> TrainTab:
     """Return the tab of a server where everyone may train."""
-    tab = TrainTab(manager, Settings.read(data), Permissions("a-token-of-the-owner", {"train": "everyone"}))
+    tab = TrainTab(
+        manager, Settings.read(data), Permissions("a-token-of-the-owner", {"train": "everyone"})
+    )
     with gr.Blocks(), gr.Tab("Train") as opened:
         tab.build(opened)
     return tab
@@ -127,10 +144,15 @@ def form_of(tab: TrainTab, name: str) -> list[object]:
     """Return the form as a preset fills it."""
     preset = presets()[name]
     as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
-    return [*((preset | as_text)[field.key] for field in tab._fields), losses_view(preset["losses"])]
+    return [
+        *((preset | as_text)[field.key] for field in tab._fields),
+        losses_view(preset["losses"]),
+    ]
 
 
-def test_a_run_in_the_way_is_stopped_or_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_in_the_way_is_stopped_or_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("trainer.runs.waiting.POLL_S", 0.01)
     held = HeldRuns(monkeypatch)
     manager = RunManager(tmp_path / "runs", "cpu")
@@ -158,13 +180,23 @@ def test_a_run_in_the_way_is_stopped_or_waited_for(tmp_path: Path, monkeypatch: 
 
 
 def test_the_base_of_a_teaching_sets_what_depends_on_its_depth(tmp_path: Path) -> None:
-    tab = TrainTab(RunManager(tmp_path / "runs", "cpu"), Settings.read(tmp_path), Permissions("a-token-of-the-owner"))
+    tab = TrainTab(
+        RunManager(tmp_path / "runs", "cpu"),
+        Settings.read(tmp_path),
+        Permissions("a-token-of-the-owner"),
+    )
     teaching = load_config(PRESET).encoder.name
     deep_cfg = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": 12}}
     write_checkpoint(tmp_path / "deep", build_model(deep_cfg, {}), deep_cfg, {}, Card("Deep"))
-    shallow = dict(zip(BY_DEPTH, tab.on_base({"chosen": teaching}, "assets/models/clip"), strict=True))
-    deep = dict(zip(BY_DEPTH, tab.on_base({"chosen": teaching}, str(tmp_path / "deep")), strict=True))
+    shallow = dict(
+        zip(BY_DEPTH, tab.on_base({"chosen": teaching}, "assets/models/clip"), strict=True)
+    )
+    deep = dict(
+        zip(BY_DEPTH, tab.on_base({"chosen": teaching}, str(tmp_path / "deep")), strict=True)
+    )
     assert (shallow["added_layers"], deep["added_layers"]) == (2, 0)
     assert shallow["learning_rate"] > deep["learning_rate"]
     assert presets()[teaching]["added_layers"] == 2
-    assert tab.on_base({"chosen": "CLIP-neg"}, "assets/models/clip") == [gr.skip() for _ in BY_DEPTH]
+    assert tab.on_base({"chosen": "CLIP-neg"}, "assets/models/clip") == [
+        gr.skip() for _ in BY_DEPTH
+    ]

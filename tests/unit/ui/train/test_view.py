@@ -24,7 +24,13 @@ from trainer.runs.manager import Run
 from trainer.runs.run_folder import RunStatus
 
 ROWS = [
-    {"epoch": 0, "step": 0, "base/original/MIR": 0.88, "drop/composed/MIR": 0.75, "base/composed/MIR": 0.5},
+    {
+        "epoch": 0,
+        "step": 0,
+        "base/original/MIR": 0.88,
+        "drop/composed/MIR": 0.75,
+        "base/composed/MIR": 0.5,
+    },
     {"epoch": 1, "step": 20, "contrastive": 3.0},
     {"epoch": 1, "step": 40, "contrastive": 2.0},
     {"epoch": 1, "step": 40, "original/MIR": 0.8},
@@ -40,9 +46,15 @@ def test_what_was_measured_again_counts_once_and_a_long_line_is_thinned_to_its_e
     assert len(long) <= MAX_POINTS and long[-1] == (1000, 500) and long == sorted(long)
 
 
-def test_the_base_and_its_control_are_lines_to_compare_with_already_before_the_first_epoch() -> None:
+def test_the_base_and_its_control_are_lines_to_compare_with_already_before_the_first_epoch() -> (
+    None
+):
     original, composed, loss = curves(Run("a-1", RunStatus("running", 1), CONFIG), ROWS)
-    assert (original.title, composed.title, loss.title) == ("Original MIR: 0.8", "Composed MIR", "contrastive: 1")
+    assert (original.title, composed.title, loss.title) == (
+        "Original MIR: 0.8",
+        "Composed MIR",
+        "contrastive: 1",
+    )
     assert original.points.to_numpy().tolist() == [
         [1, 0.8, "A"],
         [1.08, 0.8, "A"],
@@ -55,11 +67,20 @@ def test_the_base_and_its_control_are_lines_to_compare_with_already_before_the_f
 
 def test_curves_of_other_runs_are_lines_of_the_same_plots() -> None:
     other = [{"epoch": 4, "step": 80, "original/MIR": 0.2}]
-    original, composed, _ = curves(Run("a-1", RunStatus("finished", 1), CONFIG), ROWS, {"a-2": ROWS, "a-3": other})
-    assert dict(original.points.groupby("line")["value"].last()) == {"A": 0.8, "a-2": 0.8, "a-3": 0.2, "base": 0.88}
+    original, composed, _ = curves(
+        Run("a-1", RunStatus("finished", 1), CONFIG), ROWS, {"a-2": ROWS, "a-3": other}
+    )
+    assert dict(original.points.groupby("line")["value"].last()) == {
+        "A": 0.8,
+        "a-2": 0.8,
+        "a-3": 0.2,
+        "base": 0.88,
+    }
     assert set(composed.points["line"]) == {"base", "drop"}
     run, twin = (Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in ("a-1", "a-2"))
-    assert comparable([run, twin, Run("broken", RunStatus("finished", 1), None)], run) == [("A · a-2", "a-2")]
+    assert comparable([run, twin, Run("broken", RunStatus("finished", 1), None)], run) == [
+        ("A · a-2", "a-2")
+    ]
     assert not comparable([run], None)
     assert not curves(Run("broken", RunStatus("finished", 1), None), ROWS)
 
@@ -67,19 +88,36 @@ def test_curves_of_other_runs_are_lines_of_the_same_plots() -> None:
 def test_a_run_is_told_with_its_progress_and_why_it_failed() -> None:
     run = Run("a-1", RunStatus("failed", 1, epoch=2, step=10, error="No <disk> /home/ann."), CONFIG)
     view = run_view(run, lambda error: error.replace(" /home/ann", ""))
-    assert (view["share"], view["done"], view["error"]) == ("25.0", "epoch 2 of 4 · step 10 of 40", "No <disk>.")
+    assert (view["share"], view["done"], view["error"]) == (
+        "25.0",
+        "epoch 2 of 4 · step 10 of 40",
+        "No <disk>.",
+    )
     unreadable = Run("b-2", RunStatus("interrupted", 1, step=3), None)
     assert run_view(unreadable)["share"] == "0"
-    assert [row["chosen"] for row in runs_view([run, unreadable], unreadable)["runs"]] == [False, True]
+    assert [row["chosen"] for row in runs_view([run, unreadable], unreadable)["runs"]] == [
+        False,
+        True,
+    ]
     status = RunStatus("preparing", 1, 2, 1200, doing="drawing clips", done=250, total=1000)
     view = run_view(Run("a", status, CONFIG))
-    assert (view["done"], view["share"]) == ("drawing clips: 250 of 1,000 · resumes after step 1,200", "25.0")
+    assert (view["done"], view["share"]) == (
+        "drawing clips: 250 of 1,000 · resumes after step 1,200",
+        "25.0",
+    )
 
 
-def test_a_run_s_page_tells_what_it_is_trained_on_and_where_its_model_is_used(tmp_path: Path) -> None:
+def test_a_run_s_page_tells_what_it_is_trained_on_and_where_its_model_is_used(
+    tmp_path: Path,
+) -> None:
     write_tiny(tmp_path / "base", "Tiny / random")
     losses = {"contrastive": {"weight": 1.0}, "distill": {"weight": 5.0, "alpha": 0.65}}
-    changes: dict[str, Any] = {"base": str(tmp_path / "base"), "train": "text", "losses": losses, "seed": 3}
+    changes: dict[str, Any] = {
+        "base": str(tmp_path / "base"),
+        "train": "text",
+        "losses": losses,
+        "seed": 3,
+    }
     config = CONFIG.replace(**changes, data=str(tmp_path / "clips"), monitor="composed/hard_pairs")
     rows: list[dict[str, float]] = [{"epoch": 0, "step": 0}]
     rows += [
@@ -116,7 +154,9 @@ def test_a_base_is_named_also_if_it_is_a_run_s_epoch_or_gone(folder: str, name: 
         (RunStatus("failed", 1, step=2), "Resume"),
     ],
 )
-def test_a_tenth_of_the_rate_is_offered_only_where_the_loss_became_non_finite(status: RunStatus, label: str) -> None:
+def test_a_tenth_of_the_rate_is_offered_only_where_the_loss_became_non_finite(
+    status: RunStatus, label: str
+) -> None:
     run = Run("a-1", status, CONFIG)
     assert lower_rate_label(run) == label
     assert (run.lower_rate is not None) == (label != "Resume")

@@ -11,7 +11,9 @@ from nt2vr.ui.web.documentation import Documentation
 from tests.paths import ROOT
 
 TEMPLATES = ROOT / "assets" / "ui"
-PAPERS = [f"paper-{path.parent.name}.md" for path in (ROOT / "nt2vr" / "papers").glob("*/README.md")]
+PAPERS = [
+    f"paper-{path.parent.name}.md" for path in (ROOT / "nt2vr" / "papers").glob("*/README.md")
+]
 PAGES = sorted([*(path.name for path in (ROOT / "docs").glob("*.md")), *PAPERS])
 SPACE = "https://huggingface.co/spaces/ada/nt2vr"
 
@@ -51,23 +53,42 @@ def test_papers_and_pages_link_to_each_other() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["../README.md", "%2e%2e/README.md", "..%2fREADME.md", "/etc/passwd", ".git", "app.md/", "APP.MD%00", "a" * 9_999],
+    [
+        "../README.md",
+        "%2e%2e/README.md",
+        "..%2fREADME.md",
+        "/etc/passwd",
+        ".git",
+        "app.md/",
+        "APP.MD%00",
+        "a" * 9_999,
+    ],
 )
 def test_nothing_else_is_served(path: str) -> None:
     answer = client().get(f"/docs/{path}")
-    sentences = ("The documentation has no such page.", "Not Found")  # the client itself leaves the folder for ".."
+    sentences = (
+        "The documentation has no such page.",
+        "Not Found",
+    )  # the client itself leaves the folder for ".."
     assert answer.status_code == 404 and answer.text in sentences
 
 
 def test_markup_in_a_page_is_text(tmp_path: Path) -> None:
-    (tmp_path / "app.md").write_text("# <b>A & B</b>\n\n<script>1</script> [x](javascript:alert(1))\n")
+    (tmp_path / "app.md").write_text(
+        "# <b>A & B</b>\n\n<script>1</script> [x](javascript:alert(1))\n"
+    )
     text = client(folder=tmp_path).get("/docs/").text
     assert "<b>" not in text and "<script>1" not in text and 'href="javascript' not in text
 
 
 def test_links_lead_to_the_code_only_where_it_has_an_address(tmp_path: Path) -> None:
-    (tmp_path / "app.md").write_text("# App\n\nSee [how](../nt2vr/api.py#top), [more](https://a.example).\n")
-    for code, link in (("", "<a>how</a>"), (SPACE, f'<a href="{SPACE}/blob/main/nt2vr/api.py#top">how</a>')):
+    (tmp_path / "app.md").write_text(
+        "# App\n\nSee [how](../nt2vr/api.py#top), [more](https://a.example).\n"
+    )
+    for code, link in (
+        ("", "<a>how</a>"),
+        (SPACE, f'<a href="{SPACE}/blob/main/nt2vr/api.py#top">how</a>'),
+    ):
         text = client(code, tmp_path).get("/docs/").text
         assert link in text and '<a href="https://a.example">more</a>' in text
         assert (">Code<" in Documentation(code).links()) == bool(code)

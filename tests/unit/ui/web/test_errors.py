@@ -90,7 +90,9 @@ def test_a_handler_s_error_names_folders_only_to_who_may_name_them(
     assert [caught.value.message, *warnings, told(NAMING, route)] == [sentence] * 3
 
 
-@pytest.mark.parametrize("text", ["a dog and/or a cat", "List them: /api/systems.", "See https://usr/lib.", "24 / 7"])
+@pytest.mark.parametrize(
+    "text", ["a dog and/or a cat", "List them: /api/systems.", "See https://usr/lib.", "24 / 7"]
+)
 def test_a_sentence_without_a_path_of_this_machine_is_told_to_everyone(text: str) -> None:
     assert told(text, None) == text
 
@@ -103,7 +105,9 @@ def test_what_a_visitor_is_not_told_is_in_the_log_once(caplog: pytest.LogCapture
     ]
 
 
-def test_an_unforeseen_error_has_its_traceback_in_the_log_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unforeseen_error_has_its_traceback_in_the_log_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     @user_errors
     def handler() -> None:
         raise RuntimeError("a bug")

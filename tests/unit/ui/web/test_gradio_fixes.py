@@ -56,12 +56,16 @@ def client() -> TestClient:
     return TestClient(routes.App.create_app(page), base_url="http://127.0.0.1")
 
 
-def test_components_are_imported_without_writing_stubs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_components_are_imported_without_writing_stubs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("gradio_slow", "gradio_quick"):
         (tmp_path / f"{name}.py").write_text("import gradio\n\n\nclass Box(gradio.Textbox): ...\n")
     import_module("gradio_slow")
-    assert (tmp_path / "gradio_slow.pyi").exists(), "Gradio leaves stubs alone: remove quickly_imported"
+    assert (tmp_path / "gradio_slow.pyi").exists(), (
+        "Gradio leaves stubs alone: remove quickly_imported"
+    )
     with quickly_imported():
         import_module("gradio_quick")
     assert not (tmp_path / "gradio_quick.pyi").exists()
@@ -81,7 +85,9 @@ def test_downloads_that_a_request_asks_for_are_refused(monkeypatch: pytest.Monke
         send(picture)
     assert fetched == [URL], "Gradio no longer downloads it: remove refuse_downloads"
     download = processing_utils.async_ssrf_protected_download
-    monkeypatch.setattr(processing_utils, "async_ssrf_protected_download", download)  # restored after the test
+    monkeypatch.setattr(
+        processing_utils, "async_ssrf_protected_download", download
+    )  # restored after the test
     refuse_downloads()
     with pytest.raises(gr.Error, match="addresses are not opened here"):
         send(picture)
@@ -92,14 +98,21 @@ def test_a_request_uploads_so_many_files_at_most(monkeypatch: pytest.MonkeyPatch
     files = [("files", (f"{number}.txt", b"x")) for number in range(4)]
     app = client()
     assert app.post("/gradio_api/upload", files=files).status_code == 200
-    monkeypatch.setattr(route_utils, "GradioMultiPartParser", route_utils.GradioMultiPartParser)  # restored after
+    monkeypatch.setattr(
+        route_utils, "GradioMultiPartParser", route_utils.GradioMultiPartParser
+    )  # restored after
     limit_files(3)
     answer = app.post("/gradio_api/upload", files=files)
-    assert (answer.status_code, answer.text) == (400, "Too many files. Maximum number of files is 3.")
+    assert (answer.status_code, answer.text) == (
+        400,
+        "Too many files. Maximum number of files is 3.",
+    )
     assert app.post("/gradio_api/upload", files=files[:3]).status_code == 200
 
 
-def test_a_url_in_a_path_is_recognised_before_gradio_serves_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_url_in_a_path_is_recognised_before_gradio_serves_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     served: list[str] = []
 
     async def serve(url: str, request: Any) -> PlainTextResponse:
@@ -110,12 +123,15 @@ def test_a_url_in_a_path_is_recognised_before_gradio_serves_it(monkeypatch: pyte
     paths = [f"/gradio_api/file={URL}", f"/gradio_api/file/{URL}"]
     app = client()
     answers = [app.get(path).text for path in paths]
-    assert answers == ["from elsewhere"] * 2 and served == [URL] * 2, "Gradio no longer serves it: let it answer"
+    assert answers == ["from elsewhere"] * 2 and served == [URL] * 2, (
+        "Gradio no longer serves it: let it answer"
+    )
     assert all("://" in path for path in paths)  # which is what RequestChecks refuses
 
 
 @pytest.mark.parametrize(
-    ("build", "value"), [(lambda: gr.Slider(0, 1), "abc"), (gr.Image, "abc"), (lambda: gr.Radio(["a"]), "b")]
+    ("build", "value"),
+    [(lambda: gr.Slider(0, 1), "abc"), (gr.Image, "abc"), (lambda: gr.Radio(["a"]), "b")],
 )
 def test_an_error_of_gradio_s_own_becomes_one_sentence_without_a_traceback(
     build: Callable[[], Any], value: object
@@ -123,7 +139,9 @@ def test_an_error_of_gradio_s_own_becomes_one_sentence_without_a_traceback(
     page, send = page_with(build)
     with pytest.raises(Exception) as caught:
         send(value)
-    assert getattr(caught.value, "print_exception", True), "Gradio refuses it in a sentence: remove this case"
+    assert getattr(caught.value, "print_exception", True), (
+        "Gradio refuses it in a sentence: remove this case"
+    )
     check_inputs(page)
     with pytest.raises(gr.Error, match=r"^.The request was refused: ") as refused:
         send(value)
@@ -141,7 +159,9 @@ def test_the_page_of_the_mcp_server_runs_no_script_of_its_address() -> None:
     path = "/gradio_api/mcp/</script><script>alert(1)</script>/gradio_api/mcp"
     scope = {"method": "GET", "path": path, "headers": []}
     page = GradioMCPServer._landing_page_html(GradioMCPServer._server_url_from_scope(scope))
-    assert "</script><script>alert(1)</script>" in page, "Gradio escapes it now: answer GET, as agents may use it"
+    assert "</script><script>alert(1)</script>" in page, (
+        "Gradio escapes it now: answer GET, as agents may use it"
+    )
     assert is_odd_mcp_request(scope)
 
 
@@ -152,10 +172,14 @@ def test_agents_are_offered_the_given_tools_alone(monkeypatch: pytest.MonkeyPatc
         api(search, api_name="agent_search")
         api(evaluate, api_name="evaluate")
     server = GradioMCPServer(page)
-    assert set(server.tool_to_endpoint.values()) == {"/agent_search", "/evaluate"}, "Gradio asks: remove offer_tools"
+    assert set(server.tool_to_endpoint.values()) == {"/agent_search", "/evaluate"}, (
+        "Gradio asks: remove offer_tools"
+    )
     assert len(server.mcp_server.request_handlers) > 3
     for name in ("get_tool_to_endpoint", "create_mcp_server"):
-        monkeypatch.setattr(GradioMCPServer, name, getattr(GradioMCPServer, name))  # which restores it
+        monkeypatch.setattr(
+            GradioMCPServer, name, getattr(GradioMCPServer, name)
+        )  # which restores it
     offer_tools({"search": "/agent_search"})
     server = GradioMCPServer(page)
     assert server.tool_to_endpoint == {"search": "/agent_search"}
@@ -192,7 +216,9 @@ def test_a_page_is_built_where_gradios_folder_is_another_users(
 ) -> None:
     (tmp_path / "gradio").touch()
     monkeypatch.setattr(routes, "DEFAULT_TEMP_DIR", str(tmp_path / "gradio"))
-    with pytest.raises(OSError, match="vibe_edit_history"):  # otherwise, keep_temporary_files is not needed
+    with pytest.raises(
+        OSError, match="vibe_edit_history"
+    ):  # otherwise, keep_temporary_files is not needed
         client()
     (tmp_path / "uploads").mkdir()
     keep_temporary_files(tmp_path / "uploads")
@@ -210,7 +236,9 @@ def test_a_page_is_built_where_gradios_folder_is_another_users(
         (lambda: gr.Dropdown(["a"], allow_custom_value=True, multiselect=True), [None]),
     ],
 )
-def test_values_of_a_kind_that_a_component_never_has_are_refused(build: Callable[[], Any], value: Any) -> None:
+def test_values_of_a_kind_that_a_component_never_has_are_refused(
+    build: Callable[[], Any], value: Any
+) -> None:
     page, send = page_with(build)
     assert send(value) == value, "Gradio refuses it: remove this from check_inputs"
     check_inputs(page)
@@ -226,7 +254,9 @@ def test_no_system_that_is_chosen_is_an_empty_list() -> None:
 
 
 def test_errors_of_gradio_are_one_line_of_the_log(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     modules = (queueing, route_utils, routes)
     for module in modules:
@@ -246,7 +276,9 @@ def test_signatures_of_components_are_worked_out_once() -> None:
         def __init__(self, value: str = "", colour: str = "red") -> None: ...
 
     worked_out = inspect.signature(Box.__init__)
-    assert inspect.signature(Box.__init__) is not worked_out, "Python keeps signatures: remove keep_signatures"
+    assert inspect.signature(Box.__init__) is not worked_out, (
+        "Python keeps signatures: remove keep_signatures"
+    )
     keep_signatures(cast(gr.Blocks, SimpleNamespace(blocks={1: Box()})))
     assert inspect.signature(Box.__init__) is inspect.signature(Box.__init__)
     assert inspect.signature(Box.__init__) == worked_out

@@ -21,7 +21,9 @@ TOKEN = {"authorization": "Bearer secret-token"}
 
 def client() -> TestClient:
     view = SimpleNamespace(embeddings=np.zeros((5, 4), np.float32))
-    galleries: Any = SimpleNamespace(live=SimpleNamespace(loaded=[SimpleNamespace(views={"": view})] * 2))  # share it
+    galleries: Any = SimpleNamespace(
+        live=SimpleNamespace(loaded=[SimpleNamespace(views={"": view})] * 2)
+    )  # share it
     metrics = Metrics(galleries, Permissions("secret-token"), lambda: 3)
 
     def fail(_: Request) -> PlainTextResponse:
@@ -37,26 +39,44 @@ def client() -> TestClient:
 
 
 def test_the_owner_reads_what_was_counted() -> None:
-    pytest.importorskip("prometheus_client", reason="prometheus_client is not installed: pip install '.[metrics]'")
+    pytest.importorskip(
+        "prometheus_client", reason="prometheus_client is not installed: pip install '.[metrics]'"
+    )
     asked = client()
-    for path in ("/api/health", "/api/health", "/api/nothing", "/api/broken", "/<b>/1", "/2/3", "/"):
+    for path in (
+        "/api/health",
+        "/api/health",
+        "/api/nothing",
+        "/api/broken",
+        "/<b>/1",
+        "/2/3",
+        "/",
+    ):
         asked.get(path)
     answer = asked.get("/metrics", headers=TOKEN)
     assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/plain")
-    lines = dict(line.rsplit(" ", 1) for line in answer.text.splitlines() if not line.startswith("#"))
-    counts = {name[len("nt2vr_request_seconds_count") :]: value for name, value in lines.items() if "_count{" in name}
+    lines = dict(
+        line.rsplit(" ", 1) for line in answer.text.splitlines() if not line.startswith("#")
+    )
+    counts = {
+        name[len("nt2vr_request_seconds_count") :]: value
+        for name, value in lines.items()
+        if "_count{" in name
+    }
     assert counts == {
         '{area="api",status="200"}': "2.0",
         '{area="api",status="404"}': "1.0",
         '{area="api",status="500"}': "1.0",
         '{area="page",status="404"}': "3.0",
     }
-    assert [lines[f"nt2vr_{name}"] for name in ("models_loaded", "index_clips", "index_bytes", "queue")] == [
-        *("2.0", "5.0", "80.0", "3.0")
-    ]
+    assert [
+        lines[f"nt2vr_{name}"] for name in ("models_loaded", "index_clips", "index_bytes", "queue")
+    ] == [*("2.0", "5.0", "80.0", "3.0")]
 
 
-@pytest.mark.parametrize("headers", [{}, {"authorization": "Bearer other"}, {"x-forwarded-for": "127.0.0.1"}])
+@pytest.mark.parametrize(
+    "headers", [{}, {"authorization": "Bearer other"}, {"x-forwarded-for": "127.0.0.1"}]
+)
 def test_nobody_else_does(headers: dict[str, str]) -> None:
     answer = client().get("/metrics", headers=headers)
     assert (answer.status_code, answer.text) == (403, REFUSED)

@@ -17,13 +17,17 @@ TOKEN = "a-token-of-the-owner"
 LOCAL = "127.0.0.1"
 
 
-def visitor(peer: str = LOCAL, http: str = "1.1", login: dict[str, Any] | None = None, **headers: str) -> Request:
+def visitor(
+    peer: str = LOCAL, http: str = "1.1", login: dict[str, Any] | None = None, **headers: str
+) -> Request:
     """A request; `headers` with "_" for "-"."""
     scope: dict[str, Any] = {
         "type": "http",
         "http_version": http,
         "client": (peer, 1234),
-        "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()],
+        "headers": [
+            (name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()
+        ],
     }
     return Request(scope | ({"session": {"oauth_info": login}} if login is not None else {}))
 
@@ -69,10 +73,20 @@ def test_the_owner_shows_the_token_as_a_cookie_or_a_bearer_token() -> None:
     for right in (f"{permissions.cookie}={TOKEN}", f"a=b; {permissions.cookie}={TOKEN}"):
         assert permissions.may("train", visitor(cookie=right))
     assert permissions.may("train", visitor(authorization=f"bearer {TOKEN}"))
-    for wrong in ("", "Bearer", "Bearer ", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x", f"Basic {TOKEN}", "Bearer é"):
+    for wrong in (
+        "",
+        "Bearer",
+        "Bearer ",
+        f"Bearer {TOKEN[:-1]}",
+        f"Bearer {TOKEN}x",
+        f"Basic {TOKEN}",
+        "Bearer é",
+    ):
         assert not permissions.may("train", visitor(authorization=wrong))
     assert not permissions.may("train", visitor(cookie=f"other={TOKEN}"))
-    assert not permissions.may("train", visitor(cookie=f"{Permissions('another-long-token').cookie}={TOKEN}"))
+    assert not permissions.may(
+        "train", visitor(cookie=f"{Permissions('another-long-token').cookie}={TOKEN}")
+    )
 
 
 def test_on_a_space_its_owner_is_known_by_the_login_alone() -> None:
@@ -86,11 +100,15 @@ def test_on_a_space_its_owner_is_known_by_the_login_alone() -> None:
 
 def test_a_refusal_says_who_may_and_how_to_be_them() -> None:
     stranger = HTTPConnection(visitor("10.0.0.7").scope)
-    with pytest.raises(AccessError, match=r"^Only the owner may train models here\. If it is you, open the link"):
+    with pytest.raises(
+        AccessError, match=r"^Only the owner may train models here\. If it is you, open the link"
+    ):
         Permissions(TOKEN).check("train", stranger)
     with pytest.raises(AccessError, match="sign in with Hugging Face"):
         Permissions(TOKEN, space_owner="ada").check("train", stranger)
-    with pytest.raises(AccessError, match=r"^Nobody may train models here: .* \(NT2VR_ALLOW_TRAIN\)\.$"):
+    with pytest.raises(
+        AccessError, match=r"^Nobody may train models here: .* \(NT2VR_ALLOW_TRAIN\)\.$"
+    ):
         Permissions(TOKEN, {"train": "nobody"}).check("train", visitor())
     assert Permissions(TOKEN, bound_to_loopback=True).refusal(visitor(), "train") == ""
     several = Permissions(TOKEN, {"import": "nobody", "paths": "everyone"}).refusal(
@@ -99,11 +117,16 @@ def test_a_refusal_says_who_may_and_how_to_be_them() -> None:
     assert several.startswith(
         "Nobody may import models and videos here: it is switched off (NT2VR_ALLOW_IMPORT). Only the owner may "
     )
-    assert "may train models or delete runs, reports and libraries here" in several and "name files" not in several
+    assert (
+        "may train models or delete runs, reports and libraries here" in several
+        and "name files" not in several
+    )
     assert DOING.keys() == set(ACTIONS)
 
 
-def test_all_processes_on_a_data_folder_have_one_token_that_only_its_user_can_read(tmp_path: Path) -> None:
+def test_all_processes_on_a_data_folder_have_one_token_that_only_its_user_can_read(
+    tmp_path: Path,
+) -> None:
     settings = Settings(tmp_path / "data")
     with ThreadPool(8) as threads:
         tokens = set(threads.map(lambda _: Permissions.of(settings).token, range(8)))
@@ -114,5 +137,6 @@ def test_all_processes_on_a_data_folder_have_one_token_that_only_its_user_can_re
     assert [path.name for path in settings.data_dir.iterdir()] == [TOKEN_FILE]
     assert Permissions.of(Settings(tmp_path / "other")).token != file.read_text()
     assert (
-        Permissions.of(Settings(settings.data_dir, owner_token="chosen-by-the-owner")).token == "chosen-by-the-owner"
+        Permissions.of(Settings(settings.data_dir, owner_token="chosen-by-the-owner")).token
+        == "chosen-by-the-owner"
     )

@@ -42,7 +42,9 @@ def ask(
 
     async def send() -> httpx.Response:
         transport = httpx.ASGITransport(door, client=(peer, 1))
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:7860") as client:
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://127.0.0.1:7860"
+        ) as client:
             return await client.request(method, path, headers={"host": "127.0.0.1:7860", **headers})
 
     return in_thread(send())
@@ -66,7 +68,9 @@ def ask(
         ("127.0.0.1", ("*",), "evil.example", True),
     ],
 )
-def test_only_the_app_s_own_names_are_answered(host: str, names: tuple[str, ...], asked: str, passes: bool) -> None:
+def test_only_the_app_s_own_names_are_answered(
+    host: str, names: tuple[str, ...], asked: str, passes: bool
+) -> None:
     answer = ask(host=host, names=names, headers={"host": asked})
     assert answer.status_code == (200 if passes else 421)
     assert passes or "--allow-host" in answer.text
@@ -88,7 +92,9 @@ def test_only_the_app_s_own_names_are_answered(host: str, names: tuple[str, ...]
         ("https://evil.example", ("*",), False),
     ],
 )
-def test_pages_of_other_sites_get_and_change_nothing(origin: str | None, names: tuple[str, ...], passes: bool) -> None:
+def test_pages_of_other_sites_get_and_change_nothing(
+    origin: str | None, names: tuple[str, ...], passes: bool
+) -> None:
     headers = {"origin": origin} if origin is not None else {}
     for method in ("GET", "POST", "PUT", "DELETE"):
         assert ask(method, names=names, headers=headers).status_code == (200 if passes else 403)
@@ -98,7 +104,10 @@ def test_pages_of_other_sites_get_and_change_nothing(origin: str | None, names: 
 
 def test_only_who_is_allowed_may_show_the_app_in_a_frame() -> None:
     assert ask().headers["content-security-policy"] == "frame-ancestors 'self'"
-    assert ask(headers={"host": "evil.example"}).headers["content-security-policy"] == "frame-ancestors 'self'"
+    assert (
+        ask(headers={"host": "evil.example"}).headers["content-security-policy"]
+        == "frame-ancestors 'self'"
+    )
     allowed = ask(names=("films.example", "*")).headers["content-security-policy"]
     assert allowed == "frame-ancestors 'self' films.example:*"
     space = ask(permissions=replace(GATE, space_owner="ann")).headers["content-security-policy"]
@@ -123,15 +132,26 @@ def test_only_who_is_allowed_may_show_the_app_in_a_frame() -> None:
         *(  # Gradio's own routes, whose functions may be named anything
             (f"{prefix}/gradio_api/{route}", "127.0.0.1", MAX_BODY_MB + 1, 413)
             for prefix in ("", "/films")
-            for route in ("api/search", "api/match", "run/search", "call/search", "api/upload", "run/upload")
+            for route in (
+                "api/search",
+                "api/match",
+                "run/search",
+                "call/search",
+                "api/upload",
+                "run/upload",
+            )
         ),
     ],
 )
-def test_a_request_is_refused_by_its_size_before_it_is_read(path: str, peer: str, mb: int, status: int) -> None:
+def test_a_request_is_refused_by_its_size_before_it_is_read(
+    path: str, peer: str, mb: int, status: int
+) -> None:
     answer = ask("POST", path, peer=peer, headers={"content-length": str(mb * MB)})
     assert answer.status_code == status
     assert status == 200 or f"this one has {mb:,}" in answer.text
-    assert ask("POST", path, peer=peer, headers={"transfer-encoding": "chunked"}).status_code == 411  # says no size
+    assert (
+        ask("POST", path, peer=peer, headers={"transfer-encoding": "chunked"}).status_code == 411
+    )  # says no size
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
@@ -151,7 +171,11 @@ def test_no_address_in_a_path_is_fetched(method: str, path: str) -> None:
 
 @pytest.mark.parametrize(
     ("headers", "status"),
-    [({"host": "[::1"}, 421), ({"origin": "http://evil.example"}, 403), ({"transfer-encoding": "chunked"}, 411)],
+    [
+        ({"host": "[::1"}, 421),
+        ({"origin": "http://evil.example"}, 403),
+        ({"transfer-encoding": "chunked"}, 411),
+    ],
 )
 @pytest.mark.parametrize("path", ["/api/search", "/films/api/search"])
 def test_a_program_is_refused_in_the_form_of_its_other_errors(
@@ -162,10 +186,13 @@ def test_a_program_is_refused_in_the_form_of_its_other_errors(
     assert list(answer.json()) == ["error"]
 
 
-def test_an_upload_that_does_not_fit_on_the_disk_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_upload_that_does_not_fit_on_the_disk_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=300 * MB))
     sizes: dict[str, Any] = {
-        str(mb): ask("POST", "/gradio_api/upload", headers={"content-length": str(mb * MB)}) for mb in (90, 110)
+        str(mb): ask("POST", "/gradio_api/upload", headers={"content-length": str(mb * MB)})
+        for mb in (90, 110)
     }
     assert {mb: answer.status_code for mb, answer in sizes.items()} == {"90": 200, "110": 507}
     assert sizes["110"].text == "The disk has no room for a file of 110 MB."
@@ -174,7 +201,9 @@ def test_an_upload_that_does_not_fit_on_the_disk_is_refused(monkeypatch: pytest.
     assert small.text == "The disk has no room for a file of 68 KB."
 
 
-def test_an_upload_for_which_there_are_no_inodes_or_descriptors_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_upload_for_which_there_are_no_inodes_or_descriptors_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async def full(scope: Scope, receive: Receive, send: Send) -> None:
         raise OSError(errno.EMFILE, "Too many open files")
 
@@ -185,7 +214,9 @@ def test_an_upload_for_which_there_are_no_inodes_or_descriptors_is_refused(monke
 
 
 @pytest.mark.parametrize("path", ["*", "example.com:443", "//"])
-def test_an_odd_request_line_is_one_line_of_the_log(path: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_odd_request_line_is_one_line_of_the_log(
+    path: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def odd(scope: Scope, receive: Receive, send: Send) -> None:
         await hello({**scope, "path": path}, receive, send)
 

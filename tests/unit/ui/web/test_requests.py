@@ -46,7 +46,9 @@ def client_of(api: FastAPI, address: str = "127.0.0.1") -> httpx.AsyncClient:
 def post(body: bytes) -> httpx.Response:
     async def send() -> httpx.Response:
         async with client_of(routes()) as client:
-            return await client.post("/search", content=body, headers={"content-type": "application/json"})
+            return await client.post(
+                "/search", content=body, headers={"content-type": "application/json"}
+            )
 
     return in_thread(send())
 
@@ -71,7 +73,9 @@ def test_a_long_list_is_refused_as_a_whole_whatever_its_items(name: str, item: A
     with pytest.raises(ConfigError, match=f"^{name}: List should have at most {MAX_ITEMS} items"):
         checked_request(SearchRequest, {name: [item] * 1_000_000})
     few: Any = {"systems": ["CLIP"] * MAX_ITEMS, "references": [{"clip": "a"}] * MAX_ITEMS}
-    asked = checked_request(SearchRequest, few)  # a few too many are left to the searcher's own sentence
+    asked = checked_request(
+        SearchRequest, few
+    )  # a few too many are left to the searcher's own sentence
     assert len(asked.systems) == len(asked.references) == MAX_ITEMS
 
 
@@ -82,14 +86,19 @@ def test_a_long_list_is_refused_as_a_whole_whatever_its_items(name: str, item: A
         (b'{"query": ' + b"[" * 900 + b"]" * 900 + b"}", "query: Input should be a valid string"),
         (b'{"k": ' + b"9" * 1_000_000 + b"}", "Send a JSON object"),
         (b'{"k": 1e999}', "k: Input should be a valid integer"),
-        (b'{"references": [' + b"1," * 4_000 + b"1]}", f"references: List should have at most {MAX_ITEMS} items"),
+        (
+            b'{"references": [' + b"1," * 4_000 + b"1]}",
+            f"references: List should have at most {MAX_ITEMS} items",
+        ),
         ("[]".encode("utf-32"), "Send a JSON object"),
         (b"\xff\xfe\xfd", "Send a JSON object"),
         (b"\0" * 1_000_000, "Send a JSON object"),
     ],
     ids=lambda value: repr(value)[:30],
 )
-def test_a_body_that_would_take_many_times_its_size_gets_one_short_sentence(body: bytes, sentence: str) -> None:
+def test_a_body_that_would_take_many_times_its_size_gets_one_short_sentence(
+    body: bytes, sentence: str
+) -> None:
     answer = post(body)
     assert answer.status_code == 400 and list(answer.json()) == ["error"]
     assert sentence in answer.json()["error"] and len(answer.json()["error"]) < 150
@@ -130,7 +139,14 @@ def test_an_event_takes_a_picture_that_was_uploaded_and_leaves_it_to_the_decoder
     event = next(event for event in page.fns.values() if event.api_name == "search")
 
     handler: Any = event.fn
-    sent = ["a dog", ["CLIP"], 8, {"path": str(uploaded), "meta": {"_type": "gradio.FileData"}}, 0.5, 0.5]
+    sent = [
+        "a dog",
+        ["CLIP"],
+        8,
+        {"path": str(uploaded), "meta": {"_type": "gradio.FileData"}},
+        0.5,
+        0.5,
+    ]
     read = in_thread(page.preprocess_data(event, sent, None))
     assert handler(*read) == {"picture": uploaded}
     for elsewhere in (other, tmp_path / "none.png", tmp_path / "uploads"):
@@ -153,7 +169,10 @@ def test_a_text_does_not_wait_for_pictures_that_take_long() -> None:
 
     async def ask() -> list[httpx.Response]:
         async with client_of(api) as client:
-            pictures = [asyncio.create_task(client.post("/search", json={"image": "data:"})) for _ in range(20)]
+            pictures = [
+                asyncio.create_task(client.post("/search", json={"image": "data:"}))
+                for _ in range(20)
+            ]
             await asyncio.sleep(0)  # they are sent
             text = await client.post("/search", json={"query": "a dog"})
             answered.set()
@@ -162,14 +181,22 @@ def test_a_text_does_not_wait_for_pictures_that_take_long() -> None:
     assert [answer.json() for answer in in_thread(ask())] == [{"waited": False}] * 21
 
 
-def test_who_leaves_in_the_middle_of_a_request_is_not_an_error_of_the_app(caplog: pytest.LogCaptureFixture) -> None:
+def test_who_leaves_in_the_middle_of_a_request_is_not_an_error_of_the_app(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def receive() -> Message:
         return {"type": "http.disconnect"}
 
     async def send(message: Message) -> None:
         pass
 
-    scope = {"type": "http", "method": "POST", "path": "/search", "query_string": b"", "headers": []}
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/search",
+        "query_string": b"",
+        "headers": [],
+    }
     in_thread(routes()(scope, receive, send))
     assert not caplog.records
 
@@ -178,7 +205,11 @@ def references_in(document: Any) -> list[str]:
     if isinstance(document, dict):
         own = [document["$ref"]] if "$ref" in document else []
         return own + [found for value in document.values() for found in references_in(value)]
-    return [found for value in document for found in references_in(value)] if isinstance(document, list) else []
+    return (
+        [found for value in document for found in references_in(value)]
+        if isinstance(document, list)
+        else []
+    )
 
 
 def test_every_reference_leads_somewhere() -> None:

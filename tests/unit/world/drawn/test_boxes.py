@@ -16,7 +16,11 @@ DOGLESS = Query("a person without a dog", ("a person",), ("a dog",))
 
 def test_each_dog_of_a_clip_is_boxed_and_nothing_of_one_without() -> None:
     videos = load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos
-    dogs = {v.video_id: [f["count"] for f in v.scene["figures"] if f["thing"] == "dog"] for v in videos if v.scene}
+    dogs = {
+        v.video_id: [f["count"] for f in v.scene["figures"] if f["thing"] == "dog"]
+        for v in videos
+        if v.scene
+    }
     for video in videos:
         found = evidence(DOGLESS, video)
         assert len(found) == sum(dogs[video.video_id]), video.video_id
@@ -24,14 +28,23 @@ def test_each_dog_of_a_clip_is_boxed_and_nothing_of_one_without() -> None:
             assert 0 <= left < left + width <= 101 and 0 <= top < top + height <= 101
 
 
-@pytest.mark.parametrize("figure", [Figure("dog", "brown"), Figure("man", "red", deeds=(Deed("dance"),))])
+@pytest.mark.parametrize(
+    "figure", [Figure("dog", "brown"), Figure("man", "red", deeds=(Deed("dance"),))]
+)
 def test_a_box_holds_what_is_drawn(figure: Figure) -> None:
     """Wherever a frame differs from the empty place, but for shadows and signs, is inside the box."""
     ((_, _, found),) = boxes(scene := Scene("park", False, (figure,), seed=3))
-    for (left, top, width, height), frame in zip(found.astype(int), render(scene, 100), strict=True):
+    for (left, top, width, height), frame in zip(
+        found.astype(int), render(scene, 100), strict=True
+    ):
         empty = render(Scene("park", False, (), seed=3), 100)[0]
         rows, columns = np.nonzero(np.abs(frame.astype(int) - empty).sum(axis=2) > 150)
-        inside = (rows >= top - 2) & (rows <= top + height + 2) & (columns >= left - 2) & (columns <= left + width + 2)
+        inside = (
+            (rows >= top - 2)
+            & (rows <= top + height + 2)
+            & (columns >= left - 2)
+            & (columns <= left + width + 2)
+        )
         assert inside.mean() > 0.9 and width * height < 4 * len(rows)
 
 
@@ -42,7 +55,11 @@ def test_the_shipped_boxes_are_those_of_today_s_drawings() -> None:
         if v.scene and len(v.scene["figures"]) == 2
     )
     with np.load(SHIPPED) as data:
-        shipped = [(k, t) for k, t in zip(data["keys"].tolist(), data["boxes"], strict=True) if video.video_id in k]
+        shipped = [
+            (k, t)
+            for k, t in zip(data["keys"].tolist(), data["boxes"], strict=True)
+            if video.video_id in k
+        ]
     measured = boxes(Scene.from_dict(video.scene or {}))
     for (key, table), (number, name, found) in zip(shipped, measured, strict=True):
         assert key == f"{video.video_id} {number} {name}"

@@ -75,7 +75,9 @@ def test_embeddings_under_the_names_of_0_2_0_are_found(tmp_path: Path) -> None:
 
 def test_all_poolings_pool_frames_that_were_encoded_once(tmp_path: Path) -> None:
     first, second, mean = Brightness(), Brightness(), Brightness()
-    first.card, second.card = (first.card.replace(head={"fingerprint": name}) for name in ("one", "two"))
+    first.card, second.card = (
+        first.card.replace(head={"fingerprint": name}) for name in ("one", "two")
+    )
     one: Any = first
     two: Any = second
     plain: Any = mean

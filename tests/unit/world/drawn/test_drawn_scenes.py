@@ -29,7 +29,9 @@ def scene_of(verb: str, thing: str | None = None) -> Scene:
     times = {"enter": (0.5, 1.0), "leave": (0.0, 0.5)}.get(verb)
     enters, leaves = times or (0.0, 1.0)
     done = () if times else (Deed(verb, thing),)
-    return Scene("field", False, (Figure("man", "red", deeds=done, enters=enters, leaves=leaves),), 5)
+    return Scene(
+        "field", False, (Figure("man", "red", deeds=done, enters=enters, leaves=leaves),), 5
+    )
 
 
 def multiset(scene: Scene) -> Counter[bytes]:
@@ -56,7 +58,9 @@ def seen(scene: Scene, step: int) -> list[tuple[float, float, bool]]:
     found = []
     for index, (each, mask, region) in enumerate(zip(everybody, masks, regions, strict=True)):
         hidden = region & np.any([np.zeros_like(mask), *masks[index + 1 :]], axis=0)
-        extent = max(np.ptp(np.flatnonzero(mask.any(axis=axis))) if mask.any() else 0 for axis in (0, 1))
+        extent = max(
+            np.ptp(np.flatnonzero(mask.any(axis=axis))) if mask.any() else 0 for axis in (0, 1)
+        )
         found.append((1 - hidden.sum() / max(1, region.sum()), extent / PX, each.who.figure.acts))
     return found
 
@@ -117,7 +121,12 @@ def test_every_deed_is_known_to_the_drawing() -> None:
     for deed in deeds().values():
         assert deed.motion in MOTIONS or deed.motion in UNMOVED, deed.verb
         assert deed.hand in HANDLESS or grip_of(deed.hand, "hands"), deed.verb
-        assert deed.posture in ON_THE_SPOT or deed.hand == "under" or deed.verb == "bathe" or poses(deed.posture)
+        assert (
+            deed.posture in ON_THE_SPOT
+            or deed.hand == "under"
+            or deed.verb == "bathe"
+            or poses(deed.posture)
+        )
     assert all(body_of(name) for name in ("lion", "panda")) and body_of("dog") is None
 
 
@@ -127,7 +136,9 @@ def test_backdrops_show_what_their_places_show_and_no_other_thing() -> None:
     names = {thing.picture: name for name, thing in things().items()}
     for name, place in places().items():
         shapes = drawn[name]["far"] + drawn[name].get("near", "")
-        shown = re.findall(r'class="([a-z ]+)"', shapes) + ["window"] * shapes.count('href="#window"')
+        shown = re.findall(r'class="([a-z ]+)"', shapes) + ["window"] * shapes.count(
+            'href="#window"'
+        )
         shown += [names[code] for code, *_ in drawn[name]["pieces"] if code in names]
         assert Counter(shown) == Counter(dict(place.shows)), name
 

@@ -32,7 +32,11 @@ def test_other_scenes_and_all_clips_under_another_tower_are_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = read_checkpoint(BASE)
-    scenes = [*sample_scenes("train", 1, 0), *sample_scenes("train", 2, 1), *sample_scenes("validation", 1, 0)]
+    scenes = [
+        *sample_scenes("train", 1, 0),
+        *sample_scenes("train", 2, 1),
+        *sample_scenes("validation", 1, 0),
+    ]
     file = ClipFile.of("train", scenes, 4, encoder.framing, tmp_path)
     np.testing.assert_allclose(embed_undrawn(file, encoder), file.embeddings(encoder), atol=2e-3)
     monkeypatch.setattr(shipped, "_model_key", lambda encoder: "another tower")
