@@ -5,7 +5,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.papers.vfc.rules import RULES
+from nt2vr.papers.vfc.verb_sources import RULES
 from nt2vr.sections import Section, Whole, absolute
 from nt2vr.settings import resolve_path
 
@@ -43,7 +43,7 @@ class VerbSettings(Section):
 
     def check_files(self) -> None:
         """Raise a ConfigError if a file of changed captions is missing, or cannot be read."""
-        from nt2vr.papers.vfc.verb_changes import read_verbs  # noqa: PLC0415  parses captions, which settings do not
+        from nt2vr.papers.vfc.verb_file import read_verbs  # noqa: PLC0415  parses captions, which settings do not
 
         if not self.names_files:
             return

@@ -11,16 +11,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from nt2vr.papers.vfc.calibration import Keys, calibrated, imbalances, in_turns
 from nt2vr.papers.vfc.settings import VerbSettings
-from nt2vr.papers.vfc.verb_changes import (
-    Keys,
-    VerbChanges,
-    VerbLine,
-    calibrated,
-    imbalances,
-    in_turns,
-    read_verbs,
-)
+from nt2vr.papers.vfc.verb_changes import VerbChanges, VerbLine
+from nt2vr.papers.vfc.verb_file import read_verbs
 from nt2vr.progress import Progress, progress_bar, silent, tracked
 from nt2vr.settings import resolve_path
 from trainer import distributed

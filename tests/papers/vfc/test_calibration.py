@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from itertools import chain
 
-from nt2vr.papers.vfc.verb_changes import calibrated, imbalances, in_turns
+from nt2vr.papers.vfc.calibration import calibrated, imbalances, in_turns
 from tests.paper_references import papers_reference
 
 ORIGINALS = [["run"], ["run"], ["eat grass"], ["sing", "dance"], ["dance"], ["cut cake"]]

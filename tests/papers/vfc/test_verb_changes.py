@@ -10,7 +10,9 @@ import pytest
 
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
-from nt2vr.papers.vfc.verb_changes import VerbChanges, frames_of, read_verbs, write_verbs
+from nt2vr.papers.vfc.verb_changes import VerbChanges
+from nt2vr.papers.vfc.verb_file import read_verbs, write_verbs
+from nt2vr.papers.vfc.verb_uses import frames_of
 
 CORPUS = [
     ["a man is cutting a cake"],

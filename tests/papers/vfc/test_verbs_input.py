@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.papers.vfc.verb_changes import frames_of
+from nt2vr.papers.vfc.verb_uses import frames_of
 from nt2vr.papers.vfc.verbs_input import VerbTexts
 from trainer.config import TrainConfig
 from trainer.data.sentences import CaptionSentences
