@@ -1,7 +1,7 @@
 """Captions with another verb, by rules, as hard negatives of VFC.
 
-Another verb comes from other captions, where it has the same object. Nobody has checked that a
-changed caption is false of its video.
+"a man is cutting a cake" becomes "a man is eating a cake", if other captions have "eat" with a cake and
+with a person. Nobody has checked that the changed caption is false of the video.
 """
 
 import random
@@ -12,122 +12,161 @@ from typing import NamedTuple
 from nt2vr.negation.generate.content import groups_in, related
 from nt2vr.negation.parse.inflect import inflect
 from nt2vr.negation.parse.wordlists import listed
-from nt2vr.papers.vfc.verb_sources import Rule
-from nt2vr.papers.vfc.verb_uses import Frame, frames_of
+from nt2vr.papers.vfc.verb_sources import VerbSource
+from nt2vr.papers.vfc.verb_uses import VerbUse, verb_uses_of
 
-MOST = 10  # changed captions per caption
-LEAST_SEEN = 2  # captions that a verb must have with an object
+MAX_CHANGED = 10  # changed captions per caption, as in the paper
+
+# Captions that must have a new verb with the object, and with the subject, or, of the source
+# "random", at all.
+MIN_CAPTIONS = 2
 
 
-class Changed(NamedTuple):
-    """A caption with another verb, and the keys of its verb phrases."""
+class ChangedCaption(NamedTuple):
+    """A caption with another verb, and the keys of its verb phrases (`VerbUse.key`)."""
 
     text: str
     keys: tuple[str, ...]
 
 
-class VerbLine(NamedTuple):
-    """A caption with all that VFC needs of it."""
+class CaptionVerbs(NamedTuple):
+    """What VFC needs of a caption."""
 
     caption: str
-    keys: tuple[str, ...]  # of its verb phrases, as calibration counts them
-    phrases: tuple[str, ...]  # its verb phrases as texts
-    changed: tuple[Changed, ...]  # the caption with another verb
+
+    # Its verb phrases, as calibration counts them and as texts.
+    keys: tuple[str, ...]
+    phrases: tuple[str, ...]
+
+    # The caption with another verb.
+    changed: tuple[ChangedCaption, ...]
 
 
 class VerbChanges:
-    """Draws captions with another verb, for captions of many videos."""
+    """Gives another verb to captions of many videos."""
 
     def __init__(self, videos: Iterable[Sequence[str]]) -> None:
         """Parse the captions of each video, in about 2 ms each."""
-        self._videos: list[Mapping[str, list[Frame]]] = []
-        self._seen: dict[tuple[str, str], Counter[str]] = defaultdict(
-            Counter
-        )  # by preposition and noun
-        self._done: dict[str, Counter[str]] = defaultdict(Counter)  # by subject
+        # By caption, one mapping per video.
+        self._uses: list[Mapping[str, list[VerbUse]]] = []
+
+        # How often verbs occur with a preposition and noun, and with a subject.
+        self._verbs_with_noun: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self._verbs_of_subject: dict[str, Counter[str]] = defaultdict(Counter)
+        verb_counts: Counter[str] = Counter()
+
         for captions in videos:
-            parsed = {caption: frames_of(caption) for caption in captions}
-            self._videos.append(parsed)
-            for frames in parsed.values():
-                for frame in frames:
-                    self._seen[frame.preposition, frame.noun][frame.verb] += not frame.is_bare
-                    self._done[frame.subject][frame.verb] += 1
-        total: Counter[str] = sum(self._done.values(), Counter())
-        self._verbs = {verb: count for verb, count in sorted(total.items()) if count >= LEAST_SEEN}
+            uses_of_captions = {caption: verb_uses_of(caption) for caption in captions}
+            self._uses.append(uses_of_captions)
+            for uses in uses_of_captions.values():
+                for use in uses:
+                    verb_counts[use.verb] += 1
+                    self._verbs_of_subject[use.subject][use.verb] += 1
+                    if not use.is_bare:
+                        self._verbs_with_noun[use.preposition, use.noun][use.verb] += 1
+
+        self._frequent_verbs = {
+            verb: count for verb, count in sorted(verb_counts.items()) if count >= MIN_CAPTIONS
+        }
 
     def __len__(self) -> int:
-        return len(self._videos)
+        return len(self._uses)
 
-    def lines(self, row: int, rule: Rule, seed: int) -> list[VerbLine]:
-        """Return the captions of a video with their verb phrases and changes."""
-        return [
-            VerbLine(
-                caption,
-                tuple(frame.key for frame in frames),
-                tuple(dict.fromkeys(frame.phrase for frame in frames)),
-                tuple(self.draw(row, caption, rule, random.Random(f"{seed} {caption}"))),
+    def captions(self, row: int, source: VerbSource, seed: int) -> list[CaptionVerbs]:
+        """Return the captions of a video with their verb phrases and changed captions."""
+        captions: list[CaptionVerbs] = []
+        for caption, uses in self._uses[row].items():
+            rng = random.Random(f"{seed} {caption}")
+            captions.append(
+                CaptionVerbs(
+                    caption=caption,
+                    keys=tuple(use.key for use in uses),
+                    phrases=tuple(dict.fromkeys(use.phrase for use in uses)),
+                    changed=tuple(self.change(row, caption, source, rng)),
+                )
             )
-            for caption, frames in self._videos[row].items()
-        ]
+        return captions
 
-    def draw(
-        self, row: int, caption: str, rule: Rule, rng: random.Random, most: int = MOST
-    ) -> list[Changed]:
-        """Change one verb of a caption, in up to `most` ways; verbs that are frequent with its object come first."""
-        frames = self._videos[row][caption]
-        own = {each.verb for some in self._videos[row].values() for each in some}
-        drawn: list[tuple[float, int, str]] = []
-        for place, frame in enumerate(frames):
-            found = self._others(frame, own, rule)
-            total = sum(count**0.5 for count in found.values())
-            drawn += [
-                (rng.random() ** (total / count**0.5), place, verb) for verb, count in found.items()
-            ]
-        changed: dict[str, Changed] = {}
-        for _, place, verb in sorted(drawn, reverse=True):
-            frame = frames[place]
-            text = caption[: frame.start] + inflect(verb, frame.form) + caption[frame.end :]
-            keys = [other.key for other in frames]
-            keys[place] = frame._replace(verb=verb).key
-            if text not in self._videos[row]:
-                changed[text] = Changed(text, tuple(keys))
-        return list(changed.values())[:most]
+    def change(
+        self, row: int, caption: str, source: VerbSource, rng: random.Random
+    ) -> list[ChangedCaption]:
+        """Change one verb of a caption, in up to `MAX_CHANGED` ways that no caption of the video has."""
+        uses = self._uses[row][caption]
+        changed: dict[str, ChangedCaption] = {}
+        for number, new_verb in self._ranked_changes(row, uses, source, rng):
+            use = uses[number]
+            text = caption[: use.start] + inflect(new_verb, use.form) + caption[use.end :]
+            if text in self._uses[row]:
+                continue
+            keys = [use.key for use in uses]
+            keys[number] = use._replace(verb=new_verb).key
+            changed[text] = ChangedCaption(text, tuple(keys))
+        return list(changed.values())[:MAX_CHANGED]
 
-    def _others(self, frame: Frame, own: set[str], rule: Rule) -> Mapping[str, int]:
-        if rule == "antonym":
-            pairs = (pair for pair in groups_in("antonyms.txt") if frame.verb in pair)
-            return {other: 1 for pair in pairs for other in pair if other != frame.verb}
-        if rule == "random":
-            return {verb: count for verb, count in self._verbs.items() if verb != frame.verb}
-        return self._of_same_things(frame, own)
+    def _ranked_changes(
+        self, row: int, uses: Sequence[VerbUse], source: VerbSource, rng: random.Random
+    ) -> list[tuple[int, str]]:
+        """Return the number of a verb use and its new verb, of all changes of a caption, in random order.
 
-    def _of_same_things(self, frame: Frame, own: set[str]) -> Mapping[str, int]:
-        """Return the verbs that other captions have with the same object and subject."""
-        seen, done = self._seen[frame.preposition, frame.noun], self._done[frame.subject]
-        unfit: frozenset[str] = frozenset().union(_unfit(frame), *map(_alike, own))
-        common = {
-            verb: count
-            for verb, count in sorted(seen.items())
-            if min(count, done[verb]) >= LEAST_SEEN
-        }
-        return {
-            verb: count
-            for verb, count in common.items()
-            if verb not in unfit and not _alike(verb) & own
-        }
+        A verb is drawn with a probability proportional to the root of its count, without
+        replacement: of all candidates, those with the largest u^(1/weight) come first, where u is
+        uniform from 0 to 1 (Efraimidis & Spirakis, "Weighted random sampling with a reservoir",
+        2006). The weights of each verb use sum to 1, so that all have the same chance.
+        """
+        video_verbs = {use.verb for uses in self._uses[row].values() for use in uses}
+        candidates: list[tuple[float, int, str]] = []
+        for number, use in enumerate(uses):
+            new_verbs = self._new_verbs(use, video_verbs, source)
+            sum_of_roots = sum(count**0.5 for count in new_verbs.values())
+            for verb, count in new_verbs.items():
+                sort_key = rng.random() ** (sum_of_roots / count**0.5)
+                candidates.append((sort_key, number, verb))
+        candidates.sort(reverse=True)
+        return [(number, verb) for _, number, verb in candidates]
+
+    def _new_verbs(
+        self, use: VerbUse, video_verbs: set[str], source: VerbSource
+    ) -> Mapping[str, int]:
+        """Return verbs that may take the place of a use's, with their counts.
+
+        The controls, antonyms and random verbs, may be verbs of the video's other captions.
+        """
+        if source == "antonym":
+            pairs = [pair for pair in groups_in("antonyms.txt") if use.verb in pair]
+            return {verb: 1 for pair in pairs for verb in pair if verb != use.verb}
+        if source == "random":
+            return {verb: n for verb, n in self._frequent_verbs.items() if verb != use.verb}
+        return self._verbs_with_same_noun(use, video_verbs)
+
+    def _verbs_with_same_noun(self, use: VerbUse, video_verbs: set[str]) -> Mapping[str, int]:
+        """Return verbs that other captions have with the same noun and with the same subject.
+
+        They, and what captions may say in their place, are not among the verbs of the video.
+        """
+        with_noun = self._verbs_with_noun[use.preposition, use.noun]
+        of_subject = self._verbs_of_subject[use.subject]
+        excluded: frozenset[str] = _unsuitable_verbs(use).union(*map(_synonyms, video_verbs))
+
+        verbs: dict[str, int] = {}
+        for verb, count in sorted(with_noun.items()):
+            if min(count, of_subject[verb]) < MIN_CAPTIONS or verb in excluded:
+                continue
+            if _synonyms(verb).isdisjoint(video_verbs):
+                verbs[verb] = count
+        return verbs
 
 
-def _unfit(frame: Frame) -> frozenset[str]:
-    unfit = listed("no_deeds", "not_new")
-    if frame.preposition:
-        return unfit
-    return unfit | (
-        listed("intransitive_verbs") | {"dance"} if frame.noun else listed("incomplete_alone")
-    )
+def _unsuitable_verbs(use: VerbUse) -> frozenset[str]:
+    """Return verbs that make no sentence in place of a use's, or one that is often true as well."""
+    unsuitable = listed("no_deeds", "not_new")
+    if use.preposition:
+        return unsuitable
+    if use.noun:
+        return unsuitable | listed("intransitive_verbs") | {"dance"}
+    return unsuitable | listed("incomplete_alone")
 
 
-def _alike(verb: str) -> frozenset[str]:
-    """Return a verb, its synonyms and what captions may say instead."""
-    return related(verb).union(
-        *(group for group in groups_in("verb_synonyms.txt") if verb in group)
-    )
+def _synonyms(verb: str) -> frozenset[str]:
+    """Return a verb, its synonyms, and words that captions may use instead."""
+    groups = [group for group in groups_in("verb_synonyms.txt") if verb in group]
+    return related(verb).union(*groups)
