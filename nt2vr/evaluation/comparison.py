@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.differences import is_noise
-from nt2vr.evaluation.measures import FIRST_PAGE, Interval, intervals_of_means, sign_flip_p
+from nt2vr.evaluation.intervals import (
+    Interval,
+    intervals_of_means,
+    sign_flip_p,
+)
+from nt2vr.evaluation.measures import FIRST_PAGE
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.report import Report
 from nt2vr.search.answers import Verdict

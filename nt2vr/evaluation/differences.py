@@ -5,7 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nt2vr.evaluation.measures import Interval, Units, Values, intervals_of, sign_flip_p
+from nt2vr.evaluation.intervals import (
+    Interval,
+    Units,
+    intervals_of,
+    sign_flip_p,
+)
+from nt2vr.evaluation.measures import Values
 
 SIGNIFICANT = 0.05
 Pair = tuple[str, str]

@@ -1,4 +1,4 @@
-"""Measures: how each is computed from the per-query results of a system, how sure it is, and how it is shown.
+"""Measures: how each is computed from the per-query results of a system.
 
 Hard pairs and violations are this project's own: ignoring the negation cannot improve them. Source
 of R@k, MIR and their differences: Wang et al., "Learn to Understand Negation in Video Retrieval",
@@ -8,8 +8,6 @@ ACM MM 2022, section 3.2.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import product
-from math import erfc, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,16 +38,7 @@ TOP = 5  # classes
 LENIENT = (
     "negated class"  # a correct answer counts against the model here, so ties count as correct
 )
-EMPTY = "–"
 Places = NDArray[np.int64]
-LEVEL = 95  # percent
-RESAMPLES = 1000
-SEED = 1  # of the resamples
-CHUNK = 2_000_000  # weights in memory at a time: 16 MB
-EXACT_UP_TO = 12  # units whose 4,096 combinations of signs are all tried
-NORMAL_FROM = 1000  # units from which the sum of their signs is taken as normal
-Array = NDArray[np.float64]
-Units = NDArray[np.int64]  # (Q,), number of each query's unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,191 +292,3 @@ def mean_of_groups(pairs: NDArray[np.float64]) -> float:
     return float(
         np.mean([pairs[pairs[:, 1] == group, 0].mean() for group in np.unique(pairs[:, 1])])
     )
-
-
-class Interval(NamedTuple):
-    """Where a figure lies in 95 % of the resamples."""
-
-    low: float
-    high: float
-
-    @property
-    def half(self) -> float:
-        """Half of its width, the number after ±."""
-        return (self.high - self.low) / 2
-
-
-def units_of(queries: Sequence[JudgedQuery]) -> Units:
-    """Number the queries' units, which intervals and tests resample: equal for the same relevant videos.
-
-    The 20 captions of one video succeed and fail together; resampled one by one, intervals would be
-    too narrow. The gallery is not resampled: an interval says how much a figure depends on the
-    choice of queries.
-    """
-    numbers: dict[bytes, int] = {}
-    keys = (np.sort(np.asarray(query.relevant, np.int32)).tobytes() for query in queries)
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
-
-
-def intervals_of_means(values: Array, units: Units) -> list[Interval | None]:
-    """Resample units (N,) with replacement, 1,000 times, and return the middle 95 % of the means of each of M columns.
-
-        mean = sum of the drawn units' values / number of their queries
-
-    There is None for a column whose values are all equal, which no resampling tells apart from
-    certainty.
-    """
-    sums, counts = _by_unit(values, units)
-    rng, count, means = np.random.default_rng(SEED), len(counts), list[Array]()
-    rows = max(1, CHUNK // count)
-    for start in range(0, RESAMPLES, rows):
-        drawn = rng.integers(0, count, (min(rows, RESAMPLES - start), count))
-        weights = np.stack([np.bincount(row, minlength=count) for row in drawn]).astype(np.float64)
-        means.append((weights @ sums) / (weights @ counts)[:, None])
-    ends = np.percentile(
-        np.concatenate(means), [(100 - LEVEL) / 2, (100 + LEVEL) / 2], axis=0
-    ).T.tolist()
-    varies = (values != values[:1]).any(axis=0)
-    return [Interval(*pair) if some else None for pair, some in zip(ends, varies, strict=True)]
-
-
-def intervals_of(
-    values: Mapping[str, Mapping[str, Values]], units: Units
-) -> dict[str, dict[str, Interval]]:
-    """Return the intervals of metrics of several systems; figures over the same queries share their resamples."""
-    alike: dict[bytes, list[tuple[str, str, Values]]] = {}
-    for system, of_metric in values.items():
-        for key, each in of_metric.items():
-            if each.statistic is None:
-                alike.setdefault(each.places.tobytes(), []).append((system, key, each))
-    found: dict[str, dict[str, Interval]] = {system: {} for system in values}
-    for figures in alike.values():
-        table = np.stack([each.values for *_, each in figures], axis=1)
-        intervals = intervals_of_means(table, units[figures[0][2].places])
-        for (system, key, _), interval in zip(figures, intervals, strict=True):
-            if interval is not None:
-                found[system][key] = interval
-    return found
-
-
-def sign_flip_p(differences: Array, units: Units) -> float:
-    """Probability of so large a mean difference, in either direction, if the systems were interchangeable.
-
-    Then the sign of each unit's sum of differences would be a matter of chance. All combinations of
-    signs are tried if there are few, otherwise 1,000 random ones; the sum of very many signs is
-    normal.
-    """
-    sums, _ = _by_unit(differences[:, None], units)
-    sums = sums[sums != 0]
-    if not len(sums):
-        return 1.0
-    if len(sums) > NORMAL_FROM:
-        return erfc(abs(float(sums.sum())) / sqrt(2 * float(sums @ sums)))
-    is_exact = len(sums) <= EXACT_UP_TO
-    if is_exact:
-        signs = np.array(list(product((-1, 1), repeat=len(sums))), np.float64)
-    else:
-        signs = np.random.default_rng(SEED).choice((-1.0, 1.0), (RESAMPLES, len(sums)))
-    slack = 1e-9 * float(np.abs(sums).sum())  # rounding must not tell equal sums apart
-    as_large = np.abs(signs @ sums) >= abs(float(sums.sum())) - slack
-    # the observed signs are one of the combinations
-    return float(as_large.mean()) if is_exact else (1 + int(as_large.sum())) / (1 + RESAMPLES)
-
-
-def _by_unit(values: Array, units: Units) -> tuple[Array, Array]:
-    """Add up the values of each unit, (C, M), and count its queries, (C,)."""
-    _, places = np.unique(units, return_inverse=True)
-    counts = np.bincount(places).astype(np.float64)
-    columns = [np.bincount(places, column) for column in np.asarray(values, np.float64).T]
-    return np.stack(columns, axis=1), counts
-
-
-HARD_PAIRS_MEANING = (
-    "Hard pairs: percentage of pairs in which a relevant video scores above one that also shows the unwanted part. A "
-    "system that ignores negation is at chance, about 50."
-)
-VIOLATIONS_MEANING = (
-    "Violations@10: percentage of the top ten that show the unwanted part; lower is better."
-)
-DELTA_MEANING = (
-    "Δ: how much lower negated captions rank the video of the original; a system that rejects every negated caption "
-    "gains here, too."
-)
-CLASS_DELTA_MEANING = (
-    "Δ of classes: top-1 less negated top-1, which is how often the class that is shown comes first among sentences "
-    "that deny one class each, as “this is not a photo of a cat”: there it should come last."
-)
-
-
-@dataclass(frozen=True)
-class Column:
-    """How a measure is shown: its key in a report's metrics, header, number of decimals, direction and meaning."""
-
-    key: str
-    head: str
-    decimals: int = 1
-    lower_is_better: bool = False
-    meaning: str = ""
-
-    def text(self, value: float | None) -> str:
-        """Format a value; None means not measured."""
-        return EMPTY if value is None else f"{value:.{self.decimals}f}"
-
-
-class Group(NamedTuple):
-    head: str
-    columns: tuple[Column, ...]
-
-
-def _retrieval(kind: str) -> tuple[Column, ...]:
-    recalls = (Column(f"{kind}/{recall(k)}", recall(k)) for k in KS)
-    return (*recalls, Column(f"{kind}/{MIR}", MIR, 3))
-
-
-def _retrieval_lost(kind: str) -> tuple[Column, ...]:
-    recalls = (
-        Column(f"{kind}/{delta(recall(k))}", f"Δ{recall(k)}", meaning=DELTA_MEANING) for k in KS
-    )
-    return (*recalls, Column(f"{kind}/{delta(MIR)}", f"Δ{MIR}", 3, meaning=DELTA_MEANING))
-
-
-def _honest(kind: str) -> tuple[Column, ...]:
-    name = violations(FIRST_PAGE)
-    violated = Column(f"{kind}/{name}", name, meaning=VIOLATIONS_MEANING, lower_is_better=True)
-    return (Column(f"{kind}/{HARD_PAIRS}", "hard pairs", meaning=HARD_PAIRS_MEANING), violated)
-
-
-def _ranked(head: str, kind: str) -> Group:
-    recalls = (Column(f"{kind}/{recall(k)}", recall(k)) for k in KS)
-    ranks = (
-        Column(f"{kind}/{name}", name, lower_is_better=True) for name in (MEDIAN_RANK, MEAN_RANK)
-    )
-    return Group(head, (*recalls, *ranks))
-
-
-PAPER = (  # Table 2 of the nT2VR paper
-    Group("Original", _retrieval("original")),
-    Group("Negated", _retrieval_lost("negated")),
-    Group("Composed", _retrieval("composed")),
-)
-BOTH_WAYS = (_ranked("Text to video", "original"), _ranked("Video to text", "video"))
-HONEST = (
-    Group("A and not B", _honest("composed")),
-    Group("A without N", (*_retrieval("without")[::3], *_honest("without"))),
-    Group("not B", (Column(f"not/{AUC}", "AUC", 3), *_honest("not")[1:])),
-)
-PICTURES = (Column(f"picture/{ACCURACY}", "accuracy"), Column(f"picture/{AVERAGE_PRECISION}", "AP"))
-CLASSES = (
-    Column(f"class/{ACCURACY}", "top-1"),
-    Column(f"class/{TOP_5}", "top-5"),
-    Column(f"class/{DENIED}", "negated top-1"),
-    Column(f"class/{DELTA}", "Δ", meaning=CLASS_DELTA_MEANING),
-)
-OTHERS = (
-    Group("NegBench retrieval", _retrieval("retrieval")),
-    Group("Multiple choice", (Column(f"choice/{ACCURACY}", "all"),)),
-    Group("Caption and foil", (Column(f"pair/{ACCURACY}", "accuracy"),)),
-    Group("Picture and foil", PICTURES),
-    Group("Classes", CLASSES),
-)
-GROUPS = PAPER + HONEST + OTHERS

@@ -25,18 +25,22 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.differences import Difference, Pair, paired_differences
-from nt2vr.evaluation.measures import (
+from nt2vr.evaluation.columns import (
     Column,
     Group,
+)
+from nt2vr.evaluation.differences import Difference, Pair, paired_differences
+from nt2vr.evaluation.intervals import (
     Interval,
-    Measured,
     Units,
+    intervals_of,
+    units_of,
+)
+from nt2vr.evaluation.measures import (
+    Measured,
     Values,
     averages_of,
-    intervals_of,
     metric_values,
-    units_of,
 )
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.files import atomic_write, with_schema, write_json

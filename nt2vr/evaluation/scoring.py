@@ -11,7 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.embed_media import Vectors
-from nt2vr.evaluation.measures import FIRST_PAGE, LENIENT, Measured
+from nt2vr.evaluation.measures import (
+    FIRST_PAGE,
+    LENIENT,
+    Measured,
+)
 from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, Rows, mask, row_array
 from nt2vr.search.exclusion import Exclusion, averaged, focused
 

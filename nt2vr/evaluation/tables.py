@@ -7,8 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nt2vr.errors import counted
+from nt2vr.evaluation.columns import (
+    EMPTY,
+    Column,
+    Group,
+)
 from nt2vr.evaluation.differences import Difference, verdict_text
-from nt2vr.evaluation.measures import EMPTY, Column, Group, Interval
+from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.remarks import kind_counts
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE

@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors, unreadable_remark
-from nt2vr.evaluation.measures import Measured, joined
+from nt2vr.evaluation.measures import (
+    Measured,
+    joined,
+)
 from nt2vr.evaluation.queries import KIND_NAMES, JudgedQuery, Rows, renumbered
 from nt2vr.evaluation.report import Presentation, Report, Result
 from nt2vr.evaluation.scoring import caption_ranks, choices_of, measure_block, measure_choices

@@ -5,8 +5,15 @@ from itertools import product
 from typing import Any
 
 from nt2vr.errors import counted
+from nt2vr.evaluation.columns import (
+    BOTH_WAYS,
+    HONEST,
+    OTHERS,
+    PAPER,
+    Column,
+    Group,
+)
 from nt2vr.evaluation.differences import Pair
-from nt2vr.evaluation.measures import BOTH_WAYS, HONEST, OTHERS, PAPER, Column, Group
 from nt2vr.evaluation.metric_names import ACCURACY, mean_over_sets, recall
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Presentation, Report, Row

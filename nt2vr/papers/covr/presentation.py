@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.columns import (
+    Column,
+    Group,
+)
 from nt2vr.evaluation.differences import Pair
-from nt2vr.evaluation.measures import Column, Group, Measured
+from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.metric_names import mean_average_precision, recall, violations, within_subset
 from nt2vr.evaluation.report import Presentation, Report, Result, Row
 from nt2vr.evaluation.roles import BASE, REFERENCE

@@ -7,9 +7,14 @@ from typing import Any
 import pandas as pd
 
 from nt2vr.evaluation.archive import Entry
+from nt2vr.evaluation.columns import (
+    EMPTY,
+    GROUPS,
+    Column,
+)
 from nt2vr.evaluation.comparison import Group, break_down
 from nt2vr.evaluation.differences import verdict_text
-from nt2vr.evaluation.measures import EMPTY, GROUPS, LEVEL, Column
+from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report

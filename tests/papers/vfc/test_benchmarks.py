@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation.embed_media import EmbeddedVideos
-from nt2vr.evaluation.measures import Measured, averages_of, metric_values
+from nt2vr.evaluation.measures import (
+    Measured,
+    averages_of,
+    metric_values,
+)
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.tables import csv_table, markdown
 from nt2vr.evaluation.tasks import Prompts, class_task, is_task, task_benchmark

@@ -9,7 +9,11 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import shown_benchmark
-from nt2vr.evaluation.measures import Measured, averages_of, metric_values
+from nt2vr.evaluation.measures import (
+    Measured,
+    averages_of,
+    metric_values,
+)
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.tasks import Prompts, Task, class_benchmark, class_task, read_prompts

@@ -8,7 +8,8 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.comparison import break_down, places_by_difference
 from nt2vr.evaluation.embed_media import EmbeddedVideos
-from nt2vr.evaluation.measures import Interval, Measured
+from nt2vr.evaluation.intervals import Interval
+from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.text_benchmark import TextBenchmark

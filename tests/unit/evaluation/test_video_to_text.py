@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation import scoring
-from nt2vr.evaluation.measures import Measured, averages_of, metric_values
+from nt2vr.evaluation.measures import (
+    Measured,
+    averages_of,
+    metric_values,
+)
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.scoring import caption_ranks
 from tests.unit.evaluation.words import SYSTEMS, report_of
