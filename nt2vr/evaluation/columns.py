@@ -54,7 +54,7 @@ class Column:
         return EMPTY if value is None else f"{value:.{self.decimals}f}"
 
 
-class Group(NamedTuple):
+class ColumnGroup(NamedTuple):
     head: str
     columns: tuple[Column, ...]
 
@@ -77,24 +77,24 @@ def _honest(kind: str) -> tuple[Column, ...]:
     return (Column(f"{kind}/{HARD_PAIRS}", "hard pairs", meaning=HARD_PAIRS_MEANING), violated)
 
 
-def _ranked(head: str, kind: str) -> Group:
+def _ranked(head: str, kind: str) -> ColumnGroup:
     recalls = (Column(f"{kind}/{recall(k)}", recall(k)) for k in KS)
     ranks = (
         Column(f"{kind}/{name}", name, lower_is_better=True) for name in (MEDIAN_RANK, MEAN_RANK)
     )
-    return Group(head, (*recalls, *ranks))
+    return ColumnGroup(head, (*recalls, *ranks))
 
 
 PAPER = (  # Table 2 of the nT2VR paper
-    Group("Original", _retrieval("original")),
-    Group("Negated", _retrieval_lost("negated")),
-    Group("Composed", _retrieval("composed")),
+    ColumnGroup("Original", _retrieval("original")),
+    ColumnGroup("Negated", _retrieval_lost("negated")),
+    ColumnGroup("Composed", _retrieval("composed")),
 )
 BOTH_WAYS = (_ranked("Text to video", "original"), _ranked("Video to text", "video"))
 HONEST = (
-    Group("A and not B", _honest("composed")),
-    Group("A without N", (*_retrieval("without")[::3], *_honest("without"))),
-    Group("not B", (Column(f"not/{AUC}", "AUC", 3), *_honest("not")[1:])),
+    ColumnGroup("A and not B", _honest("composed")),
+    ColumnGroup("A without N", (*_retrieval("without")[::3], *_honest("without"))),
+    ColumnGroup("not B", (Column(f"not/{AUC}", "AUC", 3), *_honest("not")[1:])),
 )
 PICTURES = (Column(f"picture/{ACCURACY}", "accuracy"), Column(f"picture/{AVERAGE_PRECISION}", "AP"))
 CLASSES = (
@@ -104,10 +104,10 @@ CLASSES = (
     Column(f"class/{DELTA}", "Δ", meaning=CLASS_DELTA_MEANING),
 )
 OTHERS = (
-    Group("NegBench retrieval", _retrieval("retrieval")),
-    Group("Multiple choice", (Column(f"choice/{ACCURACY}", "all"),)),
-    Group("Caption and foil", (Column(f"pair/{ACCURACY}", "accuracy"),)),
-    Group("Picture and foil", PICTURES),
-    Group("Classes", CLASSES),
+    ColumnGroup("NegBench retrieval", _retrieval("retrieval")),
+    ColumnGroup("Multiple choice", (Column(f"choice/{ACCURACY}", "all"),)),
+    ColumnGroup("Caption and foil", (Column(f"pair/{ACCURACY}", "accuracy"),)),
+    ColumnGroup("Picture and foil", PICTURES),
+    ColumnGroup("Classes", CLASSES),
 )
 GROUPS = PAPER + HONEST + OTHERS

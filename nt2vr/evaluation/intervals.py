@@ -8,16 +8,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.measures import Values
+from nt2vr.evaluation.measures import Array, Values
 from nt2vr.evaluation.queries import JudgedQuery
 
-LEVEL = 95  # percent
+# Percent of the resamples that an interval has.
+LEVEL = 95
 RESAMPLES = 1000
-SEED = 1  # of the resamples
-CHUNK = 2_000_000  # weights in memory at a time: 16 MB
-EXACT_UP_TO = 12  # units whose 4,096 combinations of signs are all tried
-NORMAL_FROM = 1000  # units from which the sum of their signs is taken as normal
-Array = NDArray[np.float64]
+SEED = 1
+# Weights in memory at a time: 16 MB.
+CHUNK = 2_000_000
+# Units whose 4,096 combinations of signs are all tried.
+EXACT_UP_TO = 12
+# Units from which the sum of their signs is taken as normal.
+NORMAL_FROM = 1000
+
 Units = NDArray[np.int64]  # (Q,), number of each query's unit
 
 
@@ -41,53 +45,77 @@ def units_of(queries: Sequence[JudgedQuery]) -> Units:
     choice of queries.
     """
     numbers: dict[bytes, int] = {}
-    keys = (np.sort(np.asarray(query.relevant, np.int32)).tobytes() for query in queries)
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+    units = []
+    for query in queries:
+        videos = np.sort(np.asarray(query.relevant, np.int32)).tobytes()
+        units.append(numbers.setdefault(videos, len(numbers)))
+    return np.array(units, np.int64)
 
 
 def intervals_of_means(values: Array, units: Units) -> list[Interval | None]:
-    """Resample units (N,) with replacement, 1,000 times, and return the middle 95 % of the means of each of M columns.
+    """Return the middle 95 % of the means of each of M columns when units are resampled.
 
         mean = sum of the drawn units' values / number of their queries
 
-    There is None for a column whose values are all equal, which no resampling tells apart from
-    certainty.
+    Units are drawn with replacement, 1,000 times. There is None for a column whose values are all
+    equal, which no resampling tells apart from certainty.
+
+    Args:
+        values: (N, M).
+        units: (N,).
     """
-    sums, counts = _by_unit(values, units)
-    rng, count, means = np.random.default_rng(SEED), len(counts), list[Array]()
-    rows = max(1, CHUNK // count)
-    for start in range(0, RESAMPLES, rows):
-        drawn = rng.integers(0, count, (min(rows, RESAMPLES - start), count))
-        weights = np.stack([np.bincount(row, minlength=count) for row in drawn]).astype(np.float64)
-        means.append((weights @ sums) / (weights @ counts)[:, None])
-    ends = np.percentile(
-        np.concatenate(means), [(100 - LEVEL) / 2, (100 + LEVEL) / 2], axis=0
-    ).T.tolist()
+    means = _resampled_means(*_by_unit(values, units))
+    ends = [(100 - LEVEL) / 2, (100 + LEVEL) / 2]
+    low, high = np.percentile(means, ends, axis=0).tolist()
     varies = (values != values[:1]).any(axis=0)
-    return [Interval(*pair) if some else None for pair, some in zip(ends, varies, strict=True)]
+    intervals: list[Interval | None] = []
+    for column, column_varies in enumerate(varies):
+        intervals.append(Interval(low[column], high[column]) if column_varies else None)
+    return intervals
+
+
+def _resampled_means(sums: Array, counts: Array) -> Array:
+    """Return the means of each resample, (RESAMPLES, M), of units' sums (C, M) and counts (C,)."""
+    num_units = len(counts)
+    generator = np.random.default_rng(SEED)
+    means: list[Array] = []
+    rows_at_a_time = max(1, CHUNK // num_units)
+    for start in range(0, RESAMPLES, rows_at_a_time):
+        num_rows = min(rows_at_a_time, RESAMPLES - start)
+        draws = generator.integers(0, num_units, (num_rows, num_units))
+        weights = [np.bincount(draw, minlength=num_units) for draw in draws]
+        weight_table = np.stack(weights).astype(np.float64)  # (rows, C)
+        means.append((weight_table @ sums) / (weight_table @ counts)[:, None])
+    return np.concatenate(means)
 
 
 def intervals_of(
-    values: Mapping[str, Mapping[str, Values]], units: Units
+    metrics: Mapping[str, Mapping[str, Values]], units: Units
 ) -> dict[str, dict[str, Interval]]:
-    """Return the intervals of metrics of several systems; figures over the same queries share their resamples."""
-    alike: dict[bytes, list[tuple[str, str, Values]]] = {}
-    for system, of_metric in values.items():
-        for key, each in of_metric.items():
-            if each.statistic is None:
-                alike.setdefault(each.places.tobytes(), []).append((system, key, each))
-    found: dict[str, dict[str, Interval]] = {system: {} for system in values}
-    for figures in alike.values():
-        table = np.stack([each.values for *_, each in figures], axis=1)
-        intervals = intervals_of_means(table, units[figures[0][2].places])
-        for (system, key, _), interval in zip(figures, intervals, strict=True):
+    """Return the intervals of several systems' metrics, by system and name.
+
+    Metrics of the same queries share their resamples.
+    """
+    same_queries: dict[bytes, list[tuple[str, str, Values]]] = {}
+    for system, of_system in metrics.items():
+        for name, metric in of_system.items():
+            if metric.statistic is None:
+                group = same_queries.setdefault(metric.positions.tobytes(), [])
+                group.append((system, name, metric))
+
+    intervals: dict[str, dict[str, Interval]] = {system: {} for system in metrics}
+    for group in same_queries.values():
+        table = np.stack([metric.values for _, _, metric in group], axis=1)
+        positions = group[0][2].positions
+        columns = intervals_of_means(table, units[positions])
+        for (system, name, _), interval in zip(group, columns, strict=True):
             if interval is not None:
-                found[system][key] = interval
-    return found
+                intervals[system][name] = interval
+    return intervals
 
 
 def sign_flip_p(differences: Array, units: Units) -> float:
-    """Probability of so large a mean difference, in either direction, if the systems were interchangeable.
+    """Probability of so large a mean difference, in either direction, if systems were interchangeable.
 
     Then the sign of each unit's sum of differences would be a matter of chance. All combinations of
     signs are tried if there are few, otherwise 1,000 random ones; the sum of very many signs is
@@ -97,22 +125,31 @@ def sign_flip_p(differences: Array, units: Units) -> float:
     sums = sums[sums != 0]
     if not len(sums):
         return 1.0
+
+    observed = abs(float(sums.sum()))
     if len(sums) > NORMAL_FROM:
-        return erfc(abs(float(sums.sum())) / sqrt(2 * float(sums @ sums)))
+        return erfc(observed / sqrt(2 * float(sums @ sums)))
+
     is_exact = len(sums) <= EXACT_UP_TO
     if is_exact:
         signs = np.array(list(product((-1, 1), repeat=len(sums))), np.float64)
     else:
-        signs = np.random.default_rng(SEED).choice((-1.0, 1.0), (RESAMPLES, len(sums)))
-    slack = 1e-9 * float(np.abs(sums).sum())  # rounding must not tell equal sums apart
-    as_large = np.abs(signs @ sums) >= abs(float(sums.sum())) - slack
-    # the observed signs are one of the combinations
-    return float(as_large.mean()) if is_exact else (1 + int(as_large.sum())) / (1 + RESAMPLES)
+        generator = np.random.default_rng(SEED)
+        signs = generator.choice((-1.0, 1.0), (RESAMPLES, len(sums)))
+
+    # Rounding must not make equal sums differ.
+    slack = 1e-9 * float(np.abs(sums).sum())
+    is_as_large = np.abs(signs @ sums) >= observed - slack
+    if is_exact:
+        return float(is_as_large.mean())
+    # The observed signs are one of the combinations.
+    return (1 + int(is_as_large.sum())) / (1 + RESAMPLES)
 
 
 def _by_unit(values: Array, units: Units) -> tuple[Array, Array]:
     """Add up the values of each unit, (C, M), and count its queries, (C,)."""
-    _, places = np.unique(units, return_inverse=True)
-    counts = np.bincount(places).astype(np.float64)
-    columns = [np.bincount(places, column) for column in np.asarray(values, np.float64).T]
-    return np.stack(columns, axis=1), counts
+    _, unit_rows = np.unique(units, return_inverse=True)
+    counts = np.bincount(unit_rows).astype(np.float64)
+    columns = np.asarray(values, np.float64).T
+    sums = [np.bincount(unit_rows, weights=column) for column in columns]
+    return np.stack(sums, axis=1), counts

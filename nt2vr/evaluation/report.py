@@ -27,7 +27,7 @@ import numpy as np
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.columns import (
     Column,
-    Group,
+    ColumnGroup,
 )
 from nt2vr.evaluation.differences import Difference, Pair, paired_differences
 from nt2vr.evaluation.intervals import (
@@ -148,7 +148,7 @@ class Presentation(ABC):
         """Return the metrics that a system's line in tables shows."""
 
     @abstractmethod
-    def groups(self, report: "Report", known: Collection[str]) -> list[tuple[Group, ...]]:
+    def groups(self, report: "Report", known: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
         """Return the groups of columns of each table, measured or not; `known` are the metrics of all lines."""
 
     @abstractmethod

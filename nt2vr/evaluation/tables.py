@@ -10,7 +10,7 @@ from nt2vr.errors import counted
 from nt2vr.evaluation.columns import (
     EMPTY,
     Column,
-    Group,
+    ColumnGroup,
 )
 from nt2vr.evaluation.differences import Difference, verdict_text
 from nt2vr.evaluation.intervals import Interval
@@ -36,7 +36,7 @@ class Line(NamedTuple):
 class Table(NamedTuple):
     """The groups of columns with any value, and the lines with any."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[ColumnGroup, ...]
     lines: tuple[Line, ...]
 
     @property
@@ -81,7 +81,7 @@ def lines_of(report: Report) -> list[Line]:
     return lines
 
 
-def groups_of(report: Report) -> list[tuple[Group, ...]]:
+def groups_of(report: Report) -> list[tuple[ColumnGroup, ...]]:
     """Return the groups of columns of each table, measured or not."""
     return report.presentation.groups(report, keys_of(lines_of(report)))
 

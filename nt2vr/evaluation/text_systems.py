@@ -1,6 +1,7 @@
 """What systems search for with queries of text, and what decides their results."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -94,34 +95,58 @@ def search_vectors(
     embeddings = _embed(
         texts, encoder, averaged, lambda share: step(parsing_share + (1 - parsing_share) * share)
     )
-
-    card = encoder.card
-    anchor = anchor_of(encoder)
-    strengths = [system.strength_for(card) for system in systems]
-    by_system = [
-        SearchVectors(np.zeros((len(queries), encoder.embed_dim), np.float32), []) for _ in systems
+    embedded_parts = _embedded_parts(encoder, sentences, query_parts, embeddings)
+    return [
+        _vectors_of_system(encoder, system, queries, embedded_parts, step) for system in systems
     ]
-    rows = list(enumerate(zip(queries, sentences, query_parts, strict=True)))
-    for row, (query, sentence, parts) in ticking(rows, lambda _: step(1)):
+
+
+def _embedded_parts(
+    encoder: Encoder,
+    sentences: Sequence[str],
+    query_parts: Sequence[QueryTexts],
+    embeddings: Mapping[str, Vectors],
+) -> list[Parts]:
+    """Return the parts of each query as embeddings, without the strength of a system."""
+    anchor = anchor_of(encoder)
+    tau = tau_of(encoder.card)
+    embedded = []
+    for sentence, parts in zip(sentences, query_parts, strict=True):
         unwanted = np.zeros((0, encoder.embed_dim), np.float32)
         if parts.unwanted:
             unwanted = np.stack([embeddings[text] for text in parts.unwanted])
+        of_query = Parts(
+            sentence=embeddings[sentence],
+            wanted=embeddings.get(parts.wanted),
+            unwanted=unwanted,
+            strength=0.0,
+            anchor=anchor,
+            tau=tau,
+        )
+        embedded.append(of_query.by_text(encoder.card))
+    return embedded
 
-        for system, strength, searched in zip(systems, strengths, by_system, strict=True):
-            strategy = PLAIN if query.kind == "original" else system.strategy
-            embedded_parts = Parts(
-                sentence=embeddings[sentence],
-                wanted=embeddings.get(parts.wanted),
-                unwanted=unwanted,
-                strength=strength,
-                anchor=anchor,
-                tau=tau_of(card),
-            ).by_text(card)
-            vector = pick("strategy", strategy, STRATEGIES).vector(embedded_parts)
-            if vector is not None:
-                searched.vectors[row] = vector
-            searched.exclusions.append(exclusion_of(strategy, embedded_parts))
-    return by_system
+
+def _vectors_of_system(
+    encoder: Encoder,
+    system: System,
+    queries: Sequence[JudgedQuery],
+    embedded_parts: Sequence[Parts],
+    step: Step,
+) -> SearchVectors:
+    """Compute what one system searches for; captions are searched for as they are."""
+    strength = system.strength_for(encoder.card)
+    vectors = np.zeros((len(queries), encoder.embed_dim), np.float32)
+    exclusions = []
+    rows = list(enumerate(zip(queries, embedded_parts, strict=True)))
+    for row, (query, parts) in ticking(rows, lambda _: step(1)):
+        strategy = PLAIN if query.kind == "original" else system.strategy
+        parts_with_strength = replace(parts, strength=strength)
+        vector = pick("strategy", strategy, STRATEGIES).vector(parts_with_strength)
+        if vector is not None:
+            vectors[row] = vector
+        exclusions.append(exclusion_of(strategy, parts_with_strength))
+    return SearchVectors(vectors, exclusions)
 
 
 def _embed(
