@@ -9,6 +9,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import shown_benchmark
+from nt2vr.evaluation.class_tasks import Prompts, class_benchmark, class_task, read_prompts
 from nt2vr.evaluation.measures import (
     Measured,
     averages_of,
@@ -16,7 +17,7 @@ from nt2vr.evaluation.measures import (
 )
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.sources import Data, load_benchmark
-from nt2vr.evaluation.tasks import Prompts, Task, class_benchmark, class_task, read_prompts
+from nt2vr.evaluation.task_data import Task
 from nt2vr.evaluation.text_systems import search_vectors
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
