@@ -72,7 +72,8 @@ class ConClipLoss:
             terms.append(_choice_loss(batch, batch.caption, right=video, wrong=distractor))
         if self.distractors and len(distractor):
             terms.append(_choice_loss(batch, distractor, right=negated, wrong=batch.caption))
-        return torch.stack(terms).mean() if terms else video.sum() * 0.0
+        # The videos are frozen, and a step needs a gradient.
+        return torch.stack(terms).mean() if terms else batch.caption.sum() * 0.0
 
 
 @dataclass(frozen=True)
