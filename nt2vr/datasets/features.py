@@ -7,9 +7,9 @@ The form that W2VV++, SEA and dual encoding publish, in COLLECTION/FeatureData/N
     feature.bin  the rows in float32, one after another
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from nt2vr.datasets.base import such_as
 from nt2vr.datasets.files import Files, expecting
 from nt2vr.datasets.load import kind_and_path
+from nt2vr.datasets.video_inputs import Vector, VideoInput
 from nt2vr.errors import DatasetError, quoted
 
 SHAPE, IDS, ROWS = "shape.txt", "id.txt", "feature.bin"
@@ -51,20 +52,63 @@ class BigFile:
         return cls(names, np.memmap(folder / ROWS, np.float32, "r", shape=(count, size)))
 
 
-@dataclass(frozen=True, eq=False)
-class Features:
-    """The features of a dataset's videos under one name: `size` numbers by video id, for videos that have any."""
+class Features(VideoInput):
+    """The features of a dataset's videos, in a BigFile folder."""
 
-    name: str
-    size: int
-    of_video: Mapping[str, NDArray[np.float32]]
+    def __init__(self, data: str | Path, name: str) -> None:
+        """Find the folder in or below that of the dataset."""
+        self._folder = find_features(data, name)
+
+    @cached_property
+    def _file(self) -> BigFile:
+        with expecting(self._folder, FORM):
+            return BigFile.open(self._folder)
 
     @property
-    def digest(self) -> str:
-        digest = blake2b(self.name.encode(), digest_size=12)
-        for video_id, row in sorted(self.of_video.items()):
-            digest.update(video_id.encode() + row.tobytes())
-        return digest.hexdigest()
+    def width(self) -> int:
+        return int(self._file.rows.shape[1])
+
+    def read(self, video_ids: Collection[str]) -> dict[str, Vector]:
+        """Read the row of each video's id, or the mean of the rows of its frames, ID_NUMBER."""
+        file = self._file
+        of_video: dict[str, Vector] = {}
+        for video_id, rows in rows_by_video(file.names, set(video_ids)).items():
+            with expecting(self._folder, FORM):
+                of_video[video_id] = _mean(file, video_id, rows)
+        if not of_video:
+            known = such_as(list(video_ids))
+            raise DatasetError(
+                f"{self._folder} has no features of the {len(video_ids)} videos ({known}), but of "
+                f"{such_as(file.names)}. Name those of this dataset."
+            )
+        return of_video
+
+
+def rows_by_video(names: Sequence[str], video_ids: Collection[str]) -> dict[str, list[int]]:
+    """Return the rows of each video: the one that has its id, otherwise those of its frames.
+
+    Of rows with equal names the last one counts, as in SEA's code.
+    """
+    of_frames: dict[str, dict[str, int]] = {}
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(names):
+        video_id, _, number = name.rpartition("_")
+        if name in video_ids:
+            rows[name] = [row]
+        elif number.isdecimal() and video_id in video_ids:
+            of_frames.setdefault(video_id, {})[name] = row
+    for video_id, row_of_frame in of_frames.items():
+        if video_id not in rows:
+            rows[video_id] = list(row_of_frame.values())
+    return rows
+
+
+def _mean(file: BigFile, video_id: str, rows: Sequence[int]) -> Vector:
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = file.rows[rows].mean(axis=0, dtype=np.float64).astype(np.float32)
+        if not np.isfinite(np.linalg.norm(mean)):
+            raise ValueError(f"the numbers of {quoted(video_id)} are too large or not finite")
+    return np.asarray(mean, np.float32)
 
 
 def find_features(data: str | Path, name: str) -> Path:
@@ -86,44 +130,3 @@ def find_features(data: str | Path, name: str) -> Path:
     raise DatasetError(
         f"{files.folder} has no features {quoted(name)}; those there: {there}. {advice}"
     )
-
-
-def features_size(data: str | Path, name: str) -> int:
-    """Return how many numbers a feature of this name has, without reading any; errors as of `read_features`."""
-    with expecting(folder := find_features(data, name), FORM):
-        return int(BigFile.open(folder).rows.shape[1])
-
-
-def read_features(data: str | Path, name: str, video_ids: Collection[str]) -> Features:
-    """Read the features of videos: the row of its id, or the mean of the rows of its frames, ID_NUMBER."""
-    folder, ids, of_video = (
-        find_features(data, name),
-        set(video_ids),
-        dict[str, NDArray[np.float32]](),
-    )
-    with expecting(folder, FORM), np.errstate(over="ignore", invalid="ignore"):
-        file = BigFile.open(folder)
-        of_frames, own = dict[str, dict[str, int]](), dict[str, list[int]]()
-        for place, row in enumerate(
-            file.names
-        ):  # of equal names the last one counts, as in SEA's code
-            video_id, _, number = row.rpartition("_")
-            if row in ids:
-                own[row] = [place]
-            elif number.isdecimal() and video_id in ids:
-                of_frames.setdefault(video_id, {})[row] = place
-        for video_id, places in (
-            {each: [*some.values()] for each, some in of_frames.items()} | own
-        ).items():
-            of_video[video_id] = file.rows[places].mean(axis=0, dtype=np.float64).astype(np.float32)
-            if not np.isfinite(np.linalg.norm(of_video[video_id])):
-                raise ValueError(f"the numbers of {quoted(video_id)} are too large or not finite")
-    if not of_video:
-        known, others = (
-            such_as(list(video_ids)),
-            f"but of {such_as(file.names)}. Name those of this dataset.",
-        )
-        raise DatasetError(
-            f"{folder} has no features of the {len(video_ids)} videos ({known}), {others}"
-        )
-    return Features(name, file.rows.shape[1], of_video)

@@ -50,7 +50,7 @@ ALLOWED = {
         "The form that W2VV++, SEA and",
         'FORM = f"features as W2VV++ publishes them',
     ),
-    "trainer/losses/paper.py": ("Source: Wang et al.",),
+    "trainer/losses/paper.py": ("W2VV++ has the same.",),
     # packages
     "pyproject.toml": ('"nt2vr.papers.con_clip"', '"nt2vr.papers.vfc"'),
 }
