@@ -13,7 +13,7 @@ EXTENSION = Extension(
         "video input": "nt2vr.papers.sea.settings:VideoInputSettings",
     },
     text_sides={"words": "nt2vr.papers.sea.words:Words"},
-    video_inputs={"features": "nt2vr.datasets.features:Features"},
+    video_inputs={"features": "nt2vr.papers.sea.features:Features"},
     poolings={
         "projected": Pooling("nt2vr.papers.sea.poolings:Projection", normalises_frames=False),
         "unit_projected": Pooling(

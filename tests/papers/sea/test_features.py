@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nt2vr.datasets.features import Features, find_features
 from nt2vr.datasets.video_inputs import read_vectors
 from nt2vr.errors import DatasetError
 from nt2vr.models.capabilities import VideoInputName
+from nt2vr.papers.sea.features import Features, find_features
 from tests.big_files import write_big_file
 
 NAME = "pyresnext-101_rbps13k,flatten0_output,os"  # as published
@@ -64,6 +64,14 @@ def test_features_are_found_by_name_wherever_they_are_below_the_dataset(tmp_path
             find_features(tmp_path, name)
     with pytest.raises(DatasetError, match="is not there"):
         find_features(tmp_path / "nowhere", "mean")
+
+
+def test_features_of_one_name_in_two_collections_are_refused(tmp_path: Path) -> None:
+    for folder in ("a/features/clip", "b/features/clip", "c/features/other"):
+        write_big_file(tmp_path / folder, {"v": [1]})
+    with pytest.raises(DatasetError, match=r"a/features/clip.*b/features/clip"):
+        find_features(tmp_path, "clip")
+    assert find_features(tmp_path, "other") == tmp_path / "c/features/other"
 
 
 @pytest.mark.parametrize(
