@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from nt2vr.datasets.video_inputs import open_video_input
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.extension import poolings
 from nt2vr.models.card import LEARNT, Card, configured, read_card
 from nt2vr.models.checkpoint import build_model, identified, read_configs, read_model
@@ -116,6 +116,12 @@ def _check_base(config: TrainConfig) -> None:
     if not card.capabilities.has_text_tower:
         raise ConfigError(
             f"{base} has no text tower, and no training starts from that. Name what it was made of."
+        )
+    base_input = card.capabilities.video_input
+    if base_input is not None and base_input != config.video_input:
+        raise ConfigError(
+            f"{base} reads {base_input.kind} {quoted(base_input.name)} instead of frames. Set {base_input.kind} to "
+            "that, or name another base."
         )
     if deeper(read_configs(base)[0], config.encoder.added_layers) != config.encoder.model_cfg:
         raise ConfigError(

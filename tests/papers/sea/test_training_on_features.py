@@ -12,20 +12,22 @@ import pytest
 from safetensors.torch import load_file
 
 from nt2vr.cli import main
-from nt2vr.errors import CheckpointError, DatasetError
+from nt2vr.errors import CheckpointError, ConfigError, DatasetError
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.files import parse_json
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.capabilities import VideoInputName
-from nt2vr.models.card import CARD, HEAD, read_card
+from nt2vr.models.card import CARD, HEAD, Card, read_card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.progress import silent
 from nt2vr.search.strategies import System
 from tests.big_files import write_big_file
-from tests.tiny import write_tiny
+from tests.tiny import TINY, tiny_model, write_tiny
+from trainer.config import TrainConfig
+from trainer.learner import check_model
 
 COLOURS = ("red", "green", "blue", "white")
 NAME = "colours,os"
@@ -176,6 +178,14 @@ def test_next_to_a_model_that_sees_frames_videos_without_features_rank_last(
     assert (
         alone.digest != load(trained / "data").digest
     )  # a stored result is not taken for that of other features
+
+
+def test_a_base_of_features_is_not_trained_on_frames(tmp_path: Path) -> None:
+    card = Card("Tiny of features", features=NAME)
+    write_checkpoint(tmp_path / "base", tiny_model(), TINY, {}, card)
+    config = TrainConfig(base=str(tmp_path / "base"), train="text")
+    with pytest.raises(ConfigError, match=NAME):
+        check_model(config)
 
 
 def test_a_card_with_other_features_than_its_head_is_refused(trained: Path, tmp_path: Path) -> None:
