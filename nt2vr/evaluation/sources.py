@@ -29,9 +29,10 @@ from nt2vr.evaluation.built_in import (
     shown_benchmark,
     world_benchmark,
 )
+from nt2vr.evaluation.class_tasks import class_benchmark
 from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_files, embed_vectors
 from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, cue_of, renumbered, row_array
-from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
+from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
