@@ -30,9 +30,9 @@ ALLOWED = {
     "nt2vr/evaluation/built_in.py": (
         "Foils are captions of a changed scene, in eight folds after CC-Neg",
     ),
-    "nt2vr/evaluation/tasks.py": (
-        "whose last part is looked up below the CSV's folder. As CoN-CLIP does",
-        "Sources: ",
+    "nt2vr/evaluation/class_tasks.py": (
+        "As CoN-CLIP does, every class is asked for",
+        "Source: jaisidhsingh/CoN-CLIP",
     ),
     # models that ship
     "assets/ui/help.html": ("<dt>CLIP-bnl, CLIP-con, CLIP-neg</dt>", "<dt>CLIP-vfc</dt>"),
