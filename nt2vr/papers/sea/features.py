@@ -21,9 +21,11 @@ from nt2vr.datasets.load import kind_and_path
 from nt2vr.datasets.video_inputs import Vector, VideoInput
 from nt2vr.errors import DatasetError, quoted
 
-SHAPE, IDS, ROWS = "shape.txt", "id.txt", "feature.bin"
+SHAPE = "shape.txt"
+IDS = "id.txt"
+ROWS = "feature.bin"
 FORM = f"features as W2VV++ publishes them: {SHAPE}, {IDS} and {ROWS}, which fit each other"
-FLOAT = 4  # bytes
+FLOAT_BYTES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,20 +38,26 @@ class BigFile:
     @classmethod
     def open(cls, folder: Path) -> "BigFile":
         """Open a folder without reading its rows; an OSError or ValueError says what is wrong with it."""
-        shape = (folder / SHAPE).read_text(encoding="utf-8").split()
-        if len(shape) != 2 or not all(number.isdecimal() and int(number) for number in shape):
-            raise ValueError(
-                f"{SHAPE} must hold two numbers above 0, not {quoted(' '.join(shape))}"
-            )
-        count, size = map(int, shape)
+        num_rows, width = _read_shape(folder / SHAPE)
         names = (folder / IDS).read_text(encoding="utf-8", errors="replace").split()
-        if len(names) != count:
-            raise ValueError(f"{IDS} has {len(names)} names for {count} rows")
-        if (there := (folder / ROWS).stat().st_size) != count * size * FLOAT:
+        if len(names) != num_rows:
+            raise ValueError(f"{IDS} has {len(names)} names for {num_rows} rows")
+
+        num_bytes = (folder / ROWS).stat().st_size
+        expected_bytes = num_rows * width * FLOAT_BYTES
+        if num_bytes != expected_bytes:
             raise ValueError(
-                f"{ROWS} has {there} bytes, {count} rows of {size} numbers take {count * size * FLOAT}"
+                f"{ROWS} has {num_bytes} bytes, {num_rows} rows of {width} numbers take {expected_bytes}"
             )
-        return cls(names, np.memmap(folder / ROWS, np.float32, "r", shape=(count, size)))
+        rows = np.memmap(folder / ROWS, np.float32, "r", shape=(num_rows, width))
+        return cls(names, rows)
+
+
+def _read_shape(path: Path) -> tuple[int, int]:
+    numbers = path.read_text(encoding="utf-8").split()
+    if len(numbers) != 2 or not all(number.isdecimal() and int(number) for number in numbers):
+        raise ValueError(f"{SHAPE} must hold two numbers above 0, not {quoted(' '.join(numbers))}")
+    return int(numbers[0]), int(numbers[1])
 
 
 class Features(VideoInput):
@@ -113,20 +121,24 @@ def _mean(file: BigFile, video_id: str, rows: Sequence[int]) -> Vector:
 
 def find_features(data: str | Path, name: str) -> Path:
     """Return the BigFile folder of this name in or below the folder of a dataset, named as for `load_dataset`."""
-    path = kind_and_path(data)[1]
+    _, path = kind_and_path(data)
     files = Files(path.parent if path.is_file() else path)
     folders = [file.parent for file in files.named(ROWS)]
-    named = [folder for folder in folders if folder.name == name]
-    shallowest = [folder for folder in named if len(folder.parts) == len(named[0].parts)]
-    if len(shallowest) == 1:
-        return shallowest[0]
-    if shallowest:
+    candidates = [folder for folder in folders if folder.name == name]
+    if not candidates:
+        existing = such_as(sorted({folder.name for folder in folders})) or "none"
+        raise DatasetError(
+            f"{files.folder} has no features {quoted(name)}; those there: {existing}. "
+            f"Put a folder of that name with {SHAPE}, {IDS} and {ROWS} in it or below."
+        )
+
+    # Files are listed shallowest first.
+    least_depth = len(candidates[0].parts)
+    shallowest = [folder for folder in candidates if len(folder.parts) == least_depth]
+    if len(shallowest) > 1:
         places = ", ".join(files.relative(folder) for folder in shallowest)
         raise DatasetError(
-            f"{files.folder} has features {quoted(name)} of several collections ({places}). Name the folder of one."
+            f"{files.folder} has features {quoted(name)} of several collections ({places}). "
+            "Name the folder of one."
         )
-    there = such_as(sorted({folder.name for folder in folders})) or "none"
-    advice = f"Put a folder of that name with {SHAPE}, {IDS} and {ROWS} in it or below."
-    raise DatasetError(
-        f"{files.folder} has no features {quoted(name)}; those there: {there}. {advice}"
-    )
+    return shallowest[0]
