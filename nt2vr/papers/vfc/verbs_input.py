@@ -59,7 +59,7 @@ class VerbTexts:
 
     Attributes:
         changed: changed captions, those that calibration keeps.
-        phrases: verb phrases, of each caption that has been parsed, if it has any.
+        phrases: verb phrases of each caption; an empty list for those that have none.
         shifts: R / (B - 1) of the most frequent verb phrases (see calibration.py), for the card.
     """
 
@@ -74,23 +74,13 @@ class VerbTexts:
         """Make them, and log how many changed captions calibration keeps."""
         captions = _captions_of_clips(source, config.run.seed)
         verbs_of_clips = _verbs_of_clips(captions, config, progress)
-        originals = [verbs.keys for clip_verbs in verbs_of_clips for verbs in clip_verbs]
-        generated = _generated(verbs_of_clips)
-        kept = _calibrated(originals, generated, config)
-
-        changed: dict[ClipCaption, list[str]] = defaultdict(list)
-        for generated_caption in kept:
-            key = (generated_caption.row, generated_caption.caption)
-            changed[key].append(generated_caption.text)
-
-        phrases: dict[ClipCaption, list[str]] = {}
-        for row, clip_captions in enumerate(captions):
-            for caption in clip_captions:
-                phrases[row, caption] = []
-        for row, clip_verbs in enumerate(verbs_of_clips):
-            for verbs in clip_verbs:
-                phrases[row, verbs.caption] = list(verbs.phrases)
-        return cls(changed, phrases, _shifts(originals, kept, config.batches.batch_size))
+        originals = [verbs.keys for verbs in chain.from_iterable(verbs_of_clips)]
+        kept = _calibrated(originals, _generated(verbs_of_clips), config)
+        return cls(
+            changed=_texts_by_caption(kept),
+            phrases=_phrases_by_caption(captions, verbs_of_clips),
+            shifts=_shifts(originals, kept, config.batches.batch_size),
+        )
 
     def draw(
         self, row: int, caption: str, max_changed: int, rng: random.Random
@@ -235,6 +225,26 @@ def _generated(verbs_of_clips: Sequence[Sequence[CaptionVerbs]]) -> list[Generat
             for text, keys in verbs.changed:
                 generated.append(GeneratedCaption(row, verbs.caption, text, keys))
     return generated
+
+
+def _texts_by_caption(generated: Sequence[GeneratedCaption]) -> dict[ClipCaption, list[str]]:
+    texts: dict[ClipCaption, list[str]] = defaultdict(list)
+    for row, caption, text, _ in generated:
+        texts[row, caption].append(text)
+    return texts
+
+
+def _phrases_by_caption(
+    captions: Sequence[Sequence[str]], verbs_of_clips: Sequence[Sequence[CaptionVerbs]]
+) -> dict[ClipCaption, list[str]]:
+    """Return the verb phrases of all captions, none for those that the file does not have."""
+    phrases: dict[ClipCaption, list[str]] = {}
+    for row, clip_captions in enumerate(captions):
+        for caption in clip_captions:
+            phrases[row, caption] = []
+        for verbs in verbs_of_clips[row]:
+            phrases[row, verbs.caption] = list(verbs.phrases)
+    return phrases
 
 
 def _calibrated(
