@@ -73,6 +73,10 @@ class Extension:
             open_clip model, see `nt2vr.models.text_side.TextSide`. Its name is the key of its
             settings, empty for no such text side, in a config, the key of its entry on a card, and
             the name of its file in a checkpoint folder.
+        composers: reference to the class of each learned module that makes one query of a picture
+            and a text, see `nt2vr.models.composer.Composer`. Its name is the key of its entry on a
+            card, and the name of its file in a checkpoint folder. A strategy that names it searches
+            by it.
         poolings: poolings of a video's frames, by their names in configs and on cards.
         trainings: reference to each `trainer.trainings.Training`, by the value of the setting
             `train` that chooses it.
@@ -87,7 +91,7 @@ class Extension:
         class_groups: file with the names of classes, one per line, by the name under which a
             benchmark that has all of these classes reports them, too.
         benchmarks: reference to each `nt2vr.evaluation.benchmark_kinds.BenchmarkKind`, by the word
-            that stands before its data and a colon, as in "covr:world".
+            that stands before its data and a colon, as in "mine:FILE".
         api: reference to each name that `import nt2vr` offers, too.
         commands: further commands.
     """
@@ -97,6 +101,7 @@ class Extension:
     strategies: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     text_sides: Mapping[str, str] = field(default_factory=dict)
+    composers: Mapping[str, str] = field(default_factory=dict)
     poolings: Mapping[str, Pooling] = field(default_factory=dict)
     trainings: Mapping[str, str] = field(default_factory=dict)
     presets: Path | None = None
@@ -156,6 +161,16 @@ def text_sides() -> Mapping[str, str]:
         name: reference
         for extension in extensions()
         for name, reference in extension.text_sides.items()
+    }
+
+
+@cache
+def composers() -> Mapping[str, str]:
+    """Return the references of all composers by name."""
+    return {
+        name: reference
+        for extension in extensions()
+        for name, reference in extension.composers.items()
     }
 
 

@@ -1,18 +1,15 @@
-"""Queries by references (pictures, videos, clips) plus a text that says what should differ; see `models.fusion`."""
+"""Queries by references (pictures, videos, clips) plus a text that says what should differ; see `models.composer`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
+from nt2vr.models.composer import Composer, PictureQuery
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.exclusion import Vectors, unit
-
-if TYPE_CHECKING:  # imports torch
-    from nt2vr.models.fusion import Fusion
 
 MAX_REFERENCES = 4
 DEFAULT_WEIGHT = 0.5
@@ -93,31 +90,17 @@ class Weights:
         return cls(**{name: float(value) for name, value in composition.items() if name in known})
 
 
-@dataclass(frozen=True, eq=False)
-class CovrVectors:
-    """Embeddings of one covr query or of many: (..., D), unit vectors; zeros for what a query lacks."""
-
-    picture: Vectors
-    sentence: Vectors
-    wanted: Vectors
-    unwanted: Vectors  # the sum of its unwanted parts
-    tokens: Vectors | None = (
-        None  # (..., T, D) of the sentence, for a fusion with cross-attention; zeros pad
-    )
-    frames: Vectors | None = None  # (..., F, D) of the references, likewise
-
-
-def weighted_sum(query: CovrVectors, weights: Weights) -> Vectors:
+def weighted_sum(query: PictureQuery, weights: Weights) -> Vectors:
     """Average picture and sentence with weights: (1 - t) * picture + t * sentence, normalised."""
     return unit((1 - weights.sum) * query.picture + weights.sum * query.sentence)
 
 
-def parts(query: CovrVectors, weights: Weights) -> Vectors:
+def parts(query: PictureQuery, weights: Weights) -> Vectors:
     """Add the wanted part to the picture, and take the unwanted parts away, with weights; normalised."""
     return unit(query.picture + weights.wanted * query.wanted - weights.unwanted * query.unwanted)
 
 
-COMBINATIONS: dict[str, Callable[[CovrVectors, Weights], Vectors]] = {
+COMBINATIONS: dict[str, Callable[[PictureQuery, Weights], Vectors]] = {
     "picture": lambda query, _: query.picture,  # alone, a control
     "text": lambda query, _: query.sentence,  # likewise
     "sum": weighted_sum,
@@ -126,15 +109,15 @@ COMBINATIONS: dict[str, Callable[[CovrVectors, Weights], Vectors]] = {
 TRAINING_FREE = ("sum", "parts")
 
 
-def combine(name: str, query: CovrVectors, weights: Weights, fusion: "Fusion | None") -> Vectors:
-    """Return the vectors of queries; "fusion" falls back to "parts" for models without one."""
-    if name != "fusion":
-        return COMBINATIONS[name](query, weights)
-    if fusion is None:
-        return parts(query, weights)
-    return fusion.combine(query.picture, query.wanted, query.unwanted, query.tokens, query.frames)
+def combine(
+    name: str, query: PictureQuery, weights: Weights, composers: Mapping[str, Composer]
+) -> Vectors:
+    """Return the vectors of queries by a combination, or by a composer, which is `parts` for a model without it."""
+    if name in composers:
+        return composers[name].compose(query)
+    return COMBINATIONS.get(name, parts)(query, weights)
 
 
-def attends(encoder: Encoder) -> bool:
-    """Return True if a model's fusion has cross-attention, and so needs tokens and frames."""
-    return encoder.fusion is not None and encoder.fusion.cross is not None
+def reads_tokens(encoder: Encoder) -> bool:
+    """Return True if a model has a composer that needs the tokens of texts, and the frames of references."""
+    return any(composer.reads_tokens for composer in encoder.composers.values())

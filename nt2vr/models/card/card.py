@@ -9,12 +9,13 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.extension import text_sides
+from nt2vr.extension import composers, text_sides
 from nt2vr.models.capabilities import Capabilities
 from nt2vr.models.card.names import MEAN, QUERY_SCORED, RAW_MEAN
 from nt2vr.models.card.sections import (
     CardEntry,
     CardSection,
+    ComposersSection,
     DifferenceSection,
     FramingSection,
     OptionalClip,
@@ -27,7 +28,8 @@ from nt2vr.models.card.sections import (
 from nt2vr.models.framing import CENTRES, Framing, text_settings, visual_settings
 from nt2vr.sections import check_names
 
-# keys in nt2vr.json, in the order of 0.2.0's files, before and after those of text sides
+# keys in nt2vr.json, in the order of 0.2.0's files; those of text sides follow the first, and those
+# of composers precede the last
 STORED_FIRST = (
     "name",
     "objective",
@@ -37,7 +39,7 @@ STORED_FIRST = (
     "pooling",
     "head",
 )
-STORED_LAST = (
+STORED = (
     "clip",
     "features",
     "positions",
@@ -47,7 +49,8 @@ STORED_LAST = (
     "metrics",
     "exclusion",
     "composition",
-    "fusion",
+)
+STORED_LAST = (
     "difference",
     "shifts",
     "changes",
@@ -89,6 +92,7 @@ class Card(BaseModel):
     framing: FramingSection
     pooling: PoolingSection
     text: TextSection
+    composers: ComposersSection
     training: TrainingSection
     clip: OptionalClip = Field(default=None, description="of a model that takes whole clips")
     difference: OptionalDifference = Field(
@@ -104,12 +108,7 @@ class Card(BaseModel):
     )
     composition: Mapping[str, FiniteFloat] = Field(
         default_factory=dict,
-        description="weights of covr combinations, chosen on validation data; see nt2vr.search.references.Weights",
-    )
-    fusion: Mapping[str, Any] = Field(
-        default_factory=dict,
-        description="about the file of a trained fusion, see nt2vr.models.fusion: hidden units (0: linear), blocks "
-        "of cross-attention, weights, data, metrics and fingerprint",
+        description="weights of a picture and a text, chosen on validation data; see nt2vr.search.references.Weights",
     )
     notes: str = Field(default="", description="what a person must know of the model")
     created: str = Field(default="", description="ISO 8601, UTC")
@@ -122,6 +121,7 @@ class Card(BaseModel):
         of_card: dict[str, Any] = {"name": name}
         by_section: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
         by_section["text"].update(dict.fromkeys(text_sides()))
+        by_section["composers"].update(dict.fromkeys(composers()))
         for key, value in values.items():
             section, _ = place_of[key]
             by_section.get(section, of_card)[key] = value
@@ -320,6 +320,7 @@ SECTIONS: dict[str, type[CardSection]] = {
     "framing": FramingSection,
     "pooling": PoolingSection,
     "text": TextSection,
+    "composers": ComposersSection,
     "training": TrainingSection,
 }
 
@@ -327,13 +328,14 @@ SECTIONS: dict[str, type[CardSection]] = {
 @cache
 def stored_keys() -> tuple[str, ...]:
     """Return the keys in nt2vr.json, in their order."""
-    return (*STORED_FIRST, *text_sides(), *STORED_LAST)
+    return (*STORED_FIRST, *text_sides(), *STORED, *composers(), *STORED_LAST)
 
 
 @cache
 def places() -> Mapping[str, tuple[str, str]]:
     """Return the name of a value's section, "" for the card itself, and of its field, by flat key in their order."""
     of_fields: dict[str, tuple[str, str]] = {name: ("text", name) for name in text_sides()}
+    of_fields |= {name: ("composers", name) for name in composers()}
     for field in Card.model_fields:
         if field not in SECTIONS:
             of_fields[field] = "", field

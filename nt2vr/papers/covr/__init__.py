@@ -8,6 +8,8 @@ EXTENSION = Extension(
     name="covr",
     presets=Path(__file__).parent / "presets",
     benchmarks={"covr": "nt2vr.papers.covr.kind:KIND"},
+    composers={"fusion": "nt2vr.papers.covr.fusion:Fusion"},
+    strategies={"fusion": "nt2vr.papers.covr.strategy:FUSION"},
     trainings={"fusion": "nt2vr.papers.covr.training_kind:FUSION"},
     api={
         "CovrData": "nt2vr.papers.covr.benchmark:CovrData",

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from types import MappingProxyType
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ from nt2vr.files import expanded, write_json
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
+from nt2vr.models.composer import Composer, PictureQuery
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
@@ -51,15 +53,12 @@ from nt2vr.papers.covr.presentation import (
 )
 from nt2vr.progress import Progress, silent
 from nt2vr.search.exclusion import Exclusion, averaged
-from nt2vr.search.references import COMBINATIONS, CovrVectors, Weights, attends, combine
+from nt2vr.search.references import COMBINATIONS, Weights, combine, reads_tokens
 from nt2vr.search.strategies import System
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import captions
 from nt2vr.world.drawn.clips import LOOK, ClipFile
 from nt2vr.world.scenes import SceneSplit
-
-if TYPE_CHECKING:  # imports torch
-    from nt2vr.models.fusion import Fusion
 
 MAP_KS = (5, 10, 25, 50)
 SUBSET_KS = (1, 2, 3)
@@ -124,8 +123,7 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
         if encoder.capabilities.given_queries_only:
             return [System(encoder.name, GIVEN)]
         strategies = [*COMBINATIONS]
-        if encoder.fusion:
-            strategies.append("fusion")
+        strategies.extend(encoder.composers)
         if any(query.caption.strip() for query in self.queries):
             strategies.append(FULL_CAPTION)
         return [System(encoder.name, strategy) for strategy in strategies]
@@ -167,7 +165,7 @@ class EmbeddedQueries(NamedTuple):
     """The queries of a benchmark under a model: the input of every composition."""
 
     queries: tuple[CovrQuery, ...]
-    combined: CovrVectors  # their embeddings, (Q, D) each
+    combined: PictureQuery  # their embeddings, (Q, D) each
     captions: Vectors  # (Q, D), embeddings of the targets' captions; zeros where unknown
     clips: Vectors  # (V, D), or (V, F, D), whose frames the wanted part weighs
     given: Vectors | None = (
@@ -193,7 +191,7 @@ def embed_queries(
         given = encoder.encode_text([query.query_id for query in queries])
         none = np.zeros_like(given)
         return EmbeddedQueries(
-            queries, CovrVectors(none, none, none, none), none, media.clips, given
+            queries, PictureQuery(none, none, none, none), none, media.clips, given
         )
     tagger, nothing = load_tagger(), np.zeros(encoder.embed_dim, np.float32)
     texts, captions = [query.text for query in queries], [query.caption for query in queries]
@@ -206,8 +204,8 @@ def embed_queries(
     )
     references = [query.reference for query in queries]
     left_out = np.stack([sum((vectors[text] for text in some), nothing) for some in unwanted])
-    combined = CovrVectors(media.references[references], of_texts, of_wanted, left_out)
-    if deep or attends(encoder):
+    combined = PictureQuery(media.references[references], of_texts, of_wanted, left_out)
+    if deep or reads_tokens(encoder):
         frames = media.references[:, None]
         if media.frames is not None:
             frames = encoder.pool(media.frames()[..., None, :])  # each frame as a clip
@@ -216,14 +214,15 @@ def embed_queries(
 
 
 def vectors_of(
-    embedded: EmbeddedQueries, system: str, weights: Weights, fusion: "Fusion | None" = None
+    embedded: EmbeddedQueries,
+    system: str,
+    weights: Weights,
+    composers: Mapping[str, Composer] = MappingProxyType({}),
 ) -> Vectors:
-    """Return the query vectors (Q, D) of a composition, "fusion" or FULL_CAPTION."""
-    return (
-        embedded.captions
-        if system == FULL_CAPTION
-        else combine(system, embedded.combined, weights, fusion)
-    )
+    """Return the query vectors (Q, D) of a composition, of a model's composer, or of FULL_CAPTION."""
+    if system == FULL_CAPTION:
+        return embedded.captions
+    return combine(system, embedded.combined, weights, composers)
 
 
 class Outcome(NamedTuple):
@@ -321,7 +320,7 @@ def vectors_for(embedded: EmbeddedQueries, system: str, encoder: Encoder) -> Vec
     """Return the query vectors (Q, D) of one of a model's systems, with the weights that its card has."""
     if embedded.given is not None:
         return embedded.given
-    return vectors_of(embedded, system, Weights.of(encoder.card.composition), encoder.fusion)
+    return vectors_of(embedded, system, Weights.of(encoder.card.composition), encoder.composers)
 
 
 SHARES = tuple(step / 20 for step in range(1, 20))

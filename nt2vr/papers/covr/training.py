@@ -24,15 +24,15 @@ from nt2vr.evaluation.metric_names import recall
 from nt2vr.files import atomic_folder
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
-from nt2vr.models.card import CARD, FUSION, read_card, write_card
+from nt2vr.models.card import CARD, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.fusion import Fusion, save_fusion
 from nt2vr.negation.generate.wordings import Modification
 from nt2vr.papers.covr import benchmark
 from nt2vr.papers.covr.benchmark import EmbeddedQueries
 from nt2vr.papers.covr.datasets import CovrSet, load_covr
 from nt2vr.papers.covr.edits import Family, WishTable, ask_for, copies, training_families
+from nt2vr.papers.covr.fusion import FILE, Fusion, save_fusion
 from nt2vr.papers.covr.presentation import ALL, VIOLATIONS
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable
 from nt2vr.search.references import Weights
@@ -371,8 +371,8 @@ class FusionValidator:
         self.controls = {f"parts/{name}": value for name, value in self.measure("parts").items()}
 
     def measure(self, system: str = "fusion") -> dict[str, float]:
-        fusion = self._learner.fusion if system == "fusion" else None
-        vectors = benchmark.vectors_of(self._validation, system, self._learner.weights, fusion)
+        composers = {Fusion.name: self._learner.fusion}
+        vectors = benchmark.vectors_of(self._validation, system, self._learner.weights, composers)
         table = benchmark.summarise(
             self._validation.queries, benchmark.measure(vectors, self._validation)
         )[ALL]
@@ -388,7 +388,7 @@ class FusionValidator:
         )
         with atomic_folder(folder) as unfinished:
             for file in base.iterdir():
-                if file.is_file() and file.name not in (CARD, FUSION):
+                if file.is_file() and file.name not in (CARD, FILE):
                     try:  # files are never changed in place
                         os.link(file.resolve(), unfinished / file.name)
                     except OSError:  # this file system has no links

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation.queries import row_array
+from nt2vr.models.composer import PictureQuery
 from nt2vr.papers.covr.benchmark import (
     CovrQuery,
     EmbeddedQueries,
@@ -17,7 +18,7 @@ from nt2vr.papers.covr.benchmark import (
     vectors_of,
 )
 from nt2vr.papers.covr.presentation import ALL
-from nt2vr.search.references import CovrVectors, Weights
+from nt2vr.search.references import Weights
 
 CLIPS = np.eye(4, dtype=np.float32)
 
@@ -28,7 +29,9 @@ def query(kind: str, right: tuple[int, ...], **more: Any) -> CovrQuery:
 
 def asked(*queries: CovrQuery) -> EmbeddedQueries:
     nothing = np.zeros((len(queries), 4), np.float32)
-    return EmbeddedQueries(queries, CovrVectors(nothing, nothing, nothing, nothing), nothing, CLIPS)
+    return EmbeddedQueries(
+        queries, PictureQuery(nothing, nothing, nothing, nothing), nothing, CLIPS
+    )
 
 
 def outcome_of(query: CovrQuery, scores: list[float]) -> Outcome:
@@ -96,7 +99,7 @@ def test_weights_are_chosen_by_recall() -> None:
     clips /= np.linalg.norm(clips, axis=1, keepdims=True)
     queries = tuple(query("all", (row,), reference=row) for row in range(40))
     questions = EmbeddedQueries(
-        queries, CovrVectors(picture, wanted, wanted, unwanted), wanted, clips
+        queries, PictureQuery(picture, wanted, wanted, unwanted), wanted, clips
     )
 
     def recall(weights: Weights) -> float:

@@ -1,23 +1,14 @@
 """Compositions of a picture and a text, against values by hand."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.media.gallery import Gallery
-from nt2vr.models.catalog import Catalog
-from nt2vr.models.encoder import Encoder
-from nt2vr.models.fusion import Fusion, save_fusion
-from nt2vr.search.embedded_gallery import EmbeddedGallery
+from nt2vr.models.composer import PictureQuery
 from nt2vr.search.exclusion import Vectors
-from nt2vr.search.index import ExactIndex
-from nt2vr.search.live import LiveModels
 from nt2vr.search.references import (
     COMBINATIONS,
     MAX_REFERENCES,
-    CovrVectors,
     Reference,
     Weights,
     check_number,
@@ -25,11 +16,10 @@ from nt2vr.search.references import (
     take_away,
 )
 from nt2vr.search.strategies import STRATEGIES, Parts, searched
-from tests.tiny import write_tiny
 
 EAST, NORTH, UP = np.eye(3, dtype=np.float32)
 NOTHING = np.zeros(3, np.float32)
-QUERY = CovrVectors(EAST, NORTH, NORTH, UP)
+QUERY = PictureQuery(EAST, NORTH, NORTH, UP)
 HALF = np.sqrt(0.5)
 
 
@@ -49,29 +39,8 @@ def test_values_by_hand(name: str, weights: Weights, expected: list[float]) -> N
 
 @pytest.mark.parametrize("name", sorted(set(COMBINATIONS) - {"text"}))
 def test_a_picture_without_a_text_is_searched_for_itself(name: str) -> None:
-    alone = CovrVectors(EAST, NOTHING, NOTHING, NOTHING)
+    alone = PictureQuery(EAST, NOTHING, NOTHING, NOTHING)
     np.testing.assert_allclose(COMBINATIONS[name](alone, Weights()), EAST, atol=1e-6)
-
-
-def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
-    folder = tmp_path / "CLIP"
-    write_tiny(folder, "CLIP")
-    index, none, rows = ExactIndex(16), np.zeros((0, 16), np.float32), np.zeros(0, np.int64)
-    empty = EmbeddedGallery(
-        Gallery("none", ()), none, index, (), np.zeros((0, 2, 16), np.float32), rows
-    )
-
-    class Nothing:
-        def embedded(self, encoder: Encoder) -> EmbeddedGallery:
-            return empty
-
-    live, viewer = LiveModels(Catalog([tmp_path])), Nothing()
-    live.get("CLIP").view(viewer)
-    assert live.get("CLIP").encoder.fusion is None
-    save_fusion(folder, Fusion(16, 1, 1))
-    live.refresh()
-    assert live.get("CLIP").encoder.fusion is not None
-    assert live.get("CLIP").views == {viewer: empty}
 
 
 DIAGONAL = np.array([0.6, 0.8, 0], np.float32)
