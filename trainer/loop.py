@@ -23,8 +23,20 @@ from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, ConfigError, counted, reason_of
 from nt2vr.evaluation.embed_media import EmbeddedVideos
-from nt2vr.evaluation.measures import KS, summarise
-from nt2vr.evaluation.metric_names import AUC, HARD_PAIRS, MIR, delta, recall
+from nt2vr.evaluation.measures import summarise
+from nt2vr.evaluation.metric_names import (
+    AUC,
+    HARD_PAIRS,
+    KS,
+    MIR,
+    TEXT_IDIOMS,
+    TEXT_KEPT,
+    TEXT_ORDER,
+    TEXT_ORDER_IF_KEPT,
+    TEXT_TARGET,
+    delta,
+    recall,
+)
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.models.card import Card
@@ -541,7 +553,7 @@ class TextMeasures:
         self.controls = {f"base/{name}": value for name, value in self(teacher.encoder).items()}
         wanted, wants = (some.cpu().numpy()[self._denies] for some in (parts.wanted, ~parts.pure))
         if wants.any():
-            self.controls["drop/text/order"] = _share_above(wanted[wants], self._nearer[wants])
+            self.controls[f"drop/{TEXT_ORDER}"] = _share_above(wanted[wants], self._nearer[wants])
 
     def __call__(self, encoder: TextEncoder) -> dict[str, float]:
         texts = encoder.encode_text([sentence.text for sentence in self.sentences])
@@ -550,13 +562,13 @@ class TextMeasures:
         order = _share_above(texts[self._denies], self._nearer)
         if_kept = order if kept >= KEPT else 100 * (kept - KEPT)
         measured = {
-            "text/target": float((texts * self._target).sum(axis=1).mean()),
-            "text/kept": kept,
+            TEXT_TARGET: float((texts * self._target).sum(axis=1).mean()),
+            TEXT_KEPT: kept,
         }
-        measured |= {"text/order": order, "text/order_if_kept": if_kept}
+        measured |= {TEXT_ORDER: order, TEXT_ORDER_IF_KEPT: if_kept}
         if self._idioms:
             idioms = encoder.encode_text([idiom.text for idiom in self._idioms])
-            measured["text/idioms"] = float((idioms * self._paraphrases).sum(axis=1).mean())
+            measured[TEXT_IDIOMS] = float((idioms * self._paraphrases).sum(axis=1).mean())
         return measured
 
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_files
-from nt2vr.evaluation.measures import KS, LENIENT
-from nt2vr.evaluation.metric_names import ORIGINAL_MIR, recall
+from nt2vr.evaluation.measures import LENIENT
+from nt2vr.evaluation.metric_names import KS, ORIGINAL_MIR, recall
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder

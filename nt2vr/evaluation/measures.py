@@ -22,6 +22,7 @@ from nt2vr.evaluation.metric_names import (
     DELTA,
     DENIED,
     HARD_PAIRS,
+    KS,
     MEAN_RANK,
     MEDIAN_RANK,
     MIR,
@@ -34,7 +35,6 @@ from nt2vr.evaluation.metric_names import (
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.extension import extensions
 
-KS = (1, 5, 10)
 FIRST_PAGE = 10  # videos checked for violations
 TOP = 5  # classes
 LENIENT = (

@@ -19,7 +19,7 @@ from trainer.config.resolve import (
     names_files,
     resolved,
 )
-from trainer.config.validation import METRICS, OfDenying, OfText, OfVideos
+from trainer.config.validation import METRICS, OF_DENYING, OF_TEXT, OF_VIDEOS
 
 __all__ = [
     "CHOICES",
@@ -28,6 +28,9 @@ __all__ = [
     "FOR_VIDEOS",
     "METRICS",
     "OF_CAPTIONS",
+    "OF_DENYING",
+    "OF_TEXT",
+    "OF_VIDEOS",
     "OF_WORLD",
     "SECTIONS",
     "SECTION_OF",
@@ -35,9 +38,6 @@ __all__ = [
     "SMALL_MODEL",
     "EncoderSettings",
     "FusionSettings",
-    "OfDenying",
-    "OfText",
-    "OfVideos",
     "Towers",
     "TrainConfig",
     "changed",

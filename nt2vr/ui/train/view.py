@@ -17,6 +17,9 @@ from nt2vr.evaluation.metric_names import (
     COMPOSED_MIR,
     NEGATED_DELTA_MIR,
     ORIGINAL_MIR,
+    TEXT_KEPT,
+    TEXT_ORDER,
+    TEXT_TARGET,
     recall,
 )
 from nt2vr.media.store import LIMITS
@@ -34,9 +37,9 @@ VALIDATION = (  # metric, title, explanation
     (ORIGINAL_MIR, "Original MIR", "how well captions find their clips"),
     (COMPOSED_MIR, "Composed MIR", "“A and not B” finds clips with A and without B"),
     (NEGATED_DELTA_MIR, "Negated ΔMIR", "how much MIR falls when a caption is negated"),
-    ("text/order", "Text order", "“A and not B” is closer to “A and C” than to “A and B”, in %"),
-    ("text/target", "Text target", "cosine between negated sentences and their targets"),
-    ("text/kept", "Text kept", "cosine between captions embedded by the model and by the base"),
+    (TEXT_ORDER, "Text order", "“A and not B” is closer to “A and C” than to “A and B”, in %"),
+    (TEXT_TARGET, "Text target", "cosine between negated sentences and their targets"),
+    (TEXT_KEPT, "Text kept", "cosine between captions embedded by the model and by the base"),
     (f"fusion/{recall(1)}", "Fusion R@1", "a picture and a text find their clip first, in %"),
 )
 CONTROLS = ("base", "drop", "parts")  # prefixes of the metrics of what a model is compared with

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -29,7 +29,7 @@ from trainer.config import (
     resolved,
     save_config,
 )
-from trainer.config.validation import OfDenying, OfVideos
+from trainer.config.validation import OF_DENYING, OF_VIDEOS
 from trainer.losses import build_losses
 
 
@@ -197,7 +197,7 @@ def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
 
 def test_monitors_are_measures_of_a_report() -> None:
     columns = {column.key for group in GROUPS for column in group.columns}
-    assert columns.issuperset({*get_args(OfVideos), *get_args(OfDenying)})
+    assert columns.issuperset({*OF_VIDEOS, *OF_DENYING})
 
 
 def test_a_part_of_a_value_is_changed_and_its_other_parts_stay(tmp_path: Path) -> None:
