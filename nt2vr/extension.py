@@ -58,6 +58,34 @@ class Pooling:
 
 
 @dataclass(frozen=True)
+class Measure:
+    """What a training measures on held-out data after each epoch; higher is better.
+
+    Attributes:
+        name: in metrics, by which the setting `monitor` names it.
+        title: of its curve on the page; empty for none.
+        meaning: what it measures, in a few words.
+    """
+
+    name: str
+    title: str = ""
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Training:
+    """A training of something else than towers.
+
+    Attributes:
+        reference: to its `trainer.trainings.Training`.
+        measures: those that it writes among the metrics of a run.
+    """
+
+    reference: str
+    measures: tuple[Measure, ...] = ()
+
+
+@dataclass(frozen=True)
 class Extension:
     """Everything that an extension may add; what it names by a reference is imported when it is used.
 
@@ -78,8 +106,8 @@ class Extension:
             card, and the name of its file in a checkpoint folder. A strategy that names it searches
             by it.
         poolings: poolings of a video's frames, by their names in configs and on cards.
-        trainings: reference to each `trainer.trainings.Training`, by the value of the setting
-            `train` that chooses it.
+        trainings: trainings of something else than towers, by the values of the setting `train` that
+            choose them.
         presets: folder of presets, JSON files; its subfolder "sweeps" has sweeps.
         tables: reference to the reader of each kind of benchmark in a CSV file, by a column that
             only it has. See `nt2vr.evaluation.tasks.TableReader`.
@@ -103,7 +131,7 @@ class Extension:
     text_sides: Mapping[str, str] = field(default_factory=dict)
     composers: Mapping[str, str] = field(default_factory=dict)
     poolings: Mapping[str, Pooling] = field(default_factory=dict)
-    trainings: Mapping[str, str] = field(default_factory=dict)
+    trainings: Mapping[str, Training] = field(default_factory=dict)
     presets: Path | None = None
     tables: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -179,6 +207,16 @@ def poolings() -> Mapping[str, Pooling]:
     """Return the poolings of all extensions by name."""
     return {
         name: pooling for extension in extensions() for name, pooling in extension.poolings.items()
+    }
+
+
+@cache
+def trainings() -> Mapping[str, Training]:
+    """Return the trainings of all extensions by name."""
+    return {
+        name: training
+        for extension in extensions()
+        for name, training in extension.trainings.items()
     }
 
 

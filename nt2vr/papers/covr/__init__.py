@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nt2vr.extension import Command, Extension
+from nt2vr.extension import Command, Extension, Measure, Training
 
 EXTENSION = Extension(
     name="covr",
@@ -10,7 +10,21 @@ EXTENSION = Extension(
     benchmarks={"covr": "nt2vr.papers.covr.kind:KIND"},
     composers={"fusion": "nt2vr.papers.covr.fusion:Fusion"},
     strategies={"fusion": "nt2vr.papers.covr.strategy:FUSION"},
-    trainings={"fusion": "nt2vr.papers.covr.training_kind:FUSION"},
+    settings={"picture plus text": "nt2vr.papers.covr.settings:PictureSettings"},
+    trainings={
+        "fusion": Training(
+            "nt2vr.papers.covr.training_kind:FUSION",
+            measures=(
+                Measure(
+                    "fusion/R@1",
+                    title="Fusion R@1",
+                    meaning="a picture and a text find their clip first, in %",
+                ),
+                Measure("fusion/R@5"),
+                Measure("fusion/R@10"),
+            ),
+        )
+    },
     api={
         "CovrData": "nt2vr.papers.covr.benchmark:CovrData",
         "evaluate_covr": "nt2vr.papers.covr.api:evaluate_covr",

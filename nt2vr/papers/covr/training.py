@@ -34,13 +34,14 @@ from nt2vr.papers.covr.datasets import CovrSet, load_covr
 from nt2vr.papers.covr.edits import Family, WishTable, ask_for, copies, training_families
 from nt2vr.papers.covr.fusion import FILE, Fusion, save_fusion
 from nt2vr.papers.covr.presentation import ALL, VIOLATIONS
+from nt2vr.papers.covr.settings import PREFIX, FusionSettings, fusion_settings
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable
 from nt2vr.search.references import Weights
 from nt2vr.settings import resolve_path
 from nt2vr.world import NAME
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.scenes import Scene
-from trainer.config import FusionSettings, TrainConfig
+from trainer.config import TrainConfig
 from trainer.data.clips import frame_cache
 from trainer.data.digests import Digests, digest
 from trainer.distributed import world_size
@@ -94,8 +95,7 @@ def load(
         The triplets, the queries, the name of the data with its size, and digests of a dataset's
         triplets.
     """
-    assert config.fusion_settings, "a fusion is trained"
-    deep = config.fusion_settings.blocks > 0
+    deep = fusion_settings(config).blocks > 0
     if config.dataset.is_world:
         validation = benchmark.embed_queries(
             benchmark.covr_world(cache, "validation"), encoder, progress, deep
@@ -139,8 +139,7 @@ def _digests(dataset: CovrSet, rows: Iterable[int], store: Cache) -> tuple[int, 
 def load_families(
     encoder: Encoder, config: TrainConfig, cache: Path, progress: Progress = silent
 ) -> FusionData:
-    settings = config.fusion_settings
-    assert settings, "a fusion is trained"
+    settings = fusion_settings(config)
     families = training_families(config.dataset.num_clips, config.run.seed)
     references, rng = [family.reference for family in families], random.Random(config.run.seed)
     pictures, clips, frames = _embedded_clips(
@@ -297,17 +296,16 @@ def train_run(
     run: RunFolder, config: TrainConfig, cache: Path, should_stop: ShouldStop, progress: Progress
 ) -> State:
     """Train the fusion that a config describes, to the end of the run, with a checkpoint per epoch."""
-    assert config.encoder.base_folder and config.fusion_settings, "guaranteed by the config"
+    assert config.encoder.base_folder, "guaranteed by the config"
     check_loggers(config)
     if world_size() > 1:
         raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
     encoder = read_checkpoint(config.encoder.base_folder, "auto")
     data, validation, name, digests = load(encoder, config, cache, stoppable(progress, should_stop))
-    count = groups_of(data, config.fusion_settings)[1]
+    settings = fusion_settings(config)
+    count = groups_of(data, settings)[1]
     if count < config.batches.batch_size:
-        what = {"targets": "distinct targets"}.get(
-            iterate := config.fusion_settings.iterate, iterate
-        )
+        what = {"targets": "distinct targets"}.get(settings.iterate, settings.iterate)
         raise ConfigError(
             f"{name} has {count} {what}, fewer than batch_size ({config.batches.batch_size}). Lower it."
         )
@@ -329,8 +327,7 @@ class FusionLearner(Steps):
 
     def __init__(self, config: TrainConfig, data: FusionData, weights: Weights) -> None:
         torch.manual_seed(config.run.seed)
-        assert config.fusion_settings, "a fusion is trained"
-        self.weights, self.settings, self._data = weights, config.fusion_settings, data
+        self.weights, self.settings, self._data = weights, fusion_settings(config), data
         sizes = self.settings.hidden, self.settings.blocks
         self._module = Fusion(data.clips.shape[1], weights.wanted, weights.unwanted, *sizes)
         super().__init__(
@@ -376,7 +373,7 @@ class FusionValidator:
         table = benchmark.summarise(
             self._validation.queries, benchmark.measure(vectors, self._validation)
         )[ALL]
-        return {f"fusion/{name}": table[name] for name in TRACKED if name in table}
+        return {f"{PREFIX}{name}": table[name] for name in TRACKED if name in table}
 
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
         learner, config = self._learner, self._learner.config

@@ -17,6 +17,7 @@ from nt2vr.models.composer import PictureQuery
 from nt2vr.papers.covr.benchmark import CovrQuery, EmbeddedQueries
 from nt2vr.papers.covr.datasets import CovrSample, CovrSet, load_covr
 from nt2vr.papers.covr.fusion import Fusion
+from nt2vr.papers.covr.settings import FusionSettings
 from nt2vr.papers.covr.training import (
     LOSSES,
     FusionData,
@@ -30,7 +31,7 @@ from nt2vr.papers.covr.training import (
 from nt2vr.search.references import Weights
 from tests.papers.covr.triplets import write_triplets
 from tests.tiny import write_tiny
-from trainer.config import FusionSettings, TrainConfig
+from trainer.config import TrainConfig
 
 DIM, FAMILIES, EDITS = 12, 40, 3
 WEIGHTS = Weights(wanted=1, unwanted=1)
