@@ -1,7 +1,8 @@
 """Queries by references (pictures, videos, clips) plus a text that says what should differ; see `models.composer`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,22 +78,16 @@ def take_away(vector: Vectors | None, away: Vectors) -> Vectors | None:
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of the combinations, chosen on validation data and stored in a model's card as its `composition`."""
+    """Weights of `parts`, chosen on validation data and stored in a model's card as its `composition`."""
 
-    sum: float = 0.5  # of the text in `weighted_sum`, 0 to 1
-    wanted: float = 1.6  # of the wanted part in `parts`; the picture has 1
-    unwanted: float = 1.2  # of the unwanted parts in `parts`
+    wanted: float = 1.6  # of the wanted part; the picture has 1
+    unwanted: float = 1.2  # of the unwanted parts
 
     @classmethod
-    def of(cls, composition: Mapping[str, float]) -> "Weights":
+    def of(cls, composition: Mapping[str, float]) -> Self:
         """Read the weights of a card; unknown names are ignored."""
         known = cls.__dataclass_fields__
         return cls(**{name: float(value) for name, value in composition.items() if name in known})
-
-
-def weighted_sum(query: PictureQuery, weights: Weights) -> Vectors:
-    """Average picture and sentence with weights: (1 - t) * picture + t * sentence, normalised."""
-    return unit((1 - weights.sum) * query.picture + weights.sum * query.sentence)
 
 
 def parts(query: PictureQuery, weights: Weights) -> Vectors:
@@ -100,22 +95,13 @@ def parts(query: PictureQuery, weights: Weights) -> Vectors:
     return unit(query.picture + weights.wanted * query.wanted - weights.unwanted * query.unwanted)
 
 
-COMBINATIONS: dict[str, Callable[[PictureQuery, Weights], Vectors]] = {
-    "picture": lambda query, _: query.picture,  # alone, a control
-    "text": lambda query, _: query.sentence,  # likewise
-    "sum": weighted_sum,
-    "parts": parts,
-}
-TRAINING_FREE = ("sum", "parts")
-
-
 def combine(
     name: str, query: PictureQuery, weights: Weights, composers: Mapping[str, Composer]
 ) -> Vectors:
-    """Return the vectors of queries by a combination, or by a composer, which is `parts` for a model without it."""
+    """Return the vectors of queries by a composer of this name, or by `parts` for a model without it."""
     if name in composers:
         return composers[name].compose(query)
-    return COMBINATIONS.get(name, parts)(query, weights)
+    return parts(query, weights)
 
 
 def reads_tokens(encoder: Encoder) -> bool:

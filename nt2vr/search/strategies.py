@@ -43,7 +43,7 @@ class Parts:
         None  # mean of the model's neutral texts, not normalised; None if it has none
     )
     combined: Callable[[str], Vector] | None = (
-        None  # picture and text by a named combination; None without a picture
+        None  # picture and text by `parts` or a named composer; None without a picture
     )
     away: Vector | None = (
         None  # the sum of unwanted references, see `merge_references`; None without them
@@ -184,7 +184,7 @@ def _excess(parts: Parts) -> Exclusion | None:
 
 
 def combining(name: str) -> Callable[[Parts], Vector | None]:
-    """Return what combines a picture with a text by a named combination; without a picture it is `plain`."""
+    """Return what combines a picture with a text, see `references.combine`; without a picture it is `plain`."""
     return lambda parts: plain(parts) if parts.combined is None else parts.combined(name)
 
 

@@ -30,13 +30,13 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.negation.generate.wordings import Modification
 from nt2vr.papers.covr import benchmark
 from nt2vr.papers.covr.benchmark import EmbeddedQueries
+from nt2vr.papers.covr.compositions import PARTS, CompositionWeights
 from nt2vr.papers.covr.datasets import CovrSet, load_covr
 from nt2vr.papers.covr.edits import Family, WishTable, ask_for, copies, training_families
 from nt2vr.papers.covr.fusion import FILE, Fusion, save_fusion
 from nt2vr.papers.covr.presentation import ALL, VIOLATIONS
 from nt2vr.papers.covr.settings import PREFIX, FusionSettings, fusion_settings
 from nt2vr.progress import Progress, ShouldStop, silent, stoppable
-from nt2vr.search.references import Weights
 from nt2vr.settings import resolve_path
 from nt2vr.world import NAME
 from nt2vr.world.drawn.clips import ClipFile
@@ -325,7 +325,7 @@ class FusionLearner(Steps):
     and its other edits. The config's `num_clips` is the number of groups that there are.
     """
 
-    def __init__(self, config: TrainConfig, data: FusionData, weights: Weights) -> None:
+    def __init__(self, config: TrainConfig, data: FusionData, weights: CompositionWeights) -> None:
         torch.manual_seed(config.run.seed)
         self.weights, self.settings, self._data = weights, fusion_settings(config), data
         sizes = self.settings.hidden, self.settings.blocks
@@ -365,9 +365,9 @@ class FusionValidator:
         self._data = data
         self._changes = tuple(changes)
         self.held_out = counted(len(validation.queries), "held-out query", "held-out queries")
-        self.controls = {f"parts/{name}": value for name, value in self.measure("parts").items()}
+        self.controls = {f"{PARTS}/{name}": value for name, value in self.measure(PARTS).items()}
 
-    def measure(self, system: str = "fusion") -> dict[str, float]:
+    def measure(self, system: str = Fusion.name) -> dict[str, float]:
         composers = {Fusion.name: self._learner.fusion}
         vectors = benchmark.vectors_of(self._validation, system, self._learner.weights, composers)
         table = benchmark.summarise(
@@ -399,7 +399,7 @@ class FusionValidator:
 def add_fusion(
     folder: Path,
     fusion: Fusion,
-    weights: Weights,
+    weights: CompositionWeights,
     settings: FusionSettings,
     metrics: Mapping[str, float],
     data: str,

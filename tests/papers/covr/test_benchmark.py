@@ -17,8 +17,8 @@ from nt2vr.papers.covr.benchmark import (
     summarise,
     vectors_of,
 )
+from nt2vr.papers.covr.compositions import CompositionWeights
 from nt2vr.papers.covr.presentation import ALL
-from nt2vr.search.references import Weights
 
 CLIPS = np.eye(4, dtype=np.float32)
 
@@ -102,10 +102,10 @@ def test_weights_are_chosen_by_recall() -> None:
         queries, PictureQuery(picture, wanted, wanted, unwanted), wanted, clips
     )
 
-    def recall(weights: Weights) -> float:
+    def recall(weights: CompositionWeights) -> float:
         return summarise(queries, measure(vectors_of(questions, "parts", weights), questions))[ALL][
             "R@1"
         ]
 
-    assert recall(Weights(wanted=0.2, unwanted=0)) == 0
+    assert recall(CompositionWeights(wanted=0.2, unwanted=0)) == 0
     assert recall(choose_weights(questions)) == 100

@@ -21,12 +21,13 @@ from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.papers.covr import benchmark
 from nt2vr.papers.covr.benchmark import covr_files, covr_world, embed_queries, vectors_of
+from nt2vr.papers.covr.compositions import CompositionWeights
 from nt2vr.papers.covr.datasets import load_covr
 from nt2vr.papers.covr.fusion import Fusion
 from nt2vr.presets import preset_files
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embed_query import embed_query
-from nt2vr.search.references import Reference, Weights
+from nt2vr.search.references import Reference
 from tests.papers.covr.triplets import write_triplets
 from tests.tiny import write_tiny
 from tests.training import run_training
@@ -172,7 +173,9 @@ def test_a_run_with_cross_attention_sees_tokens_and_frames_as_search_does(
         embedded = embed_queries(covr_files(dataset, decoder, cache), encoder)
         videos = tuple(Video(name, path) for name, path in dataset.media.items())
         gallery = embed_gallery(Gallery("val", videos), encoder, decoder, cache)
-    vectors = vectors_of(embedded, "fusion", Weights.of(card.composition), encoder.composers)
+    vectors = vectors_of(
+        embedded, "fusion", CompositionWeights.of(card.composition), encoder.composers
+    )
     for row, sample in enumerate(dataset.samples[:3]):
         query, reference = (
             understand(sample.text, load_tagger(), editing=True),

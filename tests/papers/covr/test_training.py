@@ -15,6 +15,7 @@ from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.composer import PictureQuery
 from nt2vr.papers.covr.benchmark import CovrQuery, EmbeddedQueries
+from nt2vr.papers.covr.compositions import CompositionWeights
 from nt2vr.papers.covr.datasets import CovrSample, CovrSet, load_covr
 from nt2vr.papers.covr.fusion import Fusion
 from nt2vr.papers.covr.settings import FusionSettings
@@ -28,13 +29,12 @@ from nt2vr.papers.covr.training import (
     load_families,
     triplets_of,
 )
-from nt2vr.search.references import Weights
 from tests.papers.covr.triplets import write_triplets
 from tests.tiny import write_tiny
 from trainer.config import TrainConfig
 
 DIM, FAMILIES, EDITS = 12, 40, 3
-WEIGHTS = Weights(wanted=1, unwanted=1)
+WEIGHTS = CompositionWeights(wanted=1, unwanted=1)
 # reference, target, reference's caption, target's caption; clips c and e show the same
 TRIPLETS = [
     ("a", "b", "a dog", "a cat"),
@@ -176,7 +176,8 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
     folder = tmp_path / "model"
     write_tiny(folder)
     fusion = Fusion(16, 2, 1).rounded()
-    add_fusion(folder, fusion, Weights(sum=0.4, wanted=2, unwanted=1), FusionSettings(), {}, "toys")
+    weights = CompositionWeights(sum=0.4, wanted=2, unwanted=1)
+    add_fusion(folder, fusion, weights, FusionSettings(), {}, "toys")
     card, encoder = read_card(folder), read_checkpoint(folder, verify=True)
     assert card.composition == {"sum": 0.4, "wanted": 2, "unwanted": 1}
     assert card.composers.entries["fusion"]["fingerprint"] == fusion.fingerprint
