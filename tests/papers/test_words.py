@@ -9,6 +9,7 @@ from tests.paths import ROOT
 
 WORDS = {  # of a paper -> what may not be said outside its folder
     "con_clip": r"con[-_ ]?clip|neg[-_]?clip|cc[-_]?neg|distractor|CLIP-con",
+    "covr": r"covr|(?<!js)fusion\b(?! import)|_fusion|triplet|\bcirr\b|fashion[-_]?iq|\bcirco\b",
     "sea": r"w2vv|unit_projected|words\.vectors|word_settings|ppmi",
     "vfc": r"vfc|verb[-_ ]?changes?\b|verb[-_]negatives|verb phrase loss|svo[-_ ]?probes|next[-_ ]?qa|kinetics",
 }
@@ -30,6 +31,10 @@ ALLOWED = {
     "nt2vr/evaluation/built_in.py": (
         "Foils are captions of a changed scene, in eight folds after CC-Neg",
     ),
+    "nt2vr/search/exclusion.py": (
+        "FOCUS = 0.1  # temperature of the weights of frames, as in CoVR",
+        "Source: Ventura et al.",
+    ),
     "nt2vr/evaluation/tasks.py": (
         "whose last part is looked up below the CSV's folder. As CoN-CLIP does",
         "Sources: ",
@@ -50,9 +55,13 @@ ALLOWED = {
         "The form that W2VV++, SEA and",
         'FORM = f"features as W2VV++ publishes them',
     ),
-    "trainer/losses/paper.py": ("Source: Wang et al.",),
+    "trainer/losses/paper.py": ("W2VV++ has the same.",),
     # packages
-    "pyproject.toml": ('"nt2vr.papers.con_clip"', '"nt2vr.papers.vfc"'),
+    "pyproject.toml": (
+        '"nt2vr.papers.con_clip"',
+        '"nt2vr.papers.covr"',
+        '"nt2vr.papers.vfc"',
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""CoVR: retrieval by a picture plus a text that says what should be different."""
+"""CoVR: retrieval by a picture plus a text that says what should be different. See README.md."""
 
 from pathlib import Path
 
