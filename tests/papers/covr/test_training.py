@@ -18,17 +18,10 @@ from nt2vr.papers.covr.benchmark import CovrQuery, EmbeddedQueries
 from nt2vr.papers.covr.compositions import CompositionWeights
 from nt2vr.papers.covr.datasets import CovrSample, CovrSet, load_covr
 from nt2vr.papers.covr.fusion import Fusion
+from nt2vr.papers.covr.losses import LOSSES, hn_nce
 from nt2vr.papers.covr.settings import FusionSettings
-from nt2vr.papers.covr.training import (
-    LOSSES,
-    FusionData,
-    FusionLearner,
-    add_fusion,
-    batches,
-    hn_nce,
-    load_families,
-    triplets_of,
-)
+from nt2vr.papers.covr.training import FusionLearner, add_fusion
+from nt2vr.papers.covr.training_data import FusionData, batches, load_families, triplets_of
 from tests.papers.covr.triplets import write_triplets
 from tests.tiny import write_tiny
 from trainer.config import TrainConfig
