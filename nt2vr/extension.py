@@ -105,6 +105,9 @@ class Extension:
             and a text, see `nt2vr.models.composer.Composer`. Its name is the key of its entry on a
             card, and the name of its file in a checkpoint folder. A strategy that names it searches
             by it.
+        video_inputs: reference to the class of each input that a model may read of a dataset's
+            videos instead of frames, see `nt2vr.datasets.video_inputs.VideoInput`. Its name is the
+            key of its setting, empty for frames, in a config, and its key on a card.
         poolings: poolings of a video's frames, by their names in configs and on cards.
         trainings: trainings of something else than towers, by the values of the setting `train` that
             choose them.
@@ -130,6 +133,7 @@ class Extension:
     settings: Mapping[str, str] = field(default_factory=dict)
     text_sides: Mapping[str, str] = field(default_factory=dict)
     composers: Mapping[str, str] = field(default_factory=dict)
+    video_inputs: Mapping[str, str] = field(default_factory=dict)
     poolings: Mapping[str, Pooling] = field(default_factory=dict)
     trainings: Mapping[str, Training] = field(default_factory=dict)
     presets: Path | None = None
@@ -195,11 +199,19 @@ def text_sides() -> Mapping[str, str]:
 @cache
 def composers() -> Mapping[str, str]:
     """Return the references of all composers by name."""
-    return {
-        name: reference
-        for extension in extensions()
-        for name, reference in extension.composers.items()
-    }
+    references: dict[str, str] = {}
+    for extension in extensions():
+        references.update(extension.composers)
+    return references
+
+
+@cache
+def video_inputs() -> Mapping[str, str]:
+    """Return the references of all inputs of videos by name."""
+    references: dict[str, str] = {}
+    for extension in extensions():
+        references.update(extension.video_inputs)
+    return references
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Embeddings of a benchmark's videos under a model, from their files or from features."""
+"""Embeddings of a benchmark's videos under a model, from their files or from another input."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.datasets.features import Features
+from nt2vr.datasets.video_inputs import VideoVectors
 from nt2vr.errors import DatasetError, MediaError, quoted
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
+from nt2vr.models.capabilities import VideoInputName
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.search.embed_clips import embed_gallery
@@ -90,28 +91,45 @@ def embed_files(
     return embed
 
 
-def embed_features(
-    videos: Sequence[Video], known: Mapping[str, Features], otherwise: Embed
+def embed_vectors(
+    videos: Sequence[Video],
+    vectors: Mapping[VideoInputName, VideoVectors],
+    embed_frames: Embed,
 ) -> Embed:
-    """Return a function that projects features, or zeros, under models that read them; others embed `otherwise`."""
+    """Return a function that embeds the videos under a model of any of the inputs, or of frames.
+
+    Videos that have no vector in the model's input have embeddings of zeros.
+    """
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
-        if not encoder.capabilities.reads_features:
-            return otherwise(encoder, progress)
-        features = known[encoder.card.visual.features]
-        width = encoder.stored_shape[-1]
-        if features.size != width:
-            raise DatasetError(
-                f"{encoder.name} was trained on features {quoted(features.name)} of {width} numbers, but here they "
-                f"have {features.size}. Name a dataset with the same features."
-            )
-        there = [row for row, video in enumerate(videos) if video.video_id in features.of_video]
+        input_name = encoder.capabilities.video_input
+        if input_name is None:
+            return embed_frames(encoder, progress)
+        of_input = vectors[input_name]
+        _check_width(encoder, of_input)
+
+        rows = []
+        inputs = []
+        for row, video in enumerate(videos):
+            if video.video_id in of_input.of_video:
+                rows.append(row)
+                inputs.append(of_input.of_video[video.video_id])
         embeddings = np.zeros((len(videos), encoder.embed_dim), np.float32)
-        rows = np.stack([features.of_video[videos[row].video_id] for row in there])
-        embeddings[there] = encoder.pool(rows[:, None])
+        embeddings[rows] = encoder.pool(np.stack(inputs)[:, None])
         return EmbeddedVideos(embeddings)
 
     return embed
+
+
+def _check_width(encoder: Encoder, vectors: VideoVectors) -> None:
+    """Refuse vectors of another length than those that the model was trained on."""
+    width = encoder.stored_shape[-1]
+    if vectors.width != width:
+        kind, name = vectors.name
+        raise DatasetError(
+            f"{encoder.name} was trained on {kind} {quoted(name)} of {width} numbers, but here they "
+            f"have {vectors.width}. Name a dataset with the same {kind}."
+        )
 
 
 def content_of(videos: Sequence[Video], cache: Cache, progress: Progress = silent) -> str:

@@ -8,7 +8,7 @@ counts as absent.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import blake2b
@@ -19,8 +19,8 @@ from typing import Any, Literal
 import numpy as np
 
 from nt2vr.datasets.base import Dataset, Split
-from nt2vr.datasets.features import read_features
 from nt2vr.datasets.load import kind_and_path, load_dataset
+from nt2vr.datasets.video_inputs import VideoVectors, read_vectors
 from nt2vr.errors import ConfigError, DatasetError, did_you_mean, quoted
 from nt2vr.evaluation.built_in import (
     NUM_CLIPS,
@@ -29,15 +29,17 @@ from nt2vr.evaluation.built_in import (
     shown_benchmark,
     world_benchmark,
 )
-from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_features, embed_files
+from nt2vr.evaluation.class_tasks import class_benchmark
+from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_files, embed_vectors
 from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, cue_of, renumbered, row_array
-from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
+from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import load_gallery
+from nt2vr.media.gallery import Video, load_gallery
 from nt2vr.media.store import Cache
+from nt2vr.models.capabilities import VideoInputName
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.generate.absences import AbsenceQuery
 from nt2vr.negation.generate.build import (
@@ -60,7 +62,8 @@ WORLDS: Mapping[str, Callable[..., TextBenchmark]] = {
     WORLD: world_benchmark,
     CLASSES + WORLD: shown_benchmark,
 }
-FRAMES = frozenset({""})  # what models read that read no features
+Inputs = frozenset[VideoInputName | None]  # that models read; None for frames
+FRAMES: Inputs = frozenset({None})
 KINDS = ("original", "negated", "composed")
 LOST = {  # why queries are left out
     "original": "have no text, or their video is not here",
@@ -106,7 +109,7 @@ class Data:
         return self.name.startswith(CLASSES) or (self.is_path and is_task(expanded(self.name)))
 
 
-def _check(data: Data, features: Sequence[str]) -> None:
+def _check(data: Data, video_inputs: Sequence[VideoInputName]) -> None:
     name, has_classes = quoted(data.name), data.has_classes
     if data.prompts and (data.name in WORLDS or not has_classes):
         raise ConfigError(
@@ -114,9 +117,10 @@ def _check(data: Data, features: Sequence[str]) -> None:
         )
     if data.split not in ("", "test", "all") and not data.is_path:
         raise ConfigError(f"{name} has no splits. Leave out the split.")
-    if features and (has_classes or not data.is_path):
+    if video_inputs and (has_classes or not data.is_path):
+        kind, input_name = video_inputs[0]
         raise ConfigError(
-            f"{name} has no features {quoted(features[0])}, which a model reads instead of frames. Choose a "
+            f"{name} has no {kind} {quoted(input_name)}, which a model reads instead of frames. Choose a "
             "captioned dataset that has them, or other models."
         )
 
@@ -128,15 +132,15 @@ def load_benchmark(
     cache: Cache,
     progress: Progress,
     libraries: Libraries | None = None,
-    reads: Set[str] = FRAMES,
+    inputs: Inputs = FRAMES,
 ) -> TextBenchmark:
     """Load a benchmark, without loading models or decoding videos; an Nt2vrError says what cannot be used.
 
     The folder is a cache for clips of the built-in world and for generated queries. The models to
-    come have `reads` as `features` on their cards; if all read some, videos need no files.
+    come read `inputs`; if none reads frames, videos need no files.
     """
     name, path = data.name, data.name.partition(":")[2]
-    _check(data, sorted(reads - FRAMES))
+    _check(data, _other_than_frames(inputs))
     if build := WORLDS.get(name):
         return build(folder, data.clips, data.seed, progress=progress)
     if name == GALLERY:
@@ -150,7 +154,7 @@ def load_benchmark(
         return words_benchmark(
             Path(path).stem, read_words(path, data.split, progress), data.seed, folder, progress
         )
-    places = folder, decoder, cache, progress, reads
+    places = folder, decoder, cache, progress, inputs
     if libraries is not None and name.startswith(LIBRARY):
         library = libraries.find(path)
         videos = tuple(
@@ -177,11 +181,15 @@ def load_benchmark(
     dataset = load_dataset(
         name,
         data.split or "test",
-        with_files=bool(reads & FRAMES),
+        with_files=None in inputs,
         progress=progress,
         or_validation=not data.split,
     )
     return _dataset_benchmark(data, dataset, *places)
+
+
+def _other_than_frames(inputs: Inputs) -> list[VideoInputName]:
+    return sorted(video_input for video_input in inputs if video_input is not None)
 
 
 def _dataset_benchmark(
@@ -191,24 +199,24 @@ def _dataset_benchmark(
     decoder: Decoder,
     cache: Cache,
     progress: Progress,
-    reads: Set[str],
+    inputs: Inputs,
     key: str = "",
 ) -> TextBenchmark:
     """Build a benchmark over a dataset's videos; queries without a relevant video are left out, and counted."""
-    has_files, videos, remarks = bool(reads & FRAMES), dataset.videos, [*dataset.remarks]
-    ids = [video.video_id for video in videos]
-    features = {name: read_features(data.name, name, ids) for name in sorted(reads - FRAMES)}
-    there = tuple(
-        video
-        for video in videos
-        if all(video.video_id in each.of_video for each in features.values())
-    )
-    if missing := len(ids) - len(there):
-        ranked = "ranked last by models that read them" if has_files else "left out"
+    has_files = None in inputs
+    videos = dataset.videos
+    remarks = list(dataset.remarks)
+    vectors = _read_inputs(data, videos, inputs)
+    videos_with_vectors = _with_vectors(videos, vectors)
+    num_missing = len(videos) - len(videos_with_vectors)
+    if num_missing:
+        names = ", ".join(f"{kind} {name}" for kind, name in vectors)
+        treatment = "ranked last by models that read them" if has_files else "left out"
         remarks.append(
-            f"{missing} of {len(ids)} videos have no features {', '.join(features)}; they are {ranked}."
+            f"{num_missing} of {len(videos)} videos have no {names}; they are {treatment}."
         )
-        videos = videos if has_files else there
+    if not has_files:
+        videos = videos_with_vectors
     captions = {video.video_id: video.captions for video in videos}
     if data.queries:
         sets = QuerySets.read(expanded(data.queries))
@@ -225,10 +233,10 @@ def _dataset_benchmark(
     source: dict[str, Any] = {"data": dataset.name, "split": dataset.split}
     if has_files:
         source["content"] = content_of(videos, cache, progress)
-    if features:
-        source["features"] = {name: each.digest for name, each in sorted(features.items())}
+    for name, of_input in vectors.items():
+        source.setdefault(name.kind, {})[name.name] = of_input.digest
     source["remarks"] = [*remarks, *lost]
-    embed = embed_features(videos, features, embed_files(videos, decoder, cache, key))
+    embed = embed_vectors(videos, vectors, embed_files(videos, decoder, cache, key))
     return TextBenchmark(
         name=dataset.name,
         video_ids=tuple(captions),
@@ -239,6 +247,25 @@ def _dataset_benchmark(
         videos=tuple(videos) if has_files else (),
         gaps=tuple(gaps),
     )
+
+
+def _read_inputs(
+    data: Data, videos: Sequence[Video], inputs: Inputs
+) -> dict[VideoInputName, VideoVectors]:
+    video_ids = [video.video_id for video in videos]
+    vectors = {}
+    for name in _other_than_frames(inputs):
+        vectors[name] = read_vectors(name, data.name, video_ids)
+    return vectors
+
+
+def _with_vectors(
+    videos: Sequence[Video], vectors: Mapping[VideoInputName, VideoVectors]
+) -> tuple[Video, ...]:
+    """Return the videos that have a vector in each input."""
+    for of_input in vectors.values():
+        videos = [video for video in videos if video.video_id in of_input.of_video]
+    return tuple(videos)
 
 
 def judged_queries(
