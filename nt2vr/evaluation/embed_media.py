@@ -19,19 +19,22 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.search.embed_clips import embed_gallery
 
-NAMED = 20  # unreadable videos in a remark
+# Unreadable videos that a remark names.
+MAX_NAMES = 20
 Vectors = NDArray[np.float32]  # (N, D)
 
 
 class EmbeddedVideos(NamedTuple):
-    """A benchmark's videos under a model."""
+    """A benchmark's videos under a model.
 
-    # (V, D), or those of their frames (V, F, D) if the model's pooling is query-scored; zeros for
-    # unreadable files
+    Attributes:
+        vectors: (V, D), or those of their frames (V, F, D) if the model's pooling is query-scored;
+            zeros for unreadable files.
+        unreadable: why the files of some videos cannot be read, by id.
+    """
+
     vectors: Vectors
-    unreadable: Mapping[str, str] = MappingProxyType(
-        {}
-    )  # ids of videos whose files cannot be read, with the reasons
+    unreadable: Mapping[str, str] = MappingProxyType({})
 
 
 Embed = Callable[[Encoder, Progress], EmbeddedVideos]
@@ -40,12 +43,14 @@ Embed = Callable[[Encoder, Progress], EmbeddedVideos]
 def unreadable_remark(
     unreadable: Mapping[str, str], num_videos: int, num_lost: int, num_queries: int
 ) -> str:
-    """Name files that cannot be read, with the reasons, and count the queries that are left out with them."""
+    """Name files that cannot be read, with the reasons, and count the queries that go with them."""
     named = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in unreadable.items()]
-    more = f", and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
+    names = ", ".join(named[:MAX_NAMES])
+    if len(named) > MAX_NAMES:
+        names += f", and {len(named) - MAX_NAMES:,} more"
     return (
-        f"{len(named):,} of {num_videos:,} videos cannot be read: {', '.join(named[:NAMED])}{more}. They are left "
-        f"out, and {num_lost:,} of {num_queries:,} queries with them."
+        f"{len(named):,} of {num_videos:,} videos cannot be read: {names}. They are left out, and "
+        f"{num_lost:,} of {num_queries:,} queries with them."
     )
 
 
@@ -65,7 +70,7 @@ def embed_files(
         key: that of the gallery.
         of_frames: embed all frames, (V, F, D), whatever the model's pooling.
     """
-    rows = {video.video_id: row for row, video in enumerate(videos)}
+    row_of = {video.video_id: row for row, video in enumerate(videos)}
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
         def report(done: int, total: int, doing: str) -> None:
@@ -78,11 +83,12 @@ def embed_files(
             raise DatasetError(
                 f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}"
             )
-        found = embedded.embeddings
+        readable = embedded.embeddings
         if of_frames or encoder.capabilities.weighs_frames:
-            found = embedded.all_frames[embedded.places]
-        embeddings = np.zeros((len(videos), *found.shape[1:]), np.float32)
-        embeddings[[rows[video.video_id] for video in embedded.gallery.videos]] = found
+            readable = embedded.all_frames[embedded.places]
+        readable_rows = [row_of[video.video_id] for video in embedded.gallery.videos]
+        embeddings = np.zeros((len(videos), *readable.shape[1:]), np.float32)
+        embeddings[readable_rows] = readable
         unreadable: dict[str, str] = {}
         for video_id, reason in embedded.skipped:
             unreadable.setdefault(video_id, reason)
