@@ -13,6 +13,7 @@ from nt2vr.media.gallery import Gallery
 from nt2vr.models.card import MAX_HEAD
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.composer import Composer, PictureQuery, read_composers
+from nt2vr.models.difference import export_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.papers.covr.fusion import FILE, Fusion, save_fusion
 from nt2vr.search.embedded_gallery import EmbeddedGallery
@@ -202,3 +203,13 @@ def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
 def test_the_examples_with_a_picture_compare_the_shipped_fusion() -> None:
     systems = picture_systems(Catalog([ASSETS / "models"]))
     assert systems == ["CLIP", "CLIP fusion", "CLIP parts"]
+
+
+def test_an_exported_model_keeps_its_fusion(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    write_tiny(folder)
+    save_fusion(folder, some_fusion())
+    export_checkpoint(folder, tmp_path / "exported")
+    fusion = read_composers(tmp_path / "exported", DIM)["fusion"]
+    assert isinstance(fusion, Fusion)
+    assert fusion.fingerprint == some_fusion().fingerprint
