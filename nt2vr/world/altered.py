@@ -7,7 +7,7 @@ from operator import attrgetter
 from random import Random
 
 from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.world.claims import Act, Claim, Who, shown_in
+from nt2vr.world.claims import Act, Claim, SubjectClaim, shown_in
 from nt2vr.world.drawn.motions import MOTIONS
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
 from nt2vr.world.things import ACTING, deeds, deeds_at, places, things
@@ -147,7 +147,7 @@ def shown_classes() -> Mapping[str, Sequence[tuple[str, str, Claim]]]:
             (
                 f"there is {noun.with_article()}",
                 f"there is no {noun.word}",
-                Claim((Who(meanings()[noun.word]),)),
+                Claim((SubjectClaim(meanings()[noun.word]),)),
             )
             for thing in things().values()
             for noun in thing.nouns[:1]
@@ -157,7 +157,7 @@ def shown_classes() -> Mapping[str, Sequence[tuple[str, str, Claim]]]:
             (
                 f"somebody is {doing}",
                 f"nobody is {doing}",
-                Claim((Who(acts=(Act(frozenset((kind.verb,))),)),)),
+                Claim((SubjectClaim(acts=(Act(frozenset((kind.verb,))),)),)),
             )
             for kind in deeds().values()
             for doing in (inflect_phrase(kind.phrases[0], "VBG"),)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal
 
-from nt2vr.world.claims import Act, Claim, Order, Who
+from nt2vr.world.claims import Act, Claim, Order, SubjectClaim
 from nt2vr.world.lexicon import DAY, NIGHT, PARTS
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
 from nt2vr.world.things import places
@@ -46,14 +46,14 @@ class SceneCaption:
     text: str
     claim: Claim
     pieces: tuple[str, ...] = ()
-    # those that can be denied, each with its piece, and `Who` and act of the claim
+    # those that can be denied, each with its piece, and `SubjectClaim` and act of the claim
     verbs: tuple[tuple[int, Verb, tuple[int, int]], ...] = ()
     with_things: tuple[
         tuple[int, str, tuple[int, int]], ...
     ] = ()  # likewise the words for what is worn or held
     behind: tuple[
         tuple[int, Phrase, int], ...
-    ] = ()  # what is in the background, with its piece and `Who`
+    ] = ()  # what is in the background, with its piece and `SubjectClaim`
 
 
 def joined(pieces: Sequence[str]) -> str:
@@ -67,7 +67,7 @@ class _Writer:
         self.scene, self.rng = scene, rng
         self.full = rng.random() < FULL_SHARE
         self.pieces: list[str] = []
-        self.whos: list[Who] = []
+        self.subjects: list[SubjectClaim] = []
         self.orders: list[Order] = []
         self.mains: list[
             tuple[Deed, tuple[int, int]]
@@ -82,8 +82,8 @@ class _Writer:
 
     def claim_act(self, who: int, act: Act) -> tuple[int, int]:
         """Add an act to a claim; return where it is."""
-        self.whos[who] = replace(self.whos[who], acts=(*self.whos[who].acts, act))
-        return who, len(self.whos[who].acts) - 1
+        self.subjects[who] = replace(self.subjects[who], acts=(*self.subjects[who].acts, act))
+        return who, len(self.subjects[who].acts) - 1
 
     def actor(self, figure: Figure, others: list[Figure]) -> None:
         """Write what an actor does, perhaps together with one of the others, which is taken off the list then."""
@@ -105,7 +105,7 @@ class _Writer:
         self.written.append(figure)
 
     def clause(self, figure: Figure, named: bool) -> None:
-        who, main = len(self.whos), main_deeds(figure)
+        who, main = len(self.subjects), main_deeds(figure)
         if len(main) > 1 and not self.says(0.5):
             main = [self.rng.choice(main)]
         layers = {deed.kind.layer: deed for deed in figure.deeds}
@@ -135,10 +135,10 @@ class _Writer:
         doers = main[0].doers if len(main) == 1 and figure.kind.role == "person" else ()
         if doers and rng.random() < DOER_SHARE:
             phrase, main = name_doer(figure, main[0].verb, *rng.choice(doers), adjective), []
-        self.whos.append(phrase.who)
+        self.subjects.append(phrase.who)
         self.pieces.append(phrase.text)
         if mood and adjective:
-            self.claim_act(len(self.whos) - 1, Act(frozenset((mood.verb,))))
+            self.claim_act(len(self.subjects) - 1, Act(frozenset((mood.verb,))))
             mood = None
         return phrase, main, mood
 
@@ -174,11 +174,11 @@ class _Writer:
             "start" if deed.end <= 0.5 else "end" if deed.start >= 0.5 else ""
         )
         if part and self.rng.random() < PART_SHARE:
-            who = self.whos[act[0]]
+            who = self.subjects[act[0]]
             acts = (
                 replace(each, part=part) if i == act[1] else each for i, each in enumerate(who.acts)
             )
-            self.whos[act[0]] = replace(who, acts=tuple(acts))
+            self.subjects[act[0]] = replace(who, acts=tuple(acts))
             self.pieces += [verb.text, self.rng.choice(PARTS[part])]
         else:
             self.verbs.append((len(self.pieces), verb, act))
@@ -201,16 +201,16 @@ class _Writer:
 
     def together(self, one: Figure, other: Figure) -> None:
         """Write that two do the same: "a man and a woman are dancing", "two people are dancing"."""
-        deed, who = main_deeds(one)[0], len(self.whos)
+        deed, who = main_deeds(one)[0], len(self.subjects)
         if self.rng.random() < TWO_PEOPLE_SHARE:
             self.pieces.append("two people")
-            self.whos.append(Who(persons(), least=2, most=2))
+            self.subjects.append(SubjectClaim(persons(), least=2, most=2))
         else:
             phrases = [draw_phrase(figure, self.rng, DETAIL) for figure in (one, other)]
             self.pieces.append(" and ".join(phrase.text for phrase in phrases))
-            self.whos += [phrase.who for phrase in phrases]
+            self.subjects += [phrase.who for phrase in phrases]
         words, act = draw_deed(deed, self.scene.figures, self.rng)
-        acts = [self.claim_act(number, act) for number in range(who, len(self.whos))]
+        acts = [self.claim_act(number, act) for number in range(who, len(self.subjects))]
         self.pieces.append(conjugate(words, self.rng.choice(FORMS), plural=True))
         self.mains.append((deed, acts[0]))
 
@@ -234,8 +234,8 @@ class _Writer:
         phrase = draw_phrase(figure, self.rng, FULL_DETAIL if self.full else DETAIL)
         template = self.rng.choice(IN_SKY if figure.kind.role == "sky" else BESIDE)
         if template == BEHIND:
-            self.behind.append((len(self.pieces), phrase, len(self.whos)))
-        self.whos.append(phrase.who)
+            self.behind.append((len(self.pieces), phrase, len(self.subjects)))
+        self.subjects.append(phrase.who)
         self.pieces.append(template.format(phrase.text, is_="are" if phrase.plural else "is"))
 
     def where(self) -> tuple[list[str], Claim]:
@@ -250,10 +250,10 @@ class _Writer:
     def finish(self) -> SceneCaption:
         """Add place and time of day, and say what can be denied."""
         where, claim = self.where()
-        claim = replace(claim, whos=tuple(self.whos), orders=tuple(self.orders))
+        claim = replace(claim, subjects=tuple(self.subjects), orders=tuple(self.orders))
         pieces = [*self.pieces, *where]
         if not self.mains and self.rng.random() < THERE_SHARE:
-            pieces[0] = f"there {'are' if self.whos[0].least > 1 else 'is'} {pieces[0]}"
+            pieces[0] = f"there {'are' if self.subjects[0].least > 1 else 'is'} {pieces[0]}"
         if where and self.rng.random() < FIRST_SHARE:
             pieces = [f"{' '.join(where)}, {self.pieces[0]}", *self.pieces[1:], ""]
         said = tuple(self.verbs), tuple(self.with_things), tuple(self.behind)

@@ -45,7 +45,7 @@ def _among(name: str, names: Names) -> bool:
 
 
 @dataclass(frozen=True)
-class Who:
+class SubjectClaim:
     """Somebody or something as described in a sentence: `least` to `most` of them; what is empty is left open."""
 
     names: Names = frozenset()
@@ -78,13 +78,13 @@ class Who:
                 yield frozenset(chosen)
 
 
-def _has_colour(thing: int | str | None, colour: str, wanted: "Act | Who") -> bool:
+def _has_colour(thing: int | str | None, colour: str, wanted: "Act | SubjectClaim") -> bool:
     """Return whether a thing has the colour described: the one it was given, or else the one it always has."""
     return not wanted.colour or (colour == wanted.colour if colour else thing in wanted.looks)
 
 
 class Order(NamedTuple):
-    """Relation in time of two acts, each the number of a `Who` and of its act."""
+    """Relation in time of two acts, each the number of a `SubjectClaim` and of its act."""
 
     first: tuple[int, int]
     second: tuple[int, int]
@@ -98,7 +98,7 @@ class Claim:
     A vague claim holds wherever the sentence is true, and possibly for other scenes.
     """
 
-    whos: tuple[Who, ...] = ()
+    subjects: tuple[SubjectClaim, ...] = ()
     places: Names = frozenset()
     night: bool | None = None
     orders: tuple[Order, ...] = ()
@@ -112,7 +112,7 @@ class Claim:
         ):
             return False
         seen, choices = seen_in(scene), []
-        for who in self.whos:
+        for who in self.subjects:
             choices.append(list(who.found(seen, scene.figures)))
             if not choices[-1]:
                 return False
@@ -130,7 +130,7 @@ class Claim:
                 deed
                 for n in chosen[who]
                 for deed in seen[n].doings
-                if self.whos[who].acts[act].fits(deed, scene.figures)
+                if self.subjects[who].acts[act].fits(deed, scene.figures)
             ]
             for who, act in (order.first, order.second)
         )
@@ -209,8 +209,11 @@ class SceneTable:
 
     def _holding(self, claim: Claim) -> SceneMask:
         """Mask of the scenes for which the claim holds: (N,), read-only."""
-        needed = [(self._places, claim.places), *((self._things, who.names) for who in claim.whos)]
-        for act in (act for who in claim.whos for act in who.acts):
+        needed = [
+            (self._places, claim.places),
+            *((self._things, who.names) for who in claim.subjects),
+        ]
+        for act in (act for who in claim.subjects for act in who.acts):
             needed += [
                 (self._deeds, act.verbs),
                 (self._things, act.objects),
@@ -229,9 +232,13 @@ class SceneTable:
 
 def _is_plain(claim: Claim) -> bool:
     """Return whether the index alone decides: at most a place, and one thing or one verb."""
-    if claim.night is not None or len(claim.whos) > 1:
+    if claim.night is not None or len(claim.subjects) > 1:
         return False
     return all(
-        who in (Who(who.names), *(Who(acts=(Act(act.verbs),)) for act in who.acts[:1]))
-        for who in claim.whos
+        who
+        in (
+            SubjectClaim(who.names),
+            *(SubjectClaim(acts=(Act(act.verbs),)) for act in who.acts[:1]),
+        )
+        for who in claim.subjects
     )

@@ -47,7 +47,7 @@ def _unwanted_in(query: Query, scene: Scene) -> Iterator[tuple[int, str, float, 
         part.claim for part in read_query(query).unwanted if part.claim and part.shown_in(scene)
     ]
     for (number, figure), who in product(
-        enumerate(scene.figures), (who for claim in claims for who in claim.whos)
+        enumerate(scene.figures), (who for claim in claims for who in claim.subjects)
     ):
         if who.fits(figure, scene.figures):
             acts = [

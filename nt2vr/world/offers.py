@@ -165,7 +165,7 @@ def _named(words: Sequence[str], kind: str) -> Names:
 
 def _excludes(claim: Claim, verbs: Names) -> bool:
     """Return whether an exclusion takes all that is wanted: "dances, no dancing"."""
-    return bool(verbs) and any(verbs <= act.verbs for who in claim.whos for act in who.acts)
+    return bool(verbs) and any(verbs <= act.verbs for who in claim.subjects for act in who.acts)
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.negation.parse.wordlists import listed
-from nt2vr.world.claims import MANY, Act, Claim, Order, Who
+from nt2vr.world.claims import MANY, Act, Claim, Order, SubjectClaim
 from nt2vr.world.lexicon import (
     PARTS,
     TOGETHER,
@@ -38,7 +38,7 @@ _SUBJECTS = frozenset(
 )
 
 
-def _may_be(names: Names, adjectives: Who) -> bool:
+def _may_be(names: Names, adjectives: SubjectClaim) -> bool:
     """Return whether one of some things can be as adjectives say; the colour of a skin or of many cannot be told."""
     able = names.intersection(*(deeds()[verb].who for act in adjectives.acts for verb in act.verbs))
     some = [things()[name] for name in names] if adjectives.colour else []
@@ -62,7 +62,7 @@ def may_do(names: Names, act: Act) -> bool:
     return not act.verbs or any(names & deeds()[verb].who for verb in act.verbs)
 
 
-def _is_stopping(who: Who) -> bool:
+def _is_stopping(who: SubjectClaim) -> bool:
     """Return whether a person starts or stops: what does "a woman stops" stop?"""
     return bool(who.names & persons()) and any(
         act.verbs and act.verbs <= {"start", "stop"} for act in who.acts
@@ -76,11 +76,11 @@ class _Reader:
         self.vague = vague  # what was read is seen wherever the phrase is true, but not only there
         self._behind = behind  # "with a crown in the background" is not worn
         self._place = ""  # preposition of the next noun
-        self._whos: list[Who] = []
+        self._whos: list[SubjectClaim] = []
         self._places: Names = frozenset()
         self._night: bool | None = None
         self._orders: list[Order] = []
-        self._next = Who()  # adjectives of the next noun
+        self._next = SubjectClaim()  # adjectives of the next noun
         self._object: Literal["", "may", "must"] = ""  # follow
         self._moody = False  # after "smiling", which may belong to the next noun
         self._joint = ""  # relation in time of the last verb to the next one
@@ -91,9 +91,9 @@ class _Reader:
         self._passive = False  # after "a ball is thrown", until "by a boy"
 
     @property
-    def _who(self) -> Who:
+    def _who(self) -> SubjectClaim:
         """The last one; nobody at first."""
-        return self._whos[-1] if self._whos else Who()
+        return self._whos[-1] if self._whos else SubjectClaim()
 
     @property
     def _worn(self) -> bool:
@@ -106,7 +106,9 @@ class _Reader:
         if self._next.colour:
             self._read_shirt()
         self._predicate()
-        is_open = self._either or self._next != Who() or self._object == "must" or self._joint
+        is_open = (
+            self._either or self._next != SubjectClaim() or self._object == "must" or self._joint
+        )
         claim = Claim(tuple(self._whos), self._places, self._night, tuple(self._orders))
         if is_open or claim == Claim() or any(map(_is_stopping, self._whos)):
             return None
@@ -166,10 +168,10 @@ class _Reader:
 
     def _read_or(self, _meaning: Meaning) -> bool:
         self._either = True
-        return self._next == Who() and not self._object
+        return self._next == SubjectClaim() and not self._object
 
     def _read_verb(self, meaning: Meaning) -> bool:
-        self._whos = self._whos or [Who()]
+        self._whos = self._whos or [SubjectClaim()]
         self._whos[-1] = replace(self._who, acts=(*self._who.acts, Act(meaning.names)))
         self._object = "" if not meaning.takes_object else "may" if meaning.alone else "must"
         self._relate()
@@ -203,7 +205,7 @@ class _Reader:
     def _read_noun(self, meaning: Meaning) -> bool:
         if self._either:
             return self._instead(meaning)
-        adjectives, self._next = self._next, Who()
+        adjectives, self._next = self._next, SubjectClaim()
         is_agent, self._passive = self._passive, False
         if not self._may_follow(meaning.names, is_agent) or not _may_be(meaning.names, adjectives):
             return False
@@ -225,7 +227,7 @@ class _Reader:
             return False  # "eaten by a girl, but not | by a boy"
         return not (self._moody and self._who.names)  # "a man sings and a smiling | girl"
 
-    def _named(self, meaning: Meaning, adjectives: Who, is_agent: bool) -> bool:
+    def _named(self, meaning: Meaning, adjectives: SubjectClaim, is_agent: bool) -> bool:
         """Add somebody, or name the one whose deed was read: "a smiling | girl", "a ball thrown by a | girl"."""
         self._aside = self._after == "with" and bool(
             self._whos
@@ -242,7 +244,7 @@ class _Reader:
         self._whos.append(replace(who, most=TOGETHER) if meaning.least > 1 else who)
         return True
 
-    def _placed(self, meaning: Meaning, adjectives: Who) -> bool:
+    def _placed(self, meaning: Meaning, adjectives: SubjectClaim) -> bool:
         """Read what somebody is on or in: a horse that is ridden, a car that is driven, or where nobody can tell."""
         who, place, self._object = self._who, self._place, ""
         if place == "of":  # "a statue of | a man"
@@ -250,7 +252,10 @@ class _Reader:
             return True
         rests = bool(who.acts) and who.acts[-1].verbs <= {"sit", "stand", "sit on"}
         acts = who.acts[:-1] if rests else who.acts
-        is_plain = replace(adjectives, colour="", looks=frozenset()) == Who() and meaning.least == 1
+        is_plain = (
+            replace(adjectives, colour="", looks=frozenset()) == SubjectClaim()
+            and meaning.least == 1
+        )
         is_free = is_plain and not self._orders and all(act.verbs <= {"wear"} for act in acts)
         able = [verb for verb in _PLACED.get(place, ()) if deeds()[verb].objects & meaning.names]
         able = [verb for verb in able if not who.names or who.names & deeds()[verb].who]
@@ -267,7 +272,7 @@ class _Reader:
         self._relate()
         return True
 
-    def _done_to(self, meaning: Meaning, adjectives: Who) -> bool:
+    def _done_to(self, meaning: Meaning, adjectives: SubjectClaim) -> bool:
         if (
             meaning.act
             or adjectives.acts
@@ -297,9 +302,15 @@ class _Reader:
     def _instead(self, meaning: Meaning) -> bool:
         """Read the second noun of "a cat or a dog", "eating pizza or pasta": either will do."""
         who, self._either = self._who, False
-        if self._next != Who() or meaning.act or self._aside or meaning.value or meaning.least > 1:
+        if (
+            self._next != SubjectClaim()
+            or meaning.act
+            or self._aside
+            or meaning.value
+            or meaning.least > 1
+        ):
             return False
-        if who.names and who == Who(who.names, least=who.least):
+        if who.names and who == SubjectClaim(who.names, least=who.least):
             self._whos[-1] = replace(who, names=who.names | meaning.names)
             return True
         act = (Act(), *who.acts)[-1]
@@ -315,7 +326,7 @@ class _Reader:
         quality, who = self._next, self._who
         is_counted = (quality.least, quality.most, quality.total) != (1, MANY, False)
         if (
-            quality == Who()
+            quality == SubjectClaim()
             or self._object
             or is_counted
             or not who.names
@@ -325,16 +336,16 @@ class _Reader:
         if quality.colour:
             who = replace(who, colour=quality.colour, looks=_looks(who.names, quality.colour))
         who = replace(who, size=quality.size or who.size)
-        self._whos[-1], self._next = replace(who, acts=(*who.acts, *quality.acts)), Who()
+        self._whos[-1], self._next = replace(who, acts=(*who.acts, *quality.acts)), SubjectClaim()
 
     def _read_pronoun(self, meaning: Meaning) -> bool:
         """Read a "he" or "she": the last one, or somebody new of that sex; of animals it cannot be told."""
         last = self._who.names
-        if self._object or self._passive or self._next != Who():
+        if self._object or self._passive or self._next != SubjectClaim():
             return False
         if last & meaning.names:
             return True
-        self._whos.append(Who(meaning.names))
+        self._whos.append(SubjectClaim(meaning.names))
         return last <= lexicon()[("he",)].names | lexicon()[("she",)].names
 
     def _read_passive(self, meaning: Meaning) -> bool:
@@ -346,12 +357,12 @@ class _Reader:
             len(targets) != 1
             or self._object
             or self._aside
-            or who != Who(who.names, colour=who.colour)
+            or who != SubjectClaim(who.names, colour=who.colour)
         ):
             return False
         is_target = targets == {True}
         act = Act(able, colour=who.colour, **{"targets" if is_target else "objects": who.names})  # type: ignore[arg-type]
-        self._whos[-1] = Who(acts=(act,))
+        self._whos[-1] = SubjectClaim(acts=(act,))
         self._relate()
         self._passive = True
         return not (is_target and who.colour)
@@ -382,7 +393,7 @@ class _Reader:
                 replace(who, acts=who.acts[:-1]),
                 None,
             )  # no deed to be "before" or "while"
-        self._whos[-1], self._next, self._object = replace(who, colour=colour), Who(), ""
+        self._whos[-1], self._next, self._object = replace(who, colour=colour), SubjectClaim(), ""
         return True
 
 
@@ -391,7 +402,7 @@ _FIRST = re.compile(
 )  # it says no more than the "then" after it
 _NOBODY = frozenset({"anyone", "anybody", "anything"})
 MAX_READ = 4096  # phrases remembered: a search judges many clips by the same ones
-NOTHING = Claim((Who(least=MANY, total=True),))  # holds for no scene
+NOTHING = Claim((SubjectClaim(least=MANY, total=True),))  # holds for no scene
 
 
 @lru_cache(MAX_READ)
@@ -431,9 +442,10 @@ def read_asked(phrase: str) -> Claim | None:
     if claim is None or claim == NOTHING:
         return claim
     some = (
-        replace(who, least=1) if who.most == MANY and not who.total else who for who in claim.whos
+        replace(who, least=1) if who.most == MANY and not who.total else who
+        for who in claim.subjects
     )
-    return replace(claim, whos=tuple(some))
+    return replace(claim, subjects=tuple(some))
 
 
 def _is_young(words: tuple[str, str]) -> bool:
@@ -600,7 +612,7 @@ def labels() -> tuple[Label, ...]:
     """Return all labels; no two begin with the same text."""
     nouns = [noun for noun in all_nouns() if noun.word in meanings()]
     found = [
-        Label((noun.word, noun.with_article()), Claim((Who(meanings()[noun.word]),)))
+        Label((noun.word, noun.with_article()), Claim((SubjectClaim(meanings()[noun.word]),)))
         for noun in nouns
     ]
     for text, longer in chain.from_iterable(map(_deed_texts, deeds().values())):

@@ -7,7 +7,7 @@ from itertools import accumulate, chain, islice
 from random import Random
 
 from nt2vr.errors import ConfigError
-from nt2vr.world.claims import Act, Claim, Who
+from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.scenes import (
     BY_DAY,
     BY_NIGHT,
@@ -268,8 +268,8 @@ def draw_claim(rng: Random) -> Claim:
     """Draw what a scene is about: a thing, perhaps in use, or a deed."""
     if rng.random() >= THING_SHARE:
         deed = rng.choice(tuple(deeds().values()))
-        target = showing(rng.choice(sorted(deed.objects))).whos if deed.targets else ()
-        return Claim((*target, *_doing(deed.verb).whos))
+        target = showing(rng.choice(sorted(deed.objects))).subjects if deed.targets else ()
+        return Claim((*target, *_doing(deed.verb).subjects))
     name = rng.choice(tuple(things()))
     uses = [verb for verb, deed in deeds().items() if name in deed.objects and not deed.targets]
     return _doing(rng.choice(uses), name) if uses and rng.random() < USED_SHARE else showing(name)
@@ -277,11 +277,11 @@ def draw_claim(rng: Random) -> Claim:
 
 def _doing(verb: str, thing: str = "") -> Claim:
     act = Act(frozenset((verb,)), frozenset((thing,)) if thing else frozenset())
-    return Claim((Who(acts=(act,)),))
+    return Claim((SubjectClaim(acts=(act,)),))
 
 
 def showing(name: str) -> Claim:
-    return Claim((Who(frozenset((name,))),))
+    return Claim((SubjectClaim(frozenset((name,))),))
 
 
 def stream_staged(claims: Sequence[Claim], split: SceneSplit, seed: object) -> Iterator[Scene]:
@@ -298,10 +298,12 @@ def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
     place = _place(claims, rng)
     scene = sample_scene(rng, place)
     figures = list(scene.figures)
-    whos = [
-        (who, _in_turn(claim, number)) for claim in claims for number, who in enumerate(claim.whos)
+    subjects = [
+        (who, _in_turn(claim, number))
+        for claim in claims
+        for number, who in enumerate(claim.subjects)
     ]
-    for at, (who, acts) in enumerate(whos):
+    for at, (who, acts) in enumerate(subjects):
         figures[at:] = figures[at:] or [Figure("")]
         figure = _figure(who, acts, at, figures, place, rng)
         if figure is None:
@@ -315,9 +317,9 @@ def staged(claims: Sequence[Claim], rng: Random) -> Scene | None:
 def _place(claims: Sequence[Claim], rng: Random) -> Place:
     """Draw one of the places of the claims, otherwise one where as many of their things as possible are found."""
     left = [*chain.from_iterable(sorted(claim.places) for claim in claims)] or [*places()]
-    whos = [who for claim in claims for who in claim.whos]
-    able = [_found_at(who.names) for who in whos]
-    able += [_done_at(act.verbs) for who in whos for act in who.acts]
+    subjects = [who for claim in claims for who in claim.subjects]
+    able = [_found_at(who.names) for who in subjects]
+    able += [_done_at(act.verbs) for who in subjects for act in who.acts]
     for some in able:
         left = [*filter(some.__contains__, left)] or left
     return places()[rng.choice(left)]
@@ -347,7 +349,7 @@ def _night(claims: Sequence[Claim], drawn: bool) -> bool:
     for claim in claims:
         if claim.night is not None:
             return claim.night
-    names = [who.names for claim in claims for who in claim.whos if who.names]
+    names = [who.names for claim in claims for who in claim.subjects if who.names]
     by_night, by_day = (any(each <= seen for each in names) for seen in (BY_NIGHT, BY_DAY))
     return by_night or (drawn and not by_day)
 
@@ -355,14 +357,19 @@ def _night(claims: Sequence[Claim], drawn: bool) -> bool:
 def _in_turn(claim: Claim, number: int) -> list[Act]:
     """Return the acts of a claim's figure, those that are done first before the others."""
     later = {order.second[1] for order in claim.orders if order.second[0] == number}
-    acts = claim.whos[number].acts
+    acts = claim.subjects[number].acts
     return [act for at, act in enumerate(acts) if at not in later] + [
         acts[at] for at in sorted(later)
     ]
 
 
 def _figure(
-    who: Who, acts: list[Act], number: int, figures: list[Figure], place: Place, rng: Random
+    who: SubjectClaim,
+    acts: list[Act],
+    number: int,
+    figures: list[Figure],
+    place: Place,
+    rng: Random,
 ) -> Figure | None:
     """Draw a figure as a claim describes it; None if it cannot do that here."""
     able = (deeds()[verb].who for act in acts for verb in act.verbs)

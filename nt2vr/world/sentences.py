@@ -24,7 +24,7 @@ from nt2vr.negation.generate.denials import Denial
 from nt2vr.negation.generate.wordings import draw_idiom, word
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.captions import SceneCaption, describe, joined
-from nt2vr.world.claims import Act, Claim, Order, SceneTable, Who, seen_in, shown_in
+from nt2vr.world.claims import Act, Claim, Order, SceneTable, SubjectClaim, seen_in, shown_in
 from nt2vr.world.lexicon import DAY, NIGHT
 from nt2vr.world.sampling import sample_scene
 from nt2vr.world.scenes import Scene, main_deeds
@@ -68,7 +68,11 @@ class Done:
 
 def claim_of(denied: Noun | Done) -> Claim:
     return Claim(
-        (Who(acts=(denied.act,)) if isinstance(denied, Done) else Who(meanings()[denied.word]),)
+        (
+            SubjectClaim(acts=(denied.act,))
+            if isinstance(denied, Done)
+            else SubjectClaim(meanings()[denied.word]),
+        )
     )
 
 
@@ -110,7 +114,9 @@ def deny(
 
 def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: Random) -> SceneDenial:
     """Build "A and not B", by one of nT2VR's twelve templates (the six with a pronoun are for people) or freely."""
-    claim = Claim((Who(subject.who.names, (wanted.act,), subject.who.colour, subject.who.size),))
+    claim = Claim(
+        (SubjectClaim(subject.who.names, (wanted.act,), subject.who.colour, subject.who.size),)
+    )
     if rng.random() >= TEMPLATE_SHARE:
         said = SceneCaption(
             f"{subject.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}", claim
@@ -146,7 +152,7 @@ def negate(caption: SceneCaption) -> list[SceneDenial]:
             found.append(SceneDenial("negated", text, wanted, unwanted, rest, (denied,)))
 
     for piece, verb, (who, number) in caption.verbs:
-        denied = Claim((Who(acts=(claim.whos[who].acts[number],)),))
+        denied = Claim((SubjectClaim(acts=(claim.subjects[who].acts[number],)),))
         add(
             piece,
             verb.denied,
@@ -155,11 +161,11 @@ def negate(caption: SceneCaption) -> list[SceneDenial]:
             denied,
         )
     for piece, words, (who, number) in caption.with_things:
-        act = claim.whos[who].acts[number]
-        denied = Claim((Who(act.objects, colour=act.colour),))
+        act = claim.subjects[who].acts[number]
+        denied = Claim((SubjectClaim(act.objects, colour=act.colour),))
         add(piece, (f"without {words}",), words, _without_act(claim, who, number), denied)
     for piece, phrase, who in caption.behind:
-        rest = replace(claim, whos=claim.whos[:who] + claim.whos[who + 1 :])
+        rest = replace(claim, subjects=claim.subjects[:who] + claim.subjects[who + 1 :])
         text = f"without {phrase.text} in the background"
         add(piece, (text,), phrase.text, rest, Claim((phrase.who,)))
     return found
@@ -167,7 +173,7 @@ def negate(caption: SceneCaption) -> list[SceneDenial]:
 
 def _without_act(claim: Claim, number: int, left_out: int) -> Claim:
     """Leave an act of a `Who` out of a claim, with the orders it is part of."""
-    who = claim.whos[number]
+    who = claim.subjects[number]
     who = replace(who, acts=who.acts[:left_out] + who.acts[left_out + 1 :])
 
     def moved(place: tuple[int, int]) -> tuple[int, int]:
@@ -178,7 +184,9 @@ def _without_act(claim: Claim, number: int, left_out: int) -> Claim:
     )
     orders = tuple(Order(moved(first), moved(second), kind) for first, second, kind in left)
     return replace(
-        claim, whos=(*claim.whos[:number], who, *claim.whos[number + 1 :]), orders=orders
+        claim,
+        subjects=(*claim.subjects[:number], who, *claim.subjects[number + 1 :]),
+        orders=orders,
     )
 
 
@@ -262,7 +270,7 @@ class SceneDenials:
         deed = rng.choice(main_deeds(actor))
         caption, phrase = describe(scene, rng), draw_phrase(actor, rng)
         words, act = draw_deed(deed, scene.figures, rng)
-        doing = Who(phrase.who.names, (act,), least=phrase.who.least, most=phrase.who.most)
+        doing = SubjectClaim(phrase.who.names, (act,), least=phrase.who.least, most=phrase.who.most)
         subject = Subject(
             phrase.text, "", is_plural=phrase.plural, is_human=actor.kind.role == "person"
         )

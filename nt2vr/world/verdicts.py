@@ -12,7 +12,7 @@ from nt2vr.negation.parse.inflect import inflect, verb_of
 from nt2vr.negation.parse.query import Query
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.search.answers import Verdict
-from nt2vr.world.claims import Act, Claim, Who, shown_in
+from nt2vr.world.claims import Act, Claim, SubjectClaim, shown_in
 from nt2vr.world.lexicon import TOGETHER, tokens_of, unsure_words
 from nt2vr.world.reader import NOTHING, UNKNOWN, may_do, read_asked, words_in
 from nt2vr.world.scenes import Figure, Scene, main_deeds
@@ -43,7 +43,7 @@ class Denied(NamedTuple):
     """An unwanted part: what must not be shown (None: cannot be told), and perhaps who must not do or wear it."""
 
     claim: Claim | None
-    subjects: tuple[Who, ...] = ()
+    subjects: tuple[SubjectClaim, ...] = ()
     act: Act = Act()
     by_any: bool = False  # "neither the man nor the woman": one who does it is enough
 
@@ -63,7 +63,7 @@ class Denied(NamedTuple):
         )  # a hat may be somebody else's
 
 
-def _does(subject: Who, act: Act, figures: Sequence[Figure]) -> bool | None:
+def _does(subject: SubjectClaim, act: Act, figures: Sequence[Figure]) -> bool | None:
     """Return whether a subject does something; None if one does and another one does not.
 
     Where nobody does all that the subject does, somebody of its kind counts: a man who sings, of "a
@@ -121,15 +121,15 @@ def _read(part: str) -> Claim | None:
     if claim is None or runs & unsure_words():
         return None
     is_still = bool(_STILL.search(part))
-    whos = []
-    for who in claim.whos:
+    subjects = []
+    for who in claim.subjects:
         names, acts = (
             _PEOPLE.get(who.names, ""),
             tuple(_as_meant(act, is_still) for act in who.acts),
         )
-        whos.append(replace(who, names=meanings().get(names, who.names), acts=acts))
-    able = all(may_do(who.names, act) for who in whos for act in who.acts if who.names)
-    return replace(claim, whos=tuple(whos)) if able else None
+        subjects.append(replace(who, names=meanings().get(names, who.names), acts=acts))
+    able = all(may_do(who.names, act) for who in subjects for act in who.acts if who.names)
+    return replace(claim, subjects=tuple(subjects)) if able else None
 
 
 # "Lady", which captions say of one picture, means all women, and so on.
@@ -178,26 +178,26 @@ def _denied(query: Query, number: int, wanted: Sequence[Claim | None]) -> Denied
     claim = _read(part) or _quality_of(query.wanted, part)
     if claim == NOTHING or claim is None:
         return Denied(None)
-    if any(each and each.whos for each in wanted) and _cannot_be_told(query, number, claim):
+    if any(each and each.subjects for each in wanted) and _cannot_be_told(query, number, claim):
         return Denied(replace(claim, vague=True))
-    if len(claim.whos) != 1 or claim != Claim(claim.whos, vague=claim.vague):
+    if len(claim.subjects) != 1 or claim != Claim(claim.subjects, vague=claim.vague):
         return Denied(claim)
-    (who,), (said, cue) = claim.whos, _cue_of(query, number)
+    (who,), (said, cue) = claim.subjects, _cue_of(query, number)
     if _is_deed(who) and _NOBODY.search(cue):
-        return Denied(replace(claim, whos=(replace(who, names=persons()),)))
+        return Denied(replace(claim, subjects=(replace(who, names=persons()),)))
     act = _denied_of_subject(who, said, cue, part)
     return Denied(claim) if act is None else _tied(claim, act, cue, wanted)
 
 
-def _is_deed(who: Who) -> bool:
-    return len(who.acts) == 1 and who == Who(acts=who.acts)
+def _is_deed(who: SubjectClaim) -> bool:
+    return len(who.acts) == 1 and who == SubjectClaim(acts=who.acts)
 
 
-def _denied_of_subject(who: Who, said: str, cue: str, part: str) -> Act | None:
+def _denied_of_subject(who: SubjectClaim, said: str, cue: str, part: str) -> Act | None:
     """Return what a part denies of its subject, to do or to wear; None if nobody is to do it."""
     if _is_deed(who):
         return who.acts[0] if _OF_SUBJECT.search(cue) and not _EVERYBODY.search(cue) else None
-    is_thing = who == Who(who.names, colour=who.colour, looks=who.looks) and who.names <= {
+    is_thing = who == SubjectClaim(who.names, colour=who.colour, looks=who.looks) and who.names <= {
         *those(("worn",))
     }
     is_had = _WORN.search(said) or part.startswith("hav")
@@ -214,7 +214,7 @@ def _tied(claim: Claim, act: Act, cue: str, wanted: Sequence[Claim | None]) -> D
     actors = {*those(tuple(ACTING))}
     acting = [
         who
-        for who in chain.from_iterable(each.whos for each in known)
+        for who in chain.from_iterable(each.subjects for each in known)
         if (who.names or actors) & actors
     ]
     if not act.verbs:
@@ -237,7 +237,7 @@ def _cannot_be_told(query: Query, number: int, claim: Claim) -> bool:
     )
     groups = any(
         who.names >= meanings()["adult"] and who.least == 2 and who.most == TOGETHER
-        for who in claim.whos
+        for who in claim.subjects
     )
     return somebody and groups
 
@@ -254,18 +254,27 @@ def _cue_of(query: Query, number: int) -> tuple[str, str]:
 def _others(kind: str, query: Query, wanted: Sequence[Claim | None]) -> list[Claim | None]:
     """Claim what is of a kind but is not wanted, and a second one of what is wanted once: "a man and nobody else"."""
     claim = _read(kind)
-    if claim is None or len(claim.whos) != 1 or None in wanted or NOTHING in wanted:
+    if claim is None or len(claim.subjects) != 1 or None in wanted or NOTHING in wanted:
         return [None]
-    names, whos = claim.whos[0].names, [who for each in wanted if each for who in each.whos]
-    named = [who.names & names for who in whos]
-    named += [(act.objects | act.targets) & names for who in whos for act in who.acts]
+    names, subjects = (
+        claim.subjects[0].names,
+        [who for each in wanted if each for who in each.subjects],
+    )
+    named = [who.names & names for who in subjects]
+    named += [(act.objects | act.targets) & names for who in subjects for act in who.acts]
     left, taken = names.difference(*named), frozenset[str]().union(*named)
     said = chain.from_iterable(map(words_in, query.wanted))
     is_many = any(word.meaning.plural and word.meaning.names & names for word in said)
     second = (
-        [] if is_many or not taken else [Who(taken, least=sum(map(bool, named)) + 1, total=True)]
+        []
+        if is_many or not taken
+        else [SubjectClaim(taken, least=sum(map(bool, named)) + 1, total=True)]
     )
-    return [replace(claim, whos=(who,)) for who in (Who(left), *second)] if left else [None]
+    return (
+        [replace(claim, subjects=(who,)) for who in (SubjectClaim(left), *second)]
+        if left
+        else [None]
+    )
 
 
 def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
@@ -362,7 +371,7 @@ def judge_edit(query: Query, before: Scene, scene: Scene) -> Verdict | None:
     left = [actor for actor in before.actors if actor.thing not in lost]
     # the wanted ones, each as the actor that it changes, and the unchanged ones
     required = [(who, _changed(who, left, taken)) for who in _whos(query.wanted)] + [
-        (Who(), actor) for actor in left
+        (SubjectClaim(), actor) for actor in left
     ]
     is_right = Claim(tuple(_completed(who, old, before, lost) for who, old in required)).holds(
         scene
@@ -370,13 +379,16 @@ def judge_edit(query: Query, before: Scene, scene: Scene) -> Verdict | None:
     return (verdict or "right") if is_right else "miss"
 
 
-def _whos(parts: Sequence[str]) -> list[Who]:
+def _whos(parts: Sequence[str]) -> list[SubjectClaim]:
     return [
-        who for part in parts if (claim := _read(part)) and not claim.vague for who in claim.whos
+        who
+        for part in parts
+        if (claim := _read(part)) and not claim.vague
+        for who in claim.subjects
     ]
 
 
-def _changed(who: Who, left: list[Figure], taken: list[Figure]) -> Figure | None:
+def _changed(who: SubjectClaim, left: list[Figure], taken: list[Figure]) -> Figure | None:
     """Take the actor that a description changes off its list.
 
     It is one of those left, or one of those taken away, first of its kind: a student replaces a
@@ -394,7 +406,9 @@ def _changed(who: Who, left: list[Figure], taken: list[Figure]) -> Figure | None
     return first
 
 
-def _completed(who: Who, changed: Figure | None, before: Scene, lost: Names) -> Who:
+def _completed(
+    who: SubjectClaim, changed: Figure | None, before: Scene, lost: Names
+) -> SubjectClaim:
     """Complete a description by what an actor of the reference is and does; clothes leave its deeds as they are.
 
     Whoever looked at somebody `lost` may look at anybody.

@@ -7,7 +7,7 @@ from random import Random
 from typing import Literal
 
 from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.world.claims import Act, Who
+from nt2vr.world.claims import Act, SubjectClaim
 from nt2vr.world.scenes import Deed, Figure
 from nt2vr.world.things import Names, Noun, Thing, things, those, words_of_kind
 
@@ -26,7 +26,7 @@ class Phrase:
     """A noun phrase in a sentence and what it claims."""
 
     text: str
-    who: Who
+    who: SubjectClaim
     plural: bool = False
     pronoun: Literal["he", "she", "it", "they"] = "it"
 
@@ -71,7 +71,7 @@ def draw_phrase(figure: Figure, rng: Random, detail: float = 0.0, mood: str = ""
     """Name a figure; size and colour are said with probability `detail`, `mood` is one more adjective."""
     thing, several = figure.kind, figure.count > 1
     noun = draw_noun(thing, rng, several)
-    who = Who(meanings()[noun.word])
+    who = SubjectClaim(meanings()[noun.word])
     adjectives, wearing = [*filter(None, [mood])], ""
     if figure.size and rng.random() < detail:
         adjectives.insert(0, rng.choice(SIZES[figure.size]))
@@ -176,7 +176,9 @@ def persons() -> frozenset[str]:
 
 def name_doer(figure: Figure, verb: str, word: str, needed: str, adjective: str) -> Phrase:
     """Name a person by what it does and the object it needs for that: "a drummer", by the drum."""
-    who = Who(persons(), (Act(frozenset((verb,)), frozenset((needed,) if needed else ())),))
+    who = SubjectClaim(
+        persons(), (Act(frozenset((verb,)), frozenset((needed,) if needed else ())),)
+    )
     if figure.count > 1:
         text = f"{NUMBERS[figure.count]} {adjective} {word}s"
         return Phrase(text, replace(who, least=figure.count, most=figure.count), True, "they")

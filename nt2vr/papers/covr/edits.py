@@ -8,7 +8,7 @@ from random import Random
 from types import MappingProxyType
 
 from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, Modification, modify
-from nt2vr.world.claims import Act, Claim, Who
+from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import (
     anywhere,
@@ -62,7 +62,11 @@ class Change:
         if self.new is None or self.kind == "remove accessory":
             return None
         return Claim(
-            (Who(named(self.new.thing), (_act(self.does, self.before),) if self.does else ()),)
+            (
+                SubjectClaim(
+                    named(self.new.thing), (_act(self.does, self.before),) if self.does else ()
+                ),
+            )
         )
 
     @property
@@ -70,11 +74,11 @@ class Change:
         """Claim of the removal; None for an addition."""
         match self.kind:
             case "remove accessory" if self.did:
-                return Claim((Who(_act(self.did, self.before).objects),))
+                return Claim((SubjectClaim(_act(self.did, self.before).objects),))
             case "replace activity" | "remove activity" if self.did:
-                return Claim((Who(acts=(_act(self.did, self.before),)),))
+                return Claim((SubjectClaim(acts=(_act(self.did, self.before),)),))
             case "replace subject" | "remove actor" | "remove prop" if self.old:
-                return Claim((Who(named(self.old.thing)),))
+                return Claim((SubjectClaim(named(self.old.thing)),))
         return None
 
 
@@ -267,7 +271,9 @@ def _thing(change: Change) -> str:
 
 def _noun(thing: str, rng: Random) -> Noun:
     """Draw a word that names exactly what the usual one does, and is read so: "ice cube", as "ice" is a place."""
-    while read_claim((noun := draw_noun(things()[thing], rng)).word) != Claim((Who(named(thing)),)):
+    while read_claim((noun := draw_noun(things()[thing], rng)).word) != Claim(
+        (SubjectClaim(named(thing)),)
+    ):
         pass
     return noun
 

@@ -122,9 +122,9 @@ def test_a_scene_about_every_thing_is_drawn_within_the_tries() -> None:
 def test_what_scenes_are_about_is_every_thing_and_every_deed() -> None:
     rng = random.Random(1)
     claims = [draw_claim(rng) for _ in range(20_000)]
-    named = {name for claim in claims for who in claim.whos for name in who.names}
+    named = {name for claim in claims for who in claim.subjects for name in who.names}
     done = {
-        verb for claim in claims for who in claim.whos for act in who.acts for verb in act.verbs
+        verb for claim in claims for who in claim.subjects for act in who.acts for verb in act.verbs
     }
     assert named >= {*things()} and done == {*deeds()}
 
