@@ -28,9 +28,10 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.settings import Settings, prepare_environment
-from nt2vr.world.claims import Act, Claim, SceneTable, SubjectClaim, seen_in
+from nt2vr.world.claims import Act, Claim, SceneTable, SubjectClaim, visible_in
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.reader import labels, read_claim
+from nt2vr.world.labels import labels
+from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes, showing, stream_staged
 from nt2vr.world.scenes import Scene
 from nt2vr.world.things import deeds, kinds, places, read_table, things
@@ -46,13 +47,13 @@ def test_scenes() -> list[Scene]:
     """Draw test scenes as usual, then further ones for things that few of them show."""
     scenes = sample_scenes("test", NUM_CLIPS, SEED)
     shown = Counter(
-        name for scene in scenes for name in {figure.thing for figure in seen_in(scene)}
+        name for scene in scenes for name in {figure.thing for figure in visible_in(scene)}
     )
     for name in things():
         further = stream_staged([showing(name)], "test", SEED)
         while shown[name] < LEAST:
             scenes.append(next(further))
-            shown.update({figure.thing for figure in seen_in(scenes[-1])})
+            shown.update({figure.thing for figure in visible_in(scenes[-1])})
     return scenes
 
 

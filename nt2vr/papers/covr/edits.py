@@ -8,16 +8,10 @@ from random import Random
 from types import MappingProxyType
 
 from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, Modification, modify
+from nt2vr.world.casting import anywhere, cast_at, draw_colour, props_at, sample_deed
 from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.reader import read_claim
-from nt2vr.world.sampling import (
-    anywhere,
-    cast_at,
-    draw_colour,
-    props_at,
-    sample_deed,
-    stream_scenes,
-)
+from nt2vr.world.sampling import stream_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, is_valid
 from nt2vr.world.things import WEAR, Names, Noun, deeds, places, things
 from nt2vr.world.wording import conjugate, draw_deed, draw_noun, meanings
@@ -43,7 +37,9 @@ class Change:
             night = scene.night and not places()[self.place].indoors
             found = {*anywhere(), *props_at(self.place, night)}
             strange = [
-                figure for figure in scene.figures if not figure.acts and figure.thing not in found
+                figure
+                for figure in scene.figures
+                if not figure.is_actor and figure.thing not in found
             ]
             return _without(replace(scene, place=self.place, night=night), strange)
         if self.old and self.new:
@@ -203,7 +199,7 @@ def _add_prop(scene: Scene, rng: Random) -> Iterator[Change]:
 def _add_accessory(scene: Scene, rng: Random) -> Iterator[Change]:
     wear = deeds()[WEAR]
     for old, worn in product(_actors(scene), sorted(wear.objects)):
-        if old.thing in wear.who and all(deed.verb != WEAR for deed in old.deeds):
+        if old.thing in wear.subjects and all(deed.verb != WEAR for deed in old.deeds):
             does = Deed(WEAR, worn, old.enters, old.leaves, draw_colour(worn, rng))
             yield Change(
                 "add accessory", scene, old, replace(old, deeds=(*old.deeds, does)), does=does
@@ -236,7 +232,7 @@ _CHANGES: dict[ChangeKind, Callable[[Scene, Random], Iterator[Change]]] = {  # p
     "remove prop": lambda scene, _: (
         Change("remove prop", scene, old)
         for old in scene.figures
-        if not old.acts and old.count == 1
+        if not old.is_actor and old.count == 1
     ),
 }
 
@@ -280,7 +276,7 @@ def _noun(thing: str, rng: Random) -> Noun:
 
 def _deed(deed: Deed, scene: Scene, rng: Random) -> str:
     """Draw words for a deed, with the verb as a lemma, that claim what a change does."""
-    while (drawn := draw_deed(deed, scene.figures, rng, named=True))[1] != _act(deed, scene):
+    while (drawn := draw_deed(deed, scene.figures, rng, was_named=True))[1] != _act(deed, scene):
         pass
     return drawn[0]
 

@@ -8,7 +8,7 @@ import pytest
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.captions import captions, describe
-from nt2vr.world.reader import labels
+from nt2vr.world.labels import labels
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
 

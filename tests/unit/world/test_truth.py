@@ -7,7 +7,7 @@ from itertools import combinations, permutations
 import pytest
 
 from nt2vr.world.captions import describe
-from nt2vr.world.claims import Act, Claim, Order, SceneTable, SubjectClaim, seen_in
+from nt2vr.world.claims import Act, Claim, Order, SceneTable, SubjectClaim, visible_in
 from nt2vr.world.reader import read_asked, read_claim
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene, is_valid
@@ -100,7 +100,7 @@ def test_order_in_time_is_judged(
 
 def slowly_holds(claim: Claim, scene: Scene) -> bool:
     """Judge a claim by trying everything."""
-    seen = seen_in(scene)
+    seen = visible_in(scene)
     sets = [set(some) for size in (1, 2, 3) for some in combinations(range(len(seen)), size)]
     if (claim.places and scene.place not in claim.places) or (
         claim.night is not None and claim.night != scene.night

@@ -61,7 +61,9 @@ def seen(scene: Scene, step: int) -> list[tuple[float, float, bool]]:
         extent = max(
             np.ptp(np.flatnonzero(mask.any(axis=axis))) if mask.any() else 0 for axis in (0, 1)
         )
-        found.append((1 - hidden.sum() / max(1, region.sum()), extent / PX, each.who.figure.acts))
+        found.append(
+            (1 - hidden.sum() / max(1, region.sum()), extent / PX, each.who.figure.is_actor)
+        )
     return found
 
 
