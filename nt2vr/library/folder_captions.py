@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nt2vr.datasets.load import videos_of
 from nt2vr.errors import Nt2vrError, reason_of
-from nt2vr.library.inventory import NOTE, LibraryFile
+from nt2vr.library.library_file import NOTE, LibraryFile
 from nt2vr.progress import Progress, silent
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")

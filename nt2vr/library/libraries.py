@@ -1,23 +1,20 @@
-"""All libraries of a data folder, one subfolder each: settings, inventory, previews."""
+"""Settings, contents and updates of all libraries of a data folder, one subfolder each."""
 
 import shutil
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from hashlib import blake2b
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter
 
 from nt2vr.datasets.base import Split
-from nt2vr.datasets.load import DATASETS, kind_and_path
+from nt2vr.datasets.load import kind_and_path
 from nt2vr.errors import (
     ConfigError,
     GalleryError,
-    MediaError,
     Nt2vrError,
     did_you_mean,
     quoted,
@@ -33,22 +30,17 @@ from nt2vr.files import (
     without_schema,
     write_json,
 )
-from nt2vr.library.inventory import (
-    WINDOW_S,
-    Changes,
-    Inventory,
-    Kind,
-    LibraryInfo,
-    Skipped,
-    Source,
-    clips_of,
-)
-from nt2vr.library.sources import allowed_path, is_available, list_files
-from nt2vr.media.decode import Decoder, Decoding, ahead
-from nt2vr.media.gallery import Gallery, Video
-from nt2vr.media.preview import DISK_FULL
+from nt2vr.library.changes import Changes
+from nt2vr.library.inventory import Inventory
+from nt2vr.library.listing import is_available, list_files
+from nt2vr.library.named_paths import _check_path, _named, allowed_path
+from nt2vr.library.previews import Previews
+from nt2vr.library.source import WINDOW_S, Kind, LibraryInfo, Skipped, Source
+from nt2vr.library.upload_names import _new_file
+from nt2vr.library.windows import clips_of
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery
 from nt2vr.progress import Progress, silent
-from nt2vr.registry import pick
 from nt2vr.search.index import Milvus
 
 SETTINGS, INVENTORY, UPLOADS, PREVIEWS, LOCK = (
@@ -59,73 +51,10 @@ SETTINGS, INVENTORY, UPLOADS, PREVIEWS, LOCK = (
     "update.lock",
 )
 MAX_NAME = 80  # characters
-MAX_STEM, MAX_FILE_BYTES = (
-    120,
-    200,
-)  # characters and bytes of an upload's name; file systems take 255 bytes
 EMBEDDINGS = "embeddings"  # beside the folder of libraries
 BUILT_IN = "built-in"  # name of the gallery that is no library, on the command line and in the APIs
-MANIFESTS = (".csv", ".tsv", ".jsonl", ".json")
 SOURCE = TypeAdapter(Source)
 WAIT_S = 0.5  # between looks at whether to stop waiting for another update
-PREVIEW_VERSION = 1  # of how posters and previews are made: raise it to make all again
-POSTER, PREVIEW = ".jpg", ".webm"
-AHEAD_PER_CHILD = 3
-
-
-class Previews:
-    """JPEG posters and muted VP9 previews in one folder, made in the decoder's children; a MediaError says why not."""
-
-    def __init__(self, folder: Path, decoder: Decoder) -> None:
-        self.folder, self._decoder = folder, decoder
-
-    def poster(self, video: Video) -> Path:
-        """Return the JPEG of a clip's middle frame, at most 224 pixels on its short side; made if it is missing."""
-        return self.preview(video, POSTER)
-
-    def preview(self, video: Video, suffix: str = PREVIEW) -> Path:
-        """Return a WebM of a clip, 224 pixels on its short side, at most 10 s, muted; made if it is missing."""
-        path = self._path(video, suffix)
-        if not path.is_file():
-            self._start(video).result()
-        return path
-
-    def has(self, video: Video) -> bool:
-        """Whether both are there already."""
-        return all(self._path(video, suffix).is_file() for suffix in (POSTER, PREVIEW))
-
-    def make(self, videos: Sequence[Video], progress: Progress = silent) -> None:
-        """Make what is missing, several at a time; clips that cannot be decoded have none."""
-        missing = (
-            (done, video, self._start(video))
-            for done, video in enumerate(videos, 1)
-            if not self.has(video)
-        )
-        for done, video, decoding in ahead(missing, AHEAD_PER_CHILD * self._decoder.num_workers):
-            try:
-                decoding.result()
-            except MediaError as error:
-                if str(error) == DISK_FULL:
-                    raise
-            progress(done, len(videos), f"making previews: {video.video_id}")
-        progress(len(videos), len(videos), "making previews")
-
-    def retain(self, videos: Iterable[Video]) -> None:
-        """Delete the posters and previews of all other clips."""
-        kept = {self._path(video, suffix) for video in videos for suffix in (POSTER, PREVIEW)}
-        for path in self.folder.glob("??/*"):
-            if path not in kept and not path.name.startswith("."):
-                path.unlink(missing_ok=True)
-
-    def _start(self, video: Video) -> Decoding:
-        poster, preview = (self._path(video, suffix) for suffix in (POSTER, PREVIEW))
-        return self._decoder.preview(
-            video.path, video.start, video.end, poster, preview, video.root
-        )
-
-    def _path(self, video: Video, suffix: str) -> Path:
-        name = blake2b(f"{PREVIEW_VERSION} {video.key}".encode(), digest_size=12).hexdigest()
-        return self.folder / name[:2] / f"{name}{suffix}"
 
 
 class Libraries:
@@ -398,59 +327,3 @@ def _told(failed: str) -> Iterator[None]:
     except OSError as error:
         advice = "Free some space, or make the data folder writable."
         raise GalleryError(f"{failed} ({error.strerror}). {advice}") from error
-
-
-def _named(source: Source, path: str | Path, roots: Sequence[Path] | None) -> Source:
-    """Complete a source with the place that someone named."""
-    _check_path(path)
-    loader, place = kind_and_path(path) if source.kind == "dataset" else ("", Path(path))
-    if loader:
-        pick("kind of dataset", loader, DATASETS)
-    resolved, root = allowed_path(place, roots)
-    if source.kind == "folder" and not resolved.is_dir():
-        raise ConfigError(f"{resolved} is not a folder. {_kind_advice(resolved)}")
-    if source.kind == "manifest" and (
-        resolved.is_dir() or resolved.suffix.lower() not in MANIFESTS
-    ):
-        raise ConfigError(f"{resolved.name} is not a manifest. {_kind_advice(resolved)}")
-    within = {"folder": resolved, "manifest": resolved.parent}.get(source.kind, root)
-    source = replace(source, path=resolved, within=within, loader=loader)
-    if not is_available(source):
-        raise ConfigError(
-            f"{resolved} is empty. Put videos or pictures there, or name another folder."
-        )
-    return source
-
-
-def _kind_advice(path: Path) -> str:
-    """Say which kind of library a path can be."""
-    if path.is_dir():
-        return "Use --kind folder, whose captions file is found, or --kind dataset; or name a CSV, TSV or JSON file."
-    if path.suffix.lower() in MANIFESTS:
-        return "Use --kind manifest (on the page: Manifest with captions), or name a folder."
-    return "Name a folder, or with --kind manifest a CSV, TSV, JSONL or JSON file."
-
-
-def _check_path(path: str | Path) -> None:
-    if not str(path).strip():
-        raise ConfigError("No folder is named. Name the folder or file of the library.")
-
-
-def _new_file(folder: Path, name: str) -> Path:
-    """Create an empty file, which no other upload can take, under a visitor's file name made safe and unique."""
-    last = name.replace("\\", "/").rpartition("/")[2]
-    clean = "".join(
-        each for each in unicodedata.normalize("NFC", last) if each.isprintable()
-    ).strip(". ")
-    path = PurePosixPath(clean.encode("utf-8", "replace").decode() or "file")
-    stem, suffix = path.stem[:MAX_STEM], path.suffix[:10]
-    while len(f"{stem}{suffix}".encode()) > MAX_FILE_BYTES:
-        stem = stem[:-1]
-    place, number = folder / f"{stem}{suffix}", 1
-    while True:
-        try:
-            place.touch(exist_ok=False)
-            return place
-        except FileExistsError:
-            number += 1
-            place = folder / f"{stem} ({number}){suffix}"

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from nt2vr.datasets.base import such_as
 from nt2vr.errors import ConfigError, MediaError, counted
-from nt2vr.library.inventory import LibraryFile, Source
 from nt2vr.library.libraries import Libraries
-from nt2vr.library.sources import is_available, list_files, move_command
+from nt2vr.library.library_file import LibraryFile
+from nt2vr.library.listing import is_available, list_files, move_command
+from nt2vr.library.source import Source
 from nt2vr.media.store import Cache
 from nt2vr.progress import Progress, silent
 

@@ -7,18 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nt2vr.errors import MediaError, counted
-from nt2vr.library.inventory import (
-    Changes,
-    Inventory,
-    LibraryFile,
-    Source,
-    changes_of,
-    compared,
-    windows,
-)
+from nt2vr.library.changes import Changes, changes_of, compared
+from nt2vr.library.inventory import Inventory
 from nt2vr.library.libraries import Libraries
+from nt2vr.library.library_file import LibraryFile
+from nt2vr.library.listing import list_files
 from nt2vr.library.move import Moved
-from nt2vr.library.sources import list_files
+from nt2vr.library.source import Source
+from nt2vr.library.windows import windows
 from nt2vr.media.decode import CLOSED, Decoder, ahead
 from nt2vr.media.store import Cache
 from nt2vr.media.video import Probe

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from nt2vr.errors import Nt2vrError
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.report import Report
-from nt2vr.library.libraries import Previews
+from nt2vr.library.previews import Previews
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import LIMITS, Cache, evict

@@ -18,7 +18,7 @@ import pytest
 from PIL import Image
 
 from nt2vr.errors import GalleryError, MediaError, Nt2vrError
-from nt2vr.library.inventory import Changes
+from nt2vr.library.changes import Changes
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
 from nt2vr.media.decode import Decoder, Decoding

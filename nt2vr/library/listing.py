@@ -5,14 +5,15 @@ import os
 import shlex
 import stat
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nt2vr.datasets.load import ManifestVideo, load_dataset, videos_of
 from nt2vr.datasets.lookup import VIDEO_SUFFIXES
-from nt2vr.errors import AccessError, ConfigError, GalleryError, counted, quoted, reason_of
+from nt2vr.errors import GalleryError, counted, reason_of
 from nt2vr.library.folder_captions import with_folder_captions
-from nt2vr.library.inventory import CLOSED_FOLDER, NOTE, LibraryFile, Source, mtime_of
+from nt2vr.library.library_file import CLOSED_FOLDER, NOTE, LibraryFile, mtime_of
+from nt2vr.library.source import Source
 from nt2vr.media.picture import PICTURE_SUFFIXES
 from nt2vr.progress import Progress, silent
 
@@ -30,32 +31,6 @@ UNREAD = frozenset(  # pictures and videos in formats that are not read
     ".svg .tga .wtv .x3f .xcf .y4m".split()
 )
 NOT_A_FILE = "It is not a file, but a folder, pipe or device."
-
-
-def allowed_path(path: str | Path, roots: Sequence[Path] | None) -> tuple[Path, Path | None]:
-    """Resolve a path that someone named, and return it with its root; an AccessError if it is in none of `roots`."""
-    try:
-        resolved = Path(path).expanduser().resolve()
-        root = next((root for root in roots or () if resolved.is_relative_to(root.resolve())), None)
-        if roots is not None and root is None:
-            where = ", ".join(map(str, roots))
-            allowed = f"Libraries can be named in {where}" if where else "No folder is allowed here"
-            raise AccessError(
-                f"{quoted(str(path))} is not in an allowed folder. {allowed} (--allow-root)."
-            )
-        if not resolved.exists():
-            raise ConfigError(
-                f"{quoted(str(path))} is not there. Name a folder or a file of this machine."
-            )
-    except (
-        OSError,
-        ValueError,
-        RuntimeError,
-    ) as error:  # too long, a NUL, a loop of links, an unknown ~user
-        raise ConfigError(
-            f"{quoted(str(path))} cannot be used as a path ({reason_of(error)})."
-        ) from None
-    return resolved, root
 
 
 def is_available(source: Source) -> bool:
