@@ -1,4 +1,4 @@
-"""SQLite inventory of a library: its files, what their reading found, and clips that cannot be decoded."""
+"""SQLite inventory of a library: its files, what their reading found, and clips without frames."""
 
 import logging
 import os
@@ -10,15 +10,27 @@ from typing import Any
 
 from nt2vr.errors import GalleryError, reason_of
 from nt2vr.files import is_disk_full
-from nt2vr.library.changes import Changes, changes_of, compared
+from nt2vr.library.changes import Changes, changes_of, compare_files
 from nt2vr.library.library_file import LibraryFile
 from nt2vr.media.store import DAMAGED_DATABASE
 from nt2vr.media.video import Probe
 
 logger = logging.getLogger(__name__)
 
-
-BUSY_S = 30.0  # wait for another writer; transactions are short
+# Seconds to wait for another writer; transactions are short.
+BUSY_S = 30.0
+TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
+COLUMNS = ", ".join(
+    f"{name} {TYPES[kind]} NOT NULL" for name, kind in LibraryFile.__annotations__.items()
+)
+SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS files ({COLUMNS}, PRIMARY KEY (id)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_content ON files (content);
+CREATE TABLE IF NOT EXISTS skipped_clips (id TEXT PRIMARY KEY, file_id TEXT NOT NULL, reason TEXT NOT NULL)
+    WITHOUT ROWID;
+"""
+PLACEHOLDERS = ",".join("?" * len(LibraryFile._fields))
+INSERT = f"INSERT OR REPLACE INTO files VALUES ({PLACEHOLDERS})"
 SAME_CONTENT = """
 UPDATE files SET duplicate_of = first FROM (
     SELECT id AS one, iif(min(id) OVER same = id, '', min(id) OVER same) AS first
@@ -34,21 +46,6 @@ SELECT count(*) AS num_files,
     (SELECT count(*) FROM files WHERE duplicate_of != '') AS num_copies
 FROM files WHERE state = 'ready' AND duplicate_of = ''
 """
-
-
-TYPES = {str: "TEXT", int: "INTEGER", float: "REAL"}
-COLUMNS = ", ".join(
-    f"{name} {TYPES[kind]} NOT NULL" for name, kind in LibraryFile.__annotations__.items()
-)
-SCHEMA = f"""
-CREATE TABLE IF NOT EXISTS files ({COLUMNS}, PRIMARY KEY (id)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS by_content ON files (content);
-CREATE TABLE IF NOT EXISTS skipped_clips (id TEXT PRIMARY KEY, file_id TEXT NOT NULL, reason TEXT NOT NULL)
-    WITHOUT ROWID;
-"""
-
-
-INSERT = f"INSERT OR REPLACE INTO files VALUES ({','.join('?' * len(LibraryFile._fields))})"
 
 
 class Inventory:
@@ -73,45 +70,54 @@ class Inventory:
         return files
 
     def counts(self) -> dict[str, Any]:
-        """Sum up the usable files, and count the others, as `LibraryInfo` has them; duplicates are neither."""
+        """Count usable and skipped files, as `LibraryInfo` has them; duplicates are neither."""
         if not self._path.exists():
             return {}
         with self._transaction() as database:
-            found = dict(database.execute(COUNTS).fetchone())
-        return found | {"has_captions": bool(found["has_captions"])}
+            counts = dict(database.execute(COUNTS).fetchone())
+        counts["has_captions"] = bool(counts["has_captions"])
+        return counts
 
-    def changes(self, found: "list[LibraryFile]") -> Changes:
+    def changes(self, files: list[LibraryFile]) -> Changes:
         """Compare files with the table by path, size and modification time; nothing is read."""
-        pending, _, gone = compared(known := self.files(), found)
-        return changes_of(known, pending, gone, lambda file: (file.size, file.mtime_ns))
+        stored = self.files()
+        comparison = compare_files(stored, files)
+        return changes_of(
+            stored,
+            comparison.pending,
+            comparison.gone,
+            mark=lambda file: (file.size, file.mtime_ns),
+        )
 
     def skipped_clips(self) -> dict[str, str]:
         """Return the reasons of clips that could not be decoded, by id."""
         with self._transaction() as database:
-            return dict(
-                map(tuple, database.execute("SELECT id, reason FROM skipped_clips ORDER BY id"))
-            )
+            rows = database.execute("SELECT id, reason FROM skipped_clips ORDER BY id").fetchall()
+        return dict(rows)
 
     def apply(
         self, pending: Iterable[LibraryFile], captioned: Iterable[LibraryFile], gone: Iterable[str]
     ) -> None:
         """Add or renew files that are to be read, change captions, and remove files."""
-        rows = [
-            self._stored(file._replace(state="skipped") if file.reason else file)
-            for file in pending
-        ]
-        ids = [(each,) for each in gone]
+        rows = []
+        for file in pending:
+            if file.reason:
+                file = file._replace(state="skipped")
+            rows.append(self._stored(file))
+
+        removed_ids = [(file_id,) for file_id in gone]
+        pending_ids = [(row.id,) for row in rows]
+        captions = [(file.captions, file.id) for file in captioned]
         with self._transaction() as database:
-            database.executemany("DELETE FROM files WHERE id = ?", ids)
+            database.executemany("DELETE FROM files WHERE id = ?", removed_ids)
             database.executemany(
-                "DELETE FROM skipped_clips WHERE file_id = ?", ids + [row[:1] for row in rows]
+                "DELETE FROM skipped_clips WHERE file_id = ?", removed_ids + pending_ids
             )
             database.executemany(INSERT, rows)
-            texts = [(file.captions, file.id) for file in captioned]
-            database.executemany("UPDATE files SET captions = ? WHERE id = ?", texts)
+            database.executemany("UPDATE files SET captions = ? WHERE id = ?", captions)
 
     def make_relative(self) -> None:
-        """Store paths relative to `base` that version 0.2.0 stored absolute; if there are none, nothing is written."""
+        """Store the absolute paths of version 0.2.0 relative to `base`; without any, write nothing."""
         length = len(self._base)
         with self._transaction() as database:
             database.execute(
@@ -120,35 +126,31 @@ class Inventory:
             )
 
     def rewrite(self, files: Mapping[str, LibraryFile]) -> None:
-        """Replace rows, given by their ids until now; the clips skipped of a file that has a new id go with it."""
-        new_ids = {old: file.id for old, file in files.items()}
+        """Replace rows, given by their present ids; skipped clips of a file follow its new id."""
+        new_ids = {old_id: file.id for old_id, file in files.items()}
+        affected_ids = [(file_id,) for file_id in {*new_ids, *new_ids.values()}]
+        rows = [self._stored(file) for file in files.values()]
         with self._transaction() as database:
-            clips = []
-            for clip, file_id, reason in database.execute(
-                "SELECT id, file_id, reason FROM skipped_clips"
-            ):
-                if file_id in new_ids:
-                    new_id = new_ids[file_id]
-                    clips.append((new_id + clip.removeprefix(file_id), new_id, reason))
+            skipped_clips = _renamed_clips(database, new_ids)
 
-            # All that has an old or a new id goes first: two files may have exchanged their names.
-            ids = [(file_id,) for file_id in {*new_ids, *new_ids.values()}]
-            database.executemany("DELETE FROM skipped_clips WHERE file_id = ?", ids)
-            database.executemany("DELETE FROM files WHERE id = ?", ids)
-            database.executemany(INSERT, [self._stored(file) for file in files.values()])
-            database.executemany("INSERT INTO skipped_clips VALUES (?, ?, ?)", clips)
+            # All rows with an old or a new id go first: two files may have exchanged their names.
+            database.executemany("DELETE FROM skipped_clips WHERE file_id = ?", affected_ids)
+            database.executemany("DELETE FROM files WHERE id = ?", affected_ids)
+            database.executemany(INSERT, rows)
+            database.executemany("INSERT INTO skipped_clips VALUES (?, ?, ?)", skipped_clips)
 
     def put_probes(self, probes: Mapping[str, tuple[Probe, int] | str]) -> None:
         """Store what files contain and their number of clips, or why they cannot be used."""
         with self._transaction() as database:
-            for file_id, found in probes.items():
-                changes: dict[str, Any] = {"state": "skipped", "reason": found}
-                if not isinstance(found, str):
-                    probe, num_clips = found
-                    changes = {"state": "ready", **vars(probe), "num_clips": num_clips}
-                columns = ", ".join(f"{name} = ?" for name in changes)
+            for file_id, outcome in probes.items():
+                if isinstance(outcome, str):
+                    values: dict[str, Any] = {"state": "skipped", "reason": outcome}
+                else:
+                    probe, num_clips = outcome
+                    values = {"state": "ready", **vars(probe), "num_clips": num_clips}
+                assignments = ", ".join(f"{column} = ?" for column in values)
                 database.execute(
-                    f"UPDATE files SET {columns} WHERE id = ?", (*changes.values(), file_id)
+                    f"UPDATE files SET {assignments} WHERE id = ?", (*values.values(), file_id)
                 )
 
     def mark_duplicates(self) -> None:
@@ -157,11 +159,10 @@ class Inventory:
             database.execute(SAME_CONTENT)
 
     def skip_clips(self, skipped: Iterable[tuple[str, str, str]]) -> None:
-        """Add (clip id, file id, reason)."""
+        """Add clips that cannot be decoded, as (clip id, file id, reason)."""
+        rows = list(skipped)
         with self._transaction() as database:
-            database.executemany(
-                "INSERT OR REPLACE INTO skipped_clips VALUES (?, ?, ?)", list(skipped)
-            )
+            database.executemany("INSERT OR REPLACE INTO skipped_clips VALUES (?, ?, ?)", rows)
 
     def retry(self) -> None:
         """Have skipped files and clips read again."""
@@ -174,7 +175,7 @@ class Inventory:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Open the database, and commit if the block succeeds; a damaged one is set aside for the next update."""
+        """Open the database, and commit if the block succeeds; a damaged one is set aside."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             database = sqlite3.connect(self._path, timeout=BUSY_S)
@@ -188,18 +189,34 @@ class Inventory:
         except (sqlite3.Error, OSError) as error:
             code = getattr(error, "sqlite_errorcode", None)
             if code in DAMAGED_DATABASE:
-                logger.warning(
-                    "%s is damaged and was set aside; the next update makes it again.", self._path
-                )
-                self._path.replace(self._path.with_name(f"{self._path.name}.damaged"))
-                self._path.with_name(f"{self._path.name}-journal").unlink(missing_ok=True)
-                message = (
+                self._set_aside()
+                raise GalleryError(
                     "The library's list of files was damaged. Update it: the list is made again."
-                )
-                raise GalleryError(message) from error
-            reason = (
-                "the disk is full"
-                if is_disk_full(error) or code == sqlite3.SQLITE_FULL
-                else reason_of(error)
-            )
+                ) from error
+
+            reason = reason_of(error)
+            if is_disk_full(error) or code == sqlite3.SQLITE_FULL:
+                reason = "the disk is full"
             raise GalleryError(f"The library's list of files cannot be used ({reason}).") from error
+
+    def _set_aside(self) -> None:
+        """Rename a damaged database, so that the next update makes a new one."""
+        logger.warning(
+            "%s is damaged and was set aside; the next update makes it again.", self._path
+        )
+        self._path.replace(self._path.with_name(f"{self._path.name}.damaged"))
+        self._path.with_name(f"{self._path.name}-journal").unlink(missing_ok=True)
+
+
+def _renamed_clips(
+    database: sqlite3.Connection, new_ids: Mapping[str, str]
+) -> list[tuple[str, str, str]]:
+    """Return the skipped clips of renamed files, under their new names."""
+    clips = []
+    for clip_id, file_id, reason in database.execute(
+        "SELECT id, file_id, reason FROM skipped_clips"
+    ):
+        if file_id in new_ids:
+            new_id = new_ids[file_id]
+            clips.append((new_id + clip_id.removeprefix(file_id), new_id, reason))
+    return clips

@@ -11,28 +11,34 @@ from nt2vr.errors import ConfigError
 from nt2vr.registry import pick
 
 Kind = Literal["folder", "uploads", "manifest", "dataset"]
-
-
-WINDOW_S = 10.0  # seconds of a window by default, for folders and uploads; manifests and datasets stay whole
-
-
-MIN_WINDOW_S, MAX_WINDOW_S = 1.0, 3600.0
+# Seconds per window of long videos in folders and uploads, unless somebody chooses another number.
+WINDOW_S = 10.0
+MIN_WINDOW_S = 1.0
+MAX_WINDOW_S = 3600.0
 
 
 @dataclass(frozen=True)
 class Source:
-    """Settings of a library, stored as library.json."""
+    """Settings of a library, stored as library.json.
+
+    Attributes:
+        name: display name, unique among libraries.
+        path: a folder, a file of captions, or a dataset that `load_dataset` reads; absolute and
+            resolved.
+        window_s: seconds per window of a long video; 0 keeps videos whole.
+        within: folder that every file of a manifest or dataset must lie in after links are
+            followed; None is anywhere.
+        loader: kind of dataset, as in "KIND:PATH"; empty infers it.
+    """
 
     id: str
-    name: str  # display name, unique among libraries
+    name: str
     kind: Kind
-    path: Path  # a folder, a file of captions, or a dataset that `load_dataset` reads; absolute and resolved
+    path: Path
     split: Split = "all"
-    window_s: FiniteFloat = 0.0  # seconds per window of a long video; 0 keeps videos whole
-    within: Path | None = (
-        None  # folder that every file must lie in after links are followed; None is anywhere
-    )
-    loader: str = ""  # kind of dataset, as in "KIND:PATH"; empty infers it
+    window_s: FiniteFloat = 0.0
+    within: Path | None = None
+    loader: str = ""
 
     def __post_init__(self) -> None:
         pick("kind of library", self.kind, dict.fromkeys(get_args(Kind)))
@@ -47,7 +53,7 @@ class Source:
 
     @property
     def base(self) -> Path:
-        """The folder that paths of its files are stored relative to, so that they hold wherever it is moved."""
+        """The folder that stored paths are relative to, so that they hold wherever it is moved."""
         return self.path.parent if self.kind == "manifest" else self.path
 
     @property
@@ -55,21 +61,30 @@ class Source:
         """The folder that its files must lie in after links are followed; None is anywhere."""
         if self.kind in ("folder", "uploads"):
             return self.path
-        return self.path.parent if self.kind == "manifest" else self.within
+        if self.kind == "manifest":
+            return self.path.parent
+        return self.within
 
 
 @dataclass(frozen=True)
 class LibraryInfo:
-    """Summary of a library for listing."""
+    """Summary of a library for lists.
+
+    Attributes:
+        num_files: usable files; duplicates in folders count once.
+        num_skipped: files and windows that cannot be used, without duplicates.
+        available: whether its folder or file exists now; without it, indexed clips stay searchable.
+        num_copies: files with the same content as another.
+    """
 
     source: Source
-    num_files: int = 0  # usable files; duplicates in folders count once
+    num_files: int = 0
     num_clips: int = 0
-    num_skipped: int = 0  # files and windows that cannot be used, without duplicates
+    num_skipped: int = 0
     seconds: float = 0.0
-    available: bool = True  # whether its folder or file is there now; what was indexed stays searchable without it
+    available: bool = True
     has_captions: bool = False
-    num_copies: int = 0  # files with the same content as another
+    num_copies: int = 0
 
     @property
     def id(self) -> str:
@@ -81,18 +96,28 @@ class LibraryInfo:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, for the page and for JSON."""
-        source = {
-            name: getattr(self.source, name)
-            for name in ("id", "name", "kind", "path", "split", "window_s")
+        summary: dict[str, Any] = {
+            "id": self.source.id,
+            "name": self.source.name,
+            "kind": self.source.kind,
+            "path": str(self.source.path),
+            "split": self.source.split,
+            "window_s": self.source.window_s,
         }
-        counts = {name: value for name, value in vars(self).items() if name != "source"}
-        return {**source, "path": str(self.source.path), **counts}
+        for name, value in vars(self).items():
+            if name != "source":
+                summary[name] = value
+        return summary
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file or window that is not in the gallery."""
+    """A file or window that is not in the gallery.
+
+    Attributes:
+        duplicate_of: id of an earlier file with the same content, if that is the reason.
+    """
 
     id: str
     reason: str
-    duplicate_of: str = ""  # id of an earlier file with the same content, where that is the reason
+    duplicate_of: str = ""

@@ -373,7 +373,7 @@ def test_paths_as_0_2_stored_them_move_as_well_without_reading(
     ("owner", "name"),
     [
         (Inventory, "make_relative"),
-        (Libraries, "settle"),
+        (Libraries, "store_move"),
         (move_module, "_rewrite"),
         (Inventory, "mark_duplicates"),
     ],
