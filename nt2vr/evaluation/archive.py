@@ -28,7 +28,7 @@ from nt2vr.files import (
     without_schema,
     write_json,
 )
-from nt2vr.media.store import LIMITS, bytes_in, evict
+from nt2vr.media.limits import LIMITS, bytes_in, evict
 
 QUERIES_CSV, REVIEW, LOCK = "queries.csv", "review.json", ".review.lock"
 LOCK_S = 10.0  # that a note waits for others to be written

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, quoted, reason_of
+from nt2vr.media.clip_frames import decode_files
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.media.video_files import decode_files
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import BATCH_FRAMES, Encoder
 from nt2vr.search.embed_clips import Encode, Some, embeddings_of

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from nt2vr.errors import MediaError
-from nt2vr.media.picture import PICTURE_SUFFIXES, fit, read_picture
+from nt2vr.media.picture import PICTURE_SUFFIXES, read_picture
 from nt2vr.media.preview import write_moment, write_preview
+from nt2vr.media.resize import fit
 from nt2vr.media.video import Window, probe, sample_frames, sample_short_video, sample_windows
 from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain, limit_memory

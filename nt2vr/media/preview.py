@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError
 from nt2vr.files import atomic_write, is_disk_full
-from nt2vr.media.picture import Limits, write_jpeg
-from nt2vr.media.video import Film, Screen, is_dated_by_decoding
+from nt2vr.media.picture import write_jpeg
+from nt2vr.media.resize import Limits
+from nt2vr.media.video import Screen
+from nt2vr.media.video_file import VideoFile, is_dated_by_decoding
 
 LIMITS = (224, 640)  # pixels of the short and the long side
 FPS = 12
@@ -63,7 +65,7 @@ def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
 
 
 def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
-    with Film(path).opened() as (source, film), av.open(str(moment), "w") as cut:
+    with VideoFile(path).opened() as (source, film), av.open(str(moment), "w") as cut:
         if is_dated_by_decoding(source, film):
             raise ValueError
         streams = [film, *source.streams.audio[:1]]

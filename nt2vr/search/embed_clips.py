@@ -28,20 +28,12 @@ from nt2vr.errors import (
     reason_of,
 )
 from nt2vr.files import is_disk_full, parse_json, write_json
+from nt2vr.media.clip_frames import decode_files, hash_files, missing_of
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.media.store import (
-    CHUNK,
-    LIMITS,
-    SAMPLING,
-    Cache,
-    Rows,
-    digest,
-    evict,
-    mark_used,
-    read_cached,
-)
-from nt2vr.media.video_files import decode_files, hash_files, missing_of
+from nt2vr.media.limits import LIMITS, evict, mark_used
+from nt2vr.media.rows import CHUNK, Rows, digest
+from nt2vr.media.store import SAMPLING, Cache, read_cached
 from nt2vr.models.card import Card, StoredNames
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.cues import forms

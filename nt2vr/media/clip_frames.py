@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError, MediaError
 from nt2vr.media.decode import Decoder, Decoding, ahead
+from nt2vr.media.frames import Frames, StoredClips
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import write_jpeg
-from nt2vr.media.store import Cache, Frames, Rows, StoredClips
+from nt2vr.media.rows import Rows
+from nt2vr.media.store import Cache
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, tracked
 
