@@ -16,15 +16,17 @@ from nt2vr.media.limits import DAY_S, LIMITS, Limit, bytes_in, evict, mark_used,
 from nt2vr.media.rows import Rows, Shape
 
 logger = logging.getLogger(__name__)
-BATCH_BYTES = 16 << 20  # of frames written at once, since each write waits for the disk
+# Bytes of frames written at once, since each write waits for the disk.
+BATCH_BYTES = 16 << 20
 
 
 class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
-    """Frames (F, S, S, 3) of clips, sampled and fitted in one way. Leaving it as a context writes what was added.
+    """Frames (F, S, S, 3) of clips, sampled and fitted in one way.
 
-    All stores together have a limit, at most half of the disk space that is free or theirs. Beyond
-    it nothing more is stored, and only stores that nobody has opened for long are evicted, so that
-    a cycle over more clips than there is room for finds those that are stored.
+    Leaving it as a context writes what was added. All stores together have a limit, at most half of
+    the disk space that is free or theirs. Beyond it nothing more is stored, and only stores that
+    nobody has opened for long are evicted, so that a cycle over more clips than there is room for
+    finds those that are stored.
 
     Args:
         required: whether every clip must be stored, whatever the limit, and an OSError is raised if
@@ -33,7 +35,8 @@ class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
 
     def __init__(self, folder: Path, shape: Shape, required: bool = False) -> None:
         super().__init__(folder, np.uint8, shape)
-        self._grows, self._required = True, required
+        self._required = required
+        self._has_room = True
         self._added: dict[str, NDArray[np.uint8]] = {}
         self._clip_bytes = math.prod(shape)
         mark_used(folder)
@@ -51,56 +54,70 @@ class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
         )
 
     def add(self, key: str, frames: NDArray[np.uint8]) -> None:
-        if self._grows:
-            self._added[key] = frames
-            if len(self._added) * self._clip_bytes >= BATCH_BYTES:
-                self._write()
+        if not self._has_room:
+            return
+        self._added[key] = frames
+        if len(self._added) * self._clip_bytes >= BATCH_BYTES:
+            self._write()
 
     def _write(self) -> None:
         """Write what was added, as far as there is room."""
-        added, self._added = self._added, {}
+        added = self._added
+        self._added = {}
         if not added:
             return
         try:
-            keys = list(added)[: None if self._required else self._room(len(added))]
+            keys = list(added)
+            if not self._required:
+                keys = keys[: self._num_clips_free(len(keys))]
             if keys:
                 self.append(keys, np.stack([added[key] for key in keys]))
-            self._grows = len(keys) == len(added)
+            self._has_room = len(keys) == len(added)
         except OSError as error:
             if self._required:
                 raise
-            self._grows = False
+            self._has_room = False
             logger.warning("Frames cannot be stored in %s (%s).", self.folder, reason_of(error))
 
-    def _room(self, wanted: int) -> int:
-        """Count the clips that may be added; where that is fewer than wanted, stores that nobody opens are evicted."""
-        root, limits = self.folder.parent, LIMITS["frames"]
+    def _num_clips_free(self, num_clips: int) -> int:
+        """Return how many clips may be added, after unused stores were evicted if room is lacking."""
+        root = self.folder.parent
         root.mkdir(parents=True, exist_ok=True)
-        used = bytes_in(root)
-        limit = min(limits.num_bytes, (used + free_bytes(root)) / 2)
-        lacking = used + wanted * self._clip_bytes - limit
-        if lacking > 0:
-            stores = [path for path in root.iterdir() if path.is_dir() and path != self.folder]
-            unused = [path for path in stores if used_s(path) < time.time() - limits.days * DAY_S]
-            evict(unused, Limit(num_bytes=sum(map(bytes_in, unused)) - lacking))
-            used = bytes_in(root)
-        return int(max(0, limit - used) // self._clip_bytes)
+        limit = LIMITS["frames"]
+        used_bytes = bytes_in(root)
+        max_bytes = min(limit.num_bytes, (used_bytes + free_bytes(root)) / 2)
+
+        lacking_bytes = used_bytes + num_clips * self._clip_bytes - max_bytes
+        if lacking_bytes > 0:
+            unused = self._unused_stores(time.time() - limit.days * DAY_S)
+            evict(unused, Limit(num_bytes=sum(map(bytes_in, unused)) - lacking_bytes))
+            used_bytes = bytes_in(root)
+        return int(max(0, max_bytes - used_bytes) // self._clip_bytes)
+
+    def _unused_stores(self, since_s: float) -> list[Path]:
+        """List the other stores that nobody has opened since a time."""
+        unused = []
+        for path in self.folder.parent.iterdir():
+            if path.is_dir() and path != self.folder and used_s(path) < since_s:
+                unused.append(path)
+        return unused
 
     def __exit__(self, *_: object) -> None:
         self._write()
 
 
 class StoredClips:
-    """Some clips of a store's frames (N, F, S, S, 3) in an order of their own, read where they are indexed."""
+    """Clips of a store's frames (N, F, S, S, 3) in any order, read when they are indexed."""
 
     def __init__(self, frames: NDArray[np.uint8], rows: NDArray[np.int64]) -> None:
-        self._frames, self._rows = frames, rows
+        self._frames = frames
+        self._rows = rows
         self.shape = (len(rows), *frames.shape[1:])
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def __getitem__(self, index: Any) -> NDArray[np.uint8]:
-        clips, *rest = index if isinstance(index, tuple) else (index,)
-        read: NDArray[np.uint8] = self._frames[(self._rows[clips], *rest)]
-        return read
+        clips, *within_clips = index if isinstance(index, tuple) else (index,)
+        frames: NDArray[np.uint8] = self._frames[(self._rows[clips], *within_clips)]
+        return frames

@@ -28,26 +28,29 @@ from nt2vr.models.framing import Framing
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-SAMPLING = 2  # version of how frames are sampled and fitted: raise it to invalidate cached values
-DAMAGE = (  # raised by NumPy, FAISS and json on files with other content than expected
-    *(
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        EOFError,
-        OverflowError,
-        RuntimeError,
-        MemoryError,
-    ),
-    *(BadZipFile, zlib.error, struct.error),
+# Version of how frames are sampled and fitted: a higher number invalidates cached values.
+SAMPLING = 2
+# Errors of NumPy, FAISS and json on files with other content than expected.
+DAMAGE = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    OverflowError,
+    RuntimeError,
+    MemoryError,
+    BadZipFile,
+    zlib.error,
+    struct.error,
 )
 DAMAGED_DATABASE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-_warned = threading.Event()  # one warning per process: a full disk would otherwise fill the log too
+# One warning per process: a full disk would otherwise fill the log, too.
+_warned = threading.Event()
 
 
 def read_cached(path: Path, read: Callable[[Path], T]) -> T | None:
-    """Return `read(path)` of a cache file; None if there is none, or it is damaged: then it is deleted."""
+    """Return `read(path)` of a cache file, or None. A damaged file is deleted."""
     try:
         return read(path)
     except OSError:
@@ -58,84 +61,92 @@ def read_cached(path: Path, read: Callable[[Path], T]) -> T | None:
         return None
 
 
-class _Unpickled(diskcache.Disk):  # type: ignore[misc]  # reads texts, and unpickles nothing
+class _TextDisk(diskcache.Disk):  # type: ignore[misc]  # untyped
+    """Reads texts, and unpickles nothing."""
+
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
-        return (
-            None
-            if mode == diskcache.core.MODE_PICKLE
-            else super().fetch(mode, filename, value, read)
-        )
+        if mode == diskcache.core.MODE_PICKLE:
+            return None
+        return super().fetch(mode, filename, value, read)
 
 
 class Cache(AbstractContextManager["Cache"]):
-    """Content hashes in one folder; sampled frames and galleries' embeddings in others, by default within it."""
+    """Content hashes in a folder, and the folders of sampled frames and galleries' embeddings."""
 
     def __init__(
         self, folder: Path, galleries: Path | None = None, frames: Path | None = None
     ) -> None:
-        self.galleries, self._frames = galleries or folder / "galleries", frames or folder / "clips"
-        self._folder, self._opening = folder / "hashes", threading.Lock()
+        self.galleries = galleries or folder / "galleries"
+        self._frames = frames or folder / "clips"
+        self._folder = folder / "hashes"
         self._hashes: diskcache.Cache | None = None
+        self._opening = threading.Lock()
 
     @classmethod
     def of(cls, data_dir: Path) -> "Cache":
-        """Open the cache of the app's data folder, with frames and the galleries' embeddings beside it."""
+        """Open the cache of a data folder, next to its frames and the galleries' embeddings."""
         return cls(
             data_dir / "cache", galleries=data_dir / "embeddings", frames=data_dir / "frames"
         )
 
     def frames(self, num_frames: int, framing: Framing, required: bool = False) -> Frames:
-        """Open the store of frames sampled and fitted in one way; for the last argument see `Frames`."""
+        """Open the store of frames sampled and fitted in one way; for `required` see `Frames`."""
         name = re.sub(r"[^a-z0-9]+", "-", f"{SAMPLING} {num_frames} {framing.key}")
         return Frames(self._frames / name, (num_frames, *framing.shape, 3), required)
 
     def content_hash(self, path: Path) -> str:
-        """Hash the bytes of a file; the hash is cached until the file's size or modification time changes."""
+        """Hash the bytes of a file; the hash is cached until its size or modification time changes."""
         try:
             stat = path.stat()
-            if not path.is_file():  # reading a named pipe would block
+            # Reading a named pipe would block.
+            if not path.is_file():
                 raise MediaError(f"{path.name} is not a file.")
             key = f"hash {stat.st_size} {stat.st_mtime_ns} {path.absolute()}"
-            if cached := self._ask("get", key):
+            cached = self._call("get", key)
+            if cached:
                 return str(cached)
             content = hash_file(path)
         except OSError as error:
             raise MediaError(
                 f"{path.name} cannot be read ({error.strerror}). Add it again."
             ) from None
-        self._ask("set", key, content)
+        self._call("set", key, content)
         return content
 
-    def _ask(self, action: str, *values: str) -> Any:
-        """Call the database of hashes; None where it fails. A damaged one is deleted, and made again later."""
+    def _call(self, action: str, *values: str) -> Any:
+        """Call the database of hashes; return None if that fails. A damaged one is made again."""
         try:
             with self._opening:
                 if self._hashes is None:
-                    limit = int(LIMITS["cache"].num_bytes)
                     self._hashes = diskcache.Cache(
-                        str(self._folder), disk=_Unpickled, size_limit=limit
+                        str(self._folder),
+                        disk=_TextDisk,
+                        size_limit=int(LIMITS["cache"].num_bytes),
                     )
             return getattr(self._hashes, action)(*values)
         except (OSError, sqlite3.Error, diskcache.Timeout) as error:
             is_damaged = getattr(error, "sqlite_errorcode", None) in DAMAGED_DATABASE
-            if not _warned.is_set():
-                _warned.set()
-                remedy = "It is made again" if is_damaged else "Results are computed again instead"
-                logger.warning(
-                    "The cache in %s cannot be used (%s). %s.",
-                    self._folder,
-                    reason_of(error),
-                    remedy,
-                )
+            self._warn(error, is_damaged)
             if is_damaged:
                 with self._opening:
                     self._hashes = None
                     shutil.rmtree(self._folder, ignore_errors=True)
             return None
 
+    def _warn(self, error: Exception, is_damaged: bool) -> None:
+        if _warned.is_set():
+            return
+        _warned.set()
+        logger.warning(
+            "The cache in %s cannot be used (%s). %s.",
+            self._folder,
+            reason_of(error),
+            "It is made again" if is_damaged else "Results are computed again instead",
+        )
+
     def close(self) -> None:
         if self._hashes is not None:
-            self._ask("close")
+            self._call("close")
 
     def __exit__(self, *_: object) -> None:
         self.close()
