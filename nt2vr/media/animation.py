@@ -10,20 +10,17 @@ from nt2vr.media.frame_rgb import Read
 from nt2vr.media.picture import opened_picture, to_rgb
 from nt2vr.media.resize import shrunk
 
-ANIMATED = ("AVIF", "PNG", "WEBP")  # formats of pictures that can move, which FFmpeg does not read
+# Formats of pictures that can move, which FFmpeg does not read.
+ANIMATED = ("AVIF", "PNG", "WEBP")
+MAX_FRAMES = 5_000
+# Browsers show a frame that names no duration this long.
+FRAME_S = 0.1
+# When a frame appears, in seconds, and the function that reads it.
+Frame = tuple[float, Read]
 
 
-MAX_FRAMES = 5_000  # of an animated picture
-
-
-FRAME_S = 0.1  # browsers show a frame that names no duration this long
-
-
-Frame = tuple[float, Read]  # when it appears, in seconds
-
-
-class _Pictures:
-    """A picture, which is on screen all the time, or the frames of an animated one."""
+class PictureFrames:
+    """The frames of a picture: one that is on screen all the time, or those of an animation."""
 
     rate = 1 / FRAME_S
 
@@ -35,23 +32,31 @@ class _Pictures:
         seconds = 0.0
         with opened_picture(self._path) as image:
             for number in range(self._count(image)):
-                seconds += _duration_s(image) if number else 0.0  # of the frame before
+                # The image is still at the frame before, which ends now.
+                if number:
+                    seconds += _duration_s(image)
                 image.seek(number)
                 yield seconds, partial(shrunk, to_rgb(image))
 
     def length(self) -> tuple[float, int]:
+        """Return when the last frame ends, and the number of frames."""
+        seconds = 0.0
         with opened_picture(self._path) as image:
-            seconds, count = 0.0, self._count(image)
-            for number in range(
-                count if count > 1 else 0
-            ):  # a still has no duration, and need not be decoded
+            count = self._count(image)
+            # A still has no duration, and need not be decoded.
+            if count <= 1:
+                return 0.0, count
+            for number in range(count):
                 image.seek(number)
                 image.load()
                 seconds += _duration_s(image)
-            return seconds, count
+        return seconds, count
 
     def _count(self, image: Any) -> int:
-        count = int(getattr(image, "n_frames", 1)) if image.format in ANIMATED else 1  # TIFF: pages
+        # The frames of a TIFF are pages.
+        if image.format not in ANIMATED:
+            return 1
+        count = int(getattr(image, "n_frames", 1))
         if count > MAX_FRAMES:
             raise MediaError(
                 f"{self._path.name} has {count} frames; the limit for a picture is {MAX_FRAMES}."

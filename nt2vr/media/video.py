@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import repeat
 from pathlib import Path
 from typing import Literal
 
@@ -19,49 +18,65 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError
 from nt2vr.files import hash_file
-from nt2vr.media.animation import Frame, _Pictures
+from nt2vr.media.animation import Frame, PictureFrames
 from nt2vr.media.picture_file import is_picture
 from nt2vr.media.resize import Limits, fit
 from nt2vr.media.video_file import TIE_S, VideoFile
 from nt2vr.models.framing import CENTRES, ENDS, Framing
 
-SEEK_S = 10.0  # gap before a wanted moment above which seeking beats decoding
-LATE_S = 0.5  # a first frame this long after the wanted moment means that the file's index is wrong
-MAX_RATE = 2_000  # frames decoded per second of a window, and a second's more
-SHORT_FRAMES, SHORT_S, SHORT_TIMEOUT_S = 8, 60, 20.0  # of a reference
-SHORT_LIMITS = (384, 700)  # of its frames' short and long side, in pixels: no model looks at more
+# Seconds to a later moment above which seeking is faster than decoding.
+SEEK_S = 10.0
+# A first frame this long after the moment that was sought means that the file's index is wrong.
+LATE_S = 0.5
+# Frames decoded per second of a window; a window has those of one more second.
+MAX_RATE = 2_000
+# Of a reference: frames that are read, and its length.
+SHORT_FRAMES = 8
+SHORT_S = 60
+SHORT_TIMEOUT_S = 20.0
+# Pixels of the short and long side of a reference's frames: no model looks at more.
+SHORT_LIMITS = (384, 700)
 
-
-Window = tuple[float, float | None]  # start and end in seconds; None is the file's end
+# Start and end in seconds; None is the file's end.
+Window = tuple[float, float | None]
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Content of a media file, by its frames and not its header."""
+    """Content of a media file, by its frames and not its header.
 
-    kind: Literal["video", "picture"]  # a picture is one frame, whatever the file's format
-    seconds: float  # duration by the timestamps of the frames; 0 for a picture
+    Attributes:
+        kind: a file of one frame is a picture, whatever its format.
+        seconds: duration by the timestamps of the frames; 0 for a picture.
+        content: hash of its bytes, as `Cache.content_hash` computes it.
+    """
+
+    kind: Literal["video", "picture"]
+    seconds: float
     num_frames: int
-    content: str  # hash of its bytes, as `Cache.content_hash` computes it
+    content: str
 
 
 def probe(path: Path, hashes: bool = True) -> Probe:
-    """Read a file's timestamps, and decode its first frame; unless it `hashes` all of it, `content` is empty."""
+    """Read a file's timestamps, and decode its first frame.
+
+    Args:
+        hashes: whether the content is hashed; otherwise it is empty.
+    """
     _check(path)
     with _reading(path):
-        content, film = hash_file(path) if hashes else "", _opened(path)
-        _, read = next(film.frames())
+        content = hash_file(path) if hashes else ""
+        video = _opened(path)
+        _, read = next(video.frames())
         read(None)
-        seconds, num_frames = film.length()
-    return (
-        Probe("video", seconds, num_frames, content)
-        if num_frames > 1
-        else Probe("picture", 0.0, 1, content)
-    )
+        seconds, num_frames = video.length()
+    if num_frames > 1:
+        return Probe("video", seconds, num_frames, content)
+    return Probe("picture", 0.0, 1, content)
 
 
 def sample_frames(path: Path, num_frames: int, framing: Framing | None = None) -> NDArray[np.uint8]:
-    """Sample evenly spaced moments of a whole file: (F, H, W, 3) RGB, or (F, S, S, 3) with `framing`."""
+    """Sample evenly spaced moments of a file: (F, H, W, 3) RGB, or (F, S, S, 3) with `framing`."""
     (frames,) = sample_windows(path, [(0.0, None)], num_frames, framing)
     if isinstance(frames, str):
         raise MediaError(frames)
@@ -75,27 +90,31 @@ def sample_windows(
     framing: Framing | None,
     timeouts_s: Sequence[float] | None = None,
 ) -> list[NDArray[np.uint8] | str]:
-    """Sample evenly spaced moments of windows in one pass: per window (F, S, S, 3), or the reason why there is none.
+    """Sample evenly spaced moments of windows in one pass.
 
     Args:
         windows: in order.
         framing: which moments, and what `fit` makes of each; None leaves frames unchanged.
+        timeouts_s: of each window.
+
+    Returns:
+        Per window its frames (F, S, S, 3), or the reason why it has none.
     """
-    sampled: list[NDArray[np.uint8] | str] = []
+    if timeouts_s is None:
+        timeouts_s = [float("inf")] * len(windows)
+    positions = framing.positions if framing else CENTRES
+    samples: list[NDArray[np.uint8] | str] = []
     with _reading(path):
         screen = Screen(path, framing)
-        positions = framing.positions if framing else CENTRES
-        for (start, end), timeout_s in zip(
-            windows, timeouts_s or repeat(float("inf")), strict=timeouts_s is not None
-        ):
+        for (start, end), timeout_s in zip(windows, timeouts_s, strict=True):
             end = screen.length() if end is None else end
             screen.limit(timeout_s, end - start)
             moments = _moments(start, end, num_frames, positions, screen.rate)
             try:
-                sampled.append(np.stack([screen.at(moment) for moment in moments]))
+                samples.append(np.stack([screen.at(moment) for moment in moments]))
             except MediaError as error:
-                sampled.append(str(error))
-    return sampled
+                samples.append(str(error))
+    return samples
 
 
 def sample_short_video(path: Path) -> list[NDArray[np.uint8]]:
@@ -108,10 +127,8 @@ def sample_short_video(path: Path) -> list[NDArray[np.uint8]]:
                 f"{path.name} lasts {seconds:,.0f} s: a reference may last {SHORT_S} s. Cut it, or add a picture."
             )
         screen.limit(SHORT_TIMEOUT_S, seconds)
-        return [
-            screen.at(moment)
-            for moment in _moments(0.0, seconds, SHORT_FRAMES, CENTRES, screen.rate)
-        ]
+        moments = _moments(0.0, seconds, SHORT_FRAMES, CENTRES, screen.rate)
+        return [screen.at(moment) for moment in moments]
 
 
 def _moments(start: float, end: float, count: int, positions: str, rate: float) -> list[float]:
@@ -123,7 +140,7 @@ def _moments(start: float, end: float, count: int, positions: str, rate: float) 
 
 
 class Screen:
-    """The picture on screen at increasing moments of a film.
+    """The picture on screen at increasing moments of a video.
 
     Args:
         framing: what `fit` makes of each frame; None leaves them unchanged.
@@ -134,65 +151,84 @@ class Screen:
         self, path: Path, framing: Framing | None = None, limits: Limits | None = None
     ) -> None:
         _check(path)
-        self._path, self._framing, self._limits = path, framing, limits
-        self._film = _opened(path)
-        self.rate = self._film.rate
-        self._frames: Iterator[Frame] | None = None
+        self._path = path
+        self._framing = framing
+        self._limits = limits
+        self._video = _opened(path)
+        self.rate = self._video.rate
         self._can_seek = True
+        self._frames: Iterator[Frame] | None = None
         self._now: Frame | None = None
         self._next: Frame | None = None
-        self._shown: tuple[float, NDArray[np.uint8]] | None = None
+        # When the last frame that was read appears, and its picture.
+        self._picture: tuple[float, NDArray[np.uint8]] | None = None
         self.limit(float("inf"), float("inf"))
 
     def limit(self, timeout_s: float, seconds: float) -> None:
         """Limit the time, and the frames to decode for so many seconds, from now on."""
-        self._deadline_s, self._left = time.monotonic() + timeout_s, MAX_RATE * (1 + seconds)
+        self._deadline_s = time.monotonic() + timeout_s
+        self._frames_left = MAX_RATE * (1 + seconds)
 
     def length(self) -> float:
-        return self._film.length()[0]
+        seconds, _ = self._video.length()
+        return seconds
 
     def at(self, moment: float) -> NDArray[np.uint8]:
-        """Return the frame that is on screen at a moment; the first if there is none yet, the last after the end."""
+        """Return the frame that is on screen at a moment.
+
+        It is the first frame if there is none yet, and the last one after the end.
+        """
         is_far = self._can_seek and self._next is not None and moment > self._next[0] + SEEK_S
         if self._frames is None or is_far:
             self._seek(moment)
         while self._next and self._next[0] <= moment + TIE_S:
             self._advance()
-        if (now := self._now or self._next) is None:
+
+        frame = self._now or self._next
+        if frame is None:
             raise MediaError(
                 f"{self._path.name} has no decodable frame at {moment:.0f} s: it is truncated or damaged there."
             )
-        if self._shown is None or self._shown[0] != now[0]:
-            picture = now[1](self._limits)
-            self._shown = now[0], picture if self._framing is None else fit(picture, self._framing)
-        return self._shown[1]
+        seconds, read = frame
+        if self._picture is None or self._picture[0] != seconds:
+            picture = read(self._limits)
+            if self._framing is not None:
+                picture = fit(picture, self._framing)
+            self._picture = (seconds, picture)
+        return self._picture[1]
 
     def _seek(self, moment: float) -> None:
-        seek = self._can_seek and moment > SEEK_S
-        self._now = self._next = self._shown = None
-        self._frames = self._film.frames(moment if seek else 0.0)
+        """Start at a key frame before a moment, or at the start of the file if it cannot be sought."""
+        is_sought = self._can_seek and moment > SEEK_S
+        self._now = None
+        self._next = None
+        self._picture = None
+        self._frames = self._video.frames(moment if is_sought else 0.0)
         self._advance()
-        if seek and (self._next is None or self._next[0] > moment + LATE_S):
+        if is_sought and (self._next is None or self._next[0] > moment + LATE_S):
             self._can_seek = False
             self._seek(moment)
 
     def _advance(self) -> None:
         assert self._frames is not None, "at() seeks first"
-        self._left -= 1
-        if time.monotonic() > self._deadline_s or self._left < 0:
-            self._frames = None  # the next window starts with a seek
+        self._frames_left -= 1
+        if time.monotonic() > self._deadline_s or self._frames_left < 0:
+            # The next window starts with a seek.
+            self._frames = None
             raise MediaError(
                 f"{self._path.name} takes too long to decode. Convert it to MP4 (H.264) or WebM."
             )
-        self._now, self._next = self._next, next(self._frames, None)
+        self._now = self._next
+        self._next = next(self._frames, None)
 
 
-def _opened(path: Path) -> _Pictures | VideoFile:
-    return _Pictures(path) if is_picture(path) else VideoFile(path)
+def _opened(path: Path) -> PictureFrames | VideoFile:
+    return PictureFrames(path) if is_picture(path) else VideoFile(path)
 
 
 def _check(path: Path) -> None:
-    if not os.path.isfile(path):  # unlike Path's, never a PermissionError
+    # Unlike Path's methods, those of os.path raise no PermissionError.
+    if not os.path.isfile(path):
         raise MediaError(f"{path.name} does not exist. Add it again.")
     if os.path.getsize(path) == 0:
         raise MediaError(f"{path.name} is empty (0 bytes). Copy or export it again.")
@@ -200,7 +236,7 @@ def _check(path: Path) -> None:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Turn the errors of libraries on damaged files into one sentence."""
+    """Turn the errors of libraries on damaged files into a MediaError."""
     try:
         yield
     except StopIteration:

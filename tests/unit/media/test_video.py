@@ -55,14 +55,14 @@ def test_windows_show_the_same_however_they_are_reached(monkeypatch: pytest.Monk
 def test_seeking_does_not_decode_what_lies_before() -> None:
     read: list[float] = []
     screen = Screen(FOOTAGE / "world.mp4")
-    frames = screen._film.frames
+    frames = screen._video.frames
 
     def counted(moment: float = 0.0) -> object:
         for frame in frames(moment):
             read.append(frame[0])
             yield frame
 
-    screen._film.frames = counted  # type: ignore[method-assign,assignment]
+    screen._video.frames = counted  # type: ignore[method-assign,assignment]
     screen.at(28.0)
     assert len(read) < 28 * 30 / 2
 
