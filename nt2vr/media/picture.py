@@ -1,4 +1,4 @@
-"""Pictures: reads files as RGB, untrusted ones in a child, and makes every encoder input by one resize-and-crop."""
+"""Pictures as RGB. Untrusted files are read in a child process."""
 
 import warnings
 from collections.abc import Iterator
@@ -13,35 +13,33 @@ from PIL import Image, PngImagePlugin
 
 from nt2vr.errors import MediaError
 from nt2vr.media.picture_file import (
-    MAX_BRANDS,
+    MAX_BRANDS_BYTES,
     MAX_PIXELS,
-    _check_size,
-    _checked,
-    _is_heic,
-    _regular,
-    _too_large,
+    check_parts,
+    check_size,
+    is_heic,
+    open_regular,
+    too_large,
     unreadable_picture,
 )
 
-PICTURE_SUFFIXES = frozenset(  # .mpo, .jps: JPEGs of two views, of which the first is read
+# An .mpo or .jps is a JPEG of two views, of which the first is read.
+PICTURE_SUFFIXES = frozenset(
     ".apng .avif .bmp .heic .heif .hif .jfif .jpe .jpeg .jpg .jps .mpo .png .tif .tiff .webp".split()
 )
-FORMATS = (
-    "AVIF",
-    "BMP",
-    "GIF",
-    "JPEG",
-    "PNG",
-    "TIFF",
-    "WEBP",
-)  # no EPS: Pillow would start Ghostscript on it
-ENOUGH = 1_000_000  # pixels to which larger pictures are reduced, by a whole number
-SHORTEST = 448  # side that reducing keeps, at least
-STRIP = 64  # rows of the reduced picture
-ORIENTATION = 0x0112  # EXIF tag
-NO_VALUE = 1e38  # of a float, from which on it stands for none
-# bytes of a PNG's text or colour profile, unpacked; at Pillow's limit of 1 MB, pictures that hold
-# the workflow by which they were made, or a printer's profile, were refused
+# Without EPS: Pillow would start Ghostscript on it.
+FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
+# Pixels to which larger pictures are reduced, by a whole number, and the side that they keep at least.
+ENOUGH_PIXELS = 1_000_000
+SHORTEST = 448
+# Rows of the reduced picture.
+STRIP = 64
+# The EXIF tag.
+ORIENTATION = 0x0112
+# A float from this size on means that a pixel has no value.
+NO_VALUE = 1e38
+# Bytes of a PNG's text or colour profile, unpacked. At Pillow's limit of 1 MB, pictures that hold
+# the workflow by which they were made, or a printer's profile, were refused.
 PngImagePlugin.MAX_TEXT_CHUNK = 16_000_000
 UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -59,16 +57,17 @@ def write_jpeg(picture: NDArray[np.uint8], file: Path | BinaryIO) -> None:
 
 
 def read_picture(path: Path) -> NDArray[np.uint8]:
-    """Read a picture file as (H, W, 3) RGB: upright, transparency on white, the first frame of an animation.
+    """Read a picture file as (H, W, 3) RGB: upright, and with transparency on white.
 
-    Pictures of several megapixels are reduced, JPEGs while they are decoded.
+    Of an animation, it is the first frame. Pictures of several megapixels are reduced, JPEGs while
+    they are decoded.
     """
     with opened_picture(path) as image:
         return to_rgb(image)
 
 
 def to_rgb(image: Image.Image) -> NDArray[np.uint8]:
-    """Load the current frame of an open picture as (H, W, 3) RGB, upright, averaged over squares if it is large."""
+    """Load the current frame of an open picture as (H, W, 3) RGB, upright, and reduced if large."""
     factor = _factor(image)
     # Only JPEG and HEIC can be decoded at a reduced size.
     image.draft(None, (image.width // factor, image.height // factor))
@@ -103,52 +102,63 @@ def _reduced_rgb(image: Image.Image, factor: int) -> Image.Image:
 
 
 def _orientation(image: Image.Image) -> int | None:
-    """Return the number by which a picture says how it is to be turned, if it does."""
+    """Return the number of the turn that a picture's metadata asks for, if it does."""
     try:
         return image.getexif().get(ORIENTATION)
-    except (
-        Exception
-    ):  # as many types as for damaged pictures; without its metadata, a picture is whole
+    except Exception:
+        # Pillow raises as many types as on damaged pictures. A picture needs no metadata.
         return None
 
 
 @contextmanager
 def opened_picture(path: Path) -> Iterator[Image.Image]:
-    """Open a picture file of an acceptable size, and turn Pillow's errors into MediaErrors of one sentence."""
-    Image.init()  # registers AVIF, TIFF and WebP, which Pillow loads lazily
-    formats: tuple[str, ...] = FORMATS
+    """Open a picture file of an acceptable size, and turn Pillow's errors into MediaErrors."""
+    # Registers AVIF, TIFF and WebP, which Pillow loads lazily.
+    Image.init()
     try:
-        with warnings.catch_warnings(), _regular(path) as file:
-            warnings.simplefilter("ignore")  # of damaged metadata
+        with warnings.catch_warnings(), open_regular(path) as file:
+            # Pillow warns of damaged metadata.
+            warnings.simplefilter("ignore")
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            if _is_heic(file.read(MAX_BRANDS)):
-                from pillow_heif import register_heif_opener  # noqa: PLC0415  it takes half a second
-
-                register_heif_opener()
-                formats = ("HEIF",)
+            formats = _formats(file.read(MAX_BRANDS_BYTES))
             file.seek(0)
-            with Image.open(_checked(file, path), formats=formats) as image:
-                _check_size(image, path)
+            check_parts(file, path)
+            file.seek(0)
+            with Image.open(file, formats=formats) as image:
+                check_size(image, path)
                 yield image
     except MediaError:
         raise
     except FileNotFoundError:
         raise MediaError(f"{path.name} is not there. Choose another picture.") from None
     except (Image.DecompressionBombWarning, Image.DecompressionBombError, MemoryError):
-        raise _too_large(path, MAX_PIXELS) from None
-    except Exception as error:  # Pillow raises a dozen types on damaged files, even SyntaxError
+        raise too_large(path, MAX_PIXELS) from None
+    except Exception as error:
+        # Pillow raises a dozen types on damaged files, even SyntaxError.
         raise unreadable_picture(path) from error
 
 
+def _formats(head: bytes) -> tuple[str, ...]:
+    """Return the formats that a file which starts with `head` may have."""
+    if not is_heic(head):
+        return FORMATS
+    from pillow_heif import register_heif_opener  # noqa: PLC0415  it takes half a second
+
+    register_heif_opener()
+    return ("HEIF",)
+
+
 def _factor(image: Image.Image) -> int:
-    return max(1, min(min(image.size) // SHORTEST, isqrt(image.width * image.height // ENOUGH)))
+    """Return by which whole number the sides of a large picture are divided."""
+    by_pixels = isqrt(image.width * image.height // ENOUGH_PIXELS)
+    by_side = min(image.size) // SHORTEST
+    return max(1, min(by_side, by_pixels))
 
 
 def _rgb(image: Image.Image) -> Image.Image:
     if image.mode.startswith(("I", "F")):
-        image = Image.fromarray(
-            _in_8_bits(np.asarray(image), has_16_bits=image.mode.startswith("I;16"))
-        )
+        grey = _in_8_bits(np.asarray(image), has_16_bits=image.mode.startswith("I;16"))
+        image = Image.fromarray(grey)
     if image.has_transparency_data:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
@@ -156,9 +166,10 @@ def _rgb(image: Image.Image) -> Image.Image:
 
 
 def _in_8_bits(grey: NDArray[Any], has_16_bits: bool) -> NDArray[np.uint8]:
-    """Scale grey (H, W) to 0 to 255: from its full range if it has 16 bits, otherwise from that of its values."""
+    """Scale grey (H, W) to 0 to 255, from the range of 16 bits or that of its values."""
     values = grey.astype(np.float64)
-    low, high = 0.0, 65535.0
+    low = 0.0
+    high = 65535.0
     if not has_16_bits:
         # Maps and depths mark pixels without a value: as not a number, infinite, or as the largest
         # negative number.
@@ -167,7 +178,9 @@ def _in_8_bits(grey: NDArray[Any], has_16_bits: bool) -> NDArray[np.uint8]:
         low = measured.min(initial=np.inf)
         high = measured.max(initial=-np.inf)
         values = np.where(is_value, values, low)
-    if not low < high:  # all of one value, or without any
+
+    # All pixels have one value, or none has any.
+    if not low < high:
         return np.zeros(values.shape, np.uint8)
     scaled = (values - low) * (255 / (high - low))
     return scaled.round().astype(np.uint8)
