@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from nt2vr.datasets.features import read_features
-from nt2vr.datasets.load import held_out_of, load_dataset, sample, sample_ids
+from nt2vr.datasets.load import load_dataset
+from nt2vr.datasets.splits import held_out_of, sample, sample_ids
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.files import expanded
