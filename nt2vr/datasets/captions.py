@@ -21,7 +21,7 @@ from nt2vr.datasets.caption_rows import (
     are_captioned,
     captions_of,
 )
-from nt2vr.datasets.captions_file import FORM, _is_array, _is_coco, _listings, read_captions_file
+from nt2vr.datasets.captions_file import FORM, is_array, is_coco, listings_of, read_captions_file
 from nt2vr.datasets.files import DELIMITERS, EXCEL_DELIMITER, Files, expecting, read_text
 from nt2vr.datasets.lookup import VIDEO_SUFFIXES, suffix_of, unique_ids
 from nt2vr.errors import DatasetError
@@ -29,45 +29,44 @@ from nt2vr.files import parse_json
 
 TABLES = ("*.csv", "*.tsv", "*.jsonl")
 OTHERS = ("*.json", "*.txt", "*.caption")
-BESIDE = (
-    ".caption",
-    ".txt",
-    ".json",
-)  # suffixes of a video's own captions file; the first one that is there counts
-HEAD_BYTES = 16_384  # that hold the first entry of a JSON array
+# Suffixes of the captions file next to a video; the first one that exists counts.
+NEXT_TO_VIDEO = (".caption", ".txt", ".json")
+# The first entry of a JSON array is within them.
+HEAD_BYTES = 16_384
 ReadRows = Callable[[Path], Iterable[Row]]
 
 
 def _load(files: Files) -> Annotations:
-    """Read the tables, and the JSON files of captions beside them."""
+    """Read the tables, and the JSON files of captions next to them."""
     tables = files.named(*TABLES)
-    paths = [path for path in tables if _has_captions(path)] or tables
-    json_files = files.named("*.json")
-    paths += [
-        path for path in json_files if _is_coco(path) or (_is_array(path) and _names_captions(path))
-    ]
-    return _merged(files, paths)
+    captioned_tables = list(filter(_has_captions, tables))
+    return _merged(files, (captioned_tables or tables) + _captions_json_files(files))
 
 
 def _load_others(files: Files) -> Annotations:
-    """Read JSON files; or else the files beside videos that have the captions of one video."""
+    """Read JSON files; without any for captions, the captions files next to each video."""
+    captions_files = _captions_json_files(files)
+    if captions_files:
+        return _merged(files, captions_files)
+    next_to_videos = _files_next_to_videos(files)
+    if next_to_videos:
+        return _read_next_to_videos(files, next_to_videos)
+
     json_files = files.named("*.json")
-    arrays = [path for path in json_files if _is_array(path)]
-    paths = [
-        path for path in json_files if _is_coco(path) or (path in arrays and _names_captions(path))
-    ]
-    if paths:
-        return _merged(files, paths)
-    beside = _beside_videos(files)
-    if beside:
-        return _read_beside(files, beside)
-    paths = arrays or json_files
-    if paths:
-        return _merged(files, paths)
+    if json_files:
+        return _merged(files, list(filter(is_array, json_files)) or json_files)
     missing = "no captions file, and no text file is named like a video or picture beside it"
     raise DatasetError(
         f"{files.folder} has no captions or annotations: {missing}. Expected {FORM}."
     )
+
+
+def _captions_json_files(files: Files) -> list[Path]:
+    paths = []
+    for path in files.named("*.json"):
+        if is_coco(path) or (is_array(path) and _names_captions(path)):
+            paths.append(path)
+    return paths
 
 
 def _merged(files: Files, paths: Sequence[Path]) -> Annotations:
@@ -81,30 +80,40 @@ def _merged(files: Files, paths: Sequence[Path]) -> Annotations:
 
     listings: list[Listing] = []
     remarks: list[str] = []
+    name = files.folder.name
     for path, split in splits.items():
         annotations = read_captions_file(files, path)
         remarks += annotations.remarks
-        for listing in annotations.listings:
-            if split and listing.split == "all":
-                listing = listing._replace(split=split)
-            listings.append(listing)
+        listings += _in_split(annotations.listings, split)
+        if len(paths) == 1:
+            name = annotations.name
     if any(listing.split != "all" for listing in listings):
-        listings = [
-            listing._replace(split="train") if listing.split == "all" else listing
-            for listing in listings
-        ]
-    name = annotations.name if len(paths) == 1 else files.folder.name
+        listings = _in_split(listings, "train")
     return Annotations(name, with_unique_ids(listings), tuple(remarks))
 
 
+def _in_split(listings: Iterable[Listing], split: Split | None) -> list[Listing]:
+    """Put the entries without a split into one."""
+    changed = []
+    for listing in listings:
+        if split and listing.split == "all":
+            listing = listing._replace(split=split)
+        changed.append(listing)
+    return changed
+
+
 def with_unique_ids(listings: Sequence[Listing]) -> list[Listing]:
-    """Name videos by their files where one id stands for several, as where each split counts its files from 0."""
+    """Name videos by their files if one id stands for several.
+
+    So it is where each split counts its files from 0.
+    """
     files_of: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for listing in listings:
         files_of[listing.video_id].add((listing.folder, listing.file))
     shared_ids = {video_id for video_id, names in files_of.items() if len(names) > 1}
     if not shared_ids:
         return list(listings)
+
     unique = []
     for listing in listings:
         if listing.video_id in shared_ids:
@@ -115,42 +124,46 @@ def with_unique_ids(listings: Sequence[Listing]) -> list[Listing]:
     return unique
 
 
-def _beside_videos(files: Files) -> dict[str, Path]:
-    """Return the captions file beside each video or picture that has one of the same name."""
-    own_files = {files.relative(path): path for path in files.named(*OTHERS)}
-    beside: dict[str, Path] = {}
-    named: set[str] = set()
+def _files_next_to_videos(files: Files) -> dict[str, Path]:
+    """Return the captions file of each video or picture that has one of the same name next to it."""
+    captions_files = {files.relative(path): path for path in files.named(*OTHERS)}
+    next_to_videos: dict[str, Path] = {}
+    used_names: set[str] = set()
     videos_first = sorted(files.media.files, key=lambda file: suffix_of(file) not in VIDEO_SUFFIXES)
     for video in videos_first:
         name = os.path.splitext(video)[0]
-        paths = [own_files[name + suffix] for suffix in BESIDE if name + suffix in own_files]
-        if paths and name not in named:  # not the thumbnail of a video
-            beside[video] = paths[0]
-            named.add(name)
-    return beside
+        # A picture with the name of a video is its thumbnail.
+        if name in used_names:
+            continue
+        for suffix in NEXT_TO_VIDEO:
+            if name + suffix in captions_files:
+                next_to_videos[video] = captions_files[name + suffix]
+                used_names.add(name)
+                break
+    return next_to_videos
 
 
-def _read_beside(files: Files, beside: Mapping[str, Path]) -> Annotations:
+def _read_next_to_videos(files: Files, next_to_videos: Mapping[str, Path]) -> Annotations:
     """Read a captions file per video: one caption per line, or a JSON object."""
-    ids = unique_ids(beside)
+    ids = unique_ids(next_to_videos)
     listings = []
-    for video, path in beside.items():
+    for video, path in next_to_videos.items():
         with expecting(path, 'a caption per line, or a JSON object with "caption"'):
             if path.suffix.lower() == ".json":
                 captions = captions_of(parse_json(read_text(path)), "it", needs_one=True)
             else:
-                captions = [line.strip() for line in read_text(path).split("\n")]
+                captions = list(map(str.strip, read_text(path).split("\n")))
         listings.append(Listing(ids[video], captions, place=files.relative(path), file=video))
     return Annotations(files.folder.name, listings)
 
 
 def loader_of(name: str, read: ReadRows) -> Loader:
-    """Return a loader for rows that a function reads from the path of a dataset, with keys as in JSON lines."""
+    """Return a loader for rows that a function reads from a path, with keys as in JSON lines."""
 
     def load(files: Files) -> Annotations:
         rows = [(f"row {number}", row) for number, row in enumerate(read(files.path), 1)]
         with expecting(files.path, f"rows of the dataset {name} with keys as in a captions file"):
-            listings = _listings(rows, f"{files.folder.as_posix()}/", name)
+            listings = listings_of(rows, f"{files.folder.as_posix()}/", name)
         return Annotations(files.folder.name, with_unique_ids(listings))
 
     return Loader((), f"what the registered dataset {name} reads", load)
@@ -165,8 +178,11 @@ def _has_captions(path: Path) -> bool:
                 head = file.readline().strip()
         if path.suffix.lower() == ".jsonl":
             return are_captioned(parse_json(head or "{}"))
-        heads = (next(csv.reader(StringIO(head), delimiter=mark), []) for mark in DELIMITERS)
-        return any(are_captioned(cells) for cells in heads)
+        for delimiter in DELIMITERS:
+            columns = next(csv.reader(StringIO(head), delimiter=delimiter), [])
+            if are_captioned(columns):
+                return True
+        return False
     return True
 
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,89 +28,83 @@ from nt2vr.errors import DatasetError, quoted
 from nt2vr.files import parse_json
 from nt2vr.progress import Progress
 
-SPLIT = (
-    "split",
-    "subset",
-    "partition",
-    "tags",
-)  # only the first is always one; FiftyOne's tags may say anything
-
-
+# Only the first column always has a split; FiftyOne's tags may say anything.
+SPLIT = ("split", "subset", "partition", "tags")
 FORM = (
     f'a table with a column "caption" ({", ".join(CAPTION[2:10])} do, too), a column "path" or "video_id" and '
     'optionally "split"; or JSON, an array or one object per line, with such keys, or with MS-COCO\'s "images" and '
     '"annotations"'
 )
-
-
 COCO_KEYS = ('"images"', '"annotations"', '"caption"')
-
-
-COCO_OTHERS = (
-    "instances_",
-    "person_keypoints_",
-    "panoptic_",
-    "stuff_",
-    "image_info_",
-)  # without captions
-
-
-REPORT_EVERY = 5_000  # rows
-
-
-ADDRESS = re.compile(
-    r"[a-zA-Z][a-zA-Z0-9+.-]*://|/data/local-files/\?d="
-)  # the latter of Label Studio
-
-
+# Files of MS-COCO without captions.
+COCO_OTHERS = ("instances_", "person_keypoints_", "panoptic_", "stuff_", "image_info_")
+# Rows between reports of progress.
+REPORT_EVERY = 5_000
+# The second form is Label Studio's.
+ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://|/data/local-files/\?d=")
 ABSOLUTE = re.compile(r"/|[a-zA-Z]:/")
 
 
 def read_captions_file(files: Files, path: Path, needs_captions: bool = True) -> Annotations:
     """Read a captions file, from whose folder no relative path may lead out."""
     with expecting(path, FORM):
-        if _is_coco(path):
-            return _coco(files, path)
-        listings = _own_rows(files, path, needs_captions)
+        if is_coco(path):
+            return _read_coco(files, path)
+        file_name = files.relative(path)
+        rows = _reported(read_rows(path), file_name, files.progress)
+        listings = listings_of(rows, f"{path.parent.as_posix()}/", file_name, needs_captions)
         if not listings:
             raise ValueError("it has no rows")
         return Annotations(path.parent.name, listings)
 
 
-def _own_rows(files: Files, path: Path, needs_captions: bool) -> list[Listing]:
-    """Describe the rows of a captions file."""
-    file_name = files.relative(path)
-    rows = _reported(read_rows(path), file_name, files.progress)
-    return _listings(rows, f"{path.parent.as_posix()}/", file_name, needs_captions)
-
-
-def _listings(
+def listings_of(
     rows: Iterable[tuple[str, Row]], root: str, source: str, needs_captions: bool = True
 ) -> list[Listing]:
-    """Describe rows, each with its place in the `source`; `root` is the folder of their paths, with a final "/"."""
+    """Describe the videos of rows.
+
+    Args:
+        rows: each with its place in the source.
+        root: folder of their paths, with a final "/".
+        source: name of the captions file, relative to the folder of the dataset.
+    """
     folder = source.rpartition("/")[0]
     listings = []
-    for where, row in rows:
+    for place, row in rows:
         video_id = first_value(row, NAME)
         file = first_value(row, PATH)
         if not (video_id or file):
             raise ValueError(
-                f"{where} names no video: give it a video_id or a path, not {listed(row)}"
+                f"{place} names no video: give it a video_id or a path, not {listed(row)}"
             )
-        file_path = _path_within(root, _checked_name(file, where), where) if file else ""
-        # an address is an id with single slashes, as in the indexes and reports of 0.2.0
-        video_id = _checked_name(video_id, where) if video_id else file_path.replace("//", "/")
-        captions = captions_of(row, where, needs_captions)
-        place = f"{source}, {where}"
-        listings.append(Listing(video_id, captions, _split_of(row), place, file_path, folder))
+
+        file_path = ""
+        if file:
+            file_path = _path_within(root, _checked_name(file, place), place)
+        # An address is an id with single slashes, as in the indexes and reports of 0.2.0.
+        video_id = _checked_name(video_id, place) if video_id else file_path.replace("//", "/")
+        listings.append(
+            Listing(
+                video_id,
+                captions_of(row, place, needs_captions),
+                split=_split_of(row),
+                place=f"{source}, {place}",
+                file=file_path,
+                folder=folder,
+            )
+        )
     return listings
 
 
 def _split_of(row: Row) -> Split:
-    if row.get(SPLIT[0]):
-        return split_named(str(row[SPLIT[0]]))
-    others = (split_in(str(row[name])) for name in SPLIT[1:] if name in row)
-    return next(filter(None, others), "all")
+    split_column, *other_columns = SPLIT
+    if row.get(split_column):
+        return split_named(str(row[split_column]))
+    for column in other_columns:
+        split = split_in(str(row[column])) if column in row else None
+        if split:
+            return split
+    return "all"
 
 
 def _reported(
@@ -123,50 +117,54 @@ def _reported(
         yield row
 
 
-def _coco(files: Files, path: Path) -> Annotations:
-    """Read MS-COCO's form: images with ids and file names, and annotations with the captions of an image."""
-    data = parse_json(read_text(path))
-    captions: dict[Any, list[str]] = {image["id"]: [] for image in data["images"]}
+def _read_coco(files: Files, path: Path) -> Annotations:
+    """Read MS-COCO's form: images with ids and file names, and annotations with their captions."""
+    content = parse_json(read_text(path))
+    captions: dict[Any, list[str]] = {image["id"]: [] for image in content["images"]}
     num_lost = 0
-    for number, annotation in enumerate(data["annotations"], 1):
+    for number, annotation in enumerate(content["annotations"], 1):
         texts = captions_of(annotation, f"annotation {number}", needs_one=True)
         if annotation["image_id"] in captions:
             captions[annotation["image_id"]] += texts
         else:
             num_lost += 1
 
-    names = {
-        image["id"]: _checked_name(image["file_name"], f"image {image['id']}")
-        for image in data["images"]
-    }
-    ids = unique_ids(names.values())
     file_name = files.relative(path)
-    folder = file_name.rpartition("/")[0]
-    root = f"{path.parent.as_posix()}/"
+    listings = _coco_listings(content["images"], captions, f"{path.parent.as_posix()}/", file_name)
+    remarks = []
+    if num_lost:
+        remarks.append(f"{num_lost} captions in {file_name} are of images that it does not list.")
+    return Annotations(files.folder.name, listings, tuple(remarks))
+
+
+def _coco_listings(
+    images: Iterable[Any], captions: Mapping[Any, list[str]], root: str, source: str
+) -> list[Listing]:
+    names = {}
+    for image in images:
+        names[image["id"]] = _checked_name(image["file_name"], f"image {image['id']}")
+    ids = unique_ids(names.values())
+
+    folder = source.rpartition("/")[0]
     listings = []
     for image_id, name in names.items():
-        place = f"{file_name}, image {image_id}"
+        place = f"{source}, image {image_id}"
         file_path = _path_within(root, name, place)
         listings.append(
             Listing(ids[name], captions[image_id], place=place, file=file_path, folder=folder)
         )
-    remarks = (
-        [f"{num_lost} captions in {file_name} are of images that it does not list."]
-        if num_lost
-        else []
-    )
-    return Annotations(files.folder.name, listings, tuple(remarks))
+    return listings
 
 
-def _checked_name(name: Any, where: str) -> str:
+def _checked_name(name: Any, place: str) -> str:
     text = str(name).strip()
     if text and isinstance(name, str | int) and not isinstance(name, bool):
         return text
-    raise ValueError(f"{where} names its video {quoted(name)}: give it a video_id or a path")
+    raise ValueError(f"{place} names its video {quoted(name)}: give it a video_id or a path")
 
 
-def _path_within(root: str, name: str, where: str) -> str:
-    """Return a path relative to the folder `root` (with a final "/"), normalised; one that leads out is refused.
+def _path_within(root: str, name: str, place: str) -> str:
+    """Return a path relative to the folder `root`, normalised; one that leads out is refused.
 
     An address, and an absolute path, perhaps of another machine, only name a file, and cannot lead
     anywhere.
@@ -180,18 +178,20 @@ def _path_within(root: str, name: str, where: str) -> str:
     if "./" in path or "//" in path or path.endswith("."):
         path = os.path.normpath(path).replace(os.sep, "/")
     if path == ".." or path.startswith("../"):
-        raise DatasetError(f"{where}: the path {name!r} leads out of the folder")
+        raise DatasetError(f"{place}: the path {name!r} leads out of the folder")
     return path
 
 
-def _is_array(path: Path) -> bool:
+def is_array(path: Path) -> bool:
+    """Whether a JSON file is an array."""
     with path.open("rb") as file:
         head = file.read(64)
     return head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
 
 
-def _is_coco(path: Path) -> bool:
-    if path.suffix.lower() != ".json" or path.name.startswith(COCO_OTHERS) or _is_array(path):
+def is_coco(path: Path) -> bool:
+    """Whether a file has captions in MS-COCO's form."""
+    if path.suffix.lower() != ".json" or path.name.startswith(COCO_OTHERS) or is_array(path):
         return False
     content = path.read_bytes()
     return all(key.encode() in content for key in COCO_KEYS)

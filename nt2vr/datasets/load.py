@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nt2vr.datasets import captions, flickr, msrvtt, vatex
-from nt2vr.datasets.base import Dataset, Loader, Split
+from nt2vr.datasets.base import Captions, Dataset, Loader, Split
 from nt2vr.datasets.captions_file import read_captions_file
 from nt2vr.datasets.described import (
-    _by_file,
-    _check_splits,
-    _described,
-    _media_names,
+    DescribedVideos,
+    check_splits,
+    describe_videos,
+    media_names,
+    merge_by_file,
 )
 from nt2vr.datasets.files import Files
-from nt2vr.datasets.remarks import _check_found, _further_remarks, _missing_remarks
-from nt2vr.datasets.splits import _captions_by_split, _split_by_folder, captions_of_split
+from nt2vr.datasets.remarks import check_has_files, further_remarks, missing_remarks
+from nt2vr.datasets.splits import captions_by_split, captions_of_split, split_by_folder
 from nt2vr.errors import ConfigError, DatasetError, counted, quoted
 from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
@@ -33,7 +34,8 @@ def _checked(name: str, loader: Any) -> Loader:
     return loader
 
 
-BUILT_IN: Mapping[str, Loader] = {  # the first whose mark is found is used
+# The first kind whose mark is in a folder is used.
+BUILT_IN: Mapping[str, Loader] = {
     "msrvtt1k": msrvtt.LOADER_1K,
     "msrvtt3k": msrvtt.LOADER_3K,
     "vatex": vatex.LOADER,
@@ -42,7 +44,8 @@ BUILT_IN: Mapping[str, Loader] = {  # the first whose mark is found is used
     "flickr": flickr.LOADER,
     "captions": captions.OTHER_LOADER,
 }
-GENERAL = ("folder", "flickr", "captions")  # whose marks others may share
+# Kinds whose marks may be in folders of other kinds, too.
+GENERAL = ("folder", "flickr", "captions")
 DATASETS = Registry("kind of dataset", BUILT_IN, _checked)
 NO_SPLITS = (
     "{name} has no splits, so all of its {count} are taken. Of a model trained on them, only the split “validation” "
@@ -117,7 +120,7 @@ def load_dataset(
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Pause the garbage collector, which takes a quarter of the time to look through 100,000 new rows repeatedly."""
+    """Pause the garbage collector, which takes a quarter of the time for 100,000 new rows."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -133,75 +136,108 @@ def _load(
     kind, path = kind_and_path(data)
     loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
     files = Files(path, progress)
-    annotations = _marked(files, loaders).load(files)
+    annotations = _choose_loader(files, loaders).load(files)
     name = annotations.name
-    described = _described(annotations.listings)
+    described = describe_videos(annotations.listings)
     remarks = list(annotations.remarks)
     if with_files:
         progress(0, 0, "finding files")
-        located = files.media.locate(_media_names(described))
-        _check_found(name, described, located, files)
-        remarks += _missing_remarks(described, located, files)
-        described = _by_file(described, located)
-        remarks += _further_remarks(described, located, files)
-        paths = located.files
+        described, paths, file_remarks = _find_files(name, described, files)
+        remarks += file_remarks
     else:
-        paths = {video_id: entry.first.file for video_id, entry in described.items()}
-    _check_splits(name, described)
-    splits = _captions_by_split(described)
-    if splits.keys() == {"all"}:
-        splits = _split_by_folder(splits["all"], paths)
+        paths = {video_id: video.first.file for video_id, video in described.items()}
 
-    if split == "test" and splits.keys() == {"all"}:
-        split = "all"
-        remarks.insert(0, NO_SPLITS.format(name=name, count=counted(len(splits["all"]), "video")))
-    elif split == "test" and or_validation and "test" not in splits and "validation" in splits:
-        split = "validation"
-        remarks.insert(0, NO_TEST.format(name=name))
-    chosen = captions_of_split(name, splits, split)
-    videos = tuple(
-        Video(name, files.folder / paths[name], tuple(texts)) for name, texts in chosen.items()
-    )
+    check_splits(name, described)
+    splits = captions_by_split(described)
+    if splits.keys() == {"all"}:
+        splits = split_by_folder(splits["all"], paths)
+    split, remark = _available_split(name, splits, split, or_validation)
+    if remark:
+        remarks.insert(0, remark)
+
+    videos = _videos(captions_of_split(name, splits, split), paths, files.folder)
     if not videos:
-        which = "videos" if split == "all" else f"{split} videos"
-        raise DatasetError(f"{name} has no {which} with captions under {files.folder}.")
+        noun = "videos" if split == "all" else f"{split} videos"
+        raise DatasetError(f"{name} has no {noun} with captions under {files.folder}.")
     return Dataset(name, split, videos, tuple(remarks))
 
 
-def videos_of(path: Path, progress: Progress = silent) -> list[ManifestVideo]:
-    """List the videos that a captions file of one's own names, with or without captions, files or splits."""
-    files = Files(path, progress)
-    listings = captions.with_unique_ids(read_captions_file(files, path.absolute(), False).listings)
-    described = _described(listings)
-    located = files.media.locate(_media_names(described))
+def _videos(captions: Captions, paths: Mapping[str, str], folder: Path) -> tuple[Video, ...]:
     videos = []
-    for video_id, entry in described.items():
-        file = located.files.get(
-            video_id
-        ) or f"{entry.first.folder}/{entry.first.file or video_id}".lstrip("/")
-        texts = [text for split_texts in entry.captions.values() for text in split_texts if text]
-        reason = located.unclear.get(video_id, "")
-        if reason:
+    for video_id, texts in captions.items():
+        videos.append(Video(video_id, folder / paths[video_id], tuple(texts)))
+    return tuple(videos)
+
+
+class _FoundFiles(NamedTuple):
+    """The described videos that have a file, its path, and remarks on others."""
+
+    described: DescribedVideos
+    paths: Mapping[str, str]
+    remarks: list[str]
+
+
+def _find_files(name: str, described: DescribedVideos, files: Files) -> _FoundFiles:
+    located = files.media.locate(media_names(described))
+    check_has_files(name, described, located, files)
+    remarks = missing_remarks(described, located, files)
+    merged = merge_by_file(described, located)
+    remarks += further_remarks(merged, located, files)
+    return _FoundFiles(merged, located.files, remarks)
+
+
+def _available_split(
+    name: str, splits: Mapping[Split, Captions], split: Split, or_validation: bool
+) -> tuple[Split, str]:
+    """Return the split that is taken, with a remark if it is not the one that was named."""
+    if split != "test":
+        return split, ""
+    if splits.keys() == {"all"}:
+        return "all", NO_SPLITS.format(name=name, count=counted(len(splits["all"]), "video"))
+    if or_validation and "test" not in splits and "validation" in splits:
+        return "validation", NO_TEST.format(name=name)
+    return split, ""
+
+
+def videos_of(path: Path, progress: Progress = silent) -> list[ManifestVideo]:
+    """List the videos in a captions file of one's own; captions, files and splits may be missing."""
+    files = Files(path, progress)
+    annotations = read_captions_file(files, path.absolute(), needs_captions=False)
+    described = describe_videos(captions.with_unique_ids(annotations.listings))
+    located = files.media.locate(media_names(described))
+    videos = []
+    for video_id, described_video in described.items():
+        file = located.files.get(video_id)
+        if not file:
+            listing = described_video.first
+            file = f"{listing.folder}/{listing.file or video_id}".lstrip("/")
+        texts = tuple(filter(None, described_video.texts()))
+        reason = ""
+        if located.unclear.get(video_id):
             reason = (
-                f"It cannot be tied to one file: {reason}. Write the file's folder and suffix, too."
+                f"It cannot be tied to one file: {located.unclear[video_id]}. "
+                "Write the file's folder and suffix, too."
             )
-        videos.append(ManifestVideo(Video(video_id, files.folder / file, tuple(texts)), reason))
+        videos.append(ManifestVideo(Video(video_id, files.folder / file, texts), reason))
     return videos
 
 
 def kind_and_path(data: str | Path) -> tuple[str, Path]:
     """Split "KIND:PATH"; the kind is empty if not given."""
     kind, colon, path = str(data).partition(":")
-    if not colon or len(kind) == 1 or os.path.exists(data):  # C:\videos has no kind
-        kind, path = "", str(data)
+    # The first part of C:\videos is not a kind.
+    if not colon or len(kind) == 1 or os.path.exists(data):
+        return "", expanded(str(data))
     return kind, expanded(path)
 
 
-def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
+def _choose_loader(files: Files, loaders: Mapping[str, Loader]) -> Loader:
+    """Return the first loader whose mark is in a folder; a DatasetError says what would be read."""
     is_named = len(loaders) == 1
-    for _, loader in sorted(loaders.items(), key=lambda item: item[0] in GENERAL):
+    for _, loader in sorted(loaders.items(), key=lambda entry: entry[0] in GENERAL):
         if files.named(*loader.marks) or (is_named and not loader.marks):
             return loader
+
     if not any(files.folder.iterdir()):
         raise DatasetError(
             f"{files.folder} is empty. Name the folder of a dataset, or its captions file."
@@ -212,7 +248,11 @@ def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
         raise DatasetError(
             f"{files.folder} has no captions that can be read, but {unread[0].name}. {advice}"
         )
-    marked = {name: loader for name, loader in loaders.items() if loader.marks}
-    sought = "; ".join(f"{' or '.join(loader.marks)} ({name})" for name, loader in marked.items())
-    more = f" Expected {next(iter(loaders.values())).source}." if len(loaders) == 1 else ""
-    raise DatasetError(f"{files.folder} has no captions or annotations. Looked for {sought}.{more}")
+    marks = []
+    for name, loader in loaders.items():
+        if loader.marks:
+            marks.append(f"{' or '.join(loader.marks)} ({name})")
+    message = f"{files.folder} has no captions or annotations. Looked for {'; '.join(marks)}."
+    if is_named:
+        message += f" Expected {next(iter(loaders.values())).source}."
+    raise DatasetError(message)
