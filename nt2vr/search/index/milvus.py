@@ -8,18 +8,13 @@ clip.
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from threading import RLock
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.files import expanded
-from nt2vr.progress import Progress, silent
-from nt2vr.search.index.exact import ExactIndex, best_ids, recall_of
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -28,12 +23,10 @@ TIMEOUT_S = 10.0  # of one request; until then, a dropped connection is tried ag
 WRITE_TIMEOUT_S = 600.0  # of a step of an update: one batch, one page of ids
 SILENT_S = 30.0  # after a failure, for which nothing is asked
 MOST = 16_384  # hits of one search, and rows of one page: limits of Milvus
-BATCH_BYTES = 4 << 20  # of vectors per request
 # The client pings every 10 s; a server ends a connection that pings more than once in five minutes
 # without data ("too many pings"), as happened while an index was built on a busy machine.
 RARE_PINGS = {"grpc.keepalive_time_ms": 330_000, "grpc.keepalive_permit_without_calls": False}
 BUILD = {"M": 16, "efConstruction": 200}  # of HNSW, the kind of index
-BREADTH = 128  # of a search in it, at least
 
 
 class Row(NamedTuple):
@@ -159,96 +152,6 @@ class Milvus:
             self.ask("create_index", collection, indexed, timeout=WRITE_TIMEOUT_S)
         self.ask("load_collection", collection, timeout=WRITE_TIMEOUT_S)
         return True
-
-
-class MilvusIndex:
-    """A library's vectors in a collection; see `Index`. Where Milvus cannot answer, `local` does, over the same ones.
-
-    A `tower` is what `str.isidentifier` allows; `rows` are those of the vectors that may be added,
-    by id.
-    """
-
-    def __init__(
-        self, milvus: Milvus, tower: str, library: str, local: ExactIndex, rows: Mapping[int, Row]
-    ) -> None:
-        self._milvus, self._collection, self._library = milvus, PREFIX + tower, library
-        self._local, self._rows = local, rows
-        self.notice = ""  # why the last search was local; empty if it was not
-        self.recall = 0.0  # until it is measured
-        self._is_loaded = False
-
-    def __len__(self) -> int:
-        return len(self._local)
-
-    def measure(self, queries: NDArray[np.float32]) -> None:
-        """Measure the recall on (Q, D) queries."""
-        self.recall = recall_of(self, queries, best_ids(self._local, queries))
-
-    def ids(self) -> NDArray[np.int64]:
-        """Read the ids (N,) of the library's rows."""
-        if not self._milvus.prepare(self._collection, None):
-            return np.empty(0, np.int64)
-        options = {"output_fields": ["id"], "consistency_level": "Strong"}
-        rows = self._milvus.pages(self._collection, filter=_only(self._library), **options)
-        return np.array([row["id"] for row in rows], np.int64)
-
-    def add(
-        self, ids: NDArray[np.int64], vectors: NDArray[np.float32], progress: Progress = silent
-    ) -> None:
-        """Upsert (N, D) vectors of `local` under ids (N,), perhaps again; once flushed, searches find them."""
-        if not len(ids):
-            return
-        self._milvus.prepare(self._collection, vectors.shape[1])
-        step = max(1, BATCH_BYTES // (4 * vectors.shape[1]))
-        for start in range(0, len(ids), step):
-            progress(start, len(ids), "sending to the vector database")
-            rows = [
-                {"id": key, "library": self._library, **self._rows[key]._asdict(), "vector": vector}
-                for key, vector in zip(
-                    ids[start : start + step].tolist(), vectors[start : start + step], strict=True
-                )
-            ]
-            self._milvus.ask("upsert", self._collection, rows, timeout=WRITE_TIMEOUT_S)
-        self._milvus.ask("flush", self._collection, timeout=WRITE_TIMEOUT_S)
-        self._milvus.prepare(
-            self._collection, vectors.shape[1]
-        )  # Lite builds the index of what is flushed
-
-    def remove(self, ids: NDArray[np.int64]) -> None:
-        """Delete rows; unknown ids are ignored."""
-        for start in range(0, len(ids), MOST):
-            self._milvus.ask("delete", self._collection, ids=ids[start : start + MOST].tolist())
-
-    def search(
-        self, queries: NDArray[np.float32], k: int
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Return scores and ids, each (Q, min(k, len)), best first; of those found, ties go to the lower id."""
-        k = min(k, len(self))
-        if not 0 < k <= MOST:
-            return self._local.search(queries, k)
-        vectors = list(np.ascontiguousarray(queries, np.float32))
-        settings = {"metric_type": "IP", "params": {"ef": max(BREADTH, k)}}
-        options: dict[str, Any] = {
-            "limit": k,
-            "filter": _only(self._library),
-            "search_params": settings,
-        }
-        try:
-            if not self._is_loaded:  # what another process has made, Milvus Lite has to load
-                self._is_loaded = self._milvus.prepare(self._collection, None)
-            hits = self._milvus.ask("search", self._collection, data=vectors, **options)
-            self.notice = ""
-        except ConnectionError:
-            self.notice = (
-                "The vector database does not answer. Every clip was compared here instead."
-            )
-            return self._local.search(queries, k)
-        if min(map(len, hits)) < k:  # rows were deleted by another program, or a graph ended early
-            return self._local.search(queries, k)
-        scores = np.array([[hit["distance"] for hit in row] for row in hits], np.float32)
-        ids = np.array([[hit["id"] for hit in row] for row in hits], np.int64)
-        order = np.lexsort((ids, -scores), axis=1)
-        return np.take_along_axis(scores, order, axis=1), np.take_along_axis(ids, order, axis=1)
 
 
 def _only(library: str) -> str:

@@ -15,7 +15,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.search.embed_clips import open_gallery
 from nt2vr.search.embedded_gallery import EmbeddedGallery
-from nt2vr.search.index import ExactIndex, Index, Milvus, MilvusIndex
+from nt2vr.search.index import ExactIndex, Index, Milvus, MilvusIndex, milvus_index
 from nt2vr.search.index import milvus as milvus_module
 from tests.colours import ColourModel
 from tests.milvus_server import PLACES, Server, in_milvus
@@ -177,8 +177,8 @@ def test_a_server_that_is_killed_costs_no_clip(
     milvus_server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(milvus_module, "SILENT_S", 0.0)
-    monkeypatch.setattr(milvus_module, "WRITE_TIMEOUT_S", 150.0)
-    monkeypatch.setattr(milvus_module, "BATCH_BYTES", 64 * 4 * 500)
+    monkeypatch.setattr(milvus_index, "WRITE_TIMEOUT_S", 150.0)
+    monkeypatch.setattr(milvus_index, "BATCH_BYTES", 64 * 4 * 500)
     ids, vectors = many()
     milvus = Milvus(milvus_server.address)
     index = in_milvus(milvus, ids, vectors, "served")
