@@ -9,7 +9,8 @@ from nt2vr.search.index.milvus import Milvus, is_address
 from nt2vr.search.index.milvus_index import MilvusIndex
 
 BUILT_IN: dict[str, Callable[[int], Index]] = {"exact": ExactIndex, "faiss": FaissIndex}
-INDEXES = Registry("index", BUILT_IN)  # each builds an index for vectors of a length
+# Each builds an index for vectors of a length.
+INDEXES = Registry("index", BUILT_IN)
 
 __all__ = [
     "INDEXES",
