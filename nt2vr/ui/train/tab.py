@@ -12,7 +12,7 @@ import gradio as gr
 from nt2vr.datasets.load import kind_and_path
 from nt2vr.errors import DeviceInUseError, Nt2vrError
 from nt2vr.evaluation.sources import WORDS
-from nt2vr.media.store import bytes_in
+from nt2vr.media.limits import bytes_in
 from nt2vr.models.catalog import Catalog
 from nt2vr.registry import pick
 from nt2vr.settings import ASSETS, Settings, resolve_path

@@ -22,7 +22,7 @@ from nt2vr.evaluation.metric_names import (
     TEXT_TARGET,
 )
 from nt2vr.extension import trainings
-from nt2vr.media.store import LIMITS
+from nt2vr.media.limits import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
 from nt2vr.world import NAME

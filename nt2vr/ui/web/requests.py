@@ -283,7 +283,7 @@ class Requests:
             "id": BUILT_IN,
             "num_clips": len(self._galleries.built_in.gallery.videos),
         }
-        infos = self._galleries.shelf.infos()
+        infos = self._galleries.libraries.infos()
         return [
             built_in,
             *({"name": info.name, "id": info.id, "num_clips": info.num_clips} for info in infos),
