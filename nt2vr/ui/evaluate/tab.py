@@ -43,11 +43,8 @@ from nt2vr.ui.evaluate.query_views import (
 from nt2vr.ui.evaluate.report_view import (
     ALL_MEASURES,
     WORD,
-    X,
-    Y,
     breakdown_view,
     measure_choices,
-    points_of,
     report_view,
     reports_view,
 )
@@ -145,7 +142,6 @@ class EvaluateTab:
             ),
             *(
                 report.report,
-                report.chart,
                 *filters,
                 report.breakdown,
                 report.queries,
@@ -391,7 +387,6 @@ class EvaluateTab:
                 parts.report: {"unreadable": link.report, "problem": problem},
                 parts.queries: {"link": address},
                 parts.breakdown: gr.Accordion(visible=False),
-                parts.chart: gr.ScatterPlot(visible=False),
             }
         return {
             self._form.column: gr.Column(visible=not link.report),
@@ -415,12 +410,10 @@ class EvaluateTab:
             )
             for name, choices in menus_of(listing).items()
         }
-        points = points_of(report)
         return {
             **self._moved(listing, visitor),
             **{parts.filters[name]: shown for name, shown in (values | menus).items()},
             parts.breakdown: gr.Accordion(visible=report.presentation.has_breakdown),
-            parts.chart: gr.ScatterPlot(points, visible=len(points) > 1),
             parts.report: self._report_view(link.report),
         }
 
@@ -681,16 +674,6 @@ class ReportParts:
                 self.save_name = gr.Button("Save", size="sm", elem_id="evaluate-save-name")
             self.problem = problem_place("report-problem")
             self.report = template("evaluate-report", {})
-            axes: dict[str, Any] = {
-                "x": X,
-                "y": Y,
-                "x_lim": [None, 1],
-                "y_lim": [None, 100],
-                "color": "system",
-            }
-            self.chart = gr.ScatterPlot(
-                **axes, height=300, show_label=False, visible=False, elem_id="evaluate-chart"
-            )
             with gr.Row(elem_id="evaluate-filters", equal_height=True):  # style.css lays them out
                 labels = {"first": "Compare", "second": "with", "order": "Sort by most"}
                 self.filters: dict[str, Any] = {

@@ -52,12 +52,8 @@ def test_violations_stand_next_to_recall_of_the_same_queries(report: Report) -> 
     cells = {line["name"]: line["cells"][place - 1 : place + 1] for line in view["lines"]}
     assert [cell["text"] for cell in cells["CLIP fusion"]] == ["60.0", "10.0"]
     assert [cell["text"] for cell in cells["CLIP picture"]] == ["100.0", "99.0"]
-    best = {name for name, (_, violations) in cells.items() if violations["best"]}
-    assert (
-        best == {"CLIP sum"}
-        and cells["CLIP fusion"][0]["best"]
-        and not cells["CLIP picture"][0]["best"]
-    )
+    # Means over kinds of change have no interval, so none is clearly the best.
+    assert not any(cell["best"] for line in view["lines"] for cell in line["cells"])
 
 
 def test_queries_are_listed_by_what_the_fusion_gains_open_in_search_and_have_no_review(
