@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
-from itertools import chain, count, cycle
+from itertools import chain, count
 from typing import Any
 
 import gradio as gr
@@ -30,10 +30,9 @@ from nt2vr.ui.train.form import (
     presets_view,
     read_form,
 )
+from nt2vr.ui.train.plots import RunMetrics, plots_view
 from nt2vr.ui.train.view import (
-    Curve,
     comparable,
-    curves,
     lower_rate_label,
     run_view,
     runs_view,
@@ -48,16 +47,7 @@ from trainer.runs.manager import Run, RunManager
 from trainer.teaching import BY_DEPTH, PRESET, changes_by_depth
 
 POLL_S = 1.0
-MAX_CURVES = 12
-MAX_BESIDE = 4  # runs in the charts of another: more lines are hard to tell apart
-COLOURS = (
-    "#6d64e8",
-    "#a39a8c",
-    "#c2760c",
-    "#1c9a86",
-    "#c43d6b",
-    "#4a90d9",
-)  # of lines, on light and dark ground
+MAX_BESIDE = 4  # runs in the plots of another: more lines are hard to tell apart
 # always visible, in this order; the rest is under “All other settings”
 FIRST = ("name", "base", "data", "train", "epochs", "batch_size", "learning_rate", "num_clips")
 
@@ -94,7 +84,7 @@ class TrainTab:
                 self._form = form = FormParts(self._fields, self._presets, self._bases(None))
                 self._parts = parts = RunParts()
         buttons = [parts.stop, parts.resume, parts.resume_lower, parts.delete]
-        watched = [self._seen, runs, parts.run, *parts.curves, parts.log, *buttons]
+        watched = [self._seen, runs, parts.run, parts.plots, parts.log, *buttons]
         everything = [
             chosen,
             form.column,
@@ -345,7 +335,7 @@ class TrainTab:
                 **listed,
                 parts.run: {},
                 parts.log: {},
-                **dict.fromkeys(parts.curves, gr.LinePlot(visible=False)),
+                parts.plots: {},
             }
         may_train, may_delete = (
             self._permissions.may("train", visitor),
@@ -358,7 +348,10 @@ class TrainTab:
         return {
             **listed,
             parts.run: self._run_view(run, rows[run.run_id], visitor),
-            **dict(zip(parts.curves, _plots(curves(run, rows.pop(run.run_id), rows)), strict=True)),
+            parts.plots: plots_view(
+                RunMetrics(run, rows[run.run_id]),
+                [RunMetrics(other, rows[other.run_id]) for other in others],
+            ),
             parts.log: {
                 "text": self._manager.log_tail(run.run_id) if may_train else ""
             },  # it names files
@@ -377,7 +370,24 @@ class TrainTab:
         is_of_world = run.config is not None and run.config.dataset.is_world
         may_evaluate = not is_fusion and (is_of_world or self._permissions.may("paths", visitor))
         tell = self._permissions.teller(visitor)
-        return run_view(run, tell, rows, self._system_of(run.run_id), may_evaluate)
+        return run_view(
+            run,
+            tell,
+            rows,
+            system=self._system_of(run.run_id),
+            base=self._base_of(run),
+            may_evaluate=may_evaluate,
+        )
+
+    def _base_of(self, run: Run) -> str:
+        """Return the name in Search of the model that a run started from; "" if it has none there."""
+        folder = run.config.encoder.base_folder if run.config else None
+        if folder is None:
+            return ""
+        for name, entry in Catalog.of(self._settings).entries().items():
+            if folder.resolve() in [own.resolve() for own in entry.folders]:
+                return name
+        return ""
 
     def _stamp(self, runs: list[Run], run: Run | None, others: list[Run], visitor: Visitor) -> str:
         """Hash the displayed state; the page needs no update while the hash stays the same."""
@@ -408,24 +418,6 @@ def _fields_in_words() -> Iterator[None]:
         yield
     except Nt2vrError as error:
         raise type(error)(in_words(str(error))) from error
-
-
-def _plots(some: Sequence[Curve]) -> list[gr.LinePlot]:
-    common: dict[str, Any] = {"color": "line", "y_title": " ", "color_title": " ", "visible": True}
-    shown = [
-        gr.LinePlot(
-            curve.points,
-            curve.x,
-            "value",
-            color_map=dict(zip(dict.fromkeys(curve.points["line"]), cycle(COLOURS))),
-            title=curve.title,
-            caption=curve.note,
-            x_lim=[0, curve.end],
-            **common,
-        )
-        for curve in some[:MAX_CURVES]
-    ]
-    return [*shown, *[gr.LinePlot(visible=False)] * (MAX_CURVES - len(shown))]
 
 
 class FormParts:
@@ -501,8 +493,5 @@ class RunParts:
                 "visible": False,
             }
             self.beside = menu("train-beside", "Compare its curves with", [], **some)
-            with gr.Row(elem_id="train-curves"):
-                self.curves = [
-                    gr.LinePlot(visible=False, height=290, min_width=240) for _ in range(MAX_CURVES)
-                ]
+            self.plots = template("train-plots", {})
             self.log = template("train-log", {})
