@@ -73,6 +73,9 @@ class Extension:
             open_clip model, see `nt2vr.models.text_side.TextSide`. Its name is the key of its
             settings, empty for no such text side, in a config, the key of its entry on a card, and
             the name of its file in a checkpoint folder.
+        video_inputs: reference to the class of each input that a model may read of a dataset's
+            videos instead of frames, see `nt2vr.datasets.video_inputs.VideoInput`. Its name is the
+            key of its setting, empty for frames, in a config, and its key on a card.
         poolings: poolings of a video's frames, by their names in configs and on cards.
         trainings: reference to each `trainer.trainings.Training`, by the value of the setting
             `train` that chooses it.
@@ -97,6 +100,7 @@ class Extension:
     strategies: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     text_sides: Mapping[str, str] = field(default_factory=dict)
+    video_inputs: Mapping[str, str] = field(default_factory=dict)
     poolings: Mapping[str, Pooling] = field(default_factory=dict)
     trainings: Mapping[str, str] = field(default_factory=dict)
     presets: Path | None = None
@@ -157,6 +161,15 @@ def text_sides() -> Mapping[str, str]:
         for extension in extensions()
         for name, reference in extension.text_sides.items()
     }
+
+
+@cache
+def video_inputs() -> Mapping[str, str]:
+    """Return the references of all inputs of videos by name."""
+    references: dict[str, str] = {}
+    for extension in extensions():
+        references.update(extension.video_inputs)
+    return references
 
 
 @cache

@@ -80,10 +80,6 @@ class FrameSettings(Section):
         default=True,
         description="mirror clips at random; turn it off if captions mention left or right",
     )
-    features: str = Field(
-        default="",
-        description="BigFile folder to read instead of frames, by its name in the dataset's folder; needs words",
-    )
 
     @model_validator(mode="after")
     def _check_frames_per_step(self) -> Self:

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic.fields import FieldInfo
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.extension import extensions, load, text_sides
+from nt2vr.extension import extensions, load, text_sides, video_inputs
+from nt2vr.models.capabilities import VideoInputName
 from nt2vr.models.card import MEAN, read_card
 from nt2vr.models.framing import CENTRES, Framing
 from nt2vr.sections import AnySection, Section, check_names, read_settings
@@ -161,6 +162,23 @@ class TrainConfig(BaseModel):
             if getattr(self.extensions[SECTION_OF[name]], name):
                 return name
         return ""
+
+    @property
+    def video_input(self) -> VideoInputName | None:
+        """The extension's input that is read instead of frames; None for frames."""
+        for kind in video_inputs():
+            name = getattr(self.extensions[SECTION_OF[kind]], kind)
+            if name:
+                return VideoInputName(kind, name)
+        return None
+
+    @property
+    def card_video_input(self) -> dict[str, str]:
+        """What the card says of the input that is read instead of frames; nothing for frames."""
+        video_input = self.video_input
+        if video_input is None:
+            return {}
+        return {video_input.kind: video_input.name}
 
     @property
     def loss_names(self) -> list[str]:

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from nt2vr.errors import quoted
 from nt2vr.extension import poolings
+from nt2vr.models.capabilities import VideoInputName
 from nt2vr.models.card.names import MEAN, OF_RAW, POOLINGS
 from nt2vr.models.framing import BICUBIC, DEFAULT_SIZE, SHORTEST
 
@@ -101,20 +102,27 @@ OptionalDifference = Annotated[DifferenceSection | None, BeforeValidator(_read_n
 
 
 class VisualSection(CardSection):
-    """The visual tower."""
+    """The visual tower, and what is read instead of frames: the name of an extension's input, under its kind."""
 
+    model_config = ConfigDict(extra="allow")
+
+    __pydantic_extra__: dict[str, str]
     fingerprint: str = Field(
         default="", alias="visual_fingerprint", description="hash of the visual tower's weights"
-    )
-    features: str = Field(
-        default="",
-        description="name of the features that videos are read as, see nt2vr.datasets.features; empty for frames",
     )
     settings: str = Field(
         default="",
         alias="visual_settings",
         description="derived: hash of what else changes the embedding of a frame",
     )
+
+    @property
+    def input(self) -> VideoInputName | None:
+        """The extension's input that is read instead of frames; None for frames."""
+        for kind, name in self.__pydantic_extra__.items():
+            if name:
+                return VideoInputName(kind, name)
+        return None
 
 
 class FramingSection(CardSection):

@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.columns import (
+    Column,
+    ColumnGroup,
+)
 from nt2vr.evaluation.differences import Pair
-from nt2vr.evaluation.measures import Column, Group, Measured
+from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.metric_names import mean_average_precision, recall, violations, within_subset
 from nt2vr.evaluation.report import Presentation, Report, Result, Row
 from nt2vr.evaluation.roles import BASE, REFERENCE
@@ -112,10 +116,10 @@ class CovrPresentation(Presentation):
                 shown[f"{REMOVALS}/{name}"] = fmean(metrics[f"{kind}/{name}"] for kind in kinds)
         return shown
 
-    def groups(self, report: Report, known: Collection[str]) -> list[tuple[Group, ...]]:
+    def groups(self, report: Report, known: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
         return [tuple(self._groups(report, known))]
 
-    def _groups(self, report: Report, known: Collection[str]) -> Iterator[Group]:
+    def _groups(self, report: Report, known: Collection[str]) -> Iterator[ColumnGroup]:
         kinds = self.kinds(report)
         rows = dict.fromkeys(key.rpartition("/")[0] for key in known)
         labels = [row for row in rows if row not in (*kinds, ALL, SEEN, UNSEEN, REMOVALS)]
@@ -131,7 +135,7 @@ class CovrPresentation(Presentation):
             for row, name in product(some, names):
                 text = name if row == head else row.removesuffix(" wordings")
                 columns.append(Column(f"{row}/{name}", text, lower_is_better=name == VIOLATIONS))
-            yield Group(head, tuple(column for column in columns if column.key in known))
+            yield ColumnGroup(head, tuple(column for column in columns if column.key in known))
 
     def csv_keys(self, report: Report, known: Collection[str]) -> list[str]:
         return list(known)

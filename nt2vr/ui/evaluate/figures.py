@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from nt2vr.evaluation.measures import Column, Interval
+from nt2vr.evaluation.columns import Column
+from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.tables import Line, interval_of
 

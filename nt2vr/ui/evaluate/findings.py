@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nt2vr.evaluation.measures import FIRST_PAGE, Interval
+from nt2vr.evaluation.intervals import Interval
+from nt2vr.evaluation.measures import FIRST_PAGE
 from nt2vr.evaluation.metric_names import ACCURACY, DENIED, HARD_PAIRS, recall, violations
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE

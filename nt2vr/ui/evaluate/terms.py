@@ -2,7 +2,8 @@
 
 import re
 
-from nt2vr.evaluation.measures import TOP, Column
+from nt2vr.evaluation.columns import Column
+from nt2vr.evaluation.measures import TOP
 from nt2vr.evaluation.metric_names import (
     ACCURACY,
     AUC,

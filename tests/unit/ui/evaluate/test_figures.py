@@ -2,7 +2,7 @@
 
 import pytest
 
-from nt2vr.evaluation.measures import Column
+from nt2vr.evaluation.columns import Column
 from nt2vr.ui.evaluate.figures import MINUS, Figure, clearly_best, with_minus, written
 
 CLIP = Figure("CLIP", 36, low=31, high=41)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nt2vr.evaluation.measures import GROUPS as OF_REPORTS
-from nt2vr.evaluation.measures import Column
+from nt2vr.evaluation.columns import GROUPS as OF_REPORTS
+from nt2vr.evaluation.columns import Column
 from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
 
 
