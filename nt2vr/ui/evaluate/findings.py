@@ -240,7 +240,11 @@ def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> dict[st
         figure = line.metrics.get(finding.key)
         if figure is not None:
             place = _place_on_scale(figure, interval_of(report, line, finding.key))
-            row = {"system": line.name, "role": line.role, "chance": measure.chance}
+            row: dict[str, Any] = {
+                "system": line.name,
+                "role": line.role,
+                "chance": measure.chance,
+            }
             rows.append(row | place)
     return {
         "title": measure.title,

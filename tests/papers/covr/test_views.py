@@ -13,6 +13,7 @@ from nt2vr.evaluation.report import Report
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
 from nt2vr.papers.covr.kind import read_single_file
+from nt2vr.ui.evaluate.picture_query import picture_query
 from nt2vr.ui.evaluate.query_views import (
     Listing,
     ReportLink,
@@ -22,7 +23,6 @@ from nt2vr.ui.evaluate.query_views import (
     review_view,
 )
 from nt2vr.ui.evaluate.report_view import report_view
-from nt2vr.ui.evaluate.tab import picture_query
 from nt2vr.world.drawn.render import render
 from nt2vr.world.sampling import sample_scenes
 from tests.papers.covr.old_report import write_covr_file
