@@ -45,7 +45,7 @@ class FormPanel:
         self._permissions = permissions
 
     def build(self) -> None:
-        with gr.Column(elem_id="evaluate-form") as self.column:
+        with gr.Column(visible=False, elem_id="evaluate-form") as self.column:
             lead("Measure models", "Each answers the same queries, whose right clips are known.")
             with gr.Row(equal_height=True):
                 self._build_data()
