@@ -15,6 +15,7 @@ from nt2vr.evaluation.columns import (
 from nt2vr.evaluation.comparison import CueGroup, break_down
 from nt2vr.evaluation.differences import verdict_text
 from nt2vr.evaluation.intervals import LEVEL
+from nt2vr.evaluation.measures import Values
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
@@ -37,21 +38,22 @@ def reports_view(
     tell: Callable[[str], str] = str,
 ) -> dict[str, Any]:
     """List the reports with the open one marked, below the evaluation under way; `tell` is that of `job_view`."""
-    return {
-        "job": job_view(job, WORD, tell) if job is not None and job.is_under_way else {},
-        "reports": [
+    is_under_way = job is not None and job.is_under_way
+    reports = []
+    for entry in entries:
+        systems = ", ".join(entry.systems)
+        if entry.problem:
+            systems = f"It cannot be read: {entry.problem}"
+        reports.append(
             {
                 "id": entry.report_id,
                 "name": entry.name,
-                "systems": f"It cannot be read: {entry.problem}"
-                if entry.problem
-                else ", ".join(entry.systems),
+                "systems": systems,
                 "created": day_text(entry.created),
                 "chosen": entry.report_id == chosen,
             }
-            for entry in entries
-        ],
-    }
+        )
+    return {"job": job_view(job, WORD, tell) if is_under_way else {}, "reports": reports}
 
 
 def day_text(created: str) -> str:
@@ -155,14 +157,18 @@ def _margin(report: Report, line: Line, column: Column) -> dict[str, str]:
 
 def measure_choices(report: Report, first: str, second: str) -> list[tuple[str, str]]:
     """Return the metrics that both systems have per query, as choices (label, key); first all of them together."""
-    both = [report.values.get(name, {}) for name in (first, second)]
-    choices = [
-        (f"{group.head}: {column.head}", column.key)
-        for group in GROUPS
-        for column in group.columns
-        if all(column.key in values and values[column.key].statistic is None for values in both)
-    ]
+    values = [report.values.get(name, {}) for name in (first, second)]
+    choices = []
+    for group in GROUPS:
+        for column in group.columns:
+            if all(_has_values(of_system, column.key) for of_system in values):
+                choices.append((f"{group.head}: {column.head}", column.key))
     return [(ALL_MEASURES, ALL_MEASURES), *choices] if choices else []
+
+
+def _has_values(metrics: Mapping[str, Values], key: str) -> bool:
+    """Whether a metric is the mean of values per query, of which some may be left out."""
+    return key in metrics and metrics[key].statistic is None
 
 
 def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.DataFrame:
@@ -172,17 +178,15 @@ def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.Data
     """
     if key == ALL_MEASURES:
         return _differences_view(report, first, second)
-    column = next(
-        (one for group in GROUPS for one in group.columns if one.key == key), Column(key, key)
-    )
+    columns_by_key = {column.key: column for group in GROUPS for column in group.columns}
+    column = columns_by_key.get(key, Column(key, key))
     everything, *groups = break_down(report, first, second, key)
-    rows = [("all", everything)]
-    rows += [
-        (f"{group.num_joined} others" if group.num_joined else group.name or "none", group)
-        for group in groups
-    ]
+    rows = [_group_row("all", everything, column)]
+    for group in groups:
+        name = f"{group.num_joined} others" if group.num_joined else group.name or "none"
+        rows.append(_group_row(name, group, column))
     columns = ["word", "queries", *_two_heads(first, second), "difference", ""]
-    return pd.DataFrame([_group_row(name, group, column) for name, group in rows], columns=columns)
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _differences_view(report: Report, first: str, second: str) -> pd.DataFrame:
@@ -190,14 +194,13 @@ def _differences_view(report: Report, first: str, second: str) -> pd.DataFrame:
     differences = report.compare(first, second)
     num_queries = {result.measure: result.num_queries for result in differences}
     rows = []
-    for measure, name, *texts, verdict in difference_rows(report, differences):
-        first_figure, second_figure, difference, ends = (with_minus(text) for text in texts)
-        span = f" ({ends})" if ends != EMPTY else ""
-        change = f"{difference}{span}"
+    for measure, name, *figures, verdict in difference_rows(report, differences):
+        first_figure, second_figure, change, ends = map(with_minus, figures)
+        if ends != EMPTY:
+            change = f"{change} ({ends})"
         rows.append([name, num_queries[measure], first_figure, second_figure, change, verdict])
-    return pd.DataFrame(
-        rows, columns=["measure", "queries", *_two_heads(first, second), "difference", ""]
-    )
+    columns = ["measure", "queries", *_two_heads(first, second), "difference", ""]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _two_heads(first: str, second: str) -> tuple[str, str]:
