@@ -57,7 +57,7 @@ ALLOWED = {
     "trainer/losses/paper.py": ("W2VV++ has the same.",),
     # features in another sense: what transformers returns, those of a face, and the verb
     "nt2vr/models/clip_encoder.py": ("features of texts and videos",),
-    "nt2vr/world/drawn/dolls.py": (
+    "nt2vr/world/drawn/busts.py": (
         "with the features of a smiley",
         "features = recoloured(",
         "{features}</g>",
