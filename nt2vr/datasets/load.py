@@ -107,8 +107,7 @@ def load_dataset(
         split: the videos to load.
         with_files: False reads only captions; the videos need not exist.
         progress: gets the number of captions that have been read.
-        or_validation: take the validation split where "test" is asked for and only the former is
-            there.
+        or_validation: whether the validation split is taken for "test" if there is no test split.
 
     Raises:
         DatasetError: if the annotations cannot be read, no video has a file, or a clip is in two
@@ -162,9 +161,9 @@ def _load(
     return Dataset(name, split, videos, tuple(remarks))
 
 
-def _videos(captions: Captions, paths: Mapping[str, str], folder: Path) -> tuple[Video, ...]:
+def _videos(texts_of: Captions, paths: Mapping[str, str], folder: Path) -> tuple[Video, ...]:
     videos = []
-    for video_id, texts in captions.items():
+    for video_id, texts in texts_of.items():
         videos.append(Video(video_id, folder / paths[video_id], tuple(texts)))
     return tuple(videos)
 

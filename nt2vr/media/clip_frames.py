@@ -9,14 +9,12 @@ from io import BytesIO
 from itertools import compress
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from nt2vr.errors import DatasetError, MediaError
 from nt2vr.media.decode import Decoder, Decoding, ahead
 from nt2vr.media.frames import Frames, StoredClips
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import write_jpeg
+from nt2vr.media.resize import Pixels
 from nt2vr.media.rows import Rows
 from nt2vr.media.store import Cache
 from nt2vr.models.framing import Framing
@@ -70,7 +68,7 @@ def decode_files(
     decoder: Decoder,
     failed: dict[str, str],
     store: Frames | None = None,
-) -> Iterator[tuple[Video, NDArray[np.uint8]]]:
+) -> Iterator[tuple[Video, Pixels]]:
     """Yield (F, S, S, 3) frames in the order of the clips, decoded ahead by the decoder's children.
 
     Args:
@@ -161,9 +159,9 @@ class _Job(NamedTuple):
     """Clips of one file, and their frames: stored, or on their way."""
 
     clips: list[Video]
-    frames: Decoding | list[NDArray[np.uint8]]
+    frames: Decoding | list[Pixels]
 
-    def result(self) -> Sequence[NDArray[np.uint8] | str]:
+    def result(self) -> Sequence[Pixels | str]:
         """Wait for the frames of each clip, or the reason why there are none."""
         if not isinstance(self.frames, Decoding):
             return self.frames

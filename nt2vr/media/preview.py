@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import av
-import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError
 from nt2vr.files import atomic_write, is_disk_full
 from nt2vr.media.picture import write_jpeg
-from nt2vr.media.resize import Limits
+from nt2vr.media.resize import Limits, Pixels
 from nt2vr.media.video import Screen
 from nt2vr.media.video_file import VideoFile, is_dated_by_decoding
 
@@ -120,7 +118,7 @@ def _is_keyframe(packet: Any, stream: Any) -> bool:
 
 def _frames(
     path: Path, start: float, end: float | None, limits: Limits, fps: int, longest_s: float
-) -> list[NDArray[np.uint8]]:
+) -> list[Pixels]:
     screen = Screen(path, limits=limits)
     if end is None:
         end = screen.length()
@@ -130,7 +128,7 @@ def _frames(
 
 
 def write_webm(
-    frames: Sequence[NDArray[np.uint8]] | NDArray[np.uint8],
+    frames: Sequence[Pixels] | Pixels,
     path: Path,
     fps: int,
     options: Mapping[str, str],

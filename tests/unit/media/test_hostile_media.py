@@ -105,7 +105,7 @@ def test_what_is_no_film_at_all(
     assert "not a" in outcome(tmp_path / name)
 
 
-def test_a_still_of_ten_hours_takes_no_longer_than_a_short_one(
+def test_a_long_still_takes_no_longer_than_a_short_one(
     tmp_path: Path, outcome: Callable[[Path], str], decoder: Decoder
 ) -> None:
     path = write_film(tmp_path / "a.mp4", [90, 90], [0.0, 36_000.0])

@@ -28,9 +28,7 @@ def levels(frames: NDArray[np.uint8] | str) -> list[int]:
 
 @pytest.mark.parametrize("framing", [SMALL, Framing(32, positions=ENDS)], ids=["centres", "ends"])
 @pytest.mark.parametrize("name", ["b.mp4", "muted_b.mp4"])
-def test_at_a_constant_rate_moments_are_the_frames_that_their_numbers_say(
-    name: str, framing: Framing
-) -> None:
+def test_moments_at_a_constant_rate_are_numbered_frames(name: str, framing: Framing) -> None:
     with av.open(str(FOOTAGE / name)) as container:
         every = [
             np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
@@ -85,7 +83,7 @@ def test_a_variable_frame_rate_is_sampled_by_time(tmp_path: Path) -> None:
     assert levels(sample_windows(path, [(0.0, 10.0)], 5, None)[0]) == [100, 100, 160, 160, 220]
 
 
-def test_an_avi_whose_frames_are_stored_in_another_order_is_sampled_in_the_order_of_time(
+def test_an_avi_of_reordered_frames_is_sampled_by_time(
     tmp_path: Path,
 ) -> None:
     shown = [i % 25 * 10 for i in range(300)]  # 30 s, so that the last window is sought
@@ -112,9 +110,7 @@ def test_a_film_of_one_frame_is_a_picture(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["gif", "webp", "png", "avif"])
-def test_an_animation_is_a_film_and_shows_each_frame_for_its_time(
-    tmp_path: Path, suffix: str
-) -> None:
+def test_an_animation_shows_each_frame_for_its_time(tmp_path: Path, suffix: str) -> None:
     frames = [Image.fromarray(np.full((32, 32, 3), level, np.uint8)) for level in (0, 60, 120, 180)]
     durations = [150, 200, 500, 150]
     frames[0].save(
@@ -163,7 +159,7 @@ def test_a_window_that_takes_too_long_fails_alone(monkeypatch: pytest.MonkeyPatc
     assert all(isinstance(each, str) for each in sample_windows(path, windows, 2, SMALL))
 
 
-def test_what_is_damaged_in_the_middle_is_bridged_by_the_frame_before(tmp_path: Path) -> None:
+def test_damage_is_bridged_by_the_frame_before_it(tmp_path: Path) -> None:
     path = write_film(tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1, options={"g": "1"})
     content = bytearray(path.read_bytes())
     middle = content.index(b"mdat") + 850  # the first frame takes 620 bytes, the others 24 each

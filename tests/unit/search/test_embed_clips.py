@@ -28,7 +28,7 @@ from tests.counting import CountingDecoder
 from tests.disks import mounted
 from tests.paths import ROOT
 from tests.pooling import pool_by_mean
-from tests.unit.library.brightness import BrightnessEncoder
+from tests.support.brightness import BrightnessEncoder
 
 WriteVideo = Callable[..., Path]
 
@@ -356,7 +356,7 @@ if __name__ == "__main__":  # the decoder's child imports this script too
     from nt2vr.media.decode import Decoder
     from nt2vr.media.gallery import Gallery, Video
     from nt2vr.search.embed_clips import embed_gallery
-    from tests.unit.library.brightness import BrightnessEncoder
+    from tests.support.brightness import BrightnessEncoder
 
     class Doomed(BrightnessEncoder):
         def encode_frames(self, frames):
