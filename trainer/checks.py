@@ -69,7 +69,7 @@ def _check_captions(config: TrainConfig) -> None:
 
 
 def _check_dataset(config: TrainConfig, losses: WeightedLosses) -> None:
-    has_files = not config.frames.features
+    has_files = config.video_input is None
     training, validation = (
         load_dataset(config.dataset.data, split, with_files=has_files)
         for split in ("train", "validation")

@@ -377,7 +377,7 @@ class Validator:
         if Parts in learner.losses.inputs and not (has_videos and config.dataset.is_world):
             self._text = TextMeasures(learner, clips)
             self.controls |= self._text.controls
-        if config.encoder.base_folder and has_videos and not config.frames.features:
+        if config.encoder.base_folder and has_videos and config.video_input is None:
             self.controls |= control_metrics(
                 config.encoder.base_folder, clips, learner.device, progress
             )
@@ -403,8 +403,7 @@ class Validator:
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
         learner, config = self._learner, self._learner.config
         losses = config.objective.losses
-        features = config.frames.features
-        base = learner.base.name if learner.base and not features else ""
+        base = learner.base.name if learner.base and config.video_input is None else ""
         frames = config.frames.num_frames
         if learner.base and not self._clips.has_videos:
             frames = learner.base.framing.frames
@@ -415,13 +414,13 @@ class Validator:
             base=base,
             frames=frames,
             pooling=learner.card.pooling.name,
-            features=features,
             positions=learner.card.framing.positions,
             losses=losses,
             data=data,
             epoch=epoch,
             metrics=metrics,
             changes=self._changes,
+            **config.card_video_input,
         )
         card = card.replace(**self._card_fields)
         parts = {

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.measures import GROUPS
+from nt2vr.evaluation.columns import GROUPS
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.presets import preset_files
 from nt2vr.settings import ASSETS
@@ -37,7 +37,7 @@ from trainer.losses import build_losses
 def test_shipped_configs_can_be_trained(path: Path) -> None:
     config = load_config(path)
     assert config.encoder.name
-    if not config.encoder.trains_fusion:
+    if config.encoder.trains_towers:
         assert build_losses(config.objective.losses).terms.keys() == config.objective.losses.keys()
     if config.encoder.base.startswith("assets/"):  # the others have to be downloaded first
         model_cfg = read_configs(ROOT / config.encoder.base)[0]
