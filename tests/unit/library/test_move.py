@@ -23,8 +23,8 @@ from nt2vr.library.update import Updated, update_library
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.progress import Progress, silent
-from tests.films import write_film
 from tests.support.brightness import BrightnessEncoder
+from tests.support.video_files import write_grey_video
 
 NAMES = ("a.png", "b.png", "sub/c.png", "sub/d.png")
 
@@ -222,7 +222,7 @@ def test_a_removed_original_gives_its_clip_to_its_copy(empty: Place, tmp_path: P
 
 
 def test_skipped_windows_stay_skipped_under_a_new_name(empty: Place, tmp_path: Path) -> None:
-    write_film(empty.folder / "long.mp4", [20 * i for i in range(10)], rate=1)
+    write_grey_video(empty.folder / "long.mp4", [20 * i for i in range(10)], rate=1)
     empty.add(window_s=2.0)
     inventory = empty.libraries.inventory(empty.libraries.find("films").source)
     inventory.skip_clips([("long.mp4@4-6", "long.mp4", "It is damaged.")])

@@ -12,8 +12,8 @@ from nt2vr.errors import MediaError
 from nt2vr.library.previews import Previews
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from tests.disks import mounted
-from tests.films import FOOTAGE, write_film
+from tests.support.disks import mounted
+from tests.support.video_files import FOOTAGE, write_grey_video
 
 WriteVideo = Callable[..., Path]
 
@@ -46,7 +46,7 @@ def test_a_preview_is_small_silent_and_of_its_clips_length(
 
 
 def test_a_window_shows_at_most_ten_of_its_seconds(tmp_path: Path, decoder: Decoder) -> None:
-    film = write_film(tmp_path / "a.mp4", [5 * i for i in range(40)], rate=1)
+    film = write_grey_video(tmp_path / "a.mp4", [5 * i for i in range(40)], rate=1)
     previews = Previews(tmp_path / "previews", decoder)
     seconds, _, means = shown(
         previews.preview(Video("w", film, start=20.0, end=35.0, film="a", content="a"))

@@ -26,10 +26,10 @@ from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.store import Cache
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, stoppable
-from tests.disks import mounted, read_only
-from tests.films import write_film
 from tests.paths import ROOT
 from tests.support.brightness import BrightnessEncoder
+from tests.support.disks import mounted, read_only
+from tests.support.video_files import write_grey_video
 
 WriteVideo = Callable[..., Path]
 
@@ -252,7 +252,7 @@ def test_a_closed_folder_is_not_taken_for_empty(
 
 def test_long_videos_become_windows_and_pictures_are_clips(bare: Room) -> None:
     bare.add(window_s=2.0)
-    write_film(bare.films / "long.mp4", [20 * i for i in range(10)], rate=1)
+    write_grey_video(bare.films / "long.mp4", [20 * i for i in range(10)], rate=1)
     Image.new("RGB", (40, 20), (90, 90, 90)).save(bare.films / "p.jpg")
     updated = bare.update(previews=True)
     assert (updated.num_clips, updated.num_embedded) == (9, 9)
@@ -277,7 +277,7 @@ def test_a_window_that_cannot_be_decoded_is_skipped_alone(
     bare: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bare.add(window_s=2.0)
-    write_film(bare.films / "long.mp4", [20 * i for i in range(10)], rate=1)
+    write_grey_video(bare.films / "long.mp4", [20 * i for i in range(10)], rate=1)
     windows = bare.decoder.windows
 
     def broken(path: Path, spans: Any, *args: Any) -> Any:
@@ -386,7 +386,7 @@ def test_a_full_disk_costs_no_finished_work(bare: Room, tmp_path: Path) -> None:
         with suppress(OSError), filler.open("wb", buffering=0) as file:
             while True:
                 file.write(bytes(4096))
-        write_film(bare.films / "d.mp4", [200] * 10)
+        write_grey_video(bare.films / "d.mp4", [200] * 10)
         with pytest.raises(Nt2vrError, match=r"disk is full"):
             bare.update(previews=True)
         assert len(bare.ids) >= 3 and "d.mp4" not in bare.skipped

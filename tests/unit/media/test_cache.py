@@ -9,7 +9,7 @@ import pytest
 from nt2vr.errors import MediaError
 from nt2vr.media import store as cache_module
 from nt2vr.media.store import Cache
-from tests.disks import mounted
+from tests.support.disks import mounted
 
 
 def test_the_hash_is_of_the_content_and_follows_changes(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.media.rows import Rows
-from tests.disks import mounted
+from tests.support.disks import mounted
 
 SHAPE = (4, 8)
 

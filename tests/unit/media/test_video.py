@@ -14,7 +14,13 @@ from nt2vr.media.resize import fit
 from nt2vr.media.video import Probe, Screen, probe, sample_frames, sample_windows
 from nt2vr.media.video_file import VideoFile
 from nt2vr.models.framing import ENDS, Framing, frame_positions
-from tests.films import FOOTAGE, turned, with_number, write_film, write_reordered
+from tests.support.video_files import (
+    FOOTAGE,
+    turned,
+    with_number,
+    write_grey_video,
+    write_reordered,
+)
 
 WriteVideo = Callable[..., Path]
 SMALL = Framing(32)
@@ -68,7 +74,7 @@ def test_seeking_does_not_decode_what_lies_before() -> None:
 def test_an_index_that_leads_too_far_is_not_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write_film(tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1)
+    path = write_grey_video(tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1)
     honest = VideoFile.frames
     monkeypatch.setattr(
         VideoFile, "frames", lambda self, moment=0.0: honest(self, 18.0 if moment else 0.0)
@@ -78,7 +84,7 @@ def test_an_index_that_leads_too_far_is_not_followed(
 
 def test_a_variable_frame_rate_is_sampled_by_time(tmp_path: Path) -> None:
     seconds = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 4.0, 8.0]
-    path = write_film(tmp_path / "a.mp4", [0, 20, 40, 60, 80, 100, 160, 220], seconds)
+    path = write_grey_video(tmp_path / "a.mp4", [0, 20, 40, 60, 80, 100, 160, 220], seconds)
     assert 8.0 < probe(path).seconds < 12.5
     assert levels(sample_windows(path, [(0.0, 10.0)], 5, None)[0]) == [100, 100, 160, 160, 220]
 
@@ -104,7 +110,7 @@ def test_a_turned_film_is_shown_upright(tmp_path: Path) -> None:
 
 
 def test_a_film_of_one_frame_is_a_picture(tmp_path: Path) -> None:
-    path = write_film(tmp_path / "a.mp4", [90])
+    path = write_grey_video(tmp_path / "a.mp4", [90])
     assert (probe(path).kind, probe(path).seconds) == ("picture", 0.0)
     assert levels(sample_windows(path, [(0.0, 1.0)], 2, None)[0]) == [90, 90]
 
@@ -160,7 +166,9 @@ def test_a_window_that_takes_too_long_fails_alone(monkeypatch: pytest.MonkeyPatc
 
 
 def test_damage_is_bridged_by_the_frame_before_it(tmp_path: Path) -> None:
-    path = write_film(tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1, options={"g": "1"})
+    path = write_grey_video(
+        tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1, options={"g": "1"}
+    )
     content = bytearray(path.read_bytes())
     middle = content.index(b"mdat") + 850  # the first frame takes 620 bytes, the others 24 each
     content[middle : middle + 50] = bytes(50)

@@ -18,7 +18,7 @@ from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import ExactIndex, Index, Milvus, MilvusIndex, milvus_index
 from nt2vr.search.index import milvus as milvus_module
 from tests.colours import ColourModel
-from tests.milvus_server import PLACES, Server, in_milvus
+from tests.support.milvus_server import PLACES, Server, in_milvus
 from tests.unit.search.test_index import DIM, Contract, Fill, Ids, Vectors, clustered
 
 COLOURS = {"red.png": (255, 0, 0), "blue.png": (0, 0, 255), "green.png": (0, 255, 0)}
