@@ -43,9 +43,8 @@ def _load_karpathy(files: Files) -> Annotations:
         listings = _karpathy_listings(content["images"], files.relative(path))
     if name == "coco":
         # Such as COCO_val2014_000000391895.jpg, which is 000000391895.jpg since 2017.
-        listings = [
-            listing._replace(alias=listing.video_id.rpartition("_")[2]) for listing in listings
-        ]
+        for index, listing in enumerate(listings):
+            listings[index] = listing._replace(alias=listing.video_id.rpartition("_")[2])
     return Annotations(NAMES.get(name, name), listings)
 
 

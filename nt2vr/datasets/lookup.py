@@ -286,8 +286,10 @@ def unique_ids(names: Iterable[str]) -> dict[str, str]:
     by_stem: dict[str, set[str]] = defaultdict(set)
     for name in names:
         by_stem[stem(name)].add(name)
+
     ids: dict[str, str] = {}
     for short_name, full_names in by_stem.items():
+        is_unique = len(full_names) == 1
         for name in full_names:
-            ids[name] = short_name if len(full_names) == 1 else name
+            ids[name] = short_name if is_unique else name
     return ids

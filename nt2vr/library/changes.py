@@ -84,11 +84,13 @@ def compare_files(stored: StoredFiles, files: Files) -> FileComparison:
             captioned.append(files_by_id[file_id])
 
     # Files in a folder that cannot be opened are not gone. The id of the source itself is empty.
-    closed_folders = [file.id for file in files if file.kind == CLOSED_FOLDER]
-    closed_prefixes = tuple(f"{folder}/".lstrip("/") for folder in closed_folders)
+    closed_prefixes = []
+    for file in files:
+        if file.kind == CLOSED_FOLDER:
+            closed_prefixes.append(f"{file.id}/".lstrip("/"))
     gone = []
     for file_id in sorted(stored.keys() - files_by_id.keys()):
-        if not file_id.startswith(closed_prefixes):
+        if not file_id.startswith(tuple(closed_prefixes)):
             gone.append(stored[file_id])
     return FileComparison(pending, captioned, gone)
 
