@@ -328,11 +328,11 @@ class Libraries:
             choices = f"1 to {MAX_NAME} printable characters"
             raise ConfigError(f"{quoted(name)} cannot be a library's name. Choose {choices}.")
 
-        taken = {BUILT_IN}
+        used_names = {BUILT_IN}
         for source in self._sources():
             if source.id != library_id:
-                taken.update((source.name.casefold(), source.id))
-        if name.casefold() in taken:
+                used_names.update((source.name.casefold(), source.id))
+        if name.casefold() in used_names:
             raise ConfigError(f"There is a library {quoted(name)} already. Choose another name.")
         return name
 
