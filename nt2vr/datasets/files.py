@@ -1,4 +1,4 @@
-"""Files of a dataset: its annotations by name, and readers of text, JSON and tables that people write."""
+"""Files of a dataset: its annotations by name, and readers of text, JSON and tables."""
 
 import csv
 import filecmp
@@ -51,7 +51,7 @@ class Files:
                     self._annotations.append(self.folder / name)
 
     def named(self, *patterns: str) -> list[Path]:
-        """Return the annotation files that match a pattern, in any letter case, shallowest first."""
+        """Return the annotation files that match a pattern in any case, shallowest first."""
         matching = []
         for file in self._annotations:
             if any(fnmatch(file.name.lower(), pattern.lower()) for pattern in patterns):

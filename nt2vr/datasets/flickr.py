@@ -1,4 +1,7 @@
-"""Flickr30k, Flickr8k and MS-COCO in Karpathy and Fei-Fei's splits (CVPR 2015), or Flickr's files."""
+"""Flickr30k, Flickr8k and MS-COCO in the splits of Karpathy and Fei-Fei (CVPR 2015).
+
+Flickr30k and Flickr8k are also read from their original files.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -199,7 +199,7 @@ def _available_split(
 
 
 def videos_of(path: Path, progress: Progress = silent) -> list[ManifestVideo]:
-    """List the videos in a captions file of one's own; captions, files and splits may be missing."""
+    """List the videos of a captions file; captions, files and splits may be missing."""
     files = Files(path, progress)
     annotations = read_captions_file(files, path.absolute(), needs_captions=False)
     described = describe_videos(captions.with_unique_ids(annotations.listings))

@@ -282,7 +282,7 @@ def _alternatives(paths: Sequence[str]) -> str:
 
 
 def unique_ids(names: Iterable[str]) -> dict[str, str]:
-    """Return the id of each name: without folders and suffix, or all of it if that is not unique."""
+    """Return the id of each name: without folders and suffix, or all of it if not unique."""
     by_stem: dict[str, set[str]] = defaultdict(set)
     for name in names:
         by_stem[stem(name)].add(name)

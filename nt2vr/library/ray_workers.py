@@ -1,4 +1,4 @@
-"""Encoding on a Ray cluster: its workers decode and encode clips, and this process alone stores the embeddings.
+"""Encoding on a Ray cluster, whose workers decode and encode clips; this process stores embeddings.
 
 It needs the extra `nt2vr[ray]`; every node needs nT2VR, the model and, under the same paths, the
 videos. Workers are plain actors, not Ray Data's: those lose a whole block with a worker, and a
@@ -246,7 +246,7 @@ class _Crew:
         self._ended = Counter[int]()
 
     def start_worker(self) -> None:
-        """Start a worker. It gets batches once it is ready, which may be never on a busy cluster."""
+        """Start a worker. It gets batches once it is ready, perhaps never on a busy cluster."""
         worker = self._start()
         self.workers.append(worker)
         self._running[worker.encode.remote(())] = _Task(worker, READY)
@@ -282,7 +282,7 @@ class _Crew:
         self._running[reference] = _Task(worker, batch_number)
 
     def _give_up(self, task: _Task, error: Exception) -> None:
-        """Replace a worker that has ended, and put its batch first; raise if too many have ended."""
+        """Replace a worker that has ended, and put its batch first; raise after too many."""
         self._ended[task.batch_number] += 1
         limit = TRIES * len(self.workers) if task.is_start else TRIES
         if self._ended[task.batch_number] == limit:

@@ -21,8 +21,8 @@ from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, tracked
 
 logger = logging.getLogger(__name__)
-# Files, or minutes of video, decoded ahead: two children stay busy while the encoder works. They take
-# 60 MB at most.
+# Files, or minutes of video, decoded ahead: two children stay busy while the encoder works. The
+# frames take 60 MB at most.
 IN_FLIGHT = 8
 IN_FLIGHT_PER_CHILD = 2
 # A minute of video: the file is opened seldom, and all children have a job.

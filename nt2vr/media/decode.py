@@ -35,7 +35,8 @@ MAX_WORKERS = 32
 MAX_BYTES = 2 << 30
 # Of a slow disk.
 READ_BYTES_S = 10e6
-# Seconds to decode a second of video, at most: 4K at 60 frames per second takes 0.6, 8K at 30 takes 2.7.
+# Seconds to decode a second of video, at most: 4K at 60 frames per second takes 0.6, 8K at 30
+# takes 2.7.
 PACE = 3.0
 # How the reason ends for files that nobody has tried.
 CLOSED = "was not decoded: the decoder is closed."
@@ -280,11 +281,11 @@ def _confined(root: Path, function: Callable[..., Any], path: Path, *args: Any) 
 
 @contextmanager
 def confined(path: Path, root: Path) -> Iterator[Path]:
-    """Yield a path, of the same name, to the file that a path leads to; refuse one outside the root.
+    """Yield a path of the same name to the file that a path leads to, within the root.
 
-    Links within the root, which is absolute and resolved, are followed. On Linux, the path yielded
-    names the open file, so whatever is replaced by a link meanwhile does not count; elsewhere it is
-    the path that links lead to.
+    A MediaError refuses a file outside the root. Links within the root, which is absolute and
+    resolved, are followed. On Linux, the path yielded names the open file, so whatever is replaced
+    by a link meanwhile does not count; elsewhere it is the path that links lead to.
     """
     real_path = Path(os.path.realpath(path))
     if not real_path.is_relative_to(root):

@@ -81,7 +81,7 @@ class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
             logger.warning("Frames cannot be stored in %s (%s).", self.folder, reason_of(error))
 
     def _num_clips_free(self, num_clips: int) -> int:
-        """Return how many clips may be added, after unused stores were evicted if room is lacking."""
+        """Return how many clips may be added; if room is lacking, evict unused stores first."""
         root = self.folder.parent
         root.mkdir(parents=True, exist_ok=True)
         limit = LIMITS["frames"]

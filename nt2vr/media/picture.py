@@ -30,7 +30,7 @@ PICTURE_SUFFIXES = frozenset(
 )
 # Without EPS: Pillow would start Ghostscript on it.
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
-# Pixels to which larger pictures are reduced, by a whole number, and the side that they keep at least.
+# Larger pictures are reduced by a whole number to at least this many pixels, and this short side.
 ENOUGH_PIXELS = 1_000_000
 SHORTEST = 448
 # Rows of the reduced picture.

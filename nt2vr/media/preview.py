@@ -32,7 +32,7 @@ MOMENT_OPTIONS = OPTIONS | {"crf": "30"}
 
 
 def write_preview(path: Path, start: float, end: float | None, poster: Path, preview: Path) -> None:
-    """Write the preview of a clip, a single frame for a picture, and its middle frame as the poster.
+    """Write the preview of a clip, of a picture one frame, and its middle frame as the poster.
 
     An `end` of None is that of the file.
     """
@@ -70,7 +70,7 @@ def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
 
 
 def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
-    """Copy the packets of a clip; a ValueError says that their times are wrong or that it has none."""
+    """Copy a clip's packets; a ValueError says that their times are wrong or it has none."""
     with VideoFile(path).opened() as (source, stream), av.open(str(moment), "w") as output:
         if is_dated_by_decoding(source, stream):
             raise ValueError

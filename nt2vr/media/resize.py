@@ -64,7 +64,7 @@ def _cropped(picture: Pixels, framing: Framing) -> Pixels:
 
 
 def shrunk_size(height: int, width: int, limits: Limits) -> tuple[int, int]:
-    """Return height and width within the limits, in proportion, and even as video codecs want them."""
+    """Return height and width within limits, in proportion, and even, as codecs want them."""
     max_short, max_long = limits
     scale = min(1.0, max_short / min(height, width), max_long / max(height, width))
     return max(2, round(height * scale / 2) * 2), max(2, round(width * scale / 2) * 2)

@@ -1,4 +1,4 @@
-"""Frames of videos and pictures by timestamp. Untrusted files are read in the decoder's children (`decode`).
+"""Frames of videos and pictures by timestamp, read in the decoder's children (`decode`).
 
 Timestamps are right at variable frame rates, and trust no count in a header. Where recordings were
 joined, time goes on from the last frame's end.
@@ -117,7 +117,7 @@ def sample_windows(
 
 
 def sample_short_video(path: Path) -> list[Pixels]:
-    """Decode evenly spaced frames of a reference, a video or an animation, as (H, W, 3) RGB each."""
+    """Decode evenly spaced frames of a reference, a video or animation: (H, W, 3) each."""
     with _reading(path):
         screen = Screen(path, limits=SHORT_LIMITS)
         seconds = screen.length()
@@ -197,7 +197,7 @@ class Screen:
         return self._picture[1]
 
     def _seek(self, moment: float) -> None:
-        """Start at a key frame before a moment, or at the start of the file if it cannot be sought."""
+        """Start at a key frame before a moment, or at the start if it cannot be sought."""
         is_sought = self._can_seek and moment > SEEK_S
         self._now = None
         self._next = None

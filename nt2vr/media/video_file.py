@@ -1,4 +1,4 @@
-"""A video file: its frames and packets with their times, which go on where recordings were joined."""
+"""A video file: its frames and their times, which go on where recordings were joined."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -65,7 +65,7 @@ class ExactIndex:
 
 
 def best_rows(scores: NDArray[np.float32], ids: Ids, k: int) -> Ids:
-    """Return the rows of the k largest of (N,) scores, best first; of equals, that of the lower id."""
+    """Return the rows of the k largest of (N,) scores, best first; of equals, the lower id."""
     if k == 0:
         return np.empty(0, np.int64)
     threshold = np.partition(scores, len(scores) - k)[len(scores) - k]

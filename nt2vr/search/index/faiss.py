@@ -57,7 +57,7 @@ class FaissIndex:
         return int(self._index.ntotal)
 
     def add(self, ids: Ids, vectors: Vectors) -> None:
-        """Add (N, D) vectors under new ids (N,); the first are clustered, later ones join clusters."""
+        """Add (N, D) vectors under new ids (N,); the first make the clusters of all."""
         vectors = np.ascontiguousarray(vectors, np.float32)
         is_first = not len(self) and len(ids) > 0
         if is_first:

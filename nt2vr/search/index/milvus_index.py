@@ -74,7 +74,7 @@ class MilvusIndex:
         return np.array([row["id"] for row in rows], np.int64)
 
     def add(self, ids: Ids, vectors: Vectors, progress: Progress = silent) -> None:
-        """Upsert (N, D) vectors of `local` under ids (N,); searches find them once they are flushed."""
+        """Upsert (N, D) vectors of `local` under ids (N,), and flush them for searches."""
         if not len(ids):
             return
         dim = vectors.shape[1]
