@@ -17,8 +17,8 @@ from nt2vr.datasets.described import (
     media_names,
     merge_by_file,
 )
+from nt2vr.datasets.file_remarks import check_has_files, further_remarks, missing_remarks
 from nt2vr.datasets.files import Files
-from nt2vr.datasets.remarks import check_has_files, further_remarks, missing_remarks
 from nt2vr.datasets.splits import captions_by_split, captions_of_split, split_by_folder
 from nt2vr.errors import ConfigError, DatasetError, counted, quoted
 from nt2vr.files import expanded

@@ -155,7 +155,7 @@ def still(decoder: Decoder, video: Video, number: int, count: int, side: int) ->
     raise MediaError(failed[video.video_id])
 
 
-class _Job(NamedTuple):
+class _FileJob(NamedTuple):
     """Clips of one file, and their frames: stored, or on their way."""
 
     clips: list[Video]
@@ -175,19 +175,19 @@ class _Job(NamedTuple):
 
 def _start(
     clips: list[Video], num_frames: int, framing: Framing, decoder: Decoder, store: Frames | None
-) -> _Job:
+) -> _FileJob:
     """Take the frames of a job's clips from the store, or start to decode them."""
     if store is not None:
         stored = [store.get(clip.key) for clip in clips]
         stored_frames = [frames for frames in stored if frames is not None]
         if len(stored_frames) == len(clips):
-            return _Job(clips, stored_frames)
+            return _FileJob(clips, stored_frames)
 
     first = clips[0]
     if first.end is None:
-        return _Job(clips, decoder.frames(first.path, num_frames, framing, first.root))
+        return _FileJob(clips, decoder.frames(first.path, num_frames, framing, first.root))
     windows = [(clip.start, clip.end) for clip in clips]
-    return _Job(clips, decoder.windows(first.path, windows, num_frames, framing, first.root))
+    return _FileJob(clips, decoder.windows(first.path, windows, num_frames, framing, first.root))
 
 
 def _jobs(clips: Iterable[Video]) -> Iterator[list[Video]]:
