@@ -19,8 +19,8 @@ from nt2vr.negation.generate.actions import (
     chunks_of,
     is_bare_noun,
     is_complete,
-    named,
     needs_object,
+    subject_named,
 )
 from nt2vr.negation.generate.content import groups_in, related
 from nt2vr.negation.generate.query_sets import objects_of, write_lines
@@ -205,7 +205,7 @@ def _subject(phrases: Phrases, verb: int) -> str:
         if phrases.tag(j) == "NOUN":
             first = phrases.before(j, _BEFORE_NOUNS)
             if not _is_object(phrases, first) or phrases.tag(j + 1) == "WH":
-                subject = named(phrases, first, j + 1)
+                subject = subject_named(phrases, first, j + 1)
                 return "person" if subject and subject.is_human else phrases.lemma(j)
         j = first - 1
     return "person" if phrases.word(j) not in {"", "it"} else ""
