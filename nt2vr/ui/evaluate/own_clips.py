@@ -16,10 +16,11 @@ from starlette.routing import Route
 from nt2vr.errors import Nt2vrError
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.report import Report
-from nt2vr.library.libraries import Previews
+from nt2vr.library.previews import Previews
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.media.store import LIMITS, Cache, evict
+from nt2vr.media.limits import LIMITS, evict
+from nt2vr.media.store import Cache
 from nt2vr.ui.evaluate.query_views import Home
 from nt2vr.ui.web.permissions import Permissions, Visitor
 

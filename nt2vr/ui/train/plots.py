@@ -7,6 +7,7 @@ from typing import Any
 
 from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, series
 from trainer.runs.manager import Run
+from trainer.trainings import loss_names
 
 MINUS = "\N{MINUS SIGN}"
 MAX_PLOTS = 12
@@ -114,7 +115,7 @@ def plots_of(runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int) 
         lines = _run_lines(names, curves, has_dots=True)
         plots.append(Plot(title, note, [*lines, *_levels(first, metric, last_epoch)]))
 
-    losses = first.run.config.loss_names if first.run.config else ()
+    losses = loss_names(first.run.config) if first.run.config else ()
     for loss in losses:
         curves = [run.by_step(loss) for run in runs]
         plots.append(Plot(loss, "loss, unweighted", _run_lines(names, curves, has_dots=False)))

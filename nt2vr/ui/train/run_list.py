@@ -5,7 +5,7 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.media.store import bytes_in
+from nt2vr.media.limits import bytes_in
 from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import runs_view, trash_text
 from nt2vr.ui.web.inputs import Updates

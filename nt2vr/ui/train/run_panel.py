@@ -113,9 +113,9 @@ class RunPanel:
         )
 
     def _may_evaluate(self, run: Run, visitor: Visitor) -> bool:
-        is_fusion = run.config is not None and run.config.encoder.trains_fusion
+        is_of_towers = run.config is None or run.config.encoder.trains_towers
         is_of_world = run.config is not None and run.config.dataset.is_world
-        return not is_fusion and (is_of_world or self._permissions.may("paths", visitor))
+        return is_of_towers and (is_of_world or self._permissions.may("paths", visitor))
 
 
 def _base_of(run: Run, catalog: Catalog) -> str:

@@ -16,14 +16,15 @@ from nt2vr.evaluation.metric_names import (
     TEXT_KEPT,
     TEXT_ORDER,
     TEXT_TARGET,
-    recall,
 )
-from nt2vr.media.store import LIMITS
+from nt2vr.extension import trainings
+from nt2vr.media.limits import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
+from trainer.trainings import loss_names
 
 Points = list[tuple[float, float]]
 Rows = Sequence[Mapping[str, float]]
@@ -36,7 +37,12 @@ VALIDATION = (  # metric, title, explanation
     (TEXT_ORDER, "Text order", "“A and not B” is closer to “A and C” than to “A and B”, in %"),
     (TEXT_TARGET, "Text target", "cosine between negated sentences and their targets"),
     (TEXT_KEPT, "Text kept", "cosine between captions embedded by the model and by the base"),
-    (f"fusion/{recall(1)}", "Fusion R@1", "a picture and a text find their clip first, in %"),
+    *(
+        (measure.name, measure.title, measure.meaning)
+        for training in trainings().values()
+        for measure in training.measures
+        if measure.title
+    ),
 )
 BASE_PREFIX = "base"
 CONTROLS = (
@@ -132,7 +138,7 @@ def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
         "Data": NAME if config.dataset.is_world else Path(config.dataset.data).name,
         "Base": base_name(config),
         "Losses": ", ".join(
-            _loss_text(name, config.objective.losses.get(name, {})) for name in config.loss_names
+            _loss_text(name, config.objective.losses.get(name, {})) for name in loss_names(config)
         ),
         "Seed": str(config.run.seed),
     }
