@@ -39,7 +39,7 @@ def test_an_event_takes_a_picture_that_was_uploaded_and_leaves_it_to_the_decoder
     opened.clear()
 
     class Asked(Requests):
-        def search(self, asked: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
+        def search(self, request: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
             return {"picture": picture}
 
     page: gr.Blocks

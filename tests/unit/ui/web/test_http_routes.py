@@ -87,8 +87,8 @@ def test_a_text_does_not_wait_for_pictures_that_take_long() -> None:
     answered = threading.Event()
 
     class Slow(Requests):
-        def search(self, asked: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
-            return {"waited": asked.image is not None and not answered.wait(60)}
+        def search(self, request: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
+            return {"waited": request.image is not None and not answered.wait(60)}
 
     api = build_routes(Slow(NOTHING, NOTHING, NOTHING, NOTHING))
 
