@@ -29,8 +29,9 @@ class Updates:
         self.go, self.running = Event(), Event()
         self.error: Exception | None = None
 
-    def __call__(self, libraries: Any, library_id: str, *tools: Any, **_: Any) -> Updated:
-        progress = tools[-1]
+    def __call__(
+        self, libraries: Any, library_id: str, *_: Any, progress: Any, **__: Any
+    ) -> Updated:
         self.begun.append(library_id)
         self.running.set()
         progress(1, 4, "reading files: a.mp4")
