@@ -293,7 +293,7 @@ def index_view(
         tell: as `job_view` takes it.
         drawings: as from `drawings_view`; it is left out while an update is under way.
     """
-    view = _lack_view(answer, problem, refusal)
+    view = _missing_view(answer, problem, refusal)
     if job is not None:
         view = {"job": job_view(job, job_word(job), tell)}
     if drawings and not (job is not None and job.is_under_way):
@@ -301,7 +301,7 @@ def index_view(
     return view
 
 
-def _lack_view(
+def _missing_view(
     answer: Answer | None, problem: NotIndexedError | None, refusal: str
 ) -> dict[str, Any]:
     """Show what models have not indexed, with a button; empty if they have indexed everything."""
@@ -345,7 +345,7 @@ def wire_indexing(
     timer.tick(events.on_indexing, [gallery, systems], outputs, queue=False, **QUIET)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _IndexEvents:
     """What happens to a library when its panel in Search is used; as `wire_indexing` takes it."""
 
