@@ -24,15 +24,6 @@ def violations(k: int) -> str:
     return f"violations@{k}"
 
 
-def mean_average_precision(k: int) -> str:
-    return f"mAP@{k}"
-
-
-def within_subset(name: str) -> str:
-    """Return the name of a measure of which only a subset of the clips is ranked, as in CIRR."""
-    return f"subset {name}"
-
-
 def delta(name: str) -> str:
     """Return the name of how much a measure falls when captions are negated."""
     return f"{DELTA}_{name}"

@@ -9,6 +9,7 @@ from tests.paths import ROOT
 
 WORDS = {  # of a paper -> what may not be said outside its folder
     "con_clip": r"con[-_ ]?clip|neg[-_]?clip|cc[-_]?neg|distractor|CLIP-con",
+    "covr": r"covr|(?<!js)fusion\b(?! import)|_fusion|triplet|\bcirr\b|fashion[-_]?iq|\bcirco\b",
     "sea": r"w2vv|unit_projected|words\.vectors|word_settings|ppmi|big_?file|\bfeatures\b|[sd]_features|features_",
     "vfc": r"vfc|verb[-_ ]?changes?\b|verb[-_]negatives|verb phrase loss|svo[-_ ]?probes|next[-_ ]?qa|kinetics",
 }
@@ -30,6 +31,10 @@ ALLOWED = {
     "nt2vr/evaluation/built_in.py": (
         "Foils are captions of a changed scene, in eight folds after CC-Neg",
     ),
+    "nt2vr/search/exclusion.py": (
+        "FOCUS = 0.1  # temperature of the weights of frames, as in CoVR",
+        "Source: Ventura et al.",
+    ),
     "nt2vr/evaluation/class_tasks.py": (
         "As CoN-CLIP does, every class is asked for",
         "Source: jaisidhsingh/CoN-CLIP",
@@ -37,7 +42,7 @@ ALLOWED = {
     # models that ship
     "assets/ui/help.html": ("<dt>CLIP-bnl, CLIP-con, CLIP-neg</dt>", "<dt>CLIP-vfc</dt>"),
     "benchmarks/exclusion.py": ('MODELS = ("CLIP", "CLIP-bnl", "CLIP-con", "CLIP-neg")',),
-    "nt2vr/ui/evaluate/tab.py": ('DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con"',),
+    "nt2vr/ui/evaluate/form_panel.py": ('DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con"',),
     "nt2vr/ui/search/results.py": ('"CLIP-con": "CoN-CLIP\'s loss"', '"CLIP-vfc": "taught verbs"'),
     # whose trainer wrote a checkpoint that is imported
     "nt2vr/models/foreign_file.py": (
@@ -52,14 +57,18 @@ ALLOWED = {
     "trainer/losses/paper.py": ("W2VV++ has the same.",),
     # features in another sense: what transformers returns, those of a face, and the verb
     "nt2vr/models/clip_encoder.py": ("features of texts and videos",),
-    "nt2vr/world/drawn/dolls.py": (
+    "nt2vr/world/drawn/busts.py": (
         "with the features of a smiley",
         "features = recoloured(",
         "{features}</g>",
     ),
     "assets/language/rewriting.toml": ("|features?|contains?",),
     # packages
-    "pyproject.toml": ('"nt2vr.papers.con_clip"', '"nt2vr.papers.vfc"'),
+    "pyproject.toml": (
+        '"nt2vr.papers.con_clip"',
+        '"nt2vr.papers.covr"',
+        '"nt2vr.papers.vfc"',
+    ),
 }
 
 

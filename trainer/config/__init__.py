@@ -9,7 +9,7 @@ from trainer.config.files import (
     preset_or_file,
     save_config,
 )
-from trainer.config.objective import SENTENCES, FusionSettings
+from trainer.config.objective import SENTENCES
 from trainer.config.resolve import (
     FOR_CAPTIONS,
     FOR_VIDEOS,
@@ -37,7 +37,6 @@ __all__ = [
     "SENTENCES",
     "SMALL_MODEL",
     "EncoderSettings",
-    "FusionSettings",
     "Towers",
     "TrainConfig",
     "changed",

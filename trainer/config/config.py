@@ -16,11 +16,7 @@ from nt2vr.models.framing import CENTRES, Framing
 from nt2vr.sections import AnySection, Section, check_names, read_settings
 from trainer.config.clips import DatasetSettings, FrameSettings
 from trainer.config.encoder import EncoderSettings
-from trainer.config.objective import (
-    FusionSettings,
-    NegationSettings,
-    ObjectiveSettings,
-)
+from trainer.config.objective import NegationSettings, ObjectiveSettings
 from trainer.config.steps import BatchSettings, OptimizationSettings, RateSettings
 from trainer.config.validation import RunSettings, ValidationSettings
 
@@ -110,29 +106,6 @@ class TrainConfig(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _check_fusion(self) -> Self:
-        has_fusion = bool(self.objective.fusion)
-        trains_fusion = self.encoder.trains_fusion
-        if has_fusion != trains_fusion or (has_fusion and self.objective.losses):
-            raise ConfigError(
-                "fusion needs train fusion, which needs the settings fusion and no other losses. "
-                "See the preset fusion."
-            )
-        settings = self.fusion_settings
-        if settings and not settings.fits(is_world=self.dataset.is_world):
-            raise ConfigError(
-                "fusion.iterate is families for the built-in world, and targets or triplets for a dataset, whose "
-                "frames are not weighed. Leave iterate and weigh_frames out."
-            )
-        monitor = self.validation.monitor
-        if trains_fusion != monitor.startswith("fusion/"):
-            raise ConfigError(
-                f"monitor is {monitor}, but of a fusion, and of it alone, fusion/R@1, /R@5 and /R@10 are measured. "
-                "Choose another."
-            )
-        return self
-
-    @model_validator(mode="after")
     def _check_sentences(self) -> Self:
         kinds = self.negation.kinds
         if "distill" in self.objective.losses and kinds == {"idiom"}:
@@ -144,16 +117,6 @@ class TrainConfig(BaseModel):
                 "The built-in world's grammar makes no fragments. Add another kind of sentences, or set free to 1."
             )
         return self
-
-    @property
-    def fusion_settings(self) -> FusionSettings | None:
-        """Settings of a fusion's training; None if none is trained."""
-        if not self.encoder.trains_fusion:
-            return None
-        iterate = "families" if self.dataset.is_world else "targets"
-        return read_settings(
-            FusionSettings, {"iterate": iterate, **self.objective.fusion}, " of the fusion"
-        )
 
     @property
     def text_side(self) -> str:
@@ -179,12 +142,6 @@ class TrainConfig(BaseModel):
         if video_input is None:
             return {}
         return {video_input.kind: video_input.name}
-
-    @property
-    def loss_names(self) -> list[str]:
-        """Names of the losses in the metrics."""
-        settings = self.fusion_settings
-        return [settings.loss] if settings else list(self.objective.losses)
 
     @property
     def card_positions(self) -> str:

@@ -20,6 +20,7 @@ from nt2vr.evaluation.metric_names import (
     WITHOUT_MIR,
     recall,
 )
+from nt2vr.extension import trainings
 from nt2vr.sections import Count, Section, Whole
 
 RECALLS = tuple(recall(k) for k in KS)
@@ -34,10 +35,11 @@ OF_DENYING = (
 )
 # Distillation on captions alone searches no videos.
 OF_TEXT = (TEXT_ORDER_IF_KEPT, TEXT_ORDER, TEXT_TARGET, TEXT_KEPT, TEXT_IDIOMS)
-# Queries of a picture plus a text.
-OF_FUSION = tuple(f"fusion/{name}" for name in RECALLS)
+OF_EXTENSIONS = tuple(
+    measure.name for training in trainings().values() for measure in training.measures
+)
 # What patience can watch; higher is better.
-METRICS = (*OF_VIDEOS, *OF_DENYING, *OF_TEXT, *OF_FUSION)
+METRICS = (*OF_VIDEOS, *OF_DENYING, *OF_TEXT, *OF_EXTENSIONS)
 if TYPE_CHECKING:
     Metric = str
 else:

@@ -9,12 +9,13 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.extension import text_sides, video_inputs
+from nt2vr.extension import composers, text_sides, video_inputs
 from nt2vr.models.capabilities import Capabilities
 from nt2vr.models.card.names import MEAN, QUERY_SCORED, RAW_MEAN
 from nt2vr.models.card.sections import (
     CardEntry,
     CardSection,
+    ComposersSection,
     DifferenceSection,
     FramingSection,
     OptionalClip,
@@ -27,7 +28,7 @@ from nt2vr.models.card.sections import (
 from nt2vr.models.framing import CENTRES, Framing, text_settings, visual_settings
 from nt2vr.sections import check_names
 
-# keys in nt2vr.json, in the order of 0.2.0's files, before and after those of extensions
+# keys in nt2vr.json, in the order of 0.2.0's files, before, between and after those of extensions
 STORED_FIRST = (
     "name",
     "objective",
@@ -37,7 +38,7 @@ STORED_FIRST = (
     "pooling",
     "head",
 )
-STORED_LAST = (
+STORED = (
     "positions",
     "losses",
     "data",
@@ -45,7 +46,8 @@ STORED_LAST = (
     "metrics",
     "exclusion",
     "composition",
-    "fusion",
+)
+STORED_LAST = (
     "difference",
     "shifts",
     "changes",
@@ -87,6 +89,7 @@ class Card(BaseModel):
     framing: FramingSection
     pooling: PoolingSection
     text: TextSection
+    composers: ComposersSection
     training: TrainingSection
     clip: OptionalClip = Field(default=None, description="of a model that takes whole clips")
     difference: OptionalDifference = Field(
@@ -102,12 +105,7 @@ class Card(BaseModel):
     )
     composition: Mapping[str, FiniteFloat] = Field(
         default_factory=dict,
-        description="weights of covr combinations, chosen on validation data; see nt2vr.search.references.Weights",
-    )
-    fusion: Mapping[str, Any] = Field(
-        default_factory=dict,
-        description="about the file of a trained fusion, see nt2vr.models.fusion: hidden units (0: linear), blocks "
-        "of cross-attention, weights, data, metrics and fingerprint",
+        description="weights of a picture and a text, chosen on validation data; see nt2vr.search.references.Weights",
     )
     notes: str = Field(default="", description="what a person must know of the model")
     created: str = Field(default="", description="ISO 8601, UTC")
@@ -120,6 +118,7 @@ class Card(BaseModel):
         of_card: dict[str, Any] = {"name": name}
         by_section: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
         by_section["text"].update(dict.fromkeys(text_sides()))
+        by_section["composers"].update(dict.fromkeys(composers()))
         by_section["visual"].update(dict.fromkeys(video_inputs(), ""))
         for key, value in values.items():
             section, _ = place_of[key]
@@ -327,6 +326,7 @@ SECTIONS: dict[str, type[CardSection]] = {
     "framing": FramingSection,
     "pooling": PoolingSection,
     "text": TextSection,
+    "composers": ComposersSection,
     "training": TrainingSection,
 }
 
@@ -334,13 +334,23 @@ SECTIONS: dict[str, type[CardSection]] = {
 @cache
 def stored_keys() -> tuple[str, ...]:
     """Return the keys in nt2vr.json, in their order."""
-    return (*STORED_FIRST, *text_sides(), "clip", *video_inputs(), *STORED_LAST)
+    return (
+        *STORED_FIRST,
+        *text_sides(),
+        "clip",
+        *video_inputs(),
+        *STORED,
+        *composers(),
+        *STORED_LAST,
+    )
 
 
 @cache
 def places() -> Mapping[str, tuple[str, str]]:
     """Return the name of a value's section, "" for the card itself, and of its field, by flat key in their order."""
     of_fields: dict[str, tuple[str, str]] = {name: ("text", name) for name in text_sides()}
+    for name in composers():
+        of_fields[name] = "composers", name
     for name in video_inputs():
         of_fields[name] = "visual", name
     for field in Card.model_fields:

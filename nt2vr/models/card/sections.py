@@ -97,6 +97,7 @@ class DifferenceSection(CardEntry):
 
 OptionalHead = Annotated[HeadEntry | None, BeforeValidator(_read_nothing)]
 OptionalTextSide = Annotated[dict[str, str] | None, BeforeValidator(_read_nothing)]
+OptionalComposer = Annotated[dict[str, Any] | None, BeforeValidator(_read_nothing)]
 OptionalClip = Annotated[ClipSection | None, BeforeValidator(_read_nothing)]
 OptionalDifference = Annotated[DifferenceSection | None, BeforeValidator(_read_nothing)]
 
@@ -205,6 +206,19 @@ class TextSection(CardSection):
             if stored is not None:
                 return TextSideEntry(name, stored)
         return None
+
+
+class ComposersSection(CardSection):
+    """The composers of extensions, each of which has its entry under its name."""
+
+    model_config = ConfigDict(extra="allow")
+
+    __pydantic_extra__: dict[str, OptionalComposer]
+
+    @property
+    def entries(self) -> dict[str, Mapping[str, Any]]:
+        """About the files of the composers that the model has, by name."""
+        return {name: entry for name, entry in self.__pydantic_extra__.items() if entry is not None}
 
 
 class TrainingSection(CardSection):

@@ -13,8 +13,8 @@ import gradio as gr
 
 from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, counted, listed
 from nt2vr.library.galleries import systems_of
-from nt2vr.library.inventory import LibraryInfo
 from nt2vr.library.move import Moved, move_library
+from nt2vr.library.source import LibraryInfo
 from nt2vr.library.update import IndexJob, Updated, update_library
 from nt2vr.models.card import DEFAULT_FRAMES
 from nt2vr.models.catalog import Catalog
@@ -250,7 +250,7 @@ class Indexing:
                 "library."
             )
         # This refuses a path that cannot be used before the move is queued.
-        libraries.moved(info.id, path, roots)
+        libraries.moved_to(info.id, path, roots)
 
         def move(progress: Progress) -> Moved:
             return move_library(libraries, info.id, path, self._services.cache, progress, roots)

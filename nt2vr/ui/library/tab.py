@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.library.inventory import WINDOW_S, LibraryInfo
+from nt2vr.library.source import WINDOW_S, LibraryInfo
 from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.ui.library.indexing import Indexing, drawings_view

@@ -114,7 +114,7 @@ class Requests:
         """List the galleries that can be searched, with id and number of clips: the built-in one, then libraries."""
         built_in_clips = self._galleries.built_in.gallery.videos
         listing = [{"name": BUILT_IN, "id": BUILT_IN, "num_clips": len(built_in_clips)}]
-        for info in self._galleries.shelf.infos():
+        for info in self._galleries.libraries.infos():
             listing.append({"name": info.name, "id": info.id, "num_clips": info.num_clips})
         return listing
 

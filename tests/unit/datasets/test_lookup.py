@@ -12,8 +12,8 @@ from nt2vr.datasets.load import load_dataset, videos_of
 from nt2vr.datasets.lookup import MediaLookup, MediaName
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.tasks import task_benchmark
-from nt2vr.library.inventory import Source
-from nt2vr.library.sources import list_files
+from nt2vr.library.listing import list_files
+from nt2vr.library.source import Source
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.papers.covr.datasets import load_covr

@@ -37,7 +37,7 @@ from trainer.losses import build_losses
 def test_shipped_configs_can_be_trained(path: Path) -> None:
     config = load_config(path)
     assert config.encoder.name
-    if not config.encoder.trains_fusion:
+    if config.encoder.trains_towers:
         assert build_losses(config.objective.losses).terms.keys() == config.objective.losses.keys()
     if config.encoder.base.startswith("assets/"):  # the others have to be downloaded first
         model_cfg = read_configs(ROOT / config.encoder.base)[0]
