@@ -153,7 +153,8 @@ class Indexing:
         if not self.models.card(model).capabilities.is_slow:
             return ""
         try:
-            text = cost_text(self.galleries.live.encoder(model), num_clips or PER_CLIPS)
+            encoder = self.galleries.live.encoder(model)
+            text = cost_text(encoder, num_clips or PER_CLIPS)
         except Nt2vrError as error:
             return str(error)
         return f"{text}." if num_clips else f"Each {text}."
@@ -180,7 +181,8 @@ class Indexing:
         If an equal one waits, it is returned instead.
         """
         self.models.find(model)
-        return self._start(library_id, self.models.named(model) or model, session)
+        name = self.models.named(model) or model
+        return self._start(library_id, name, session)
 
     def get(self, library_id: str, permissions: Permissions, visitor: Visitor) -> Future[IndexJob]:
         """Queue an update under a model that knows more than drawings.
@@ -307,12 +309,14 @@ def _missing_view(
     """Show what models have not indexed, with a button; empty if they have indexed everything."""
     if problem is not None:
         return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}
-    rankings = answer.rankings if answer is not None else ()
-    missing = {ranking.system.model: ranking.missing for ranking in rankings if ranking.missing}
+    missing: dict[str, str] = {}
+    for ranking in answer.rankings if answer is not None else ():
+        model = ranking.system.model
+        if ranking.missing:
+            missing[model] = f"{ranking.missing:,} clips are not indexed by {model}"
     if not missing:
         return {}
-    counts = [f"{count:,} clips are not indexed by {model}" for model, count in missing.items()]
-    text = f"{'; '.join(counts)}: they were not searched."
+    text = f"{'; '.join(missing.values())}: they were not searched."
     return {"text": text, "models": "|".join(missing), "refusal": refusal}
 
 

@@ -63,10 +63,15 @@ class Media:
 
         They are relative, so that the app may be mounted below a path.
         """
-        if not gallery:
-            return {"src": f"clips/{video.path.name}", "poster": f"clips/{video.path.stem}.webp"}
-        folder = f"media/{gallery}/{content_key(video)}"
-        return {"src": f"{folder}/{PREVIEW}", "poster": f"{folder}/{POSTER}"}
+        if gallery:
+            folder = f"media/{gallery}/{content_key(video)}"
+            clip = PREVIEW
+            poster = POSTER
+        else:
+            folder = "clips"
+            clip = video.path.name
+            poster = f"{video.path.stem}.webp"
+        return {"src": f"{folder}/{clip}", "poster": f"{folder}/{poster}"}
 
     def route(self) -> Route:
         return Route("/media/{library}/{content}/{kind}", self._serve, methods=["GET"])
@@ -112,7 +117,8 @@ class Media:
         previews = self.libraries.previews(self.galleries.key(library), self.decoder)
         if kind == MOMENT:
             return self._send_moment(video, previews.folder)
-        file = previews.poster(video) if kind == POSTER else previews.preview(video)
+        make = previews.poster if kind == POSTER else previews.preview
+        file = make(video)
         return FileResponse(file, media_type=MEDIA_TYPES[kind], headers=FOREVER)
 
     def _send_moment(self, video: Video, folder: Path) -> Response:
@@ -120,7 +126,8 @@ class Media:
         if video.end is None:
             raise HTTPException(404)
         folder.mkdir(parents=True, exist_ok=True)
-        suffix = ".mp4" if video.path.suffix.lower() in (".mp4", ".m4v") else ".mkv"
+        is_mp4 = video.path.suffix.lower() in (".mp4", ".m4v")
+        suffix = ".mp4" if is_mp4 else ".mkv"
         file = folder / f".{uuid4().hex}{suffix}"
         try:
             self.decoder.moment(video.path, video.start, video.end, file, video.root).result()

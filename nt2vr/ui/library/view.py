@@ -39,10 +39,11 @@ def list_view(
     """List the libraries with the state of each, the open one marked."""
     rows = []
     for info in infos:
+        clips = counted(info.num_clips, "clip")
         row = {
             "id": info.id,
             "name": info.name,
-            "about": f"{counted(info.num_clips, 'clip')} · {KIND_NAMES[info.source.kind]}",
+            "about": f"{clips} · {KIND_NAMES[info.source.kind]}",
             "chosen": info.id == chosen,
             **_state_view(info, jobs.get(info.id)),
         }
@@ -71,12 +72,13 @@ def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> dic
     """Show a library; `names_paths` says whether the visitor may know its folder on this machine."""
     source = info.source
     folder = None if names_paths else source.within or source.path
+    num_files = info.num_files + info.num_copies
     clips = f"{info.num_clips:,}"
     if source.window_s:
         clips += f", in windows of {source.window_s:g} s"
     facts = {
         "Made from": _origin(source, names_paths),
-        "Files": f"{info.num_files + info.num_copies:,}{shares_text(info.num_copies)}",
+        "Files": f"{num_files:,}{shares_text(info.num_copies)}",
         "Clips": clips,
         "Duration": clock(info.seconds),
         "Skipped": f"{info.num_skipped:,}",
@@ -112,7 +114,8 @@ def _remark(job: IndexJob | None) -> str:
 
 
 def _moved_text(moved: Moved) -> str:
-    text = f"Found {moved.num_recognised:,} of {counted(moved.num_files, 'file')} in the new folder"
+    files = counted(moved.num_files, "file")
+    text = f"Found {moved.num_recognised:,} of {files} in the new folder"
     changes = _changes_text(moved.by_kind)
     text += f" ({changes})." if changes else "."
     if not moved.missing:
@@ -142,8 +145,8 @@ def _redactor(folder: Path | None) -> Callable[[str], str]:
         return str
 
     def redact(text: str) -> str:
-        relative = text.replace(f"{folder}/", "").replace(str(folder), folder.name)
-        return without_paths(relative)
+        relative = text.replace(f"{folder}/", "")
+        return without_paths(relative.replace(str(folder), folder.name))
 
     return redact
 
