@@ -64,9 +64,10 @@ from trainer.data.sentences import CaptionSentences
 from trainer.inputs.denied import Denied, draw_sentence
 from trainer.inputs.frozen_texts import FrozenTexts
 from trainer.inputs.parts import SAMPLE, Parts, Teacher
-from trainer.learner import PREPROCESS, Learner, Start
-from trainer.loop import TextMeasures
+from trainer.learner import Learner
 from trainer.losses import losses_of
+from trainer.start import PREPROCESS, Start
+from trainer.text_measures import TextMeasures
 
 CONTENT = VERB_TAGS - {"MD"} | {"NOUN", "ADJ"}
 VAGUE = words(

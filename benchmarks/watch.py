@@ -18,9 +18,9 @@ from nt2vr.presets import PRESETS
 from nt2vr.settings import prepare_environment
 from trainer.config import TrainConfig, load_config, parse_change
 from trainer.data.clips import ClipLoader
-from trainer.loop import validate
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder
+from trainer.validator import validate
 
 POLL_S = 0.01
 MEASURES = ("composed/hard_pairs", "without/hard_pairs", "not/auc", "composed/MIR", "original/MIR")

@@ -2,9 +2,7 @@
 
 import logging
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -14,197 +12,29 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from nt2vr.datasets.video_inputs import open_video_input
-from nt2vr.errors import ConfigError, quoted
-from nt2vr.extension import poolings
-from nt2vr.models.card import LEARNT, Card, configured, read_card
-from nt2vr.models.checkpoint import build_model, identified, read_configs, read_model
+from nt2vr.models.card import Card, configured
+from nt2vr.models.checkpoint import identified
 from nt2vr.models.open_clip_encoder import (
     OpenClipEncoder,
-    embed_dim_of,
     normalise_frames,
     token_embeddings,
 )
 from nt2vr.models.pooling import (
-    SequenceTransformer,
-    extension_pooling,
     head_of,
-    new_pooling,
-    read_pooling,
 )
 from nt2vr.models.short_text import encode_short
 from nt2vr.models.text_side import TextSide, card_fields
-from nt2vr.models.tokenizer import load_tokenizer, special_ids
-from nt2vr.settings import resolve_path
+from nt2vr.models.tokenizer import special_ids
 from trainer import distributed
-from trainer.config import TrainConfig, deeper
+from trainer.config import TrainConfig
 from trainer.data.batches import Batch
 from trainer.inputs.base import EmbeddedBatch, Input
-from trainer.losses import WeightedLosses, losses_of
 from trainer.optimizer import Steps, build_optimizer
-from trainer.runs.loggers import check_loggers
+from trainer.start import Start
 
 logger = logging.getLogger(__name__)
 NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip
 MAX_LOGIT_SCALE = math.log(100)  # as in CLIP: keeps the softmax from saturating
-PREPROCESS: dict[str, Any] = {}  # open_clip's defaults: CLIP's mean and standard deviation
-LAYER = re.compile(
-    r"((?:text\.)?transformer\.resblocks\.)(\d+)(\..+)"
-)  # parameter names in open_clip's text towers
-OUTPUTS = (".attn.out_proj.", ".mlp.c_proj.")  # the last weights of both residual branches
-
-
-@dataclass(frozen=True)
-class Start:
-    """The starting model and the losses: everything that a config can be refused for."""
-
-    losses: WeightedLosses
-    device: str
-    model: Any
-    tokenizer: Any
-    preprocess: dict[str, Any]
-    base: Card | None
-    pooling: nn.Module
-
-    @classmethod
-    def of(cls, config: TrainConfig) -> "Start":
-        """Check the config, seed torch's generator, and build or load the model."""
-        losses = check_model(config)
-        if config.batches.batch_size % (count := distributed.world_size()):
-            batch_size = config.batches.batch_size
-            raise ConfigError(
-                f"batch_size ({batch_size}) must be a multiple of the processes ({count})."
-            )
-        torch.manual_seed(config.run.seed)
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-        base = config.encoder.base_folder
-        if base is None:
-            tokenizer, preprocess, card = (
-                load_tokenizer(None, config.encoder.model_cfg["text_cfg"]),
-                PREPROCESS,
-                None,
-            )
-            model = build_model(config.encoder.model_cfg, preprocess, device)
-        else:
-            model, tokenizer, card = read_model(base, device)
-            preprocess = read_configs(base)[1]
-            if config.encoder.added_layers:
-                weights = model.state_dict()
-                model = build_model(config.encoder.model_cfg, preprocess, device)
-                model.load_state_dict(deepened(weights, model.state_dict()))
-        pooling = start_pooling(config, model, card).to(device)
-        return cls(losses, device, model, tokenizer, preprocess, card, pooling)
-
-
-def check_model(config: TrainConfig) -> WeightedLosses:
-    """Build a config's losses; raise an Nt2vrError for what they, its base or its pooling rule out. Load no tower."""
-    losses = losses_of(config)
-    check_loggers(config)
-    _check_base(config)
-    for name, loss_input in losses.named_inputs():
-        loss_input.check_base(config, name)
-    return losses
-
-
-def _check_base(config: TrainConfig) -> None:
-    """Raise an Nt2vrError for what a config's base, or its pooling, rules out."""
-    base = config.encoder.base_folder
-    if base is None:
-        check_pooling(config, None)
-        return
-    card = read_card(base)
-    if not card.capabilities.has_text_tower:
-        raise ConfigError(
-            f"{base} has no text tower, and no training starts from that. Name what it was made of."
-        )
-    base_input = card.capabilities.video_input
-    if base_input is not None and base_input != config.video_input:
-        raise ConfigError(
-            f"{base} reads {base_input.kind} {quoted(base_input.name)} instead of frames. Set {base_input.kind} to "
-            "that, or name another base."
-        )
-    if deeper(read_configs(base)[0], config.encoder.added_layers) != config.encoder.model_cfg:
-        raise ConfigError(
-            f"{base} does not match the config's model. Leave model out to use the base's own."
-        )
-    check_pooling(config, card)
-
-
-def check_pooling(config: TrainConfig, base: Card | None) -> None:
-    """Raise a ConfigError if a config's pooling, perhaps its base's, cannot do what its other fields ask for."""
-    encoder = config.encoder
-    num_frames = config.frames.num_frames
-    card = pooling_card(config, base)
-    if base and card.pooling.head:
-        pooling = read_pooling(resolve_path(encoder.base), base, encoder.model_cfg["embed_dim"])
-        if isinstance(pooling, SequenceTransformer) and len(pooling.positions) < num_frames:
-            most = (
-                f"{len(pooling.positions)} frames, the most that {encoder.base} knows the order of"
-            )
-            raise ConfigError(f"num_frames is {num_frames}, more than {most}. Lower it.")
-    elif encoder.keep_head:
-        raise ConfigError(
-            f"keep_head is true, but {encoder.base} has no {card.pooling.name} that has learned. Turn it off."
-        )
-    if encoder.train == "head" and card.pooling.name not in (*LEARNT, *poolings()):
-        raise ConfigError(
-            "train is head, but the pooling has nothing to learn. Set pooling to seqTransf."
-        )
-    if config.knows_order and encoder.trains_visual and config.frames.frames_per_step != num_frames:
-        raise ConfigError(
-            f"This pooling needs all frames. Set frames_per_step to num_frames ({num_frames})."
-        )
-
-
-def pooling_card(config: TrainConfig, base: Card | None) -> Card:
-    """Return a card with the pooling to train; its head is the base's, if that has the same pooling."""
-    card = (base or Card(config.encoder.name)).replace(frames=config.frames.num_frames)
-    if config.frames.pooling in ("base", card.pooling.name):
-        return card
-    return card.replace(pooling=config.frames.pooling, head=None)
-
-
-def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Module:
-    """Return the pooling to start from: the base's if it has the same, otherwise a new one."""
-    card = pooling_card(config, base)
-    if base and card.pooling.head:
-        return read_pooling(resolve_path(config.encoder.base), base, embed_dim_of(model)).train()
-    width = embed_dim_of(model)
-    if config.video_input is not None:
-        width = open_video_input(config.video_input, config.dataset.data).width
-    of_extension = extension_pooling(card.pooling.name)
-    if of_extension is not None:
-        return of_extension.for_training(config, width)
-    return new_pooling(card, model, width)
-
-
-def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return weights of a deeper model, given random ones, that embeds all texts as the base does.
-
-    The base's layers stay in order, with the new ones spread evenly among them and the last one at
-    the end. A new layer adds zero to its input: its weights are random except for the output
-    projections, which are zeroed. These learn first, the others through them.
-    """
-    layers, total = _count(base), _count(deeper)
-    added = total - layers
-    new = {math.ceil(layers * number / added) + number - 1 for number in range(1, added + 1)}
-    old = dict(
-        zip((place for place in range(total) if place not in new), range(layers), strict=True)
-    )
-    found = {}
-    for name, random in deeper.items():
-        layer = LAYER.fullmatch(name)
-        if layer and int(layer[2]) in new:
-            found[name] = (
-                torch.zeros_like(random) if any(part in name for part in OUTPUTS) else random
-            )
-        else:
-            found[name] = base[f"{layer[1]}{old[int(layer[2])]}{layer[3]}" if layer else name]
-    return found
-
-
-def _count(weights: Mapping[str, Tensor]) -> int:
-    return len({layer[2] for name in weights if (layer := LAYER.fullmatch(name))})
 
 
 class Learner(Steps):

@@ -24,8 +24,9 @@ from trainer.data.sentences import CaptionSentences
 from trainer.inputs import EmbeddedBatch, Order
 from trainer.inputs.order import OrderedClips
 from trainer.learner import Learner
-from trainer.loop import prepare, prepare_inputs, train
+from trainer.loop import train
 from trainer.losses.contrastive import ContrastiveLoss
+from trainer.preparation import prepare, prepare_inputs
 from trainer.runs.run_folder import RunFolder
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}

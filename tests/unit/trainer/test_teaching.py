@@ -18,8 +18,8 @@ from trainer.config import TrainConfig, load_config, save_config
 from trainer.config.encoder import text_layers
 from trainer.data import clips as clips_module
 from trainer.data.clips import ClipLoader, Reading, world_captions
-from trainer.loop import TextMeasures
 from trainer.runs.run_folder import RunFolder, read_metrics
+from trainer.text_measures import TextMeasures
 
 SMALL = {
     "num_clips": 40,

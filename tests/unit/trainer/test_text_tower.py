@@ -29,7 +29,7 @@ from trainer.data.sentences import WorldSentences, captions_of
 from trainer.inputs.frozen_texts import FrozenTexts
 from trainer.inputs.parts import Teacher
 from trainer.learner import Learner
-from trainer.loop import prepare
+from trainer.preparation import prepare
 
 ALL_LOSSES: dict[str, Any] = {
     **{

@@ -24,9 +24,10 @@ from trainer.inputs import Denied, Parts
 from trainer.inputs.frozen_texts import FrozenTexts
 from trainer.inputs.parts import Teacher
 from trainer.learner import Learner
-from trainer.loop import KEPT, TextMeasures, prepare, unseen_idioms
 from trainer.losses.distill import DistillLoss
+from trainer.preparation import prepare
 from trainer.runs.run_folder import RunFolder
+from trainer.text_measures import KEPT, TextMeasures, unseen_idioms
 
 WHO = ("a man", "a woman", "a boy", "a dog", "two girls")
 WHERE = ("on a stage", "in a park", "near a red car", "at home")

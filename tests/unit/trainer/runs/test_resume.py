@@ -19,7 +19,7 @@ from nt2vr.models.framing import Framing
 from tests.papers.covr.triplets import write_triplets
 from tests.tiny import TINY, tiny_model, write_tiny
 from tests.training import go_on, run_training
-from trainer import loop
+from trainer import validator
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.data.batches import Batch
 from trainer.data.clips import world_clips
@@ -119,7 +119,7 @@ def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
     if when == "while it is saved":
         patch.setattr(os, "replace", replace_unless)
     if when == "while a checkpoint is written":
-        patch.setattr(loop, "write_checkpoint", write_partly)
+        patch.setattr(validator, "write_checkpoint", write_partly)
     go(folder)
 
 
@@ -422,7 +422,7 @@ def test_a_run_out_of_patience_ends_early_and_says_why(
     twins: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = iter((0.5, 0.7, 0.7))
-    monkeypatch.setattr(loop, "validate", lambda *_: {"original/MIR": next(values)})
+    monkeypatch.setattr(validator, "validate", lambda *_: {"original/MIR": next(values)})
     config = ALL.replace(epochs=5, patience=1, num_clips=12, accumulate=1, passes=1)
     clips = world_clips("train", 44, 2, Framing(64), 0, twins / "frames")
     caplog.set_level("INFO", "trainer.loop")
