@@ -29,7 +29,7 @@ from trainer import distributed
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch
 from trainer.inputs.base import EmbeddedBatch, Input
-from trainer.optimizer import Steps, build_optimizer
+from trainer.optimizer import Trainable, build_optimizer
 from trainer.start import Start
 
 logger = logging.getLogger(__name__)
@@ -37,14 +37,14 @@ NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip
 MAX_LOGIT_SCALE = math.log(100)  # as in CLIP: keeps the softmax from saturating
 
 
-class Learner(Steps):
+class Learner(Trainable):
     """A model in training, with its optimizer and losses.
 
     Attributes:
         card: the base's, or an empty one, with the pooling and the frame positions of this
             training.
         text_side: an extension's, instead of the text tower; None for the tower.
-        own: what learns besides open_clip's model.
+        extra_modules: what learns besides open_clip's model.
         head: pools `videos`: the pooling if it learns, otherwise the identity.
         videos: (N, D), L2-normalised embeddings of the training clips, or those of their frames (N,
             F, D) if the pooling learns; set if the visual tower is frozen and the data has videos.
@@ -80,12 +80,14 @@ class Learner(Steps):
             else nn.Identity()
         )
         self.text_side = text_side.to(self.device) if text_side else None
-        self.own = nn.ModuleList([self.pooling, *([self.text_side] if self.text_side else [])])
+        self.extra_modules = nn.ModuleList(
+            [self.pooling, *([self.text_side] if self.text_side else [])]
+        )
         precision = config.optimization.precision
         self.bf16 = precision == "bf16" or (precision == "auto" and has_bf16(self.device))
         # "words" is the name of any text side in states that 0.2.0 saved.
         modules = {"model": self.model, "head": self.head, "words": self.text_side or nn.Identity()}
-        super().__init__(config, modules, build_optimizer(self.model, self.own, config))
+        super().__init__(config, modules, build_optimizer(self.model, self.extra_modules, config))
         self.videos: Tensor | None = None
         self.frames: Tensor | None = None
 
@@ -103,7 +105,7 @@ class Learner(Steps):
     def start_epoch(self) -> None:
         self.model.train(self.config.encoder.trains_text)
         self.model.visual.train(self.config.encoder.trains_visual)
-        self.own.train()
+        self.extra_modules.train()
 
     def step(self, batches: Iterable[Batch]) -> dict[str, float]:
         values = super().step(batches)

@@ -24,7 +24,7 @@ from trainer.data.clips import Clips
 from trainer.data.digests import digests_of
 from trainer.distributed import agree, rank
 from trainer.learner import Learner
-from trainer.optimizer import Steps
+from trainer.optimizer import Trainable
 from trainer.preparation import prepare, prepare_inputs
 from trainer.runs.resume import Losses, Saved, Saver, read_saved, rewind
 from trainer.runs.run_folder import MetricsWriter, RunFolder, RunStatus, State
@@ -79,7 +79,7 @@ Draw = Callable[[int, int], Generator[Any]]  # batches of an epoch, after the fi
 
 
 def go_on(
-    learner: Steps,
+    learner: Trainable,
     run: RunFolder,
     saved: Saved,
     validator: Callable[[], Validates],
@@ -101,16 +101,24 @@ def go_on(
                 "The run's curves and checkpoints stay; start a new run with a lower learning_rate."
             )
         logger.info("Resuming after step %d.", learner.steps)
-    with closing(Books(run, learner, saved, validator)) if rank() == 0 else nullcontext() as books:
+    with (
+        closing(RunLogger(run, learner, saved, validator))
+        if rank() == 0
+        else nullcontext() as run_logger
+    ):
         if saved.learner:
             learner.load_random_state(
                 saved.learner
-            )  # the books have built the base, for its controls
-        return take_steps(learner, draw, saved.position.epoch, books, should_stop)
+            )  # the logger has built the base, for its controls
+        return take_steps(learner, draw, saved.position.epoch, run_logger, should_stop)
 
 
 def take_steps(
-    learner: Steps, draw: Draw, first_epoch: int, books: "Books | None", should_stop: ShouldStop
+    learner: Trainable,
+    draw: Draw,
+    first_epoch: int,
+    run_logger: "RunLogger | None",
+    should_stop: ShouldStop,
 ) -> State:
     """Take all steps from `first_epoch` on, except those of it that the learner has already taken."""
     config = learner.config
@@ -121,13 +129,13 @@ def take_steps(
         with closing(prefetched(drawn) if learner.device == "cuda" else drawn) as batches:
             while learner.steps < epoch * config.steps_per_epoch:
                 losses = learner.step(islice(batches, config.batches.accumulate))
-                if books:
-                    books.step(epoch, losses)
+                if run_logger:
+                    run_logger.step(epoch, losses)
                 if agree(should_stop()):
-                    if books:
-                        books.save()
+                    if run_logger:
+                        run_logger.save()
                     return "stopped"
-        if agree(books is not None and books.finish_epoch(epoch)):
+        if agree(run_logger is not None and run_logger.finish_epoch(epoch)):
             break
     return "finished"
 
@@ -148,11 +156,11 @@ def prefetched(batches: Iterator[Batch], pins: bool = True) -> Generator[Batch]:
             yield batch
 
 
-class Books:
+class RunLogger:
     """Everything the leading process writes: metrics, checkpoints, and the state to resume from."""
 
     def __init__(
-        self, run: RunFolder, learner: Steps, saved: Saved, validator: Callable[[], Validates]
+        self, run: RunFolder, learner: Trainable, saved: Saved, validator: Callable[[], Validates]
     ) -> None:
         config = learner.config
         self._run = run

@@ -25,7 +25,7 @@ from trainer.data.batches import Batch
 from trainer.data.clips import world_clips
 from trainer.learner import Learner
 from trainer.loop import train
-from trainer.optimizer import Steps
+from trainer.optimizer import Trainable
 from trainer.runs import resume
 from trainer.runs.resume import Position, Saver, read_saved, read_state
 from trainer.runs.run_folder import RunFolder
@@ -329,9 +329,9 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
         **sizes,
     }
     config = TrainConfig(**{**common, **KINDS[kind](tmp_path, write_video)})
-    whole, step = run_training(config, tmp_path / "runs" / "whole"), Steps.step
+    whole, step = run_training(config, tmp_path / "runs" / "whole"), Trainable.step
 
-    def interrupted(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
+    def interrupted(self: Trainable, batches: Iterable[Any]) -> dict[str, float]:
         values = step(self, batches)
         if (
             self.steps == 2 or self.steps == (whole.status() or fail()).step - 1
@@ -341,7 +341,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
             )  # Ctrl+C, and the app's
         return values
 
-    monkeypatch.setattr(Steps, "step", interrupted)
+    monkeypatch.setattr(Trainable, "step", interrupted)
     run = run_training(config, tmp_path / "runs" / "stopped", "stopped")
     assert steps_saved(run.path) == 2 and not run.checkpoint(2).exists()
     go_on(run, "stopped")
