@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-LAYER = re.compile(
-    r"((?:text\.)?transformer\.resblocks\.)(\d+)(\..+)"
-)  # parameter names in open_clip's text towers
-OUTPUTS = (".attn.out_proj.", ".mlp.c_proj.")  # the last weights of both residual branches
+# Parameter names in open_clip's text towers.
+LAYER = re.compile(r"((?:text\.)?transformer\.resblocks\.)(\d+)(\..+)")
+# The last weights of both residual branches.
+OUTPUTS = (".attn.out_proj.", ".mlp.c_proj.")
 
 
 def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -20,23 +20,41 @@ def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[s
     the end. A new layer adds zero to its input: its weights are random except for the output
     projections, which are zeroed. These learn first, the others through them.
     """
-    layers, total = _count(base), _count(deeper)
-    added = total - layers
-    new = {math.ceil(layers * number / added) + number - 1 for number in range(1, added + 1)}
-    old = dict(
-        zip((place for place in range(total) if place not in new), range(layers), strict=True)
-    )
-    found = {}
-    for name, random in deeper.items():
-        layer = LAYER.fullmatch(name)
-        if layer and int(layer[2]) in new:
-            found[name] = (
-                torch.zeros_like(random) if any(part in name for part in OUTPUTS) else random
-            )
+    base_layers = _base_layers(_num_layers(base), _num_layers(deeper))
+    weights = {}
+    for name, random_weight in deeper.items():
+        match = LAYER.fullmatch(name)
+        if match is None:
+            weights[name] = base[name]
+            continue
+
+        prefix, layer, parameter = match.groups()
+        base_layer = base_layers.get(int(layer))
+        if base_layer is not None:
+            weights[name] = base[f"{prefix}{base_layer}{parameter}"]
+        elif any(output in name for output in OUTPUTS):
+            weights[name] = torch.zeros_like(random_weight)
         else:
-            found[name] = base[f"{layer[1]}{old[int(layer[2])]}{layer[3]}" if layer else name]
-    return found
+            weights[name] = random_weight
+    return weights
 
 
-def _count(weights: Mapping[str, Tensor]) -> int:
-    return len({layer[2] for name in weights if (layer := LAYER.fullmatch(name))})
+def _base_layers(num_base: int, num_deeper: int) -> dict[int, int]:
+    """Map the layers of a deeper model to those of its base; new ones are left out."""
+    num_added = num_deeper - num_base
+    new_layers = set()
+    for number in range(1, num_added + 1):
+        num_before = math.ceil(num_base * number / num_added)
+        new_layers.add(num_before + number - 1)
+
+    kept_layers = [layer for layer in range(num_deeper) if layer not in new_layers]
+    return {layer: base_layer for base_layer, layer in enumerate(kept_layers)}
+
+
+def _num_layers(weights: Mapping[str, Tensor]) -> int:
+    layers = set()
+    for name in weights:
+        match = LAYER.fullmatch(name)
+        if match:
+            layers.add(match[2])
+    return len(layers)

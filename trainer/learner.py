@@ -33,8 +33,10 @@ from trainer.optimizer import Trainable, build_optimizer
 from trainer.start import Start
 
 logger = logging.getLogger(__name__)
-NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip
-MAX_LOGIT_SCALE = math.log(100)  # as in CLIP: keeps the softmax from saturating
+# Standard deviation of a new token's row, as in open_clip.
+NEW_TOKEN_STD = 0.02
+# As in CLIP: keeps the softmax from saturating.
+MAX_LOGIT_SCALE = math.log(100)
 
 
 class Learner(Trainable):
@@ -55,38 +57,33 @@ class Learner(Trainable):
     def __init__(
         self, config: TrainConfig, start: Start | None = None, text_side: TextSide | None = None
     ) -> None:
-        """Build the optimizer; `start`, of the same config but for num_clips, is built here if None."""
-        start = start or Start.of(config)
-        self.losses, self.device, self.base, self.pooling = (
-            start.losses,
-            start.device,
-            start.base,
-            start.pooling,
-        )
-        self.model, self.tokenizer, self.preprocess = (
-            prepared(start.model, config),
-            start.tokenizer,
-            start.preprocess,
-        )
-        self.card = (self.base or Card(config.encoder.name)).replace(
-            positions=config.card_positions
-        )
-        if config.frames.pooling != "base":
-            self.card = self.card.replace(pooling=config.frames.pooling)
+        """Build the optimizer; `start`, of the same config but for num_clips, is built if None."""
+        if start is None:
+            start = Start.of(config)
+        self.losses = start.losses
+        self.device = start.device
+        self.base = start.base
+        self.tokenizer = start.tokenizer
+        self.preprocess = start.preprocess
+        self.model = prepared(start.model, config)
+        self.card = _start_card(config, start.base)
+
+        self.pooling = start.pooling
         self.pooling.requires_grad_(not config.encoder.keep_head)
-        self.head = (
-            self.pooling
-            if any(p.requires_grad for p in self.pooling.parameters())
-            else nn.Identity()
-        )
-        self.text_side = text_side.to(self.device) if text_side else None
-        self.extra_modules = nn.ModuleList(
-            [self.pooling, *([self.text_side] if self.text_side else [])]
-        )
+        self.head: nn.Module = nn.Identity()
+        if any(parameter.requires_grad for parameter in self.pooling.parameters()):
+            self.head = self.pooling
+
+        self.text_side = text_side
+        self.extra_modules = nn.ModuleList([self.pooling])
+        if text_side is not None:
+            text_side.to(self.device)
+            self.extra_modules.append(text_side)
+
         precision = config.optimization.precision
         self.bf16 = precision == "bf16" or (precision == "auto" and has_bf16(self.device))
         # "words" is the name of any text side in states that 0.2.0 saved.
-        modules = {"model": self.model, "head": self.head, "words": self.text_side or nn.Identity()}
+        modules = {"model": self.model, "head": self.head, "words": text_side or nn.Identity()}
         super().__init__(config, modules, build_optimizer(self.model, self.extra_modules, config))
         self.videos: Tensor | None = None
         self.frames: Tensor | None = None
@@ -94,13 +91,17 @@ class Learner(Trainable):
     def use_videos(
         self, videos: NDArray[np.float32], frames: NDArray[np.float32] | None = None
     ) -> None:
-        """Set the embeddings of the training clips, or of their frames, as `frozen_encoder` returns them."""
+        """Set embeddings of the training clips, or of their frames, made by `frozen_encoder`."""
         self.videos = torch.from_numpy(self.as_frames(videos)).to(self.device)
-        self.frames = self.videos if frames is None else torch.from_numpy(frames).to(self.device)
+        self.frames = self.videos
+        if frames is not None:
+            self.frames = torch.from_numpy(frames).to(self.device)
 
     def as_frames(self, videos: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return what `head` pools: where it needs only their mean, (N, D), that is one frame: (N, 1, D)."""
-        return videos[:, None] if self.head is self.pooling and videos.ndim == 2 else videos
+        """Return what `head` pools: a mean of frames, (N, D), becomes one frame, (N, 1, D)."""
+        if self.head is self.pooling and videos.ndim == 2:
+            return videos[:, None]
+        return videos
 
     def start_epoch(self) -> None:
         self.model.train(self.config.encoder.trains_text)
@@ -114,21 +115,20 @@ class Learner(Trainable):
         return values
 
     def loss(self, batch: Batch) -> tuple[Tensor, dict[str, float]]:
-        with torch.autocast(
-            self.device, torch.bfloat16, enabled=self.bf16 and self.text_side is None
-        ):
+        uses_bf16 = self.bf16 and self.text_side is None
+        with torch.autocast(self.device, torch.bfloat16, enabled=uses_bf16):
             embedded = self._embed(batch)
         return self.losses(embedded)
 
     def _embed(self, batch: Batch) -> EmbeddedBatch:
         """Encode this process's share, and gather those of all."""
         inputs = [self.losses.inputs.of(kind) for kind in batch.drawn]
-        texts = [
-            batch.captions,
-            *(loss_input.texts(batch.drawn[type(loss_input)]) for loss_input in inputs),
-        ]
+        texts: list[Sequence[str]] = [batch.captions]
+        for loss_input in inputs:
+            texts.append(loss_input.texts(batch.drawn[type(loss_input)]))
+
         video = self._embed_videos(batch)
-        caption, *texts_of_inputs = self._embed_texts(texts)
+        caption, *input_texts = self._embed_texts(texts)
         embedded_inputs: dict[type[Input[Any, Any]], Any] = {}
         embedded = EmbeddedBatch(
             video=video,
@@ -137,9 +137,11 @@ class Learner(Trainable):
             inputs=embedded_inputs,
             spaces=self.text_side.num_spaces if self.text_side else 1,
         )
-        for loss_input, of_input in zip(inputs, texts_of_inputs, strict=True):
+
+        # An input may use what those before it have embedded.
+        for loss_input, embeddings in zip(inputs, input_texts, strict=True):
             kind = type(loss_input)
-            embedded_inputs[kind] = loss_input.embed(batch.drawn[kind], of_input, embedded, self)
+            embedded_inputs[kind] = loss_input.embed(batch.drawn[kind], embeddings, embedded, self)
         return embedded
 
     def _embed_texts(self, texts: Sequence[Sequence[str]]) -> Sequence[Tensor]:
@@ -148,30 +150,31 @@ class Learner(Trainable):
         if self.text_side is not None:
             embeddings: Tensor = self.text_side(all_texts)
         else:
-            embeddings = encode_short(self.model, self.tokenizer(all_texts).to(self.device)).float()
-        split: Sequence[Tensor] = embeddings.split([len(some) for some in texts])  # type: ignore[no-untyped-call]
+            tokens = self.tokenizer(all_texts).to(self.device)
+            embeddings = encode_short(self.model, tokens).float()
+        counts = [len(texts_of_input) for texts_of_input in texts]
+        split: Sequence[Tensor] = embeddings.split(counts)  # type: ignore[no-untyped-call]
         return split
 
     def _embed_videos(self, batch: Batch) -> Tensor | None:
         """Look up the videos' embeddings, or encode and pool their frames; None without videos."""
-        if batch.frames is None:
-            return (
-                None
-                if self.videos is None or batch.rows is None
-                else self.stored_videos(batch.rows)
-            )
+        if batch.frames is not None:
+            return self._encode_videos(batch.frames)
+        if self.videos is None or batch.rows is None:
+            return None
+        return self.stored_videos(batch.rows)
+
+    def _encode_videos(self, batch_frames: NDArray[np.uint8]) -> Tensor:
         preprocess = self.model.visual.preprocess_cfg
-        frames = torch.from_numpy(batch.frames).to(
-            self.device, non_blocking=True
-        )  # (b, F, S, S, 3)
+        frames = torch.from_numpy(batch_frames)  # (b, F, S, S, 3)
+        frames = frames.to(self.device, non_blocking=True)
         pixels = normalise_frames(frames.flatten(0, 1), preprocess["mean"], preprocess["std"])
         pixels = pixels.contiguous(memory_format=torch.channels_last)
-        of_frames = self.model.encode_image(
-            pixels, normalize=self.card.pooling.normalises_frames
-        ).float()
-        return distributed.gather(
-            self.pooling(of_frames.unflatten(0, frames.shape[:2])).float()
-        )  # (B, D)
+
+        normalises = self.card.pooling.normalises_frames
+        embeddings = self.model.encode_image(pixels, normalize=normalises).float()
+        embeddings = embeddings.unflatten(0, frames.shape[:2])  # (b, F, D)
+        return distributed.gather(self.pooling(embeddings).float())  # (B, D)
 
     @property
     def stores_videos(self) -> bool:
@@ -193,7 +196,7 @@ class Learner(Trainable):
         return pooled.float()
 
     def prepare_tokens(self, texts: Iterable[str]) -> None:
-        """Initialise token rows: zero those that no text of any process uses or, given a base, start new tokens small.
+        """Zero the token rows that no text of any process uses; given a base, start new ones small.
 
         Unused rows get no gradient and no decay: they stay zero, compress to almost nothing and
         mark unseen tokens. CLIP's padding is among them; no embedding depends on it. `keep_tokens`
@@ -201,28 +204,35 @@ class Learner(Trainable):
         """
         if not self.config.encoder.trains_text:
             return
-        table = token_embeddings(self.model)
-        ids = {
-            *special_ids(self.tokenizer),
-            *(token for text in texts for token in self.tokenizer.encode(text)),
-        }
-        is_used = torch.zeros(len(table), dtype=torch.uint8).index_fill_(
-            0, torch.tensor(list(ids)), 1
-        )
-        used = distributed.union(is_used.to(self.device)).nonzero().flatten().cpu()
+        table = token_embeddings(self.model)  # (V, D)
+        used = self._used_tokens(texts, len(table))
         with torch.no_grad():
             if self.base is None:
-                rows = table[used]
+                used_rows = table[used]
                 table.zero_()
-                table[used] = rows
+                table[used] = used_rows
                 return
             new = used[~table[used].any(dim=1).cpu()]
             table[new] = NEW_TOKEN_STD * torch.randn(len(new), table.shape[1]).to(table)
-        if self.config.encoder.keep_tokens and not len(new):
+
+        if not self.config.encoder.keep_tokens:
+            return
+        if not len(new):
             table.requires_grad_(False)
-        elif self.config.encoder.keep_tokens:
-            learns = torch.zeros_like(table[:, :1]).index_fill_(0, new.to(table.device), 1.0)
-            table.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
+            return
+        learns = torch.zeros_like(table[:, :1])
+        learns.index_fill_(0, new.to(table.device), 1.0)
+        table.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
+
+    def _used_tokens(self, texts: Iterable[str], num_tokens: int) -> Tensor:
+        """Return the ids of the special tokens, and of those in the texts of any process."""
+        ids = set(special_ids(self.tokenizer))
+        for text in texts:
+            ids.update(self.tokenizer.encode(text))
+        is_used = torch.zeros(num_tokens, dtype=torch.uint8)
+        is_used.index_fill_(0, torch.tensor(list(ids)), 1)
+        is_used = distributed.union(is_used.to(self.device))
+        return is_used.nonzero().flatten().cpu()
 
     def encoder(self) -> OpenClipEncoder:
         """Wrap the model, putting it in eval mode; the card gets the towers' fingerprints."""
@@ -234,38 +244,48 @@ class Learner(Trainable):
             **card_fields(self.text_side),
             **self.config.card_video_input,
         )
-        card = configured(
-            identified(card, self.model, self.tokenizer),
-            self.config.encoder.model_cfg,
-            self.preprocess,
-        )
+        card = identified(card, self.model, self.tokenizer)
+        card = configured(card, self.config.encoder.model_cfg, self.preprocess)
         return OpenClipEncoder(
             self.model, self.tokenizer, card, pooling=self.pooling, text_side=self.text_side
         )
 
     def frozen_encoder(self) -> OpenClipEncoder:
-        """Wrap the model without a pooling that learns: videos are then their frames' embeddings (..., F, D)."""
-        return self.encoder().unpooled() if self.head is self.pooling else self.encoder()
+        """Wrap the model, without a pooling that learns: it embeds videos as frames (..., F, D)."""
+        encoder = self.encoder()
+        if self.head is self.pooling:
+            return encoder.unpooled()
+        return encoder
 
     @property
     def state(self) -> dict[str, float]:
         return {**super().state, "logit_scale": float(self.model.logit_scale.detach().exp())}
 
 
+def _start_card(config: TrainConfig, base: Card | None) -> Card:
+    """Return the base's card, or an empty one, with this training's pooling and frame positions."""
+    card = base or Card(config.encoder.name)
+    card = card.replace(positions=config.card_positions)
+    if config.frames.pooling != "base":
+        card = card.replace(pooling=config.frames.pooling)
+    return card
+
+
 def has_bf16(device: str) -> bool:
     """Return True if the processor supports bf16 natively; where it is emulated, fp32 is faster."""
-    is_on_gpu = device == "cuda"
-    return (
-        torch.cuda.is_bf16_supported(False) if is_on_gpu else torch.cpu._is_avx512_bf16_supported()
-    )
+    if device == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    is_supported: bool = torch.cpu._is_avx512_bf16_supported()
+    return is_supported
 
 
 def prepared(model: Any, config: TrainConfig) -> Any:
-    """Freeze the towers that are not trained; the temperature always learns, and so does a pooling that can."""
+    """Freeze the towers that are not trained; the temperature always learns."""
     model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
     for name, parameter in model.named_parameters():
         tower = "visual" if name.startswith("visual.") else "text"
-        if config.encoder.train not in ("all", tower) and name != "logit_scale":
+        is_trained = config.encoder.train in ("all", tower) or name == "logit_scale"
+        if not is_trained:
             parameter.requires_grad_(False)
     if config.optimization.gradient_checkpointing:
         model.set_grad_checkpointing()
@@ -275,10 +295,9 @@ def prepared(model: Any, config: TrainConfig) -> Any:
 
 
 def joined_norms(tower: nn.Module) -> nn.Module:
-    """Let BatchNorm see the batch of all processes, as it would in one; torch can do so on GPUs only."""
-    if distributed.world_size() == 1 or not any(
-        isinstance(module, _BatchNorm) for module in tower.modules()
-    ):
+    """Let BatchNorm see the batch of all processes, as it would in one; GPUs only."""
+    has_batch_norm = any(isinstance(module, _BatchNorm) for module in tower.modules())
+    if distributed.world_size() == 1 or not has_batch_norm:
         return tower
     if torch.cuda.is_available():
         synchronised: nn.Module = nn.SyncBatchNorm.convert_sync_batchnorm(tower)  # type: ignore[no-untyped-call]

@@ -28,7 +28,8 @@ from trainer.config import TrainConfig, deeper
 from trainer.losses import WeightedLosses, losses_of
 from trainer.runs.loggers import check_loggers
 
-PREPROCESS: dict[str, Any] = {}  # open_clip's defaults: CLIP's mean and standard deviation
+# open_clip's defaults: CLIP's mean and standard deviation.
+PREPROCESS: dict[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -47,34 +48,44 @@ class Start:
     def of(cls, config: TrainConfig) -> "Start":
         """Check the config, seed torch's generator, and build or load the model."""
         losses = check_model(config)
-        if config.batches.batch_size % (count := distributed.world_size()):
-            batch_size = config.batches.batch_size
-            raise ConfigError(
-                f"batch_size ({batch_size}) must be a multiple of the processes ({count})."
-            )
+        _check_batch_size(config)
         torch.manual_seed(config.run.seed)
         device = "cuda" if torch.cuda.is_available() else "cpu"
+
         base = config.encoder.base_folder
+        model_cfg = config.encoder.model_cfg
+        card: Card | None = None
         if base is None:
-            tokenizer, preprocess, card = (
-                load_tokenizer(None, config.encoder.model_cfg["text_cfg"]),
-                PREPROCESS,
-                None,
-            )
-            model = build_model(config.encoder.model_cfg, preprocess, device)
+            preprocess = PREPROCESS
+            tokenizer = load_tokenizer(None, model_cfg["text_cfg"])
+            model = build_model(model_cfg, preprocess, device)
         else:
             model, tokenizer, card = read_model(base, device)
-            preprocess = read_configs(base)[1]
+            _, preprocess = read_configs(base)
             if config.encoder.added_layers:
-                weights = model.state_dict()
-                model = build_model(config.encoder.model_cfg, preprocess, device)
-                model.load_state_dict(deepened(weights, model.state_dict()))
+                base_weights = model.state_dict()
+                model = build_model(model_cfg, preprocess, device)
+                model.load_state_dict(deepened(base_weights, model.state_dict()))
+
         pooling = start_pooling(config, model, card).to(device)
         return cls(losses, device, model, tokenizer, preprocess, card, pooling)
 
 
+def _check_batch_size(config: TrainConfig) -> None:
+    batch_size = config.batches.batch_size
+    num_processes = distributed.world_size()
+    if batch_size % num_processes:
+        raise ConfigError(
+            f"batch_size ({batch_size}) must be a multiple of the processes ({num_processes})."
+        )
+
+
 def check_model(config: TrainConfig) -> WeightedLosses:
-    """Build a config's losses; raise an Nt2vrError for what they, its base or its pooling rule out. Load no tower."""
+    """Build a config's losses, without loading a tower.
+
+    Raises:
+        Nt2vrError: if they, the config's base or its pooling rule something out.
+    """
     losses = losses_of(config)
     check_loggers(config)
     _check_base(config)
@@ -89,18 +100,22 @@ def _check_base(config: TrainConfig) -> None:
     if base is None:
         check_pooling(config, None)
         return
+
     card = read_card(base)
     if not card.capabilities.has_text_tower:
         raise ConfigError(
             f"{base} has no text tower, and no training starts from that. Name what it was made of."
         )
+
     base_input = card.capabilities.video_input
     if base_input is not None and base_input != config.video_input:
         raise ConfigError(
-            f"{base} reads {base_input.kind} {quoted(base_input.name)} instead of frames. Set {base_input.kind} to "
-            "that, or name another base."
+            f"{base} reads {base_input.kind} {quoted(base_input.name)} instead of frames. "
+            f"Set {base_input.kind} to that, or name another base."
         )
-    if deeper(read_configs(base)[0], config.encoder.added_layers) != config.encoder.model_cfg:
+
+    base_cfg, _ = read_configs(base)
+    if deeper(base_cfg, config.encoder.added_layers) != config.encoder.model_cfg:
         raise ConfigError(
             f"{base} does not match the config's model. Leave model out to use the base's own."
         )
@@ -108,34 +123,48 @@ def _check_base(config: TrainConfig) -> None:
 
 
 def check_pooling(config: TrainConfig, base: Card | None) -> None:
-    """Raise a ConfigError if a config's pooling, perhaps its base's, cannot do what its other fields ask for."""
+    """Raise a ConfigError if a config's pooling, perhaps its base's, cannot do what is configured."""
     encoder = config.encoder
-    num_frames = config.frames.num_frames
     card = pooling_card(config, base)
     if base and card.pooling.head:
-        pooling = read_pooling(resolve_path(encoder.base), base, encoder.model_cfg["embed_dim"])
-        if isinstance(pooling, SequenceTransformer) and len(pooling.positions) < num_frames:
-            most = (
-                f"{len(pooling.positions)} frames, the most that {encoder.base} knows the order of"
-            )
-            raise ConfigError(f"num_frames is {num_frames}, more than {most}. Lower it.")
+        _check_num_frames(config, base)
     elif encoder.keep_head:
         raise ConfigError(
-            f"keep_head is true, but {encoder.base} has no {card.pooling.name} that has learned. Turn it off."
+            f"keep_head is true, but {encoder.base} has no {card.pooling.name} that has learned. "
+            "Turn it off."
         )
+
     if encoder.train == "head" and card.pooling.name not in (*LEARNT, *poolings()):
         raise ConfigError(
             "train is head, but the pooling has nothing to learn. Set pooling to seqTransf."
         )
+
+    num_frames = config.frames.num_frames
     if config.knows_order and encoder.trains_visual and config.frames.frames_per_step != num_frames:
         raise ConfigError(
             f"This pooling needs all frames. Set frames_per_step to num_frames ({num_frames})."
         )
 
 
+def _check_num_frames(config: TrainConfig, base: Card) -> None:
+    """Raise a ConfigError if there are more frames than the base's pooling knows the order of."""
+    encoder = config.encoder
+    pooling = read_pooling(resolve_path(encoder.base), base, encoder.model_cfg["embed_dim"])
+    if not isinstance(pooling, SequenceTransformer):
+        return
+    num_frames = config.frames.num_frames
+    max_frames = len(pooling.positions)
+    if num_frames > max_frames:
+        raise ConfigError(
+            f"num_frames is {num_frames}, more than {max_frames} frames, the most that "
+            f"{encoder.base} knows the order of. Lower it."
+        )
+
+
 def pooling_card(config: TrainConfig, base: Card | None) -> Card:
-    """Return a card with the pooling to train; its head is the base's, if that has the same pooling."""
-    card = (base or Card(config.encoder.name)).replace(frames=config.frames.num_frames)
+    """Return a card with the pooling to train, and with the base's head if it has that pooling."""
+    card = base or Card(config.encoder.name)
+    card = card.replace(frames=config.frames.num_frames)
     if config.frames.pooling in ("base", card.pooling.name):
         return card
     return card.replace(pooling=config.frames.pooling, head=None)
@@ -144,9 +173,11 @@ def pooling_card(config: TrainConfig, base: Card | None) -> Card:
 def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Module:
     """Return the pooling to start from: the base's if it has the same, otherwise a new one."""
     card = pooling_card(config, base)
+    embed_dim = embed_dim_of(model)
     if base and card.pooling.head:
-        return read_pooling(resolve_path(config.encoder.base), base, embed_dim_of(model)).train()
-    width = embed_dim_of(model)
+        return read_pooling(resolve_path(config.encoder.base), base, embed_dim).train()
+
+    width = embed_dim
     if config.video_input is not None:
         width = open_video_input(config.video_input, config.dataset.data).width
     of_extension = extension_pooling(card.pooling.name)
