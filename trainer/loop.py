@@ -7,10 +7,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -31,7 +31,8 @@ from trainer.runs.run_folder import MetricsWriter, RunFolder, RunStatus, State
 from trainer.validator import Validator, with_former_queries
 
 logger = logging.getLogger(__name__)
-AHEAD = 2  # batches drawn in advance while a GPU computes
+# Batches drawn in advance while a GPU computes.
+AHEAD = 2
 
 
 def train(
@@ -43,10 +44,11 @@ def train(
     progress: Progress = silent,
     cache: Path | None = None,
 ) -> State:
-    """Train to the end of the learner's config, with a checkpoint per epoch; resume from the saved state, if any.
+    """Train to the end of the learner's config, or go on from the saved state, if any.
 
-    It is saved and stops once `should_stop`, polled after each step, returns True. Only the leading
-    process writes. Embeddings that the preparation computes are stored in `cache`, if one is given.
+    Each epoch ends with a checkpoint. The run is saved and stops once `should_stop`, polled after
+    each step, returns True. Only the leading process writes. Embeddings that the preparation
+    computes are stored in `cache`, if one is given.
     """
     prepare_inputs(learner, clips, stoppable(progress, should_stop))
     inputs = learner.losses.inputs
@@ -56,9 +58,9 @@ def train(
     if not saved.asks_as_evaluation:
         validation = replace(validation, queries=with_former_queries(validation))
     prepare(learner, clips, should_stop, progress, cache)
-    card_fields = dict(
-        chain.from_iterable(loss_input.card_fields().items() for loss_input in inputs)
-    )
+    card_fields: dict[str, Any] = {}
+    for loss_input in inputs:
+        card_fields |= loss_input.card_fields()
     validator = partial(Validator, learner, validation, progress, card_fields, saved.changes)
     draw = partial(epoch_batches, clips, learner.config, inputs=inputs)
     return go_on(learner, run, saved, validator, draw, should_stop)
@@ -97,19 +99,18 @@ def go_on(
             ) from error
         if not learner.is_finite:
             raise CheckpointError(
-                f"{run.resume} has weights that are not finite, as an earlier version of nT2VR saved them. "
-                "The run's curves and checkpoints stay; start a new run with a lower learning_rate."
+                f"{run.resume} has weights that are not finite, as an earlier version of nT2VR saved "
+                "them. The run's curves and checkpoints stay; start a new run with a lower learning_rate."
             )
         logger.info("Resuming after step %d.", learner.steps)
-    with (
-        closing(RunLogger(run, learner, saved, validator))
-        if rank() == 0
-        else nullcontext() as run_logger
-    ):
+
+    logging_run: AbstractContextManager[RunLogger | None] = nullcontext()
+    if rank() == 0:
+        logging_run = closing(RunLogger(run, learner, saved, validator))
+    with logging_run as run_logger:
+        # The logger has built the base, for its controls, and drawn random numbers for that.
         if saved.learner:
-            learner.load_random_state(
-                saved.learner
-            )  # the logger has built the base, for its controls
+            learner.load_random_state(saved.learner)
         return take_steps(learner, draw, saved.position.epoch, run_logger, should_stop)
 
 
@@ -120,34 +121,57 @@ def take_steps(
     run_logger: "RunLogger | None",
     should_stop: ShouldStop,
 ) -> State:
-    """Take all steps from `first_epoch` on, except those of it that the learner has already taken."""
+    """Take all steps from `first_epoch` on, except those that the learner has already taken."""
     config = learner.config
     for epoch in range(first_epoch, config.batches.epochs + 1):
         learner.start_epoch()
-        done = (learner.steps - (epoch - 1) * config.steps_per_epoch) * config.batches.accumulate
-        drawn = draw(epoch, done)
-        with closing(prefetched(drawn) if learner.device == "cuda" else drawn) as batches:
-            while learner.steps < epoch * config.steps_per_epoch:
-                losses = learner.step(islice(batches, config.batches.accumulate))
-                if run_logger:
-                    run_logger.step(epoch, losses)
-                if agree(should_stop()):
-                    if run_logger:
-                        run_logger.save()
-                    return "stopped"
+        if _take_epoch(learner, draw, epoch, run_logger, should_stop) == "stopped":
+            return "stopped"
         if agree(run_logger is not None and run_logger.finish_epoch(epoch)):
             break
     return "finished"
 
 
+def _take_epoch(
+    learner: Trainable,
+    draw: Draw,
+    epoch: int,
+    run_logger: "RunLogger | None",
+    should_stop: ShouldStop,
+) -> State:
+    """Take the steps of an epoch that the learner still lacks; return "running" or "stopped"."""
+    config = learner.config
+    accumulate = config.batches.accumulate
+    last_step = epoch * config.steps_per_epoch
+    steps_taken = learner.steps - (last_step - config.steps_per_epoch)
+    batches = draw(epoch, steps_taken * accumulate)
+    if learner.device == "cuda":
+        batches = prefetched(batches)
+
+    with closing(batches):
+        while learner.steps < last_step:
+            losses = learner.step(islice(batches, accumulate))
+            if run_logger:
+                run_logger.step(epoch, losses)
+            if agree(should_stop()):
+                if run_logger:
+                    run_logger.save()
+                return "stopped"
+    return "running"
+
+
 def prefetched(batches: Iterator[Batch], pins: bool = True) -> Generator[Batch]:
-    """Yield the same batches in the same order, the next ones being drawn meanwhile; closing it ends the thread."""
+    """Yield the same batches in the same order, while a thread draws the next ones.
+
+    Closing the generator ends the thread. With `pins`, frames lie in pinned memory.
+    """
 
     def take() -> Batch | None:
         batch = next(batches, None)
         if batch is None or batch.frames is None or not pins:
             return batch
-        return replace(batch, frames=torch.from_numpy(batch.frames).pin_memory().numpy())
+        pinned = torch.from_numpy(batch.frames).pin_memory()
+        return replace(batch, frames=pinned.numpy())
 
     with ThreadPoolExecutor(1, "batches") as thread:
         pending = deque(thread.submit(take) for _ in range(AHEAD))
@@ -172,41 +196,54 @@ class RunLogger:
         if config.encoder.base_folder and not saved.learner:
             self._metrics.append({"epoch": 0, "step": 0, **self._validator.controls})
         self._saver = Saver(run, learner, saved)
-        self._recent = Losses(saved.recent)  # of the steps since the last line of metrics
-        self._total = config.total_steps
-        self._first = learner.steps
-        self._reported = -1  # the step of the status; none yet
+        # Losses of the steps since the last line of metrics.
+        self._recent = Losses(saved.recent)
+        self._num_steps = config.total_steps
+        self._steps_before = learner.steps
+        # The step of the last written status; none yet.
+        self._reported_step = -1
         self._bar = tqdm(
             desc="training",
-            total=self._total,
-            initial=self._first,
+            total=self._num_steps,
+            initial=self._steps_before,
             unit="step",
             disable=hides_bars(),
         )
         self._started = time.monotonic()
 
     def step(self, epoch: int, losses: dict[str, float]) -> None:
-        """Report a step in the progress bar, every `log_every` steps in the run folder, and save the run if due."""
+        """Report a step: in the progress bar, and when due in the run folder; save the run if due."""
         learner = self._learner
         self._bar.update()
         self._recent.append(losses)
-        due = learner.steps % learner.config.run.log_every == 0
-        if due:
-            means = {
-                name: sum(step[name] for step in self._recent) / len(self._recent)
-                for name in losses
-            }
-            self._recent.clear()
-            self._bar.set_postfix(means, epoch=epoch)
-            self._metrics.append({"epoch": epoch, "step": learner.steps, **means, **learner.state})
-        is_first = learner.steps == self._first + 1  # the preparation is over
-        if due or is_first or learner.steps == self._total:
+        is_logged = learner.steps % learner.config.run.log_every == 0
+        if is_logged:
+            self._log_recent(epoch)
+
+        # The first status says that the preparation is over.
+        is_first = learner.steps == self._steps_before + 1
+        is_last = learner.steps == self._num_steps
+        if is_logged or is_first or is_last:
             self._write_status()
         if self._saver.due:
             self.save()
 
+    def _log_recent(self, epoch: int) -> None:
+        """Append a line of metrics with the mean losses since the last one."""
+        learner = self._learner
+        means = {}
+        for name in self._recent[-1]:
+            means[name] = sum(losses[name] for losses in self._recent) / len(self._recent)
+        self._recent.clear()
+        self._bar.set_postfix(means, epoch=epoch)
+        self._metrics.append({"epoch": epoch, "step": learner.steps, **means, **learner.state})
+
     def save(self) -> None:
-        """Save the state to resume from, unless it is not finite: a DivergedError then leaves the last one."""
+        """Save the state to resume from.
+
+        Raises:
+            DivergedError: if it is not finite; the last saved state stays.
+        """
         self._learner.check_finite()
         self._saver.save(self._position, self._recent)
 
@@ -214,53 +251,61 @@ class RunLogger:
         """Write the very step at which the run ends, whatever ends it."""
         self._bar.close()
         self._metrics.close()
-        if self._reported != self._learner.steps:
+        if self._reported_step != self._learner.steps:
             self._write_status()
 
     def _write_status(self) -> None:
         learner = self._learner
-        left_s = None
-        if taken := learner.steps - self._first:
-            step_s = (time.monotonic() - self._started) / taken
-            left_s = round((self._total - learner.steps) * step_s)
+        eta_s = None
+        steps_taken = learner.steps - self._steps_before
+        if steps_taken:
+            step_s = (time.monotonic() - self._started) / steps_taken
+            eta_s = round((self._num_steps - learner.steps) * step_s)
         status = RunStatus(
-            "running", os.getpid(), learner.epoch, learner.steps, left_s, total=self._total
+            "running",
+            pid=os.getpid(),
+            epoch=learner.epoch,
+            step=learner.steps,
+            eta_s=eta_s,
+            total=self._num_steps,
         )
         self._run.write_status(status)
-        self._reported = learner.steps
+        self._reported_step = learner.steps
 
     def finish_epoch(self, epoch: int) -> bool:
         """Validate, write the checkpoint, and return whether the run has ended."""
         self._learner.check_finite()
-        config, controls, measured = (
-            self._learner.config,
-            self._validator.controls,
-            self._validator.measure(),
-        )
-        self._metrics.append({"epoch": epoch, "step": self._learner.steps, **measured})
-        shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
-        logger.info(
-            "epoch %d of %d: %s (%s)", epoch, config.batches.epochs, shown, self._validator.held_out
-        )
-        if not (
-            folder := self._run.checkpoint(epoch)
-        ).exists():  # otherwise killed before saving; it would be equal
-            metrics = {
-                f"validation/{name}": value for name, value in {**measured, **controls}.items()
-            }
-            self._validator.write(epoch, folder, metrics)
-        monitored = measured.get(config.validation.monitor, math.nan)
-        self._position = position = self._position.after_epoch(monitored, config)
+        config = self._learner.config
+        metrics = self._validator.measure()
+        self._report_validation(epoch, metrics)
+
+        # A checkpoint exists if the run was killed before saving; a new one would be equal.
+        checkpoint = self._run.checkpoint(epoch)
+        if not checkpoint.exists():
+            on_card = {}
+            for name, value in {**metrics, **self._validator.controls}.items():
+                on_card[f"validation/{name}"] = value
+            self._validator.write(epoch, checkpoint, on_card)
+
+        monitored = metrics.get(config.validation.monitor, math.nan)
+        position = self._position.after_epoch(monitored, config)
+        self._position = position
         self._run.keep_checkpoints(epoch, position.best_epoch, config.validation.keep_checkpoints)
         if position.finished and epoch < config.batches.epochs:
             logger.info(
-                "%s has not improved for %d epochs; it was best after epoch %d (%.4f). The run stops early.",
-                *(
-                    config.validation.monitor,
-                    config.validation.patience,
-                    position.best_epoch,
-                    position.best,
-                ),
+                "%s has not improved for %d epochs; it was best after epoch %d (%.4f). "
+                "The run stops early.",
+                config.validation.monitor,
+                config.validation.patience,
+                position.best_epoch,
+                position.best,
             )
         self.save()
         return position.finished
+
+    def _report_validation(self, epoch: int, metrics: Mapping[str, float]) -> None:
+        self._metrics.append({"epoch": epoch, "step": self._learner.steps, **metrics})
+        values = ", ".join(f"{name} {value:.3f}" for name, value in metrics.items())
+        num_epochs = self._learner.config.batches.epochs
+        held_out = self._validator.held_out
+        logger.info("epoch %d of %d: %s (%s)", epoch, num_epochs, values, held_out)

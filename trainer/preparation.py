@@ -29,9 +29,9 @@ def prepare(
     progress: Progress = silent,
     cache: Path | None = None,
 ) -> None:
-    """Set up token rows, the embeddings of a frozen visual tower, and the models of the losses' inputs."""
+    """Set up token rows, embeddings of a frozen visual tower, and what the losses' inputs load."""
     preparation = Preparation(clips, learner.config, learner.device, progress, cache)
-    learner.prepare_tokens(own_texts(learner, preparation))
+    learner.prepare_tokens(texts_of_process(learner, preparation))
 
     with in_turn():
         if clips.has_videos and not learner.config.encoder.trains_visual:
@@ -41,8 +41,8 @@ def prepare(
             loss_input.load(preparation)
 
 
-def own_texts(learner: Learner, preparation: Preparation) -> list[str]:
-    """Draw this process's stripe of the captions, with texts like those that the losses' inputs will draw."""
+def texts_of_process(learner: Learner, preparation: Preparation) -> list[str]:
+    """Draw this process's stripe of the captions, with texts like those the inputs will draw."""
     clips = preparation.clips
     rows = range(rank(), len(clips), world_size())
     texts: list[str] = []
@@ -57,11 +57,20 @@ def own_texts(learner: Learner, preparation: Preparation) -> list[str]:
 
 
 def store_embeddings(learner: Learner, clips: Clips, progress: Progress) -> NDArray[np.float32]:
-    """Set the embeddings that the learner looks up; return those of clips, or means of their frames: (N, D)."""
-    encoder, frames = learner.frozen_encoder(), None
+    """Set the embeddings that the learner looks up.
+
+    Returns:
+        (N, D), embeddings of the clips, or the means of their frames.
+    """
+    encoder = learner.frozen_encoder()
     reads_frames = any(loss_input.reads_frames for loss_input in learner.losses.inputs)
     if reads_frames and learner.head is not learner.pooling:
         frames = clips.embedded_once(encoder.unpooled(), progress)
-    videos = clips.embedded_once(encoder, progress) if frames is None else encoder.pool(frames)
-    learner.use_videos(videos, frames)
-    return Mean()(torch.from_numpy(videos)).numpy() if videos.ndim > 2 else videos
+        videos = encoder.pool(frames)
+        learner.use_videos(videos, frames)
+    else:
+        videos = clips.embedded_once(encoder, progress)
+        learner.use_videos(videos)
+    if videos.ndim == 2:
+        return videos
+    return Mean()(torch.from_numpy(videos)).numpy()
