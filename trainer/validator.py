@@ -36,18 +36,20 @@ from trainer.runs.resume import Change
 from trainer.text_measures import TextMeasures
 
 logger = logging.getLogger(__name__)
-# of captions, and of denying sentences; enough to follow a run
+# Enough to follow a run; the ranks are for the evaluation.
 TRACKED_OF_CAPTIONS = tuple(f"original/{recall(k)}" for k in KS)
 TRACKED = tuple(f"/{name}" for name in (MIR, delta(MIR), HARD_PAIRS, AUC))
-CONTROLS = {
-    "base": "plain",
-    "drop": "drop",
-    "boolean": "boolean",
-}  # metric prefix -> search strategy
+# Search strategies of the controls, by the prefix of their measures.
+CONTROLS = {"base": "plain", "drop": "drop", "boolean": "boolean"}
 
 
 class Validator:
-    """Measures the model and writes its checkpoints, see `Validates`; the base and its controls are measured once."""
+    """Measures the model and writes its checkpoints, see `Validates`.
+
+    Attributes:
+        controls: measures of the base and of control strategies, taken once.
+        held_out: names what it measures on, such as "16 held-out clips".
+    """
 
     def __init__(
         self,
@@ -57,52 +59,87 @@ class Validator:
         card_fields: Mapping[str, Any],
         changes: Sequence[Change] = (),
     ) -> None:
-        """Measure the base, if any, and its controls, on clips of the validation split; the rest is for the card."""
+        """Measure the base, if any, and its controls, on clips of the validation split.
+
+        `card_fields` and `changes` are written on the cards of checkpoints.
+        """
         self._learner = learner
         self._clips = clips
         self._card_fields = card_fields
         self._changes = tuple(changes)
-        config, has_videos = learner.config, clips.has_videos
         self.held_out = counted(len(clips), f"held-out {clips.unit.removesuffix('s')}")
-        self._videos: NDArray[np.float32] | None = None
-        self._text: TextMeasures | None = None
         self.controls: dict[str, float] = {}
-        if has_videos and not config.encoder.trains_visual:
-            self._videos = clips.embedded_once(learner.frozen_encoder().as_scored(), progress)
-        if Parts in learner.losses.inputs and not (has_videos and config.dataset.is_world):
-            self._text = TextMeasures(learner, clips)
-            self.controls |= self._text.controls
-        if config.encoder.base_folder and has_videos and config.video_input is None:
-            self.controls |= control_metrics(
-                config.encoder.base_folder, clips, learner.device, progress
-            )
-        if config.validation.patience and not (
-            has_videos and config.validation.monitor.startswith("original/")
-        ):
-            self._refuse_unmeasured(config.validation.monitor)
+        config = learner.config
 
-    def _refuse_unmeasured(self, monitor: str) -> None:
-        if monitor not in (measured := self.measure()):
-            others, unit = ", ".join(name for name in measured if name in METRICS), self._clips.unit
+        self._videos: NDArray[np.float32] | None = None
+        if clips.has_videos and not config.encoder.trains_visual:
+            self._videos = clips.embedded_once(learner.frozen_encoder().as_scored(), progress)
+
+        self._text_measures: TextMeasures | None = None
+        is_world = clips.has_videos and config.dataset.is_world
+        if Parts in learner.losses.inputs and not is_world:
+            self._text_measures = TextMeasures(learner, clips)
+            self.controls |= self._text_measures.controls
+
+        base = config.encoder.base_folder
+        if base and clips.has_videos and config.video_input is None:
+            self.controls |= control_metrics(base, clips, learner.device, progress)
+        if config.validation.patience:
+            self._check_monitor()
+
+    def _check_monitor(self) -> None:
+        """Raise a ConfigError if these clips do not allow to measure what patience watches."""
+        monitor = self._learner.config.validation.monitor
+        if self._clips.has_videos and monitor.startswith("original/"):
+            return
+        measures = self.measure()
+        if monitor not in measures:
+            monitors = ", ".join(name for name in measures if name in METRICS)
             raise ConfigError(
-                f"{monitor} cannot be measured on these {unit}. Set monitor to {others}."
+                f"{monitor} cannot be measured on these {self._clips.unit}. "
+                f"Set monitor to {monitors}."
             )
 
     def measure(self) -> dict[str, float]:
-        encoder, videos = self._learner.encoder(), self._videos
+        encoder = self._learner.encoder()
+        videos = self._videos
         if videos is not None and self._learner.head is self._learner.pooling:
             videos = encoder.pool(self._learner.as_frames(videos))
-        measured = validate(encoder, self._clips, videos) if self._clips.has_videos else {}
-        return measured | (self._text(encoder) if self._text else {})
+
+        measures: dict[str, float] = {}
+        if self._clips.has_videos:
+            measures |= validate(encoder, self._clips, videos)
+        if self._text_measures:
+            measures |= self._text_measures(encoder)
+        return measures
 
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
-        learner, config = self._learner, self._learner.config
+        learner = self._learner
+        config = learner.config
+        write_checkpoint(
+            folder,
+            learner.model,
+            config.encoder.model_cfg,
+            learner.preprocess,
+            self._card(epoch, metrics),
+            base=config.encoder.base_folder,
+            tokenizer=learner.tokenizer,
+            pooling=learner.pooling,
+            text_side=learner.text_side,
+        )
+
+    def _card(self, epoch: int, metrics: Mapping[str, float]) -> Card:
+        learner = self._learner
+        config = learner.config
         losses = config.objective.losses
-        base = learner.base.name if learner.base and config.video_input is None else ""
+        base = ""
+        if learner.base and config.video_input is None:
+            base = learner.base.name
+        # A training on captions alone leaves the base's number of frames as it is.
         frames = config.frames.num_frames
         if learner.base and not self._clips.has_videos:
             frames = learner.base.framing.frames
-        data = f"{self._clips.name}, {config.dataset.num_clips} {self._clips.unit}"
+
         card = Card(
             config.encoder.name,
             objective=" + ".join(losses),
@@ -111,22 +148,13 @@ class Validator:
             pooling=learner.card.pooling.name,
             positions=learner.card.framing.positions,
             losses=losses,
-            data=data,
+            data=f"{self._clips.name}, {config.dataset.num_clips} {self._clips.unit}",
             epoch=epoch,
             metrics=metrics,
             changes=self._changes,
             **config.card_video_input,
         )
-        card = card.replace(**self._card_fields)
-        parts = {
-            "tokenizer": learner.tokenizer,
-            "pooling": learner.pooling,
-            "text_side": learner.text_side,
-        }
-        configs = config.encoder.model_cfg, learner.preprocess
-        write_checkpoint(
-            folder, learner.model, *configs, card, base=config.encoder.base_folder, **parts
-        )
+        return card.replace(**self._card_fields)
 
 
 def validate(
@@ -137,54 +165,65 @@ def validate(
     These are every "original/" one, and for denying sentences those TRACKED; for datasets those of
     negated and composed queries. `videos` are as of `EmbeddedVideos.vectors`, and computed if None.
     """
-    videos = clips.embeddings(encoder.as_scored()) if videos is None else videos
-    return _measured(encoder, clips, videos, ["plain"])[0]
+    if videos is None:
+        videos = clips.embeddings(encoder.as_scored())
+    return _measure(encoder, clips, videos, ["plain"])[0]
 
 
 def control_metrics(
     base: Path, clips: Clips, device: str = "cpu", progress: Progress = silent
 ) -> dict[str, float]:
-    """Measure the starting model as it is ("base/") and with the control strategies "drop/" and "boolean/"."""
+    """Measure the starting model as it is ("base/"), and with control strategies.
+
+    These are "drop/" and "boolean/". Captions score the same under every strategy, so their
+    measures are those of "base/".
+    """
     encoder = read_checkpoint(base, device)
     videos = clips.embedded_once(encoder.as_scored(), progress)
-    measured = _measured(encoder, clips, videos, list(CONTROLS.values()), progress)
-    return {
-        f"{control}/{name}": value
-        for control, metrics in zip(CONTROLS, measured, strict=True)
-        for name, value in metrics.items()
-        if control == "base"
-        or not name.startswith("original/")  # captions score the same under every strategy
-    }
+    measures = _measure(encoder, clips, videos, list(CONTROLS.values()), progress)
+    controls = {}
+    for control, of_strategy in zip(CONTROLS, measures, strict=True):
+        for name, value in of_strategy.items():
+            if control == "base" or not name.startswith("original/"):
+                controls[f"{control}/{name}"] = value
+    return controls
 
 
-def _measured(
+def _measure(
     encoder: Encoder,
     clips: Clips,
     videos: NDArray[np.float32],
     strategies: Sequence[str],
     progress: Progress = silent,
 ) -> list[dict[str, float]]:
-    queries, names = _queries(clips), tuple(map(str, range(len(clips))))
+    """Return the tracked measures of a model with each strategy."""
+    queries = _queries(clips)
     embedded = EmbeddedVideos(videos)
-    benchmark = TextBenchmark(clips.name or "clips", names, queries, lambda *_: embedded, {})
+    benchmark = TextBenchmark(
+        clips.name or "clips",
+        tuple(str(row) for row in range(len(clips))),
+        queries,
+        lambda *_: embedded,
+        {},
+    )
     systems = [System(encoder.name, strategy) for strategy in strategies]
     results = benchmark.measure(encoder, systems, progress=progress)
-    found = [summarise(queries, result.measured) for result in results]
-    # ranks, and the recalls and first pages of denying sentences, are for the evaluation
-    return [
-        {
-            name: value
-            for name, value in each.items()
-            if name in TRACKED_OF_CAPTIONS or name.endswith(TRACKED)
-        }
-        for each in found
-    ]
+    return [_tracked(summarise(queries, result.measured)) for result in results]
+
+
+def _tracked(measures: Mapping[str, float]) -> dict[str, float]:
+    tracked = {}
+    for name, value in measures.items():
+        if name in TRACKED_OF_CAPTIONS or name.endswith(TRACKED):
+            tracked[name] = value
+    return tracked
 
 
 @lru_cache(maxsize=1)  # a run validates on the same clips after every epoch
 def _queries(clips: Clips) -> tuple[JudgedQuery, ...]:
     queries = clips.queries or clips.sentences.queries()
-    if queries and not any(query.kind != "original" for query in queries):
+    has_negation = any(query.kind != "original" for query in queries)
+    if queries and not has_negation:
         logger.warning(
             "No validation caption can be negated, so negation is not measured after each epoch."
         )
@@ -192,9 +231,10 @@ def _queries(clips: Clips) -> tuple[JudgedQuery, ...]:
 
 
 def with_former_queries(clips: Clips) -> tuple[JudgedQuery, ...]:
-    """Return the queries of a dataset's clips for a run until 0.2.0: its own, and the composed ones that it lacked.
+    """Return the queries that a run on a dataset, begun with nT2VR 0.2.0 or earlier, validates on.
 
-    What it has measured so far, on which its best epoch depends, goes on as it was.
+    These are its own, and the composed ones that it lacked. What it has measured so far, on which
+    its best epoch depends, goes on as it was.
     """
     if isinstance(clips.sentences, WorldSentences):
         return ()
