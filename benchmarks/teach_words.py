@@ -59,7 +59,8 @@ from nt2vr.search.strategies import System
 from nt2vr.world import WORLD
 from trainer.config import TrainConfig, load_config
 from trainer.data.batches import Batch, epoch_batches
-from trainer.data.clips import ClipLoader, Clips, Reading
+from trainer.data.clip_loader import ClipLoader, Reading
+from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences
 from trainer.inputs.denied import Denied, draw_sentence
 from trainer.inputs.frozen_texts import FrozenTexts

@@ -17,7 +17,7 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.presets import PRESETS
 from nt2vr.settings import prepare_environment
 from trainer.config import TrainConfig, load_config, parse_change
-from trainer.data.clips import ClipLoader
+from trainer.data.clip_loader import ClipLoader
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder
 from trainer.validator import validate

@@ -124,7 +124,7 @@ def estimate(config: TrainConfig, progress: Progress = silent, steps_done: int =
     Of one that goes on, `steps_done` steps are done, but its captions are parsed again.
     """
     from trainer.data.batches import epoch_batches  # noqa: PLC0415  imports torch, as the others do
-    from trainer.data.clips import caption_clips, world_captions  # noqa: PLC0415
+    from trainer.data.caption_clips import caption_clips, world_captions  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
     from trainer.preparation import prepare  # noqa: PLC0415
 

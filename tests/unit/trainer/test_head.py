@@ -19,7 +19,8 @@ from tests.paper_references import papers_reference
 from tests.tiny import TINY, write_tiny
 from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches
-from trainer.data.clips import Clips, world_clips
+from trainer.data.clip_loader import world_clips
+from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences
 from trainer.inputs import EmbeddedBatch, Order
 from trainer.inputs.order import OrderedClips

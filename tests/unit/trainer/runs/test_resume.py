@@ -22,7 +22,7 @@ from tests.training import go_on, run_training
 from trainer import validator
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.data.batches import Batch
-from trainer.data.clips import world_clips
+from trainer.data.clip_loader import world_clips
 from trainer.learner import Learner
 from trainer.loop import train
 from trainer.optimizer import Trainable
