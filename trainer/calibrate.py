@@ -121,9 +121,9 @@ def excess_weight(encoder: Encoder, videos: Vectors, queries: Sequence[JudgedQue
     gains = []
     for system, (vectors, exclusions) in zip(systems, searches, strict=True):
         scores = score_table(vectors, videos, exclusions, videos)
-        first = np.argsort(-scores, axis=1, kind="stable")[:, :FIRST]
-        right = 100 * np.take_along_axis(is_relevant, first, axis=1).mean()
-        violating = 100 * np.take_along_axis(is_violating, first, axis=1).mean()
+        first_rows = np.argsort(-scores, axis=1, kind="stable")[:, :FIRST]
+        right = 100 * np.take_along_axis(is_relevant, first_rows, axis=1).mean()
+        violating = 100 * np.take_along_axis(is_violating, first_rows, axis=1).mean()
         gains.append(right - violating)
         logger.info("%s: right %.1f %%, violating %.1f %%", system.name, right, violating)
     return WEIGHTS[int(np.argmax(gains))]
