@@ -26,15 +26,16 @@ def test_what_a_message_quotes_is_shown_and_never_run() -> None:
 
 
 def test_an_error_stands_at_its_place_until_the_handler_succeeds() -> None:
-    place, other = gr.HTML(), gr.HTML()
+    place = gr.HTML()
+    output = gr.HTML()
 
     def add(text: str) -> dict[gr.HTML, str]:
         if not text:
             raise QueryError("Nothing is <typed>.")
-        return {other: text}
+        return {output: text}
 
     assert told_at(place, add)("") == {place: '<p role="alert">Nothing is &lt;typed&gt;.</p>'}
-    assert told_at(place, add)("x") == {other: "x", place: ""}
+    assert told_at(place, add)("x") == {output: "x", place: ""}
 
 
 def test_errors_of_all_handlers_of_a_page_are_shown() -> None:
@@ -63,12 +64,13 @@ def test_errors_of_all_handlers_of_a_page_are_shown() -> None:
     assert third is tool and last is None
 
 
-def asked(permissions: Permissions) -> gr.Request:
+def request_under(permissions: Permissions) -> gr.Request:
     return gr.Request(HTTPConnection({"type": "http", "headers": [], IN_SCOPE: permissions}))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("visitor", "sentence"), [(asked(HERE), NAMING), (asked(ELSEWHERE), WITHHELD), (None, WITHHELD)]
+    ("visitor", "sentence"),
+    [(request_under(HERE), NAMING), (request_under(ELSEWHERE), WITHHELD), (None, WITHHELD)],
 )
 def test_errors_name_folders_only_to_who_may_name_them(
     visitor: gr.Request | None, sentence: str, monkeypatch: pytest.MonkeyPatch
@@ -86,7 +88,8 @@ def test_errors_name_folders_only_to_who_may_name_them(
         warn(GalleryError(NAMING))
     finally:
         LocalContext.request.reset(token)
-    route: Visitor = visitor.request if visitor else None  # outside the page
+    # Routes outside the page have the request itself.
+    route: Visitor = visitor.request if visitor else None
     assert [caught.value.message, *warnings, told(NAMING, route)] == [sentence] * 3
 
 
