@@ -12,7 +12,7 @@ import gradio as gr
 from gradio.context import LocalContext
 
 from nt2vr.errors import Nt2vrError
-from nt2vr.ui.web.permissions import Visitor, told
+from nt2vr.ui.web.permissions import Visitor, as_visitor_may_read
 
 FAILED = "Something went wrong; the log has the details."
 
@@ -21,13 +21,13 @@ logger = logging.getLogger(__name__)
 _logged: set[tuple[str, str]] = set()
 
 
-def told_of(error: Exception, visitor: Visitor) -> str:
+def error_text(error: Exception, visitor: Visitor) -> str:
     """Return the text of an error that a visitor may read.
 
     It is general unless the error is an Nt2vrError; the log has the details.
     """
     if isinstance(error, Nt2vrError):
-        return told(str(error), visitor)
+        return as_visitor_may_read(str(error), visitor)
     _log_details(error)
     return FAILED
 
@@ -64,7 +64,7 @@ def user_errors(handler: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def tell_errors(page: gr.Blocks) -> None:
+def show_errors(page: gr.Blocks) -> None:
     """Wrap all handlers of a page with `user_errors`."""
     for event in page.fns.values():
         # The tools for agents are async, and word their own errors.
@@ -86,7 +86,7 @@ def problem_place(elem_id: str) -> gr.HTML:
     return gr.HTML(elem_id=elem_id, elem_classes="nt-problem")
 
 
-def told_at(
+def with_errors_shown_at(
     place: gr.HTML, handler: Callable[..., dict[Any, Any]]
 ) -> Callable[..., dict[Any, Any]]:
     """Return a handler whose errors stand at a place of the page until it succeeds.
@@ -108,4 +108,4 @@ def sentence(error: Exception) -> str:
     """Return the text of an error as HTML, as the visitor of the event may read it."""
     visitor = LocalContext.request.get(None)
     # The text may quote what was typed.
-    return html.escape(told_of(error, visitor), quote=False)
+    return html.escape(error_text(error, visitor), quote=False)

@@ -32,7 +32,7 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalog:
 
 
 def test_a_model_that_knows_more_is_offered_at_its_cost(models: Catalog) -> None:
-    view = drawings_view(models, ["CLIP", "CLIP-neg", "CLIP"], 12, ANYBODY, None, again=True)
+    view = drawings_view(models, ["CLIP", "CLIP-neg", "CLIP"], 12, ANYBODY, None, is_indexed=True)
     assert view == {
         "text": DRAWN,
         "do": "Get ViT-B-32 / openai and index again",

@@ -99,9 +99,9 @@ def test_a_stranger_sees_no_path_of_a_failed_update() -> None:
     )
     stranger = Permissions("a-token-of-the-owner")
     owner = Permissions("a-token-of-the-owner", {"paths": "everyone"})
-    view = index_view(None, None, failed, tell=stranger.teller(None))
+    view = index_view(None, None, failed, redact=stranger.redactor(None))
     assert view["job"]["error"] == WITHHELD
-    view = index_view(None, None, failed, tell=owner.teller(None))
+    view = index_view(None, None, failed, redact=owner.redactor(None))
     assert view["job"]["error"] == failed.error
 
 
