@@ -275,7 +275,7 @@ def _has_tail(path: str, tail: str) -> bool:
 
 def _preferred(paths: list[str], is_preferred: Callable[[str], bool]) -> list[str]:
     """Keep the preferred paths, or all if none is."""
-    return [path for path in paths if is_preferred(path)] or paths
+    return list(filter(is_preferred, paths)) or paths
 
 
 def _alternatives(paths: Sequence[str]) -> str:
