@@ -25,7 +25,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import BATCH_FRAMES, Encoder
-from nt2vr.search.embed_clips import Encode, Some, embeddings_of
+from nt2vr.search.embed_clips import Batch, Encode, embeddings_of
 from nt2vr.settings import Settings, project_version
 
 ADDRESS = re.compile(r"auto|(ray://)?[^\s/]+:\d+")
@@ -191,7 +191,7 @@ def _encode_on_workers(
     clips: Sequence[Video],
     failed: dict[str, str],
     report: Callable[[], None],
-) -> Iterator[Some]:
+) -> Iterator[Batch]:
     """Encode clips in batches, as `Encode` does, by workers that end with the last batch."""
     batches = []
     for start in range(0, len(clips), batch_size):

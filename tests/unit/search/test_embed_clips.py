@@ -21,7 +21,7 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.rows import Rows
 from nt2vr.media.store import SAMPLING, Cache
 from nt2vr.models.card import Card, StoredNames
-from nt2vr.search import embed_clips
+from nt2vr.search import index_gallery
 from nt2vr.search.embed_clips import drop_unused, embed_gallery, open_gallery
 from nt2vr.search.index import ExactIndex, FaissIndex
 from tests.paths import ROOT
@@ -327,7 +327,7 @@ def test_without_room_for_embeddings_a_gallery_is_searched_in_memory_or_refused(
 def test_a_large_gallery_is_searched_approximately_with_a_known_recall(
     gallery: Gallery, decoder: Decoder, cache: Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embed_clips, "APPROXIMATE_FROM", 20)
+    monkeypatch.setattr(index_gallery, "APPROXIMATE_FROM", 20)
     copy = replace(gallery.videos[39], video_id="copy")
     part = replace(gallery, videos=(*gallery.videos[1:], copy))
     embedded, encoder = embed(part, decoder, cache)
