@@ -358,10 +358,10 @@ def unsure_words() -> frozenset[Words]:
 
 def _things_named(names: Sequence[str]) -> Names:
     """Return the things of some words, or of some kinds and roles if there are no such words."""
-    named: set[str] = set()
+    things_of_words: set[str] = set()
     for name in names:
-        named |= meanings().get(name, frozenset())
-    return frozenset(named or those(tuple(names)))
+        things_of_words |= meanings().get(name, frozenset())
+    return frozenset(things_of_words or those(tuple(names)))
 
 
 def _near_words() -> Iterator[Entry]:

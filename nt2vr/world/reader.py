@@ -54,10 +54,10 @@ def read_phrase(phrase: str) -> Claim | None:
     words = list(words_in(phrase))
     if has_lacking(words):
         return None if "or" in tokens else NOTHING
-    known = known_words(words)
-    reader = _Reader(known.is_vague, has_background="background" in tokens)
+    meaningful = known_words(words)
+    reader = _Reader(meaningful.is_vague, has_background="background" in tokens)
     names: set[str] = set()
-    for word in known.words:
+    for word in meaningful.words:
         # a rocket 🚀
         is_repeated = word.text[0] in emojis() and word.meaning.names <= names
         if is_repeated:

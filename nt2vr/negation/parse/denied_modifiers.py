@@ -46,8 +46,9 @@ class ModifierFinder:
 
         # everything shot | at night
         is_vague = phrases.word(noun.head) in listed("anything")
-        core = end if is_vague or setting is None else setting
-        return replace(noun, end=end, core=core)
+        if is_vague or setting is None:
+            return replace(noun, end=end, core=end)
+        return replace(noun, end=end, core=setting)
 
     def after_filler(self, i: int) -> int:
         """Return the end of "in sight", or of the "on" of "no shirt on", at word i."""
@@ -56,7 +57,9 @@ class ModifierFinder:
         if phrases.word(i) != "on":
             return end
         is_particle = phrases.tag(i + 1) == "VBG" or not phrases.place_phrase(i)
-        return max(end, i + 1) if is_particle else end
+        if is_particle:
+            return max(end, i + 1)
+        return end
 
     def _may_act(self, noun: Phrase, kind: CueKind) -> bool:
         """Return whether a denied noun is somebody who may act: "people", but not "the people"."""

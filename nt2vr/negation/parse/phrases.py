@@ -100,7 +100,9 @@ class Phrases:
         lemma = self.lemma(i)
         if lemma == "be":
             return True
-        follower = self.tag(i + 2 if self.tag(i + 1) == "ADV" else i + 1)
+        follower = self.tag(i + 1)
+        if follower == "ADV":
+            follower = self.tag(i + 2)
         return lemma in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)
 
     def is_actor(self, phrase: Phrase) -> bool:
@@ -128,7 +130,7 @@ class Phrases:
             end += 1
 
         if head is None:
-            return self._without_noun(i, first) if first > i else None
+            return self._without_noun(i, first)
         if self.word(end) == "of":
             inner = self.noun_phrase(end + 1)
             if inner:
@@ -137,6 +139,8 @@ class Phrases:
 
     def _without_noun(self, i: int, first: int) -> Phrase | None:
         """Return determiners without a noun: "12", "the red", "the other"."""
+        if first == i:
+            return None
         # not 12, no PS5
         if self.word(first - 1)[-1:].isdigit():
             return noun_of(i, first)
@@ -234,7 +238,9 @@ class Phrases:
             verb += 1
         if self.tag(verb) not in VERB_TAGS or self.is_auxiliary(verb):
             return None
-        start = verb - 1 if verb > i and self.word(verb - 1) == "being" else verb
+        start = verb
+        if verb > i and self.word(verb - 1) == "being":
+            start -= 1
         return _VerbPhraseReader(self, verb).read(start)
 
     def _precedes_verb(self, i: int, num_words: int) -> bool:
@@ -277,8 +283,9 @@ class Phrases:
             medium += 1
         if self.word(medium) not in listed("frames"):
             return i
-        is_last = self.tag(medium + 1) not in {"NOUN", "POS"} and self.word(medium + 1) != "of"
-        return medium + 1 if is_last else i
+        if self.tag(medium + 1) in {"NOUN", "POS"} or self.word(medium + 1) == "of":
+            return i
+        return medium + 1
 
     def after_predicate(self, i: int) -> int:
         """Return the end of "visible", "to be seen here", "part of this scene" at word i."""
@@ -296,7 +303,9 @@ class Phrases:
             end = after_frame
 
         end = self.after_frame(end)
-        return i if self.tag(end) in _GOING_ON else end
+        if self.tag(end) in _GOING_ON:
+            return i
+        return end
 
     def after_tail(self, i: int) -> int:
         """Return the end of "is visible in this image", "in sight" or "present" at word i."""

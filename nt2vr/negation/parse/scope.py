@@ -80,7 +80,9 @@ class ScopeFinder:
         """Return the negations and that of one more cue; most rules add one, an exception two."""
         first = negations[-1].end if negations else 0
         if cue.kind == "edit":
-            return [*negations, self._edits[cue.start]] if cue.start >= first else negations
+            if cue.start < first:
+                return negations
+            return [*negations, self._edits[cue.start]]
 
         if cue.kind == "except" and (not negations or cue.start >= negations[-1].cue.end):
             excepted = self._except(negations, cue)
@@ -94,7 +96,9 @@ class ScopeFinder:
             return negations
 
         negation = self._denied_before(cue, first) or self._denied_after(cue, negations)
-        return negations if negation is None else [*negations, negation]
+        if negation is None:
+            return negations
+        return [*negations, negation]
 
     def _denied_after(self, cue: Cue, negations: Sequence[Negation]) -> Negation | None:
         """Return the negation of what comes after a cue, by the rules 1, 2 and 4."""
