@@ -189,7 +189,10 @@ def _shadow(width: int) -> NDArray[np.uint8]:
     return np.repeat(light[..., None], 3, axis=2)
 
 
-def _fixed_point(points: Sequence[Point]) -> list[NDArray[np.int32]]:
+Joints = list[NDArray[np.int32]]
+
+
+def _fixed_point(points: Sequence[Point]) -> Joints:
     """Return points as OpenCV takes them."""
     return [(np.array(points) * 2**FRACTION).astype(np.int32)]
 
@@ -251,19 +254,21 @@ class Canvas:
 
     def line(self, points: Sequence[Point], width: float, colour: str, scale: float) -> None:
         """Paint a line with round ends, outlined unless thin; `width` is in units."""
+        joints = _fixed_point(points)
         if width > OUTLINE:
-            self._polyline(points, width + 2 * OUTLINE, INK, scale)
-        self._polyline(points, width, colour, scale)
+            self._polyline(joints, width + 2 * OUTLINE, INK, scale)
+        self._polyline(joints, width, colour, scale)
 
     def shape(self, points: Sequence[Point], colour: str, scale: float) -> None:
         """Fill an outlined shape."""
+        corners = _fixed_point(points)
         fill = rgb(colour, self.night)
-        cv2.fillPoly(self.pixels, _fixed_point(points), fill, cv2.LINE_AA, FRACTION)
-        self._polyline(points, OUTLINE, INK, scale, is_closed=True)
+        cv2.fillPoly(self.pixels, corners, fill, cv2.LINE_AA, FRACTION)
+        self._polyline(corners, OUTLINE, INK, scale, is_closed=True)
 
     def _polyline(
         self,
-        points: Sequence[Point],
+        joints: Joints,
         width: float,
         colour: str,
         scale: float,
@@ -272,7 +277,7 @@ class Canvas:
         pixels = max(1, round(width * scale))
         cv2.polylines(
             self.pixels,
-            _fixed_point(points),
+            joints,
             is_closed,
             rgb(colour, self.night),
             pixels,

@@ -1,7 +1,7 @@
 """Pictures of things, and how much room figures take."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from nt2vr.world.drawn import dolls
@@ -149,6 +149,7 @@ class Extent(NamedTuple):
         return self.behind + self.front
 
 
+@lru_cache(maxsize=64)  # layouts ask for those of a scene hundreds of times
 def extent(figure: Figure) -> Extent:
     """Return the room that each individual of a figure takes."""
     thing = figure.kind
