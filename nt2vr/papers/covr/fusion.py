@@ -1,0 +1,210 @@
+"""Trained fusion of a reference picture with a text, a composer of a checkpoint folder.
+
+It is trained in `training.py`.
+"""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from hashlib import blake2b
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from nt2vr.files import atomic_write
+from nt2vr.models.card import extension_file
+from nt2vr.models.composer import Composer, PictureQuery
+from nt2vr.models.pooling import MAX_LAYERS
+from nt2vr.models.weights import filled
+
+Vectors = NDArray[np.float32]
+# Before the names of tensors; in the file, those of layers are without.
+LAYERS = "layers."
+CROSS = "cross."
+PARTS = "parts"  # in the file, the weights of the wanted and of the unwanted parts
+ROLES = 5  # of vectors: picture, wanted part, unwanted parts, tokens, frames
+ASKING = 3  # the first three ask
+STD = 0.02  # of new weights
+
+
+class Block(nn.Module):
+    """A block of cross-attention, normalised first, with one head per 64 dimensions that divide evenly."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        heads = width // 64 if width % 64 == 0 else 1
+        self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attn = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.c_fc, self.c_proj = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
+
+    def forward(self, x: Tensor, given: Tensor, absent: Tensor) -> Tensor:
+        """Transform (Q, A, D), which asks itself and (Q, K, D); `absent` (Q, A + K) is what there is not."""
+        asked = self.ln_1(x)
+        keys = torch.cat([asked, self.ln_1(given)], dim=1)
+        x = x + self.attn(asked, keys, keys, key_padding_mask=absent, need_weights=False)[0]
+        return x + self.c_proj(self.c_fc(self.ln_2(x)).relu())  # type: ignore[no-any-return]
+
+
+class Cross(nn.Module):
+    """The picture and both parts ask the text's tokens, the reference's frames, and each other.
+
+    x = (picture, wanted, unwanted) + roles,  y = (tokens, frames) + roles
+    in each block:  x += attention(norm(x), over norm(x) and norm(y)),  x += mlp(norm(x))
+    correction = W [norm(x)],  the three side by side
+    """
+
+    def __init__(self, width: int, blocks: int) -> None:
+        """Start without effect: the last layer is zero."""
+        super().__init__()
+        self.roles = nn.Parameter(STD * torch.randn(ROLES, width))
+        self.blocks = nn.ModuleList(Block(width) for _ in range(blocks))
+        self.ln = nn.LayerNorm(width)
+        self.out = nn.Linear(ASKING * width, width, bias=False)
+        nn.init.zeros_(self.out.weight)
+
+    def forward(self, asking: list[Tensor], tokens: Tensor, frames: Tensor) -> Tensor:
+        """Return the correction of queries (Q, D).
+
+        Args:
+            asking: picture, wanted part and sum of the unwanted parts, (Q, D) each; zeros for none.
+            tokens: (Q, T, D), unit vectors; zeros pad, also `frames`, (Q, F, D).
+        """
+        x = torch.stack(asking, dim=1) + self.roles[:ASKING]
+        given = torch.cat([tokens, frames], dim=1)
+        absent = torch.cat(
+            [torch.zeros_like(x[..., 0], dtype=torch.bool), ~given.any(dim=-1)], dim=1
+        )
+        roles = self.roles[ASKING:].repeat_interleave(
+            torch.tensor([tokens.shape[1], frames.shape[1]]), dim=0
+        )
+        for block in self.blocks:
+            x = block(x, given + roles, absent)
+        return self.out(self.ln(x).flatten(1))  # type: ignore[no-any-return]
+
+
+class Fusion(nn.Module, Composer):
+    """Combines picture and text: `parts` plus a correction by one linear layer, or by two with a ReLU between them.
+
+        parts = p + wanted * w - unwanted * u
+        q = parts + layers([p, w, u, p * w, p * u]) + cross(p, w, u; tokens, frames),  normalised
+
+    Attributes:
+        hidden: units between the layers; 0 for one layer.
+        blocks: of `cross`; 0 for none.
+        cross: attends to the text's tokens and the reference's frames; None for a fusion that sees
+            neither.
+    """
+
+    name: ClassVar[str] = "fusion"
+
+    def __init__(
+        self, width: int, wanted: float, unwanted: float, hidden: int = 0, blocks: int = 0
+    ) -> None:
+        """Start at `parts`: the last layer is zero, also that of `cross`."""
+        super().__init__()
+        self.wanted, self.unwanted, self.hidden, self.blocks = wanted, unwanted, hidden, blocks
+        widths = [5 * width, *([hidden] if hidden else []), width]
+        self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
+        for parameter in self.layers[-1].parameters():
+            nn.init.zeros_(parameter)
+        self.cross = Cross(width, blocks) if blocks else None
+
+    def forward(
+        self,
+        picture: Tensor,
+        wanted: Tensor,
+        unwanted: Tensor,
+        tokens: Tensor | None = None,
+        frames: Tensor | None = None,
+    ) -> Tensor:
+        """Return unit vectors (Q, D) of queries; unwanted parts are summed, absent parts are zeros.
+
+        With `cross`, tokens and frames are needed, as it takes them.
+        """
+        seen = torch.cat([picture, wanted, unwanted, picture * wanted, picture * unwanted], dim=-1)
+        correction: Tensor = self.layers[0](seen)
+        for layer in self.layers[1:]:
+            correction = layer(correction.relu())
+        if self.cross is not None:
+            assert tokens is not None and frames is not None, (
+                "embedded where a fusion has cross-attention"
+            )
+            correction = correction + self.cross([picture, wanted, unwanted], tokens, frames)
+        return normalize(
+            picture + self.wanted * wanted - self.unwanted * unwanted + correction, dim=-1
+        )
+
+    @classmethod
+    def read(cls, weights: Mapping[str, Tensor], width: int) -> Self:
+        tensors = {}
+        for name, tensor in weights.items():
+            if name != PARTS:
+                tensors[name if name.startswith(CROSS) else LAYERS + name] = tensor
+        wanted, unwanted = weights[PARTS].tolist()
+        hidden = len(weights["0.weight"]) if "1.weight" in weights else 0
+        blocks = {name.split(".")[2] for name in weights if name.startswith(f"{CROSS}blocks.")}
+
+        fusion = cls(width, wanted, unwanted, hidden, min(len(blocks), MAX_LAYERS))
+        if not weights[PARTS].isfinite().all():
+            raise ValueError("a weight is not finite")
+        return filled(fusion, tensors, f"embeddings of length {width}").requires_grad_(False)
+
+    def compose(self, query: PictureQuery) -> Vectors:
+        shape = query.picture.shape
+        count = query.picture.size // shape[-1]
+        parts = []
+        for vectors in (query.picture, query.wanted, query.unwanted):
+            parts.append(torch.tensor(vectors).reshape(count, -1))
+        for rows in (query.tokens, query.frames):
+            if rows is not None:
+                parts.append(torch.tensor(rows).reshape(count, *rows.shape[-2:]))
+        with torch.inference_mode():
+            return np.asarray(self(*parts).numpy().reshape(shape), np.float32)
+
+    @property
+    def reads_tokens(self) -> bool:
+        return self.cross is not None
+
+    def rounded(self) -> "Fusion":
+        """Return a copy for search, its weights rounded to the half precision of its file."""
+        return deepcopy(self).half().float().requires_grad_(False).eval()
+
+    @property
+    def parts(self) -> Tensor:
+        """Weights of the wanted and of the unwanted parts, (2,), as in the file."""
+        return torch.tensor([self.wanted, self.unwanted], dtype=torch.float32)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of everything that changes the vectors."""
+        of_cross = (
+            []
+            if self.cross is None
+            else [tensor for _, tensor in sorted(self.cross.state_dict().items())]
+        )
+        digest = blake2b(digest_size=16)
+        for tensor in (self.parts, *self.layers.parameters(), *of_cross):
+            digest.update(
+                f"{tuple(tensor.shape)}".encode() + tensor.detach().contiguous().numpy().tobytes()
+            )
+        return digest.hexdigest()
+
+
+FILE = extension_file(Fusion.name)
+
+
+def save_fusion(folder: Path, fusion: Fusion) -> None:
+    """Write the fusion's file into a checkpoint folder, atomically, in half precision."""
+    tensors = {
+        name.removeprefix(LAYERS): tensor.half() for name, tensor in fusion.state_dict().items()
+    }
+    tensors[PARTS] = fusion.parts
+    with atomic_write(folder / FILE) as partial:
+        save_file(tensors, partial)
+        partial.chmod(0o644)  # safetensors writes 0600
