@@ -1,4 +1,4 @@
-"""What a query claims: its wanted and unwanted parts as claims about scenes, read as people mean it."""
+"""What a query claims about scenes: its wanted and unwanted parts, read as people mean them."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -44,7 +44,7 @@ def read_phrase(phrase: str) -> Claim | None:
     """
     phrase = _FIRST.sub("", phrase, count=1)
     tokens = tokens_of(phrase)
-    # Nobody does what is "flies away before anyone catches it".
+    # In "flies away before anyone catches it", nobody catches it.
     if "before" in tokens and not _NOBODY.isdisjoint(tokens):
         return None
     # "Baby animals" are drawn like others.
@@ -529,7 +529,7 @@ class _Reader:
             return False
         act = replace(act, verbs=verbs, colour=adjectives.colour, looks=adjectives.looks)
         if True in has_target:
-            # Which colour another figure has, an act does not say.
+            # An act does not say which colour another figure has.
             if adjectives.colour:
                 return False
             act = replace(act, targets=meaning.names)

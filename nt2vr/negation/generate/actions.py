@@ -1,7 +1,8 @@
-"""Self-contained subjects and verb phrases of captions, by the paper's Algorithm 1, compared by lemmas.
+"""Self-contained subjects and verb phrases of captions, by the paper's Algorithm 1.
 
-"A young man plays his guitar" and "a guy playing a guitar" are both man: play guitar. Verb phrases
-that are cut off, passive, vague or meaningless without their caption are rejected.
+They are compared by lemmas: "a young man plays his guitar" and "a guy playing a guitar" are both
+man: play guitar. Verb phrases that are cut off, passive, vague or meaningless without their caption
+are rejected.
 """
 
 import re

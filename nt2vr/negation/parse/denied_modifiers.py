@@ -5,7 +5,7 @@ from dataclasses import replace
 from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.denied_phrases import US
 from nt2vr.negation.parse.negations import CueKind
-from nt2vr.negation.parse.phrases import Phrase, Phrases
+from nt2vr.negation.parse.phrases import CLAUSE_EDGES, Phrase, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed
 
@@ -87,7 +87,7 @@ class ModifierFinder:
             return is_clause and phrases.lemma(noun.start - 2) not in listed("actors")
 
         has_participle = phrases.tag(noun.end) in {"VBN", "VBD"}
-        is_last = phrases.tag(noun.end + 1) in {"", "PUNCT", "CONJ"}
+        is_last = phrases.tag(noun.end + 1) in CLAUSE_EDGES
         return kind == "no" and has_participle and is_last
 
     def _is_actor_in_general(self, noun: Phrase, kind: CueKind) -> bool:
@@ -116,7 +116,7 @@ class ModifierFinder:
         return kind == "order" and self.phrases.word(i) == "from"
 
     def _sets_scene(self, place: Phrase, kind: CueKind) -> bool:
-        """Return whether a place may be wanted without what is there: "nobody sits on | the bench"."""
+        """Return whether a place may be wanted anyway: "nobody sits on | the bench"."""
         phrases = self.phrases
         if phrases.is_setting(place):
             return True

@@ -183,7 +183,7 @@ class DeniedPhraseFinder:
         return i
 
     def _describes_noun(self, cue: Cue, quality: Phrase) -> bool:
-        """Return whether a quality is one of a noun: "a not crowded beach", "not blurry footage"."""
+        """Return whether a quality is one of a noun: "a not crowded beach"."""
         phrases = self.phrases
         if phrases.tag(cue.start - 1) == "DET" or phrases.word(quality.end) in listed("frames"):
             return True

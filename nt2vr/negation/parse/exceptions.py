@@ -48,7 +48,7 @@ class ExceptionFinder:
         return "unwanted"
 
     def _status_at_start(self, cue: Cue) -> ExceptionStatus:
-        """Return the status of what is excepted before the rest of its clause: "except for dogs, no"."""
+        """Return the status of an exception that starts its clause: "except for dogs, no pets"."""
         phrases = self.phrases
         first = phrases.noun_phrase(cue.end)
         is_besides = (

@@ -22,7 +22,7 @@ def inflect(word: str, form: Form) -> str:
 
 @lru_cache(_NUM_WORDS)
 def verb_of(word: str) -> str:
-    """Return the lemma of a verb in any form; "" if it is not in the dictionary (a name, a typo)."""
+    """Return the lemma of a verb in any form; "" if the dictionary does not have it."""
     lemmas: tuple[str, ...] = getAllLemmas(word, upos="VERB").get("VERB", ("",))
     return lemmas[0]
 

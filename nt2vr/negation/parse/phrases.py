@@ -15,7 +15,8 @@ NEW_START = words("just only instead also then")
 HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})
 
 _LETTING = words("let make help")  # let him score
-_CLAUSE_EDGES = frozenset({"", "PUNCT", "CONJ"})
+# Tags of what is around a clause.
+CLAUSE_EDGES = frozenset({"", "PUNCT", "CONJ"})
 _DESCRIBING = frozenset({"ADJ", "ADV", "VBN", "VBG", "NUM"})
 # Tags of words by which a clause goes on: not visible | on a table, but not shown | eating.
 _GOING_ON = frozenset({"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS})
@@ -71,12 +72,12 @@ class Phrases:
         return i
 
     def clause_start(self, i: int) -> int:
-        while self.tag(i - 1) not in _CLAUSE_EDGES:
+        while self.tag(i - 1) not in CLAUSE_EDGES:
             i -= 1
         return i
 
     def starts_clause(self, i: int) -> bool:
-        return self.tag(i - 1) in _CLAUSE_EDGES or self.word(i - 1) == "please"
+        return self.tag(i - 1) in CLAUSE_EDGES or self.word(i - 1) == "please"
 
     def is_prefix(self, i: int) -> bool:
         """Return whether mark i is attached to the next word only, as in "beach -man"."""
@@ -88,7 +89,7 @@ class Phrases:
         return is_spaced and is_attached and next_token.text[0].isalnum()
 
     def is_auxiliary(self, i: int) -> bool:
-        """Return whether word i is a modal, a form of be, or do and have before a verb or negation."""
+        """Return whether word i is a modal, "be", or "do" and "have" before a verb or negation."""
         tag = self.tag(i)
         if tag not in VERB_TAGS:
             return False
@@ -318,7 +319,7 @@ class Phrases:
         return max(end, self.after_frame(i))
 
     def says_nothing(self, start: int, end: int) -> bool:
-        """Return whether words `start` to `end` name nothing to be seen: "in this image there is"."""
+        """Return whether words name nothing to be seen: "in this image there is"."""
         saying_nothing = listed(
             "frames", "present", "appearing", "showing", "helping", "small_words"
         )

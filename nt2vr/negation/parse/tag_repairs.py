@@ -15,7 +15,8 @@ _THINGS_IN_ING = frozenset({"building", "painting"})
 _BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
 _DOUBTFUL = frozenset({"NOUN", "ADJ", "VB", "VBP", "VBD", "VBZ", "MD", "NUM"})
 _DENYING = frozenset(
-    "no not n't without w/o w/out sans lack lacks lacking excludes omits nor neither missing".split()
+    "no not n't without w/o w/out sans lack lacks lacking "
+    "excludes omits nor neither missing".split()
 )
 # Words that deny after others.
 _DENYING_BEFORE = {
@@ -74,7 +75,7 @@ class _Spot:
         return self.before in {"VB", "VBG"} and self.after != "DET"
 
     def is_name(self, chances: Mapping[str, float]) -> bool:
-        """Return whether a word, guessed from its ending, names a thing: "kiwi", "not | iPhone 5"."""
+        """Return whether a word, guessed from its ending, names a thing: "kiwi", "iPhone 5"."""
         if self.tag == "NUM":
             return self.word.isalpha() and chances.get("CRD", 0) < _UNKNOWN_NATS
         if self.before in VERB_TAGS or self.before in {"NOUN", "ADV"}:

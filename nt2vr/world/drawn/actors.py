@@ -199,7 +199,7 @@ def _is_flipped(thing: Thing, place: Placement) -> bool:
     """Return whether to mirror a picture before its place does."""
     if thing.role in ("animal", "vehicle"):
         return thing.name not in LOOKING_RIGHT
-    # Others never face to the left in the end: signs have letters.
+    # Other things are never mirrored in the end, since signs have letters.
     return place.facing < 0
 
 
