@@ -1,4 +1,4 @@
-"""What a query claims: its wanted and unwanted parts as claims about scenes, read as people mean it."""
+"""What a query claims about scenes: its wanted and unwanted parts, read as people mean them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -207,7 +207,7 @@ def _read_unwanted(query: Query, number: int, wanted: Sequence[Claim | None]) ->
     claim = read_as_meant(part) or _quality_of(query.wanted, part)
     if claim is None or claim == NOTHING:
         return PartClaim(None)
-    wants_subject = any(other is not None and other.subjects for other in wanted)
+    wants_subject = any(claim is not None and claim.subjects for claim in wanted)
     if wants_subject and _is_ambiguous(query, number, claim):
         return PartClaim(replace(claim, vague=True))
     if len(claim.subjects) != 1 or claim != Claim(claim.subjects, vague=claim.vague):
