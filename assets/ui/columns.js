@@ -162,10 +162,16 @@ element.addEventListener("keydown", (event) => {
 });
 
 watch("value", () => document.dispatchEvent(new Event("nt-answered")));
-// Gradio names the buttons that remove a system by their numbers.
-watch("value", () => document.querySelectorAll("#systems .token-remove").forEach((button) => {
-  button.title = `Remove ${button.previousElementSibling.textContent.trim()}`;
-}));
+// Gradio names the buttons that remove a system by their numbers, and draws them anew whenever the systems change.
+const nameRemovals = () => document.querySelectorAll("#systems .token-remove").forEach((button) => {
+  const title = `Remove ${button.previousElementSibling.textContent.trim()}`;
+  if (button.title !== title) button.title = title;
+});
+const removals = new MutationObserver(nameRemovals);
+watch("value", () => {
+  removals.observe(document.querySelector("#systems"), { childList: true, subtree: true, attributeFilter: ["title"] });
+  nameRemovals();
+});
 
 // With reduced motion, clips play only while hovered.
 const hover = (does) => ({ target }) => { if (isStill.matches && target.tagName === "VIDEO") does(target); };

@@ -59,7 +59,7 @@ const show = (to) => {
   page.toggle("nt-one", !guesses && (revealsEach || page.contains("nt-one")));
   label();
   nt2vr.matching = guesses ? "" : `${stories[place].match ?? ""}`;
-  nt2vr.open(linkOf(guesses ? shuffled(stories[place]) : stories[place]));
+  nt2vr.borrow(linkOf(guesses ? shuffled(stories[place]) : stories[place]));
   trigger("ask", {});
 };
 // Who guesses passes over stories about captions, and begins again after the last one.

@@ -25,6 +25,7 @@ from nt2vr.search.embed_query import with_words
 from nt2vr.search.searcher import DEFAULT_K
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, System
 from nt2vr.ui.search.state import SearchState, write_parts
+from nt2vr.ui.search.twins import Twin, find_twins
 from nt2vr.world.evidence import evidence
 from nt2vr.world.offers import FEW, Offers
 from nt2vr.world.scenes import Scene
@@ -55,6 +56,7 @@ MARK_MEANINGS = {
     "violation": "Violates: shows the unwanted part",
     "miss": "Misses: lacks the wanted part",
 }
+WHY_BNL = "docs/paper-nt2vr.md#what-clip-bnls-loss-teaches"
 RUN_DATE = re.compile(r"-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})\d{2}(?=$|[ -])")
 
 
@@ -189,7 +191,8 @@ def columns_view(
                 "meaning": f"Searches for {STRATEGIES[ranking.system.strategy].meaning}",
                 "how": (how := how_text(ranking.system, ranking.epoch)),
                 "about": "" if how else ABOUT.get(ranking.system.model, ""),
-                "twin": twin,
+                "twin": _twin_text(twin, ranking, answer),
+                "twin_why": WHY_BNL if ranking.system.model == "CLIP-bnl" else "",
                 "badge": badge,
                 "line": _line(ranking, answer, complete) if judged else {},
                 "told": told,
@@ -200,7 +203,7 @@ def columns_view(
                 "hits": list(tiles(ranking)),
             }
             for ranking, badge, twin, told in zip(
-                answer.rankings, badges, _twins(answer.rankings), lines, strict=True
+                answer.rankings, badges, find_twins(answer.rankings), lines, strict=True
             )
         ],
         "said": " ".join(map(_spoken, answer.rankings, badges)),
@@ -213,13 +216,19 @@ def boxes_text(answer: Answer, video: Video, verdict: str) -> str:
     return json.dumps(found, separators=(",", ":")) if found else ""
 
 
-def _twins(rankings: Sequence[Ranking]) -> list[str]:
-    """Say which columns show the first one's clips, but for one at most, while two columns or more are left."""
-    first, *others = [{hit.source for hit in ranking.hits[:DEFAULT_K]} for ranking in rankings]
-    alike = [0, *(len(first & each) for each in others)]
-    shares = f"of {DEFAULT_K} clips with {short_name(rankings[0].system.name)}"
-    told = [f"shares {count} {shares}" if count >= DEFAULT_K - 1 else "" for count in alike]
-    return told if told.count("") > 1 else [""] * len(rankings)
+def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
+    """Say which earlier column a folded column repeats; empty for a column that stays."""
+    if twin is None:
+        return ""
+    earlier = short_name(answer.rankings[twin.place].system.name)
+    if not twin.is_exact:
+        return f"shares {twin.num_shared} of {DEFAULT_K} clips with {earlier}"
+    text = f"shows the same clips as {earlier}"
+    if STRATEGIES[ranking.system.strategy].needs:
+        return f"{text}, as there is no picture"
+    if not answer.query.unwanted:
+        return f"{text}, as nothing is excluded"
+    return text
 
 
 def _spoken(ranking: Ranking, badge: Mapping[str, Any]) -> str:

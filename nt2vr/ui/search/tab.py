@@ -340,7 +340,7 @@ class SearchTab:
                 }
             if asked.references is not None:
                 state = replace(state, references=tuple(asked.references))
-            elif asked.opened:
+            if asked.opened:
                 filled["references"] = self._references.view(state.references)
             shown[r.answered] = {"number": asked.number, "inputs": filled}
             found, settled = self._answered(state, previous, visitor)

@@ -126,9 +126,25 @@ def test_a_column_with_the_first_one_s_clips_folds_while_two_others_are_left() -
     twins = [each["twin"] for each in columns(first, same, near, far)]
     assert twins == ["", "shares 8 of 8 clips with CLIP", "shares 7 of 8 clips with CLIP", ""]
     assert [each["twin"] for each in columns(first, same)] == ["", ""]
-    assert [
-        each["twin"] for each in columns(ranking("CLIP", "abc"), ranking("CLIP", "abc"), far)
-    ] == [""] * 3
+    other = ranking("CLIP-bnl", "abcdefgh")
+    assert [each["twin"] for each in columns(first, other)] == ["", ""]
+
+
+def test_a_strategy_that_changes_nothing_always_folds_and_says_why() -> None:
+    names = ("CLIP-neg", "CLIP", "CLIP fusion", "CLIP parts", "CLIP boolean")
+    one, *others = (
+        ranking(name, "abcd" if number else "wxyz") for number, name in enumerate(names)
+    )
+    affirmative = Query("a dog", ("a dog",))
+    assert [each["twin"] for each in columns(one, *others, query=affirmative)] == [
+        "",
+        "",
+        "shows the same clips as CLIP, as there is no picture",
+        "shows the same clips as CLIP, as there is no picture",
+        "shows the same clips as CLIP, as nothing is excluded",
+    ]
+    first, *same = others[:3]
+    assert [bool(each["twin"]) for each in columns(first, *same)] == [False, True, True]
 
 
 @pytest.mark.parametrize(
