@@ -85,17 +85,12 @@ class Offers:
     def fitting(self, query: Query) -> int | None:
         """Count the scenes that are `judge`d right; None where words of the query are unknown."""
         asked = read_query(query)
-        claims = [
-            part.claim
-            for part in (*asked.wanted, *asked.unwanted)
-            if part.claim and not part.claim.vague
-        ]
-        num_wanted = len(asked.wanted)
-        if not claims or len(claims) < num_wanted + len(asked.unwanted):
+        parts = (*asked.wanted, *asked.unwanted)
+        if not parts or any(part.claim is None or part.claim.vague for part in parts):
             return None
-        fits = ~self._table.holding_any(claims[num_wanted:])
-        for claim in claims[:num_wanted]:
-            fits &= self._table.holding(claim)
+        fits = ~self._table.holding_any(claim for part in asked.unwanted for claim in part.readings)
+        for part in asked.wanted:
+            fits &= self._table.holding_any(part.readings)
         return int(fits.sum())
 
     def near(self, query: Query) -> list[str]:

@@ -13,7 +13,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.search.answers import Verdict
 from nt2vr.world.claims import Act, Claim, Who, shown_in
-from nt2vr.world.lexicon import TOGETHER, tokens_of, unsure_words
+from nt2vr.world.lexicon import TOGETHER, things_and_places, tokens_of, unsure_words
 from nt2vr.world.reader import NOTHING, UNKNOWN, may_do, read_asked, words_in
 from nt2vr.world.scenes import Figure, Scene, main_deeds
 from nt2vr.world.things import ACTING, Names, deeds, places, plural_of, things, those
@@ -46,12 +46,18 @@ class Denied(NamedTuple):
     subjects: tuple[Who, ...] = ()
     act: Act = Act()
     by_any: bool = False  # "neither the man nor the woman": one who does it is enough
+    otherwise: Claim | None = None  # with a thing read as the place of its name, or vice versa
+
+    @property
+    def readings(self) -> tuple[Claim, ...]:
+        """The claims of which one is enough; none if it cannot be told."""
+        return tuple(claim for claim in (self.claim, self.otherwise) if claim is not None)
 
     def shown_in(self, scene: Scene) -> bool | None:
         """Return whether a scene shows it; None if that cannot be told."""
         if self.claim is None:
             return None
-        if not self.claim.holds(scene):
+        if not any(claim.holds(scene) for claim in self.readings):
             return False
         if self.claim.vague:
             return None
@@ -105,9 +111,32 @@ def read_query(query: Query) -> Asked:
     animals".
     """
     wanted = [_read(part) for part in query.wanted]
-    unwanted = [_denied(query, number, wanted) for number in range(len(query.unwanted))]
+    shown = [_with_other_reading(part, Denied(_read(part))) for part in query.wanted]
+    unwanted = [
+        _with_other_reading(part, _denied(query, number, wanted))
+        for number, part in enumerate(query.unwanted)
+    ]
     others = [Denied(claim) for kind in query.others for claim in _others(kind, query, wanted)]
-    return Asked(tuple(map(Denied, wanted)), (*unwanted, *others))
+    return Asked(tuple(shown), (*unwanted, *others))
+
+
+def _with_other_reading(part: str, denied: Denied) -> Denied:
+    """Read a word for a thing as the place of that name, too, and vice versa: the moon, ice."""
+    claim = denied.claim
+    if claim is None or claim.orders:
+        return denied
+    for word in words_in(part):
+        named = things_and_places().get(word.text)
+        if named is None:
+            continue
+        thing = Who(named.things)
+        if thing in claim.whos and not claim.places:
+            others = tuple(who for who in claim.whos if who != thing)
+            return denied._replace(otherwise=replace(claim, whos=others, places=named.places))
+        if claim.places and claim.places == word.meaning.names:
+            both = (*claim.whos, thing)
+            return denied._replace(otherwise=replace(claim, whos=both, places=frozenset()))
+    return denied
 
 
 def _read(part: str) -> Claim | None:
@@ -297,6 +326,9 @@ def missing(query: Query, video: Video) -> list[str]:
     for word in chain.from_iterable(map(words_in, query.wanted)):
         (kind, names, *_), (first, *rest) = word.meaning, word.text
         if kind not in shown or not names.isdisjoint(shown[kind]):
+            continue
+        either = things_and_places().get(word.text)
+        if either and (scene.place in either.places or not either.things.isdisjoint(shown["noun"])):
             continue
         if kind == "verb":
             doing = first if first.endswith("ing") else inflect(verb_of(first) or first, "VBG")

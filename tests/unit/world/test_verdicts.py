@@ -7,6 +7,7 @@ import pytest
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query, understand
 from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.world.lexicon import things_and_places
 from nt2vr.world.reader import read_asked
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.verdicts import judge, missing, unknown_words
@@ -127,3 +128,27 @@ def test_words_that_the_world_lacks_are_named_with_near_ones() -> None:
     query = Query("", ("two quokkas and a poodle",), ("sparkly stars",))
     found = [(unknown.word, unknown.near) for unknown in unknown_words(query)]
     assert found == [("quokkas", ("kangaroos", "koalas")), ("poodle", ("dog",)), ("sparkly", ())]
+
+
+@pytest.mark.parametrize("word", sorted(" ".join(words) for words in things_and_places()))
+def test_a_word_for_a_thing_and_a_place_is_satisfied_by_either(word: str) -> None:
+    things, places = things_and_places()[(word,)]
+    somebody = Figure("alien")
+    showing = [Scene("zoo", False, (somebody, Figure(thing))) for thing in sorted(things)]
+    showing += [Scene(place, False, (somebody,)) for place in sorted(places)]
+    lacking = Scene("zoo", False, (somebody,))
+    for scene in showing:
+        video = Video("", Path(), scene=scene.to_dict())
+        assert verdict(f"the {word} without a robot", scene) == "right"
+        assert verdict(f"an alien without the {word}", scene) == "violation"
+        assert missing(understand(f"the {word}", load_tagger()), video) == []
+    assert verdict(f"the {word} without a robot", lacking) == "miss"
+    assert verdict(f"an alien without the {word}", lacking) == "right"
+
+
+def test_a_preposition_asks_for_the_place_and_a_number_for_the_thing() -> None:
+    in_the_sky = Scene("forest", True, (Figure("owl"), Figure("moon")))
+    on_it = Scene("moon", True, (Figure("alien"),))
+    assert verdict("on the moon", in_the_sky) == "miss"
+    assert verdict("on the moon", on_it) == "right"
+    assert verdict("two churches", Scene("church", False, ())) == "miss"
