@@ -16,3 +16,5 @@ window.addEventListener("popstate", () => {
   trigger("back", {});
   trigger("ask", {});
 });
+// The columns fill in their scores, and hide what is said of folded ones.
+watch("value", () => requestAnimationFrame(() => document.dispatchEvent(new Event("nt-understood"))));

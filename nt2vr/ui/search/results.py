@@ -37,6 +37,7 @@ MOST_UNKNOWN = 4  # words named
 # a minute later reaches .996.
 ALIKE = 0.98
 MARKS = {**SPOKEN, "right": "✓"}
+UPLOADS = "The link keeps clips of this gallery, but nothing that was uploaded."
 NOTHING_LEFT = "Without its negated part, this query is empty."
 BY_CAPTIONS = (
     "✓ and “violates” are by captions, from what they say of the wanted and of the unwanted part. What no caption "
@@ -142,6 +143,8 @@ def columns_view(
         _told(each, answer, video_of, other if answer.denied else None) for each in answer.rankings
     ]
 
+    twins = find_twins(_rankings_with_negation(answer, other))
+
     def clip(hit: Hit, ranking: Ranking) -> dict[str, Any]:
         video, verdict = video_of(hit.video_id), hit.verdict or ""
         lacks = [] if answer.judged_by or not verdict else missing(answer.query, video)
@@ -196,14 +199,12 @@ def columns_view(
                 "badge": badge,
                 "line": _line(ranking, answer, complete) if judged else {},
                 "told": told,
-                "stayed": f"{_stayed(ranking, other)} of {len(ranking.hits)} clips stayed"
-                if other and ranking.hits
-                else "",
+                **_stays_view(ranking, other),
                 "note": " ".join(notes(ranking, answer, judged)),
                 "hits": list(tiles(ranking)),
             }
             for ranking, badge, twin, told in zip(
-                answer.rankings, badges, find_twins(answer.rankings), lines, strict=True
+                answer.rankings, badges, twins, lines, strict=True
             )
         ],
         "said": " ".join(map(_spoken, answer.rankings, badges)),
@@ -214,6 +215,14 @@ def boxes_text(answer: Answer, video: Video, verdict: str) -> str:
     """Write for the browser where a clip shows what a query excludes, if it violates that; otherwise nothing."""
     found = evidence(answer.query, video) if verdict == "violation" and not answer.judged_by else ()
     return json.dumps(found, separators=(",", ":")) if found else ""
+
+
+def _rankings_with_negation(answer: Answer, other: Answer | None) -> Sequence[Ranking]:
+    """Return the rankings that say which columns fold, so that these stay when the negation is taken away."""
+    if other is None or answer.denied is None:
+        return answer.rankings
+    is_same = [each.system for each in other.rankings] == [each.system for each in answer.rankings]
+    return other.rankings if is_same else answer.rankings
 
 
 def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
@@ -330,6 +339,14 @@ def _stayed(ranking: Ranking, other: Answer) -> int:
     return sum(hit.source in before for hit in ranking.hits)
 
 
+def _stays_view(ranking: Ranking, other: Answer | None) -> dict[str, str]:
+    """Say how many clips stayed since the `other` answer, at length and in a word."""
+    if other is None or not ranking.hits:
+        return {"stayed": "", "same": ""}
+    stayed = _stayed(ranking, other)
+    return {"stayed": f"{stayed} of {len(ranking.hits)} clips stayed", "same": f"{stayed} stayed"}
+
+
 def _flipped(ranking: Ranking, other: Answer) -> dict[str, str]:
     """Say what taking the negation away changed; that nothing did is what a model gets wrong."""
     total, stayed = len(ranking.hits), _stayed(ranking, other)
@@ -413,18 +430,32 @@ def understood_view(
     query = answer.denied or answer.query
     is_corrected = part_texts(query) != part_texts(parsed)
     said = _said(query, parsed, bool(state.flip))
-    notices = (query.notice, picture, _only_verdicts(answer) if is_corrected else "")
+    uploads = UPLOADS if any(reference.path for reference in state.references) else ""
+    notices = (query.notice, picture, uploads, _only_verdicts(answer) if is_corrected else "")
     return {
         "pieces": _pieces(marked_again(query, parsed) if is_corrected else query, bool(state.flip)),
         "affirmed": query.affirmed.text if query.unwanted else "",
         "notice": " ".join(filter(None, notices)),
         "flipped": bool(state.flip),
+        "negates": "false" if state.flip else "true",
+        "flips": FLIPS[bool(state.flip)],
         "said": said,
         "cued": any("cue" in each for each in said),
         "told": list(lines),
         **(unknown_view(query) if is_world else {}),
         "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
         "link": state.link,
+    }
+
+
+def legends_view(view: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is said of the columns as a whole: what their marks mean, and which are folded."""
+    twins = [column for column in view["columns"] if column.get("twin")]
+    fields = ("system", "twin", "twin_why")
+    return {
+        "by_captions": view.get("by_captions", ""),
+        "legend": view.get("legend", ""),
+        "twins": [{field: column[field] for field in fields} for column in twins],
     }
 
 

@@ -40,6 +40,7 @@ from nt2vr.ui.search.results import (
     downloads,
     folded,
     headline,
+    legends_view,
     offers_view,
     part_texts,
     parts_view,
@@ -111,6 +112,8 @@ class Controls:
             self.query = gr.Textbox(
                 start.q, label="Query", max_lines=3, placeholder=example, **place
             )
+            # chips; takes what is pasted or dropped, too
+            self.reference = template("reference", {"references": []})
             self.with_picture = gr.Button(
                 "+ picture", elem_id="with-picture", min_width=110, scale=0
             )
@@ -121,9 +124,6 @@ class Controls:
             self.find = gr.Button("Search", variant="primary", elem_id="search-button", scale=0)
             gr.HTML(MENU_BUTTON, elem_id="menu-button")
         template("words", {"words": offered_words()})
-        self.reference = template(
-            "reference", {"references": []}
-        )  # chips; takes what is pasted or dropped, too
         with gr.Row(elem_id="choices"):
             self.examples = template("examples", examples_view(galleries.built_in))
             self.picture_examples = lay_out_picture_examples(galleries.built_in, media)
@@ -417,7 +417,10 @@ class SearchTab:
             r.answer: answer,
             r.parts: parts_view(answer, parsed),
             r.menu: downloads(answer),
-            r.understood: understood | offers_view(answer, videos) | trainings,
+            r.understood: understood
+            | offers_view(answer, videos)
+            | trainings
+            | legends_view(columns),
             r.columns: columns,
             **self._watch.awake(),
             r.index: index_view(
