@@ -8,15 +8,14 @@ from itertools import chain
 from typing import NamedTuple
 
 from nt2vr.media.gallery import Video
-from nt2vr.negation.parse.inflect import inflect, verb_of
 from nt2vr.negation.parse.query import Query
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.search.answers import Verdict
-from nt2vr.world.claims import Act, Claim, Who, shown_in
+from nt2vr.world.claims import Act, Claim, Who
 from nt2vr.world.lexicon import TOGETHER, things_and_places, tokens_of, unsure_words
 from nt2vr.world.reader import NOTHING, UNKNOWN, may_do, read_asked, words_in
 from nt2vr.world.scenes import Figure, Scene, main_deeds
-from nt2vr.world.things import ACTING, Names, deeds, places, plural_of, things, those
+from nt2vr.world.things import ACTING, Names, deeds, plural_of, things, those
 from nt2vr.world.wording import meanings, persons
 
 MAX_QUERIES = 64
@@ -309,35 +308,6 @@ def _quality_of(wanted: tuple[str, ...], quality: str) -> Claim | None:
         read = map(_read, (f"{quality} {noun}", f"{noun} {quality}"))
         claims += [claim for claim in read if claim and not claim.vague][:1]
     return claims[0] if len(claims) == 1 else None
-
-
-def missing(query: Query, video: Video) -> list[str]:
-    """Say what a clip of the world lacks of what is wanted: "no pizza", "no one eating", "not at the beach"."""
-    scene = scene_of(video)
-    if scene is None:
-        return []
-    shown = {
-        "lacking": frozenset[str](),
-        "noun": shown_in(scene),
-        "verb": scene.verbs,
-        "place": {scene.place},
-    }
-    found = []
-    for word in chain.from_iterable(map(words_in, query.wanted)):
-        (kind, names, *_), (first, *rest) = word.meaning, word.text
-        if kind not in shown or not names.isdisjoint(shown[kind]):
-            continue
-        either = things_and_places().get(word.text)
-        if either and (scene.place in either.places or not either.things.isdisjoint(shown["noun"])):
-            continue
-        if kind == "verb":
-            doing = first if first.endswith("ing") else inflect(verb_of(first) or first, "VBG")
-            found.append(" ".join(["no one", doing, *rest]))
-        elif kind == "place" and len(names) == 1:
-            found.append(f"not {places()[min(names)].phrases[0]}")
-        else:
-            found.append(f"{'not' if kind == 'place' else 'no'} {' '.join(word.text)}")
-    return found
 
 
 class Unknown(NamedTuple):

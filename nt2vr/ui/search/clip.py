@@ -22,6 +22,7 @@ from nt2vr.search.searcher import MIN_LINES, Searcher
 from nt2vr.search.why import Part, Why, Word, explain, scored_backwards
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.results import MARKS, boxes_text, clock, short_name, times_text
+from nt2vr.ui.search.verdict_texts import verdict_text
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 
@@ -451,4 +452,6 @@ class ClipPanel:
         view = detail_view(
             video, answer.see(video_id), verdict, urls, film, answer.judged_by, tells
         )
-        return {**view, "boxes": boxes_text(answer, video, verdict)}
+        text = verdict_text(answer, video, answer.verdict(video_id))
+        reasons = {"mark": text.mark or view["mark"], "meaning": text.meaning}
+        return {**view, **reasons, "boxes": boxes_text(answer, video, verdict)}

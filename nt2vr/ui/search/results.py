@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import chain, groupby
+from itertools import groupby
 from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
@@ -26,10 +26,12 @@ from nt2vr.search.searcher import DEFAULT_K
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, System
 from nt2vr.ui.search.state import SearchState, write_parts
 from nt2vr.ui.search.twins import Twin, find_twins
+from nt2vr.ui.search.verdict_texts import shows_it, verdict_text
 from nt2vr.world.evidence import evidence
 from nt2vr.world.offers import FEW, Offers
+from nt2vr.world.reasons import lacking
 from nt2vr.world.scenes import Scene
-from nt2vr.world.verdicts import missing, read_query, unknown_words
+from nt2vr.world.verdicts import read_query, unknown_words
 
 MOST_UNKNOWN = 4  # words named
 # cosine of two clips from which they look the same: of 22 films re-encoded the smallest was .984,
@@ -40,8 +42,8 @@ MARKS = {**SPOKEN, "right": "✓"}
 UPLOADS = "The link keeps clips of this gallery, but nothing that was uploaded."
 NOTHING_LEFT = "Without its negated part, this query is empty."
 BY_CAPTIONS = (
-    "✓ and “violates” are by captions, from what they say of the wanted and of the unwanted part. What no caption "
-    "mentions may still be in the picture."
+    "Verdicts are by captions, from what these say of the wanted and of the unwanted part. What no caption mentions "
+    "may still be in the picture."
 )
 NO_GOOD_MATCH = "No good match: the best score is below what matching clips usually get."
 ABOUT = {  # what the built-in models were taught
@@ -51,11 +53,6 @@ ABOUT = {  # what the built-in models were taught
     "CLIP-neg": "taught negation",
     "CLIP4Clip": "order of frames",
     "CLIP-vfc": "taught verbs",
-}
-MARK_MEANINGS = {
-    "right": "Right: shows the wanted part and nothing unwanted",
-    "violation": "Violates: shows the unwanted part",
-    "miss": "Misses: lacks the wanted part",
 }
 WHY_BNL = "docs/paper-nt2vr.md#what-clip-bnls-loss-teaches"
 RUN_DATE = re.compile(r"-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})\d{2}(?=$|[ -])")
@@ -147,7 +144,7 @@ def columns_view(
 
     def clip(hit: Hit, ranking: Ranking) -> dict[str, Any]:
         video, verdict = video_of(hit.video_id), hit.verdict or ""
-        lacks = [] if answer.judged_by or not verdict else missing(answer.query, video)
+        text = verdict_text(answer, video, hit.verdict)
         ranked = [each for each in answer.rankings if hit.video_id in each.ranks]
         return {
             "id": hit.video_id,
@@ -157,19 +154,16 @@ def columns_view(
             "rank": hit.rank,
             "score": f"{hit.score:.3f}",
             "verdict": verdict,
-            "mark": MARKS.get(verdict, ""),
-            "mark_meaning": MARK_MEANINGS.get(verdict, "")
-            + (f"; shows {listed(*lacks)}" if lacks else ""),
-            "lacks": lacks[0] if lacks and verdict == "violation" else "",
+            "mark": text.mark,
+            "mark_meaning": text.meaning,
+            "lacks": text.lacks,
             "boxes": boxes_text(answer, video, verdict),
             "ranks": json.dumps(
                 {short_name(each.system.name): each.ranks[hit.video_id] for each in ranked}
             ),
             "judged": hit.video_id in marked.video_ids,
             **_movement(hit, answer.rankings[0], ranking),
-            "spoken": ", ".join(
-                [f"Rank {hit.rank}", *([SPOKEN[verdict]] if verdict else []), *lacks]
-            ),
+            "spoken": ", ".join(filter(None, (f"Rank {hit.rank}", text.spoken))),
         }
 
     def tiles(ranking: Ranking) -> Iterator[dict[str, Any]]:
@@ -273,8 +267,8 @@ def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
             return {}
         return {
             "kind": kind,
-            "text": f"{violations} of {total} violate",
-            "brief": f"{violations} violate",
+            "text": _shows_of(violations, total),
+            "brief": shows_it(violations),
             "more": "",
         }
     kind = kind if answer.judged_by else _kind(right, total)
@@ -282,9 +276,13 @@ def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
         "kind": kind,
         "text": f"{right} of {total} right{f' by {answer.judged_by}' if answer.judged_by else ''}",
         "brief": f"{right}/{total}",
-        "more": f"{violations} violate" if negated else "",
+        "more": shows_it(violations) if negated else "",
         "worse": kind if negated and violations else "",
     }
+
+
+def _shows_of(violations: int, total: int) -> str:
+    return f"{violations} of {total} {'shows' if violations == 1 else 'show'} it"
 
 
 def _kind(right: int, total: int) -> str:
@@ -303,8 +301,7 @@ def _line(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, str]:
         return {"kind": "bad", "text": "nothing left to search for"}
     if not (complete or violations):
         return {}
-    number = f"{violations}" if complete else f"{violations} of {total}"
-    show = f"{number} {'shows' if violations == 1 else 'show'} it"
+    show = shows_it(violations) if complete else _shows_of(violations, total)
     texts = [f"{right} of {total} right"] * complete + [show] * bool(answer.query.unwanted)
     return {
         "kind": _kind(right if complete else total - violations, total),
@@ -574,22 +571,24 @@ def _told(
 
 
 def _lost(ranking: Ranking, query: Query, video_of: VideoOf) -> str:
-    """Count the clips that lack what is wanted, and name what most of them lack: "7 of 8 show no pizza"."""
-    total, misses = len(ranking.hits), ranking.counts["miss"]
-    judged = [hit for hit in ranking.hits if hit.verdict in ("miss", "violation")]
-    lacks = [missing(query, video_of(hit.video_id)) for hit in judged]
-    misses += sum(
-        bool(each) for each, hit in zip(lacks, judged, strict=True) if hit.verdict == "violation"
-    )
-    for what, count in Counter(chain.from_iterable(lacks)).most_common(1):
-        one, many = ("is", "are") if what.startswith("not ") else ("shows", "show")
-        number = (
-            f"{misses} of {total} miss the rest: {count}"
-            if count < misses
-            else f"{count} of {total}"
+    """Say what most clips lack of what is wanted, and how many: "7 of 8 show no pizza"."""
+    total = len(ranking.hits)
+    reasons = Counter[str]()
+    for hit in ranking.hits:
+        if hit.verdict in ("miss", "violation"):
+            reasons.update(lacking(query, video_of(hit.video_id)))
+    if not reasons:
+        misses = ranking.counts["miss"]
+        return (
+            f"{misses} of {total} {'lacks' if misses == 1 else 'lack'} the rest" if misses else ""
         )
-        return f"{number} {one if count == 1 else many} {what}"
-    return f"{misses} of {total} miss the rest" if misses else ""
+
+    (reason, count), *_ = reasons.most_common(1)
+    if reason.startswith("not "):
+        return f"{count} of {total} {'is' if count == 1 else 'are'} {reason}"
+    if reason.startswith("no "):
+        return f"{count} of {total} {'shows' if count == 1 else 'show'} {reason}"
+    return f"{count} of {total}: {reason}"
 
 
 def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]:

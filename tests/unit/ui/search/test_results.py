@@ -150,9 +150,9 @@ def test_a_strategy_that_changes_nothing_always_folds_and_says_why() -> None:
 @pytest.mark.parametrize(
     ("verdicts", "kind", "text", "more"),
     [
-        (("violation", "right", "miss", "violation"), "bad", "1 of 4 right", "2 violate"),
-        (("right", "miss", "right", "violation"), "fair", "2 of 4 right", "1 violate"),
-        (("miss", "miss", "miss", "miss"), "bad", "0 of 4 right", "0 violate"),
+        (("violation", "right", "miss", "violation"), "bad", "1 of 4 right", "2 show it"),
+        (("right", "miss", "right", "violation"), "fair", "2 of 4 right", "1 shows it"),
+        (("miss", "miss", "miss", "miss"), "bad", "0 of 4 right", "0 show it"),
     ],
 )
 def test_the_badge_counts_what_is_right_first_and_that_decides_its_colour(
