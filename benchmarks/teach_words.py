@@ -37,10 +37,13 @@ from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
 from nt2vr.datasets import load
 from nt2vr.datasets.load import sample_ids
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.evaluation.caption_benchmark import key_of, words_benchmark
 from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors
-from nt2vr.evaluation.measures import Measured, summarise
+from nt2vr.evaluation.measures import (
+    Measured,
+    summarise,
+)
 from nt2vr.evaluation.queries import JudgedQuery
-from nt2vr.evaluation.sources import key_of, words_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import atomic_write
 from nt2vr.models.card import Card

@@ -23,7 +23,7 @@ from nt2vr.evaluation.benchmark_kinds import ModelData, Places
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
 from nt2vr.evaluation.report import Report, Result
-from nt2vr.evaluation.sources import FRAMES, GALLERY, Data, load_benchmark
+from nt2vr.evaluation.sources import FRAMES, GALLERY, Data, Inputs, load_benchmark
 from nt2vr.evaluation.stored_reports import load_report
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.library.libraries import Libraries
@@ -190,20 +190,21 @@ class Evaluations:
     def evaluate(self, data: Data, named: Sequence[System], progress: Progress) -> Report:
         """Evaluate systems and their controls in this thread, and return the report without archiving it."""
         systems = with_controls(named, self._models)
-        reads = frozenset(self._models.card(system.model).visual.features for system in systems)
-        benchmark = self._benchmark(data, reads, progress)
+        cards = [self._models.card(system.model) for system in systems]
+        inputs = frozenset(card.capabilities.video_input for card in cards)
+        benchmark = self._benchmark(data, inputs, progress)
         store = ResultStore(self.places.folder)
         return evaluate(
             benchmark, systems, self._models, store, progress, named=list(dict.fromkeys(named))
         )
 
-    def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress) -> TextBenchmark:
-        if reads == FRAMES and data in self._built:
+    def _benchmark(self, data: Data, inputs: Inputs, progress: Progress) -> TextBenchmark:
+        if inputs == FRAMES and data in self._built:
             return self._built[data]
         progress(0, 0, "reading the data")
         places = self.places
         benchmark = load_benchmark(
-            data, places.folder, places.decoder, places.cache, progress, self._libraries, reads
+            data, places.folder, places.decoder, places.cache, progress, self._libraries, inputs
         )
         if data.name in (WORLD, GALLERY):  # the world's 10,000 queries take 5 s
             self._built[data] = benchmark

@@ -7,13 +7,14 @@ from nt2vr.errors import listed
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.inflect import inflect, verb_of
 from nt2vr.negation.parse.query import Query
-from nt2vr.world.claims import MANY, Act, Claim, Who, seen_in, shown_in
+from nt2vr.world.claims import MANY, Act, Claim, SubjectClaim, names_in, visible_in
 from nt2vr.world.lexicon import TOGETHER, Meaning, tokens_of
-from nt2vr.world.reader import Word, words_in
+from nt2vr.world.query_claims import PartClaim, read_query
 from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.things import Noun, deeds, places, things
-from nt2vr.world.verdicts import Denied, read_query, scene_of
+from nt2vr.world.verdicts import scene_of
 from nt2vr.world.wording import persons
+from nt2vr.world.words import Word, words_in
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 PREPOSITIONS = frozenset("on in at by under near inside outside behind".split())
@@ -52,7 +53,7 @@ def shown(query: Query, video: Video) -> list[str]:
 
 def _unknown_words(part: str, scene: Scene) -> Iterator[str]:
     """Yield what is not there of a part that the world does not understand as a whole."""
-    names = shown_in(scene)
+    names = names_in(scene)
     for word in words_in(part):
         if word.meaning.kind == "noun" and word.meaning.names.isdisjoint(names):
             yield f"no {_text(word)}"
@@ -81,15 +82,15 @@ class _PartReader:
     scene: Scene
 
     @property
-    def seen(self) -> Sequence[Figure]:
-        return seen_in(self.scene)
+    def visible(self) -> Sequence[Figure]:
+        return visible_in(self.scene)
 
     # What is wanted
 
     def lacking(self, claim: Claim) -> list[str]:
         reasons: list[str] = []
-        for who in claim.whos:
-            reasons += self._lacks(who)
+        for subject in claim.subjects:
+            reasons += self._lacks(subject)
         if claim.places and self.scene.place not in claim.places:
             reasons.append(self._not_there(claim))
         if claim.night not in (None, self.scene.night):
@@ -98,71 +99,73 @@ class _PartReader:
             reasons.append("not in that order")
         return reasons
 
-    def _lacks(self, who: Who) -> Iterator[str]:
+    def _lacks(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what is missing of somebody or something."""
-        named = [figure for figure in self.seen if not who.names or figure.thing in who.names]
-        if who.names and not named:
-            yield f"no {self._noun(who)}"
-            yield from self._lacking_acts(who)
+        named = [
+            figure for figure in self.visible if not subject.names or figure.thing in subject.names
+        ]
+        if subject.names and not named:
+            yield f"no {self._noun(subject)}"
+            yield from self._lacking_acts(subject)
             return
         with_looks = [
-            figure for figure in named if replace(who, acts=()).fits(figure, self.scene.figures)
+            figure for figure in named if replace(subject, acts=()).fits(figure, self.scene.figures)
         ]
         if not with_looks:
-            yield self._other_looks(who, named)
+            yield self._other_looks(subject, named)
             return
-        doer = self._noun_word(who.names)
+        doer = self._noun_word(subject.names)
         if doer is not None and doer.meaning.act is not None:
             yield f"no {_text(doer)}"
             return
-        for act in who.acts:
+        for act in subject.acts:
             if not any(self._does(figure, act) for figure in with_looks):
-                yield self._other_act(who, act, with_looks)
-        fitting = [figure for figure in with_looks if who.fits(figure, self.scene.figures)]
+                yield self._other_act(subject, act, with_looks)
+        fitting = [figure for figure in with_looks if subject.fits(figure, self.scene.figures)]
         count = sum(figure.count for figure in fitting)
-        if fitting and not who.least <= count <= (who.most if who.total else MANY):
-            yield self._other_number(who, count)
+        if fitting and not subject.least <= count <= (subject.most if subject.total else MANY):
+            yield self._other_number(subject, count)
 
     def _does(self, figure: Figure, act: Act) -> bool:
-        return any(act.fits(deed, self.scene.figures) for deed in figure.doings)
+        return act.is_done_by(figure, self.scene.figures)
 
-    def _lacking_acts(self, who: Who) -> Iterator[str]:
+    def _lacking_acts(self, subject: SubjectClaim) -> Iterator[str]:
         """Yield what nobody does, and with what."""
-        names = shown_in(self.scene)
-        for act in who.acts:
+        names = names_in(self.scene)
+        for act in subject.acts:
             verb = self._verb(act)
             if verb and act.verbs.isdisjoint(self.scene.verbs):
                 yield f"no one {_doing(verb)}"
             if act.objects and act.objects.isdisjoint(names):
                 yield f"no {self._object(act)}"
 
-    def _other_looks(self, who: Who, named: Sequence[Figure]) -> str:
-        word = self._noun_word(who.names)
+    def _other_looks(self, subject: SubjectClaim, named: Sequence[Figure]) -> str:
+        word = self._noun_word(subject.names)
         is_plural = word is not None and word.meaning.plural
-        subject = f"{self._noun(who)} {'are' if is_plural else 'is'} not"
-        if who.size and all(figure.size != who.size for figure in named):
-            return f"{subject} {who.size}"
-        if who.names and who.names <= persons():
-            return f"{subject} in {who.colour}"
-        return f"{subject} {who.colour}"
+        start = f"{self._noun(subject)} {'are' if is_plural else 'is'} not"
+        if subject.size and all(figure.size != subject.size for figure in named):
+            return f"{start} {subject.size}"
+        if subject.names and subject.names <= persons():
+            return f"{start} in {subject.colour}"
+        return f"{start} {subject.colour}"
 
-    def _other_number(self, who: Who, count: int) -> str:
-        wanted = who.least if count < who.least else who.most
-        is_open = who.most in (MANY, TOGETHER) and count < who.least
-        limit = f"at least {_number(wanted)}" if is_open and who.total else _number(wanted)
-        return f"{_number(count)} {self._counted_noun(who, count)}, not {limit}"
+    def _other_number(self, subject: SubjectClaim, count: int) -> str:
+        wanted = subject.least if count < subject.least else subject.most
+        is_open = subject.most in (MANY, TOGETHER) and count < subject.least
+        limit = f"at least {_number(wanted)}" if is_open and subject.total else _number(wanted)
+        return f"{_number(count)} {self._counted_noun(subject, count)}, not {limit}"
 
-    def _other_act(self, who: Who, act: Act, named: Sequence[Figure]) -> str:
+    def _other_act(self, subject: SubjectClaim, act: Act, named: Sequence[Figure]) -> str:
         """Say how what somebody does, holds or wears is another thing than what is wanted."""
         thing = self._object(act)
-        if act.objects and act.objects.isdisjoint(shown_in(self.scene)):
+        if act.objects and act.objects.isdisjoint(names_in(self.scene)):
             return f"no {thing}"
         colourless = replace(act, colour="", looks=frozenset())
         if act.colour and any(self._does(figure, colourless) for figure in named):
             return f"{thing} is not {act.colour}"
         verb = self._verb(act)
         if act.objects and (not verb or act.verbs <= {"wear", "hold"}):
-            return f"{self._noun(who)} without {thing}"
+            return f"{self._noun(subject)} without {thing}"
         if verb:
             return f"not {_doing(verb)}"
         mood = self._adjective(act)
@@ -184,44 +187,44 @@ class _PartReader:
 
     # What is unwanted
 
-    def shown(self, denied: Denied) -> str:
+    def shown(self, denied: PartClaim) -> str:
         claim = next(reading for reading in denied.readings if reading.holds(self.scene))
-        if claim.places and not claim.whos:
+        if claim.places and not claim.subjects:
             return f"is {self._where()}"
-        if claim.night is not None and not claim.whos:
+        if claim.night is not None and not claim.subjects:
             return "is at night" if claim.night else "is by day"
-        if len(claim.whos) != 1:
+        if len(claim.subjects) != 1:
             return f"shows {self.part}"
-        (who,) = claim.whos
-        if denied.subjects or not who.names:
-            return self._shown_act(denied, who)
-        if who.acts and self.part.split()[0].endswith("ing"):
+        (subject,) = claim.subjects
+        if denied.subjects or not subject.names:
+            return self._shown_act(denied, subject)
+        if subject.acts and self.part.split()[0].endswith("ing"):
             return f"is {self.part}"
-        return f"shows {self.part}" if who.acts else f"shows {self._figures(who)}"
+        return f"shows {self.part}" if subject.acts else f"shows {self._figures(subject)}"
 
     def _where(self) -> str:
         return places()[self.scene.place].phrases[0]
 
-    def _shown_act(self, denied: Denied, who: Who) -> str:
-        acts = who.acts or (denied.act,)
+    def _shown_act(self, denied: PartClaim, subject: SubjectClaim) -> str:
+        acts = subject.acts or (denied.act,)
         verb = next((self._verb(act) for act in acts if self._verb(act)), None)
         if verb:
             words = self.part.split()
             is_whole = words[0].endswith("ing")
             return f"is {self.part}" if is_whole else f"is {_doing(verb)}"
-        if who.names:
-            return f"shows {self._figures(who)}"
+        if subject.names:
+            return f"shows {self._figures(subject)}"
         mood = next((self._adjective(act) for act in acts if self._adjective(act)), "")
         return f"is {mood}" if mood else f"shows {self.part}"
 
-    def _figures(self, who: Who) -> str:
+    def _figures(self, subject: SubjectClaim) -> str:
         """Name what fits, as it is: "a dog", "two dogs", "a red car"."""
         texts: dict[str, str] = {}
-        for figure in self.seen:
-            if not who.fits(figure, self.scene.figures):
+        for figure in self.visible:
+            if not subject.fits(figure, self.scene.figures):
                 continue
             noun = self._general_noun(figure) or figure.kind.nouns[0]
-            looks = " ".join(filter(None, (who.size, who.colour)))
+            looks = " ".join(filter(None, (subject.size, subject.colour)))
             several = " ".join(filter(None, (_number(figure.count), looks, noun.plural)))
             single = noun.with_article(looks)
             texts.setdefault(figure.thing, several if figure.count > 1 else single)
@@ -241,12 +244,12 @@ class _PartReader:
     def _words(self, kind: str) -> list[Word]:
         return [word for word in words_in(self.part) if word.meaning.kind == kind]
 
-    def _noun(self, who: Who) -> str:
+    def _noun(self, subject: SubjectClaim) -> str:
         """Return the word that names somebody, as typed; otherwise that of the first such thing."""
-        word = self._noun_word(who.names)
+        word = self._noun_word(subject.names)
         if word is not None:
             return _text(word)
-        return things()[min(who.names)].nouns[0].word if who.names else "somebody"
+        return things()[min(subject.names)].nouns[0].word if subject.names else "somebody"
 
     def _noun_word(self, names: frozenset[str]) -> Word | None:
         nouns = self._words("noun")
@@ -254,10 +257,10 @@ class _PartReader:
         similar = (word for word in nouns if names and word.meaning.names <= names)
         return next(exact, None) or next(similar, None)
 
-    def _counted_noun(self, who: Who, count: int) -> str:
+    def _counted_noun(self, subject: SubjectClaim, count: int) -> str:
         """Return the singular or the plural of the word that names somebody."""
-        typed = self._noun(who)
-        for thing in sorted(who.names):
+        typed = self._noun(subject)
+        for thing in sorted(subject.names):
             for noun in things()[thing].nouns:
                 if typed in (noun.word, noun.plural):
                     return noun.word if count == 1 else noun.plural

@@ -52,9 +52,10 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
     def check(self, config: TrainConfig, loss: str) -> None:
         """Refuse what leaves the starting model no clips to choose among."""
         super().check(config, loss)
-        if config.frames.features:
+        video_input = config.video_input
+        if video_input is not None:
             raise ConfigError(
-                f"{loss} needs videos as the base sees them. Leave it out, or leave features out."
+                f"{loss} needs videos as the base sees them. Leave it out, or leave {video_input.kind} out."
             )
 
     def load(self, preparation: Preparation) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.datasets.features import BigFile
 from nt2vr.errors import ConfigError, reason_of
+from nt2vr.papers.sea.features import BigFile
 from nt2vr.papers.sea.vocabulary import words_of
 
 MAX_OTHERS = (

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nt2vr.evaluation.queries import JudgedQuery, row_array
-from nt2vr.evaluation.tasks import Question, Row, Task, file_of, named_files
+from nt2vr.evaluation.task_data import Task, named_files
+from nt2vr.evaluation.tasks import Question, Row, file_of
 
 SVO_GROUPS = {"subj_neg": "subject", "verb_neg": "verb", "obj_neg": "object"}
 QUESTION_TYPES = {

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from nt2vr.errors import counted
 from nt2vr.evaluation.archive import MAX_NOTE, MAX_TAG, Remark, Remarks
-from nt2vr.evaluation.comparison import IMPROVED, WORSENED, first_videos, places_by_difference
+from nt2vr.evaluation.comparison import IMPROVED, WORSENED, first_videos, positions_by_difference
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report, Row
 from nt2vr.search.answers import Verdict
@@ -130,7 +130,7 @@ class Listing:
         cls, report: Report, link: ReportLink, remarks: Remarks, home: Home | None = None
     ) -> "Listing":
         """List the queries that a link asks for; raises ConfigError if the report has no such system."""
-        places = places_by_difference(
+        places = positions_by_difference(
             report,
             link.first,
             link.second,
@@ -139,7 +139,7 @@ class Listing:
             text=link.find,
             change=link.order.removeprefix("only ") if link.order.startswith("only ") else "",
             fails_everywhere=bool(link.fails),
-            places=[place for place, said in remarks.items() if link.tag in (NOTED, said.tag)]
+            positions=[place for place, said in remarks.items() if link.tag in (NOTED, said.tag)]
             if link.tag
             else None,
         )

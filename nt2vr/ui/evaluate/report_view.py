@@ -7,9 +7,14 @@ from typing import Any
 import pandas as pd
 
 from nt2vr.evaluation.archive import Entry
-from nt2vr.evaluation.comparison import Group, break_down
+from nt2vr.evaluation.columns import (
+    EMPTY,
+    GROUPS,
+    Column,
+)
+from nt2vr.evaluation.comparison import CueGroup, break_down
 from nt2vr.evaluation.differences import verdict_text
-from nt2vr.evaluation.measures import EMPTY, GROUPS, LEVEL, Column
+from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report
@@ -185,7 +190,7 @@ def _two_heads(first: str, second: str) -> tuple[str, str]:
     return (first, second) if second != first else (first, f"{second} ")
 
 
-def _group_row(name: str, group: Group, column: Column) -> list[Any]:
+def _group_row(name: str, group: CueGroup, column: Column) -> list[Any]:
     figures = []
     for value, interval in zip(group.means, group.intervals, strict=True):
         ends = f" ({column.text(interval.low)} to {column.text(interval.high)})" if interval else ""

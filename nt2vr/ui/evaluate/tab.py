@@ -17,7 +17,7 @@ from nt2vr.evaluation.archive import Remark
 from nt2vr.evaluation.benchmark_kinds import benchmark_kinds, prefix_of, select_data, shipped_data
 from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.comparison import SMALLEST
-from nt2vr.evaluation.measures import LEVEL
+from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.sources import BUILT_IN, CLASSES, GALLERY, LIBRARY, Data
 from nt2vr.library.libraries import Libraries

@@ -57,7 +57,9 @@ def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
     """Warn of a single wanted reference that may show what the text excludes, for systems that cannot subtract it."""
     wanted = [each for each in chosen if each.wanted]
     names = [ranking.system.name for ranking in answer.rankings]
-    whole = [r.system.name for r in answer.rankings if not STRATEGIES[r.system.strategy].needs]
+    whole = [
+        r.system.name for r in answer.rankings if not STRATEGIES[r.system.strategy].needs_picture
+    ]
     if len(wanted) != 1 or not whole:
         return ""
     try:

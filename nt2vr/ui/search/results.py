@@ -29,9 +29,10 @@ from nt2vr.ui.search.twins import Twin, find_twins
 from nt2vr.ui.search.verdict_texts import shows_it, verdict_text
 from nt2vr.world.evidence import evidence
 from nt2vr.world.offers import FEW, Offers
+from nt2vr.world.query_claims import read_query
 from nt2vr.world.reasons import lacking
 from nt2vr.world.scenes import Scene
-from nt2vr.world.verdicts import read_query, unknown_words
+from nt2vr.world.verdicts import unknown_words
 
 MOST_UNKNOWN = 4  # words named
 # cosine of two clips from which they look the same: of 22 films re-encoded the smallest was .984,
@@ -227,7 +228,7 @@ def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
     if not twin.is_exact:
         return f"shares {twin.num_shared} of {DEFAULT_K} clips with {earlier}"
     text = f"shows the same clips as {earlier}"
-    if STRATEGIES[ranking.system.strategy].needs:
+    if STRATEGIES[ranking.system.strategy].needs_picture:
         return f"{text}, as there is no picture"
     if not answer.query.unwanted:
         return f"{text}, as nothing is excluded"

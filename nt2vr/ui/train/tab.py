@@ -373,9 +373,9 @@ class TrainTab:
     def _run_view(
         self, run: Run, rows: Sequence[Mapping[str, float]], visitor: Visitor
     ) -> dict[str, Any]:
-        is_fusion = run.config is not None and run.config.encoder.trains_fusion
+        is_of_towers = run.config is None or run.config.encoder.trains_towers
         is_of_world = run.config is not None and run.config.dataset.is_world
-        may_evaluate = not is_fusion and (is_of_world or self._permissions.may("paths", visitor))
+        may_evaluate = is_of_towers and (is_of_world or self._permissions.may("paths", visitor))
         tell = self._permissions.teller(visitor)
         return run_view(run, tell, rows, self._system_of(run.run_id), may_evaluate)
 

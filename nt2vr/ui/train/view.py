@@ -17,14 +17,18 @@ from nt2vr.evaluation.metric_names import (
     COMPOSED_MIR,
     NEGATED_DELTA_MIR,
     ORIGINAL_MIR,
-    recall,
+    TEXT_KEPT,
+    TEXT_ORDER,
+    TEXT_TARGET,
 )
+from nt2vr.extension import trainings
 from nt2vr.media.store import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
+from trainer.trainings import loss_names
 
 Points = list[tuple[float, float]]
 Rows = Sequence[Mapping[str, float]]
@@ -34,10 +38,15 @@ VALIDATION = (  # metric, title, explanation
     (ORIGINAL_MIR, "Original MIR", "how well captions find their clips"),
     (COMPOSED_MIR, "Composed MIR", "“A and not B” finds clips with A and without B"),
     (NEGATED_DELTA_MIR, "Negated ΔMIR", "how much MIR falls when a caption is negated"),
-    ("text/order", "Text order", "“A and not B” is closer to “A and C” than to “A and B”, in %"),
-    ("text/target", "Text target", "cosine between negated sentences and their targets"),
-    ("text/kept", "Text kept", "cosine between captions embedded by the model and by the base"),
-    (f"fusion/{recall(1)}", "Fusion R@1", "a picture and a text find their clip first, in %"),
+    (TEXT_ORDER, "Text order", "“A and not B” is closer to “A and C” than to “A and B”, in %"),
+    (TEXT_TARGET, "Text target", "cosine between negated sentences and their targets"),
+    (TEXT_KEPT, "Text kept", "cosine between captions embedded by the model and by the base"),
+    *(
+        (measure.name, measure.title, measure.meaning)
+        for training in trainings().values()
+        for measure in training.measures
+        if measure.title
+    ),
 )
 CONTROLS = ("base", "drop", "parts")  # prefixes of the metrics of what a model is compared with
 WORDS = {
@@ -95,7 +104,7 @@ def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
         "Data": NAME if config.dataset.is_world else Path(config.dataset.data).name,
         "Base": base_name(config),
         "Losses": ", ".join(
-            _loss_text(name, config.objective.losses.get(name, {})) for name in config.loss_names
+            _loss_text(name, config.objective.losses.get(name, {})) for name in loss_names(config)
         ),
         "Seed": str(config.run.seed),
     }
@@ -162,7 +171,7 @@ def curves(run: Run, rows: Rows, others: Mapping[str, Rows] = MappingProxyType({
     plots = [(*each, "epoch", run.config.batches.epochs) for each in VALIDATION]
     plots += [
         (name, name, "loss, unweighted", "step", max(1, run.num_steps))
-        for name in run.config.loss_names
+        for name in loss_names(run.config)
     ]
     for metric, title, note, x, end in plots:
         points = {name: series(of, metric, x) for name, of in lines.items()}
