@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -21,20 +21,15 @@ from nt2vr.negation.parse.query import Query, Span
 from nt2vr.negation.parse.tokens import normalised
 from nt2vr.notebook import SPOKEN
 from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
-from nt2vr.search.embed_query import with_words
 from nt2vr.search.searcher import DEFAULT_K
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, System
 from nt2vr.ui.search.state import SearchState, write_parts
 from nt2vr.ui.search.twins import Twin, find_twins
 from nt2vr.ui.search.verdict_texts import shows_it, verdict_text
 from nt2vr.world.evidence import evidence
-from nt2vr.world.offers import FEW, Offers
 from nt2vr.world.query_claims import read_query
 from nt2vr.world.reasons import lacking
-from nt2vr.world.scenes import Scene
-from nt2vr.world.verdicts import unknown_words
 
-MOST_UNKNOWN = 4  # words named
 # cosine of two clips from which they look the same: of 22 films re-encoded the smallest was .984,
 # trimmed by .4 s .988 but for two; of different films the largest was .87. What a fixed camera sees
 # a minute later reaches .996.
@@ -421,7 +416,6 @@ def understood_view(
     state: SearchState,  # for the address
     parsed: Query,  # before the person corrected it
     picture: str = "",  # remark about the reference picture
-    is_world: bool = False,  # whether the clips are those of the built-in world
     lines: Sequence[Mapping[str, str]] = (),  # what came of it, see `headline`
 ) -> dict[str, Any]:
     """Show how a query was understood, and in words what came of it."""
@@ -440,7 +434,6 @@ def understood_view(
         "said": said,
         "cued": any("cue" in each for each in said),
         "told": list(lines),
-        **(unknown_view(query) if is_world else {}),
         "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
         "link": state.link,
     }
@@ -494,33 +487,6 @@ def parts_view(answer: Answer, parsed: Query) -> dict[str, Any]:
     as_parsed = dict(zip(moves, part_texts(parsed), strict=True))
     undo = [as_parsed] if part_texts(query) != part_texts(parsed) else []
     return {"moves": moves, "undo": undo, "flipped": answer.denied is not None}
-
-
-def unknown_view(query: Query) -> dict[str, Any]:
-    """Name the words of a query that the built-in world lacks, each with queries that have a near one in its place."""
-    words = unknown_words(query)[:MOST_UNKNOWN]
-    lacking = [
-        {
-            "word": word,
-            "near": [
-                {"word": other, "query": _with_word(query.text, word, other)} for other in near
-            ],
-        }
-        for word, near in words
-        if near
-    ]
-    return {
-        "lacking": lacking,
-        "unknown": ", ".join(f"“{word}”" for word, near in words if not near),
-    }
-
-
-def _with_word(text: str, word: str, other: str) -> str:
-    article = "an" if other[0] in "aeiou" else "a"
-    found = rf"(\ban? )?\b{re.escape(word)}\b"
-    return re.sub(
-        found, lambda match: f"{article} {other}" if match[1] else other, text, flags=re.I
-    )
 
 
 def headline(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
@@ -595,7 +561,9 @@ def _lost(ranking: Ranking, query: Query, video_of: VideoOf) -> str:
 def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]:
     """Repeat what was excluded: each cue, which flips the negation, and what it denies: "no cats, dogs or birds"."""
     if not query.unwanted:
-        return []
+        # a man and nobody else
+        others = [f"other {kind.removeprefix('other ')}" for kind in query.others]
+        return [{"text": listed(*others, joint="or")}] if others else []
     text, pieces = query.text, list[dict[str, Any]]()
     if len(query.scopes) != len(query.unwanted):  # corrected
         flips = [{"cue": _cue_text(text, cue), **_flip(is_flipped)} for cue in parsed.cues[:1]]
@@ -665,33 +633,6 @@ def downloads(answer: Answer) -> dict[str, str]:
     as_json = json.dumps(answer.as_dict(), indent=1, ensure_ascii=False)
     files = (("json", "application/json", as_json), ("csv", "text/csv", table.getvalue()))
     return {name: f"data:{kind};charset=utf-8,{quote(text)}" for name, kind, text in files}
-
-
-def offers_view(answer: Answer, videos: tuple[Video, ...]) -> dict[str, Any]:
-    """Say so where hardly any of the videos, scenes of the built-in world, fits a query, and offer others."""
-    if answer.denied or any(ranking.counts["right"] > FEW for ranking in answer.rankings):
-        return {}
-    query, offers = with_words(answer.query, answer.read_as), _offers_of(videos)
-    if offers is None or ((found := offers.fitting(query)) or 0) > FEW:
-        return {}
-    if not (near := offers.near(query)) and (
-        found is None or any(word.near for word in unknown_words(answer.query))
-    ):
-        return {}
-    few = (
-        "No clip clearly fits."
-        if found is None
-        else "Only one clip fits."
-        if found
-        else "No clip fits."
-    )
-    return {"offers": near, "few": f"{few} Try" if near else few}
-
-
-@lru_cache(maxsize=4)
-def _offers_of(videos: tuple[Video, ...]) -> Offers | None:
-    scenes = [Scene.from_dict(video.scene).dressed for video in videos if video.scene]
-    return Offers(scenes) if scenes else None
 
 
 def marked_again(query: Query, parsed: Query) -> Query:

@@ -41,7 +41,6 @@ from nt2vr.ui.search.results import (
     folded,
     headline,
     legends_view,
-    offers_view,
     part_texts,
     parts_view,
     sliders_view,
@@ -60,6 +59,7 @@ from nt2vr.ui.search.state import (
     read_chosen,
     with_clip,
 )
+from nt2vr.ui.search.suggest import way_out_view
 from nt2vr.ui.search.watch import Watch, key_of
 from nt2vr.ui.theme import TEMPLATES, fold, menu, script, template
 from nt2vr.ui.web.errors import problem, warn
@@ -404,9 +404,7 @@ class SearchTab:
         columns = self._watch.columns(
             view, answer, key, searcher, panel, view_of, bool(state.replay)
         )
-        understood = understood_view(
-            answer, state, parsed, said, bool(videos), headline(columns["columns"])
-        )
+        understood = understood_view(answer, state, parsed, said, headline(columns["columns"]))
         columns["cue"] = next((each["cue"] for each in understood["said"] if "cue" in each), "")
         r, job = self.results, self.indexing.under_way(state.gallery)
         drawings = self.indexing.drawings(
@@ -418,7 +416,7 @@ class SearchTab:
             r.parts: parts_view(answer, parsed),
             r.menu: downloads(answer),
             r.understood: understood
-            | offers_view(answer, videos)
+            | way_out_view(answer, videos, lambda text: searcher.understand(text, False))
             | trainings
             | legends_view(columns),
             r.columns: columns,

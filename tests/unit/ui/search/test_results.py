@@ -26,14 +26,12 @@ from nt2vr.ui.search.results import (
     downloads,
     folded,
     headline,
-    offers_view,
     parts_view,
     sliders_view,
     understood_view,
     with_corrections,
 )
 from nt2vr.ui.search.state import SearchState
-from nt2vr.world.scenes import Figure, Scene
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
 
@@ -352,30 +350,3 @@ def test_each_column_counts_the_clips_that_stay_when_the_negation_is_flipped() -
     before = ranking("CLIP drop", "dxcy"), ranking("CLIP", "bacd"), ranking("other", "abcd")
     assert stayed(*before) == ["4 of 4 clips stayed", "2 of 4 clips stayed", ""]
     assert [column["stayed"] for column in columns(ranking("CLIP", "abcd"))] == [""]
-
-
-def test_where_hardly_any_clip_fits_that_is_said_and_others_are_offered() -> None:
-    scenes = [
-        Scene("park", False, (Figure(thing),))
-        for thing in ("princess", "princess", "zebra", "lion")
-    ]
-    videos = tuple(
-        Video(f"{number}", Path("v"), scene=scene.to_dict()) for number, scene in enumerate(scenes)
-    )
-
-    def offered(wanted: tuple[str, ...], unwanted: tuple[str, ...] = ()) -> dict[str, Any]:
-        return offers_view(
-            Answer(Query("", wanted, unwanted), (ranking("CLIP", "a", ("miss",)),)), videos
-        )
-
-    assert offered(("a queen",), ("a crown",)) == {"offers": [], "few": "No clip fits."}
-    assert offered(("a queen in the desert",)) == {
-        "offers": ["a princess"],
-        "few": "No clip fits. Try",
-    }
-    assert offered(("a queen dabbing",)) == {
-        "offers": ["a princess"],
-        "few": "No clip clearly fits. Try",
-    }
-    assert offered(("a zebra",)) == {"offers": [], "few": "Only one clip fits."}
-    assert offered(("a queen",)) == offered(("an ocelot",)) == {}
