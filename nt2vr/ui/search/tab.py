@@ -309,13 +309,13 @@ class SearchTab:
         r.detail.backwards(panel.on_backwards, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
 
-        def on_systems(chosen: list[str]) -> gr.Dropdown:
-            return gr.Dropdown(
-                system_choices(self.galleries.built_in.system_names(chosen, folds=True))
-            )
+        def on_systems(chosen: list[str], request: gr.Request) -> tuple[gr.Dropdown, Any]:
+            names = self.galleries.built_in.system_names(chosen, folds=True)
+            return gr.Dropdown(system_choices(names)), self._watch.run_notes(request)
 
         # new models and libraries appear without a restart
-        c.systems.focus(on_systems, c.systems, c.systems, queue=False, **QUIET)
+        listed = [c.systems, self._watch.notes]
+        c.systems.focus(on_systems, c.systems, listed, queue=False, **QUIET)
         c.gallery.focus(
             lambda: gr.Dropdown(gallery_choices(self.galleries)),
             None,
