@@ -25,6 +25,7 @@ from nt2vr.ui.search.results import MARKS, boxes_text, clock, short_name, times_
 from nt2vr.ui.search.verdict_texts import verdict_text
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
+from nt2vr.world.words import words_in
 
 ALIKE = 2e-4  # difference of two scores that is due to rounding
 SLACK_S = (
@@ -338,6 +339,22 @@ def lines_of(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
+def own_pair(query: Query) -> list[str]:
+    """Return a query with and without its negation, as two captions; empty if it has none.
+
+    A mere quality, as in "a car that is not red", makes no caption with "and".
+    """
+    kinds = [{word.meaning.kind for word in words_in(part)} for part in query.unwanted]
+    if not kinds or {"adjective"} in kinds:
+        return []
+    wanted, unwanted = " ".join(query.wanted), query.unwanted
+    has_deed = any(word.meaning.kind == "verb" for word in words_in(wanted))
+    is_doing = unwanted[0].split()[0].endswith("ing")
+    if len(unwanted) == 1 and is_doing and wanted and not has_deed:
+        return [f"{wanted} {unwanted[0]}", query.text]
+    return [query.affirmed.text, query.text]
+
+
 def with_change(searcher: Searcher, video: Video, lines: Sequence[str], change: str) -> list[str]:
     """Add a line: the first one, or the clip's shortest caption, changed by rules; without lines, that caption first.
 
@@ -420,9 +437,10 @@ class ClipPanel:
             return {}
         video_id, change = event_value(event, "id", str), event_value(event, "change", str)
         searcher = self.galleries.searcher(answer.gallery)
-        lines = with_change(
-            searcher, searcher.video(video_id), lines_of(event_value(event, "lines", str)), change
-        )
+        typed = lines_of(event_value(event, "lines", str))
+        lines = [] if typed else own_pair(answer.denied or answer.query)
+        if not lines:
+            lines = with_change(searcher, searcher.video(video_id), typed, change)
         systems = [ranking.system.name for ranking in answer.rankings]
         found = (
             searcher.match(Reference((), video_id), lines, systems)
