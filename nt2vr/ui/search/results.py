@@ -62,6 +62,11 @@ class Marked:
     legend: str = ""
 
 
+def decimal(value: float) -> str:
+    """Write a score in three digits, with a minus sign rather than a hyphen."""
+    return f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
+
+
 def short_name(name: str) -> str:
     """Shorten the date in names of runs and their systems: "bnl-20261122-212355" to "bnl 22/11 21:23"."""
     return RUN_DATE.sub(r" \3/\2 \4:\5", name, count=1)
@@ -148,7 +153,7 @@ def columns_view(
             "where": times_text(hit.moments[0].start, hit.moments[-1].end) if hit.moments else "",
             "caption": next(iter(video.captions), hit.video_id),
             "rank": hit.rank,
-            "score": f"{hit.score:.3f}",
+            "score": decimal(hit.score),
             "verdict": verdict,
             "mark": text.mark,
             "mark_meaning": text.meaning,
@@ -317,9 +322,10 @@ def notes(ranking: Ranking, answer: Answer, judged: bool) -> Iterator[str]:
     if ranking.low and not judged:  # verdicts know better
         yield NO_GOOD_MATCH
     if as_typed := answer.as_typed(ranking):
-        yield f"{ranking.system.model} knows, and was asked as typed: {', '.join(as_typed)}."
+        words = listed(*(f"“{word}”" for word in as_typed))
+        yield f"{ranking.system.model} knows {words}, so nothing was replaced."
     if ranking.reads:
-        yield f"reads: {ranking.reads}. The other words: only its GRU."
+        yield f"Its bag of words sees only: {ranking.reads}."
     if ranking.unseen:
         yield f"{ranking.system.model} has never seen: {', '.join(ranking.unseen)}."
 

@@ -172,7 +172,8 @@ def test_only_those_who_may_name_paths_see_where_a_clip_lies_and_all_see_when() 
     urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
     window, whole = film(4)[2], Video("v", Path("/home/me/films/v.mp4"), end=9.0, content="k")
     view = detail_view(whole, [], "", urls, names_paths=True)
-    assert (view["file"], view["time"]) == ("/home/me/films/v.mp4", "0:00–0:09")
+    assert (view["file"], view["time"]) == ("v.mp4", "0:00–0:09")
+    assert view["path"] == "/home/me/films/v.mp4"
     view = detail_view(whole, [], "", urls)
     assert view["file"] == "v.mp4" and "/home" not in str(view)
     assert (
@@ -187,7 +188,7 @@ def test_only_those_who_may_name_paths_see_where_a_clip_lies_and_all_see_when() 
         {"src": "clips/b.webm", "poster": ""},
         names_paths=True,
     )
-    assert built_in["file"] == ""
+    assert built_in["file"] == built_in["path"] == ""
 
 
 def test_what_is_not_indexed_is_offered_to_be_indexed_unless_that_is_refused_or_under_way() -> None:

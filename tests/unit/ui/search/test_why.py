@@ -89,6 +89,6 @@ def test_parts_say_whether_they_are_added() -> None:
     ]
     assert [(part["value"], part["how"], part["kind"]) for part in split["parts"]] == [
         ("+0.500", "", "up"),
-        ("-0.150", "-0.50 × 0.300", "down"),
+        ("\N{MINUS SIGN}0.150", "-0.50 × 0.300", "down"),
     ]
     assert (plain["parts_note"], split["parts_note"]) == (ALONE, ADDED)
