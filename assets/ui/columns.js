@@ -214,6 +214,19 @@ element.addEventListener("keydown", (event) => {
   near.filter(({ along }) => along > 1).sort((a, b) => a.cost - b.cost)[0]?.clip.focus();
 });
 
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-skip]")) return;
+  event.preventDefault();
+  [...element.querySelectorAll(".nt-clip")].find((clip) => clip.checkVisibility())?.focus();
+});
+// Gradio leaves the list of a menu open when Tab leaves the menu.
+document.addEventListener("focusout", ({ target, relatedTarget }) => {
+  const menu = target.closest?.("#gallery, #systems, #k");
+  if (!menu || menu.contains(relatedTarget)) return;
+  setTimeout(() => {
+    if (menu.querySelector("[role=option]")) target.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+  });
+});
 watch("value", () => document.dispatchEvent(new Event("nt-answered")));
 // Gradio names the buttons that remove a system by their numbers, and draws them anew whenever the systems change.
 const nameRemovals = () => document.querySelectorAll("#systems .token-remove").forEach((button) => {
