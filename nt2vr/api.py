@@ -30,9 +30,9 @@ from nt2vr.evaluation.tables import (
     write_tables,
 )
 from nt2vr.files import expanded
+from nt2vr.media.clip_frames import still
 from nt2vr.media.decode import Decoder, ahead
 from nt2vr.media.gallery import Video
-from nt2vr.media.video_files import still
 from nt2vr.models.capabilities import Capabilities as Capabilities
 from nt2vr.models.card import CARD
 from nt2vr.models.card import Card as Card

@@ -39,7 +39,7 @@ from nt2vr.settings import (
 
 if TYPE_CHECKING:
     from nt2vr.api import GallerySearcher
-    from nt2vr.library.inventory import Changes
+    from nt2vr.library.changes import Changes
     from nt2vr.library.update import Updated
     from nt2vr.models.catalog import Catalog
     from nt2vr.models.encoder import Encoder
@@ -546,7 +546,7 @@ def list_libraries(*, as_json: Json = False, machine: Machine = THIS) -> None:
         _say(LIBRARY.format(info.name, num_files, num_clips, num_skipped, source))
     gone = [info.name for info in infos if not info.available and info.source.kind != "uploads"]
     if gone:
-        from nt2vr.library.sources import move_command
+        from nt2vr.library.listing import move_command
 
         _say(f"If a folder was moved: {move_command(gone[0] if len(gone) == 1 else 'NAME')}")
 

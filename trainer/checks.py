@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from nt2vr.datasets.base import Dataset
-from nt2vr.datasets.load import load_dataset, sample
+from nt2vr.datasets.load import load_dataset
+from nt2vr.datasets.splits import sample
 from nt2vr.errors import ConfigError, counted
 from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR, NEGATED_DELTA_MIR
 from nt2vr.evaluation.queries import JudgedQuery

@@ -61,7 +61,8 @@ const fit = () => {
   const width = Math.min(...lists.map((list) => list.clientWidth)) + GAP;
   const top = Math.max(...lists.map((list) => list.getBoundingClientRect().top)) + window.scrollY;
   const notes = Math.max(...lists.map((list) => list.nextElementSibling?.offsetHeight ?? 0));
-  const bar = element.querySelector(".nt-strip").offsetHeight;
+  const touches = onStage && matchMedia("(hover: none)").matches; // then the buttons of the stage are always there
+  const bar = (touches ? document.querySelector(".nt-stagebar") : element.querySelector(".nt-strip")).offsetHeight;
   const height = window.innerHeight - top - notes - bar - (onStage ? 3 * GAP : 2 * GAP);
   const grid = bestGrid(fullGrids(count, width, height), onStage);
   const { style, classList } = element.querySelector(".nt-columns");

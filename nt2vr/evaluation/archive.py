@@ -31,7 +31,7 @@ from nt2vr.files import (
     without_schema,
     write_json,
 )
-from nt2vr.media.store import LIMITS, bytes_in, evict
+from nt2vr.media.limits import LIMITS, bytes_in, evict
 
 QUERIES_CSV = "queries.csv"
 REVIEW = "review.json"

@@ -16,7 +16,8 @@ from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.evaluation.text_systems import PLAIN, system_spec
 from nt2vr.files import atomic_write
-from nt2vr.media.store import LIMITS, evict, mark_used, read_cached
+from nt2vr.media.limits import LIMITS, evict, mark_used
+from nt2vr.media.store import read_cached
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.progress import Progress, silent

@@ -12,7 +12,7 @@ from functools import cache, partial
 import numpy as np
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.media.picture import fit
+from nt2vr.media.resize import fit
 from nt2vr.models.composer import PictureQuery
 from nt2vr.models.device import on_gpu
 from nt2vr.models.encoder import Encoder

@@ -42,7 +42,7 @@ ALLOWED = {
     # models that ship
     "assets/ui/help.html": ("<dt>CLIP-bnl, CLIP-con, CLIP-neg</dt>", "<dt>CLIP-vfc</dt>"),
     "benchmarks/exclusion.py": ('MODELS = ("CLIP", "CLIP-bnl", "CLIP-con", "CLIP-neg")',),
-    "nt2vr/ui/evaluate/tab.py": ('DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con"',),
+    "nt2vr/ui/evaluate/form_panel.py": ('DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con"',),
     "nt2vr/ui/search/results.py": ('"CLIP-con": "CoN-CLIP\'s loss"', '"CLIP-vfc": "taught verbs"'),
     # whose trainer wrote a checkpoint that is imported
     "nt2vr/models/foreign_file.py": (
@@ -57,7 +57,7 @@ ALLOWED = {
     "trainer/losses/paper.py": ("W2VV++ has the same.",),
     # features in another sense: what transformers returns, those of a face, and the verb
     "nt2vr/models/clip_encoder.py": ("features of texts and videos",),
-    "nt2vr/world/drawn/dolls.py": (
+    "nt2vr/world/drawn/busts.py": (
         "with the features of a smiley",
         "features = recoloured(",
         "{features}</g>",

@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from nt2vr.datasets.base import Dataset
-from nt2vr.datasets.load import held_out_of, load_dataset, sample, sample_ids
+from nt2vr.datasets.load import load_dataset
+from nt2vr.datasets.splits import held_out_of, sample, sample_ids
 from nt2vr.datasets.video_inputs import read_vectors
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.files import expanded
+from nt2vr.media.clip_frames import decode_videos
+from nt2vr.media.frames import StoredClips
 from nt2vr.media.gallery import Video
-from nt2vr.media.store import Cache, StoredClips
-from nt2vr.media.video_files import decode_videos
+from nt2vr.media.store import Cache
 from nt2vr.models.capabilities import VideoInputName
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing

@@ -20,7 +20,7 @@ from pathlib import Path
 import trainer
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, RunError
 from nt2vr.files import check_free, slug
-from nt2vr.media.store import LIMITS, Limit, evict, used_s
+from nt2vr.media.limits import LIMITS, Limit, evict, used_s
 from nt2vr.models.card import WEIGHTS, read_card
 from nt2vr.models.difference import whole_folder
 from nt2vr.registry import pick

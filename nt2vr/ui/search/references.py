@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from nt2vr.errors import BusyError, MediaError, Nt2vrError, listed
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
-from nt2vr.media.picture import shrunk, write_jpeg
+from nt2vr.media.picture import write_jpeg
+from nt2vr.media.resize import shrunk
 from nt2vr.search.answers import Answer
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.searcher import CONCURRENT, Searcher

@@ -10,7 +10,7 @@ import gradio as gr
 from gradio.utils import get_upload_folder
 
 from nt2vr.errors import ConfigError, reason_of
-from nt2vr.media.store import DAY_S, LIMITS, evict
+from nt2vr.media.limits import DAY_S, LIMITS, evict
 from nt2vr.settings import prepare_environment
 from nt2vr.ui.web.gradio_fixes import keep_temporary_files
 

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import reason_of
 from nt2vr.files import atomic_write
-from nt2vr.media.picture import fit
-from nt2vr.media.store import LIMITS, Limit, evict, mark_used, read_cached
+from nt2vr.media.limits import LIMITS, Limit, evict, mark_used
+from nt2vr.media.resize import fit
+from nt2vr.media.store import read_cached
 from nt2vr.models.card import Card, StoredNames
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing

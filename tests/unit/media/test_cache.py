@@ -9,7 +9,7 @@ import pytest
 from nt2vr.errors import MediaError
 from nt2vr.media import store as cache_module
 from nt2vr.media.store import Cache
-from tests.disks import mounted
+from tests.support.disks import mounted
 
 
 def test_the_hash_is_of_the_content_and_follows_changes(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_the_hash_is_of_the_content_and_follows_changes(tmp_path: Path) -> None:
         assert cache.content_hash(first) != cache.content_hash(second)
 
 
-def test_a_missing_file_is_one_sentence_and_a_pipe_does_not_block(tmp_path: Path) -> None:
+def test_missing_files_and_pipes_are_refused_by_name(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.mp4")
     with Cache(tmp_path / "cache") as cache:
         for name in ("gone.mp4", "pipe.mp4"):
@@ -86,13 +86,13 @@ def test_a_full_or_read_only_disk_costs_only_time(
     (tmp_path / "disk").mkdir()
     with mounted(tmp_path / "disk", options), Cache(tmp_path / "disk") as cache:
         for number in range(400):
-            cache._ask("set", str(number), "a" * 1000)
-            assert cache._ask("get", str(number)) in (None, "a" * 1000)
+            cache._call("set", str(number), "a" * 1000)
+            assert cache._call("get", str(number)) in (None, "a" * 1000)
         assert cache.content_hash(clip)
     assert len(warnings.records) == 1
 
 
 def test_a_pickle_in_the_database_is_not_loaded(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
-        cache._ask("set", "a", {"a": "pickle"})  # type: ignore[arg-type]
-        assert cache._ask("get", "a") is None
+        cache._call("set", "a", {"a": "pickle"})  # type: ignore[arg-type]
+        assert cache._call("get", "a") is None

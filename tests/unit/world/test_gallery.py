@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from nt2vr.media.gallery import Gallery, load_gallery
-from nt2vr.media.picture import read_picture, shrunk
+from nt2vr.media.picture import read_picture
+from nt2vr.media.resize import shrunk
 from nt2vr.media.video import sample_frames
 from nt2vr.models.framing import frame_positions
 from nt2vr.negation.parse.query import Query

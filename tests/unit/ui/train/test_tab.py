@@ -72,7 +72,7 @@ def test_who_may_train_but_name_no_files_names_none_in_any_field(
     tab = TrainTab(manager, Settings.read(tmp_path), permissions)
     preset = presets()["W2VV++"]
     as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
-    values = [(preset | as_text | named)[field.key] for field in tab._fields]
+    values = [(preset | as_text | named)[field.key] for field in tab._form.fields]
     with pytest.raises(AccessError, match="Only the owner may name files"):
         tab.on_start(None, *values, losses_view(preset["losses"]))  # type: ignore[arg-type]  # None is a stranger
     assert manager.runs() == []
@@ -110,6 +110,21 @@ def test_a_run_leads_to_an_evaluation_of_its_best_model(
     ]
 
 
+def test_a_finished_run_is_compared_in_search_with_the_model_that_it_started_from(
+    tmp_path: Path,
+) -> None:
+    manager = RunManager(tmp_path / "runs", "cpu")
+    tab = built_tab(manager, tmp_path)
+    finished(tmp_path / "runs", "mine", SMALL.replace(base="assets/models/clip"))
+    view = tab._show("mine", MINE)[tab._run.run]
+    assert view["finished"] == "Finished after 2 epochs."
+    assert view["compare"] == "?systems=CLIP%7Cmine+%C2%B7+best"
+
+    finished(tmp_path / "runs", "from-it", SMALL.replace(base=str(tmp_path / "gone")))
+    view = tab._show("from-it", MINE)[tab._run.run]
+    assert view["compare"] == "?systems=from-it+%C2%B7+best"
+
+
 def test_a_visitor_is_led_to_no_data_of_the_owner(tmp_path: Path) -> None:
     finished(tmp_path / "runs", "mine", SMALL.replace(data=str(tmp_path)))
     permissions = Permissions("a-token-of-the-owner", {"paths": "owner"})
@@ -145,7 +160,7 @@ def form_of(tab: TrainTab, name: str) -> list[object]:
     preset = presets()[name]
     as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
     return [
-        *((preset | as_text)[field.key] for field in tab._fields),
+        *((preset | as_text)[field.key] for field in tab._form.fields),
         losses_view(preset["losses"]),
     ]
 
@@ -168,8 +183,8 @@ def test_a_run_in_the_way_is_stopped_or_waited_for(
 
     updates = tab.on_start_afterwards(MINE, *form)
     assert not updates[choice.row].visible
-    assert updates[tab._runs]["waiting"]["text"].startswith("“CLIP 2” starts after clip ")
-    assert tab.on_withdraw(None, MINE)[tab._runs]["waiting"] == {}
+    assert updates[tab._list.runs]["waiting"]["text"].startswith("“CLIP 2” starts after clip ")
+    assert tab.on_withdraw(None, MINE)[tab._list.runs]["waiting"] == {}
 
     tab.on_start_instead(MINE, *form)
     waiting = manager.waiting
