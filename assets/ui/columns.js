@@ -69,6 +69,8 @@ const fit = () => {
   style.setProperty("--nt-across", grid.across);
   style.setProperty("--nt-size", `${Math.floor(grid.size)}px`);
   classList.toggle("nt-filled", grid.count > count);
+  classList.toggle("nt-small", grid.size < 190);
+  classList.toggle("nt-tiny", grid.size < 110);
 };
 // Whatever changes the room for the clips changes the size of something: of a list, or of what is above it.
 const room = new ResizeObserver(() => {
@@ -142,6 +144,7 @@ element.addEventListener("click", ({ target }) => {
   place(false);
 });
 const place = (isNew) => {
+  drawPills();
   fold();
   seat();
   fit();

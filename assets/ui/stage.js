@@ -296,7 +296,8 @@ const GUESS_KEYS = {
   ...Object.fromEntries(["0", "3", "4", "m"].map((key) => [key, () => {}])),
 };
 const onKey = (event) => {
-  const isTyping = document.activeElement?.matches("input:not([type=checkbox], [type=radio]), textarea, select");
+  const isCounting = document.activeElement?.matches(".nt-hands") && ["ArrowRight", "PageDown"].includes(event.key); // a number has no use for these
+  const isTyping = !isCounting && document.activeElement?.matches("input:not([type=checkbox], [type=radio]), textarea, select");
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
   const dialog = document.querySelector("dialog[open]");
   const turns = isOn() && dialog?.matches(".nt-shade") && [acts.next, acts.back].includes(KEYS[event.key]);

@@ -43,7 +43,7 @@ class _FigurePosition(NamedTuple):
 
 
 class _Masks(NamedTuple):
-    """The scenes that fit a query, and those that have what is wanted and what is not."""
+    """The scenes that fit a query, and those that show what it excludes."""
 
     right: SceneMask
     wrong: SceneMask
@@ -107,7 +107,7 @@ class Suggestions:
         has_unwanted = np.zeros(len(self._scenes), bool)
         for part in claims.unwanted:
             has_unwanted |= self._table.holding_any(part.readings)
-        return _Masks(right=has_wanted & ~has_unwanted, wrong=has_wanted & has_unwanted)
+        return _Masks(right=has_wanted & ~has_unwanted, wrong=has_unwanted)
 
     def _is_worthwhile(self, query: Query, is_negated: bool) -> bool:
         masks = self._masks(query)
