@@ -61,8 +61,8 @@ ABOUT = (
     f"After [“Learn to Understand Negation in Video Retrieval”]({PAPER}) (ACM MM 2022). Programs search over "
     "[the API](api/docs). The built-in world is drawn from [OpenMoji](https://openmoji.org) (CC BY-SA 4.0); results "
     "on it do not carry over to real footage. "
-    "✓ right: shows the wanted part and nothing unwanted. *violates*: shows the unwanted part. "
-    "*misses*: lacks the wanted part."
+    "✓ right: shows the wanted part and nothing unwanted. A red border: shows the unwanted part. "
+    "A dark mark: lacks the wanted part."
 )
 
 logger = logging.getLogger(__name__)

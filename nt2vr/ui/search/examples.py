@@ -50,6 +50,7 @@ def status_line(galleries: Galleries, key: str = "", visitor: Visitor = None) ->
         name = searcher.gallery.name
         about = counted(len(searcher.gallery.videos), "clip") if built_in.is_ready else about
     return (
+        '<a class="nt-skip" href="#columns" data-skip>To the clips</a>'
         f'<div class="nt-head"><h1 class="nt-brand"><s>n</s>T2VR</h1>'
         '<span class="nt-asks">Say what you do not want. Does the model listen?</span>'
         f'<span class="nt-status" role="status">{html.escape(f"{name} · {about}")}</span></div>'

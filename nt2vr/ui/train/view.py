@@ -21,6 +21,7 @@ from nt2vr.extension import trainings
 from nt2vr.media.limits import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
+from nt2vr.ui.search.results import short_name
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
@@ -202,7 +203,9 @@ def _summary(run: Run) -> dict[str, Any]:
     if status.state in ("finished", "preparing"):
         share = "100" if status.state == "finished" else percent_text(status.done, status.total)
     word = WORDS.get(status.state, status.state)
-    return {"id": run.run_id, "name": run.name, "state": status.state, "word": word, "share": share}
+    # The name by which Search and Evaluate list its model, too.
+    name = short_name(run.run_id)
+    return {"id": run.run_id, "name": name, "state": status.state, "word": word, "share": share}
 
 
 def lower_rate_label(run: Run) -> str:

@@ -168,7 +168,8 @@ def test_only_who_may_name_paths_sees_a_clips_folder() -> None:
     urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
     video = Video("v", Path("/home/me/films/v.mp4"), end=9.0, content="k")
     view = detail_view(video, [], "", urls, names_paths=True)
-    assert (view["file"], view["time"]) == ("/home/me/films/v.mp4", "0:00–0:09")
+    assert (view["file"], view["time"]) == ("v.mp4", "0:00–0:09")
+    assert view["path"] == "/home/me/films/v.mp4"
     view = detail_view(video, [], "", urls)
     assert view["file"] == "v.mp4" and "/home" not in str(view)
 
@@ -177,9 +178,9 @@ def test_only_who_may_name_paths_sees_a_clips_folder() -> None:
     assert view["time"] == "0:20–0:30 of 0:40"
     assert detail_view(Video("p", Path("p.jpg")), [], "", urls)["time"] == ""
 
-    built_in = Video("b", Path("/app/b.webm"))
     urls = {"src": "clips/b.webm", "poster": ""}
-    assert detail_view(built_in, [], "", urls, names_paths=True)["file"] == ""
+    built_in = detail_view(Video("b", Path("/app/b.webm")), [], "", urls, names_paths=True)
+    assert built_in["file"] == built_in["path"] == ""
 
 
 def test_indexing_is_offered_unless_refused_or_under_way() -> None:
