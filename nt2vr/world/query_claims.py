@@ -13,7 +13,7 @@ from nt2vr.world.reader import NOTHING, may_do, read_asked
 from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.things import ACTING, Names, deeds, those
 from nt2vr.world.wording import meanings, persons
-from nt2vr.world.words import Word, words_in
+from nt2vr.world.words import PhraseWord, words_in
 
 MAX_QUERIES = 64
 # Cues that deny a deed of the subject, unlike "no dancing" and "nobody dances".
@@ -300,7 +300,7 @@ def _is_group_of_people(subject: SubjectClaim) -> bool:
     return subject.names >= meanings()["adult"]
 
 
-def _wanted_words(query: Query) -> Iterator[Word]:
+def _wanted_words(query: Query) -> Iterator[PhraseWord]:
     for part in query.wanted:
         yield from words_in(part)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN, Template
-from nt2vr.negation.generate.content import Thing as NamedThing
+from nt2vr.negation.generate.content import NamedThing
 from nt2vr.negation.generate.denials import Denial
 from nt2vr.negation.generate.wordings import draw_idiom, word
 from nt2vr.negation.parse.inflect import inflect_phrase
@@ -26,9 +26,9 @@ from nt2vr.world.captions import SceneCaption, describe, joined
 from nt2vr.world.casting import sample_scene
 from nt2vr.world.claims import (
     Act,
+    ActOrder,
     ActPosition,
     Claim,
-    Order,
     SceneTable,
     SubjectClaim,
     names_in,
@@ -240,7 +240,7 @@ def _without_act(claim: Claim, left_out: ActPosition) -> Claim:
         if left_out not in (order.first, order.second):
             first = _moved_up(order.first, left_out)
             second = _moved_up(order.second, left_out)
-            orders.append(Order(first, second, order.kind))
+            orders.append(ActOrder(first, second, order.kind))
     return replace(claim, subjects=tuple(subjects), orders=tuple(orders))
 
 

@@ -140,16 +140,16 @@ def _breadth(individuals: Sequence[Individual]) -> float:
     return sum(extent(individual.figure).width for individual in individuals)
 
 
-class _Line(NamedTuple):
+class _FigureLine(NamedTuple):
     """Figures from left to right, and where those face who do something together."""
 
     numbers: list[int]
     facing: dict[int, int]
 
 
-def _in_line(numbers: Sequence[int], scene: Scene) -> _Line:
+def _in_line(numbers: Sequence[int], scene: Scene) -> _FigureLine:
     """Put figures who do something together side by side."""
-    line = _Line(list(numbers), {})
+    line = _FigureLine(list(numbers), {})
     for number in numbers:
         for deed in scene.figures[number].deeds:
             if isinstance(deed.object, int) and deed.object in line.numbers:
@@ -158,7 +158,7 @@ def _in_line(numbers: Sequence[int], scene: Scene) -> _Line:
     return line
 
 
-def _move_next_to_target(line: _Line, number: int, target: int, motion: str) -> None:
+def _move_next_to_target(line: _FigureLine, number: int, target: int, motion: str) -> None:
     line.numbers.remove(number)
     position = line.numbers.index(target)
     follows = motion in ("chase", "follow")
