@@ -422,6 +422,26 @@ def lexicon() -> dict[Words, Meaning]:
     return entries
 
 
+class ThingAndPlace(NamedTuple):
+    """Names of the things, and of the places, that one word stands for."""
+
+    things: Names
+    places: Names
+
+
+@cache
+def things_and_places() -> dict[tuple[str, ...], ThingAndPlace]:
+    """Map words for both a thing and a place to what they name: "the moon", "on the moon"."""
+    nouns = {tokens_of(word): meaning.names for word, meaning in _nouns()}
+    both = {}
+    for phrase, _ in _places():
+        _, _, word = phrase.partition(" ")
+        names = nouns.get(tokens_of(word))
+        if names:
+            both[tokens_of(word)] = ThingAndPlace(names, lexicon()[tokens_of(phrase)].names)
+    return both
+
+
 @cache
 def synonyms() -> dict[str, str]:
     """Map emoji and words of `typed_words.tsv` to words for models: "someone" to "person"."""
