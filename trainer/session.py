@@ -209,11 +209,7 @@ def _lead(
         logger.error("%s", error_text)
     except Exception as error:
         logger.exception("The training failed.")
-        error_text = (
-            str(error) if isinstance(error, Nt2vrError) else f"{type(error).__name__}: {error}"
-        )
-        if is_disk_full(error):
-            error_text = FULL_DISK.format(run.path.resolve())
+        error_text = _error_text(run, error)
         logger.error("%s", error_text)
 
     last = replace(run.status() or status, state=state, eta_s=None, error=error_text)
@@ -227,6 +223,15 @@ def _lead(
     elif state != "failed":
         logger.info("The run has %s.", state)
     return state
+
+
+def _error_text(run: RunFolder, error: Exception) -> str:
+    """Return what the status of a failed run says: the message, with its class if unexpected."""
+    if is_disk_full(error):
+        return FULL_DISK.format(run.path.resolve())
+    if isinstance(error, Nt2vrError):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
 
 
 def _use_of(run: RunFolder, config: TrainConfig, model: str) -> str:
@@ -306,7 +311,7 @@ class _AboveBar(logging.Handler):
 
 
 def outcome_of(run: RunFolder) -> dict[str, Any]:
-    """Describe an ended run: its state, and the checkpoint of its last epoch with the measures on its card."""
+    """Describe an ended run: its state, its last epoch's checkpoint, and the measures on its card."""
     status = run.status()
     assert status, "a run that was led has one"
     last_epoch = 0

@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -303,19 +304,17 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     points, if all start from the same base, are the base itself and `drop`, the control that leaves
     out what a sentence denies; below the table, a note if the points do not differ.
     """
-    points: dict[Label, list[Row | None]] = {}
-    for run in runs:
-        points.setdefault(run.label, []).append(run.best_epoch)
-    finished = {label: [row for row in rows if row] for label, rows in points.items()}
+    num_runs = Counter(run.label for run in runs)
+    finished = _best_epochs(runs)
     columns = _measured_columns(finished)
 
     lines = [
         [*keys, "runs", "best epoch", *columns],
         [":--"] * len(keys) + ["--:"] * (2 + len(columns)),
     ]
-    for label, rows in points.items():
-        cells = [_mean(finished[label], name) for name in columns]
-        lines.append([*label, *_progress_cells(finished[label], len(rows)), *cells])
+    for label, rows in finished.items():
+        cells = [_mean(rows, name) for name in columns]
+        lines.append([*label, *_progress_cells(rows, num_runs[label]), *cells])
     for name, controls in _controls(runs).items():
         lines.append([name, *[UNKNOWN] * (len(keys) + 1), *_control_cells(controls, columns)])
 
@@ -324,6 +323,17 @@ def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
     if not note:
         return table
     return f"{table}\n{note}\n"
+
+
+def _best_epochs(runs: Sequence[SweepRun]) -> dict[Label, list[Row]]:
+    """Return the best epochs of each point's finished runs."""
+    rows_by_label: dict[Label, list[Row]] = {}
+    for run in runs:
+        rows = rows_by_label.setdefault(run.label, [])
+        best_epoch = run.best_epoch
+        if best_epoch:
+            rows.append(best_epoch)
+    return rows_by_label
 
 
 def _measured_columns(points: Mapping[Label, Sequence[Row]]) -> list[str]:
