@@ -90,18 +90,7 @@ def go_on(
 ) -> State:
     """Take the steps that a run still lacks; return "finished" or "stopped"."""
     if saved.learner:
-        try:
-            learner.load_state_dict(saved.learner)
-        except (KeyError, RuntimeError, ValueError) as error:
-            raise CheckpointError(
-                f"{run.resume} was saved by another version of nT2VR ({reason_of(error)}). "
-                "The run's curves and checkpoints stay; start a new run."
-            ) from error
-        if not learner.is_finite:
-            raise CheckpointError(
-                f"{run.resume} has weights that are not finite, as an earlier version of nT2VR saved "
-                "them. The run's curves and checkpoints stay; start a new run with a lower learning_rate."
-            )
+        _load_state(learner, saved.learner, run)
         logger.info("Resuming after step %d.", learner.steps)
 
     logging_run: AbstractContextManager[RunLogger | None] = nullcontext()
@@ -112,6 +101,23 @@ def go_on(
         if saved.learner:
             learner.load_random_state(saved.learner)
         return take_steps(learner, draw, saved.position.epoch, run_logger, should_stop)
+
+
+def _load_state(learner: Trainable, state: Mapping[str, Any], run: RunFolder) -> None:
+    """Load a saved state; raise a CheckpointError for one that cannot be trained further."""
+    try:
+        learner.load_state_dict(state)
+    except (KeyError, RuntimeError, ValueError) as error:
+        raise CheckpointError(
+            f"{run.resume} was saved by another version of nT2VR ({reason_of(error)}). "
+            "The run's curves and checkpoints stay; start a new run."
+        ) from error
+    if not learner.is_finite:
+        raise CheckpointError(
+            f"{run.resume} has weights that are not finite, as an earlier version of nT2VR saved "
+            "them. The run's curves and checkpoints stay; start a new run with a lower "
+            "learning_rate."
+        )
 
 
 def take_steps(
