@@ -36,7 +36,7 @@ from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.agent_tools import build_tools
 from nt2vr.ui.web.documentation import PAPER, Documentation
-from nt2vr.ui.web.errors import tell_errors
+from nt2vr.ui.web.errors import show_errors
 from nt2vr.ui.web.gradio_events import build_events
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
@@ -165,7 +165,7 @@ def build_page(
 
         timer.tick(on_tick, tab.controls.gallery, [head, timer], queue=False, **QUIET)
     check_inputs(page)
-    tell_errors(page)
+    show_errors(page)
     show_progress_where_seen(page)
     leave_skipped_outputs(page)
     keep_signatures(page)

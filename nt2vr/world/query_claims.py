@@ -1,4 +1,4 @@
-"""What a query claims: its wanted and unwanted parts as claims about scenes, read as people mean it."""
+"""What a query claims about scenes: its wanted and unwanted parts, read as people mean them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from nt2vr.world.reader import NOTHING, may_do, read_asked
 from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.things import ACTING, Names, deeds, those
 from nt2vr.world.wording import meanings, persons
-from nt2vr.world.words import Word, words_in
+from nt2vr.world.words import PhraseWord, words_in
 
 MAX_QUERIES = 64
 # Cues that deny a deed of the subject, unlike "no dancing" and "nobody dances".
@@ -151,13 +151,13 @@ def _with_other_reading(text: str, part: PartClaim) -> PartClaim:
     if claim is None or claim.orders:
         return part
     for word in words_in(text):
-        named = things_and_places().get(word.text)
-        if named is None:
+        both = things_and_places().get(word.text)
+        if both is None:
             continue
-        thing = SubjectClaim(named.things)
+        thing = SubjectClaim(both.things)
         if thing in claim.subjects and not claim.places:
-            others = tuple(subject for subject in claim.subjects if subject != thing)
-            there = replace(claim, subjects=others, places=named.places)
+            remaining = tuple(subject for subject in claim.subjects if subject != thing)
+            there = replace(claim, subjects=remaining, places=both.places)
             return part._replace(otherwise=there)
         if claim.places and claim.places == word.meaning.names:
             with_thing = (*claim.subjects, thing)
@@ -242,7 +242,7 @@ def _read_unwanted(query: Query, number: int, wanted: Sequence[Claim | None]) ->
     claim = read_as_meant(part) or _quality_of(query.wanted, part)
     if claim is None or claim == NOTHING:
         return PartClaim(None)
-    wants_subject = any(other is not None and other.subjects for other in wanted)
+    wants_subject = any(claim is not None and claim.subjects for claim in wanted)
     if wants_subject and _is_ambiguous(query, number, claim):
         return PartClaim(replace(claim, vague=True))
     if len(claim.subjects) != 1 or claim != Claim(claim.subjects, vague=claim.vague):
@@ -335,7 +335,7 @@ def _is_group_of_people(subject: SubjectClaim) -> bool:
     return subject.names >= meanings()["adult"]
 
 
-def _wanted_words(query: Query) -> Iterator[Word]:
+def _wanted_words(query: Query) -> Iterator[PhraseWord]:
     for part in query.wanted:
         yield from words_in(part)
 

@@ -408,7 +408,7 @@ class SearchTab:
         columns["cue"] = next((each["cue"] for each in understood["said"] if "cue" in each), "")
         r, job = self.results, self.indexing.under_way(state.gallery)
         drawings = self.indexing.drawings(
-            state.gallery, state.systems, self.permissions, visitor, again=not lacking
+            state.gallery, state.systems, self.permissions, visitor, is_indexed=not lacking
         )
         trainings = self._watch.offers(visitor, state.q, state.gallery)
         found = {

@@ -589,7 +589,7 @@ class Watch:
         may_join = under_way and not self._is_shown(run.run_id, systems or ())
         return {
             **training,
-            "error": self.permissions.teller(request)(training["error"]),
+            "error": self.permissions.redactor(request)(training["error"]),
             "name": short_name(run.run_id),
             "joins": may_join and joins == run.run_id,
             "can_join": may_join and joins != run.run_id,

@@ -63,7 +63,7 @@ def runs_view(runs: Sequence[Run], chosen: Run | None) -> dict[str, Any]:
 
 def run_view(
     run: Run,
-    tell: Callable[[str], str] = str,
+    redact: Callable[[str], str] = str,
     rows: Rows = (),
     system: str = "",
     base: str = "",
@@ -73,7 +73,7 @@ def run_view(
 
     Args:
         run: the run.
-        tell: how an error is told to this visitor, who may not learn every path.
+        redact: words an error for this visitor, who may not learn every path.
         rows: its metrics, of which the best epoch is taken.
         system: name of its model in Search and Evaluate; "" before the first checkpoint.
         base: name of the model that it started from; "" if Search does not have it.
@@ -85,7 +85,7 @@ def run_view(
         **_summary(run),
         "done": _progress_text(run),
         "left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
-        "error": tell(status.error or "") if status.state == "failed" else "",
+        "error": redact(status.error or "") if status.state == "failed" else "",
         "finished": finished_text(run, rows) if status.state == "finished" else "",
         "outcome": status.doing if status.state == "finished" else "",
         "under_way": run.is_under_way,
