@@ -21,11 +21,11 @@ from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.registry import pick
 from nt2vr.search.answers import (
     Answer,
-    Found,
     Judge,
     Match,
     Ranking,
     Scored,
+    ScoredClip,
     Verdict,
     hits_of,
     judge_beside,
@@ -633,7 +633,7 @@ def _score_clip(search: _SystemSearch, clip: Vector, video_id: str) -> float | N
 
 def _best_clips(
     search: _SystemSearch, vector: Vector, k: int, reference_ids: Collection[str]
-) -> list[Found]:
+) -> list[ScoredClip]:
     """Return the best clips and their scores, at least k of them; references are left out."""
     num_ranked = max(k + len(reference_ids), MIN_RANKED)
     scores, rows = search.gallery.search(vector, num_ranked, search.exclusion)
