@@ -10,11 +10,11 @@ from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR, NEG
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.world import NAME
 from trainer.config import OF_DENYING, OF_TEXT, OF_VIDEOS, TrainConfig
-from trainer.data.clips import read_split
+from trainer.data.caption_clips import read_split
 from trainer.data.queries import evaluation_queries
 from trainer.inputs import Parts
-from trainer.learner import check_model
 from trainer.losses import WeightedLosses
+from trainer.start import check_model
 from trainer.trainings import num_processes, training_of
 
 OF_DATASETS = (

@@ -13,7 +13,7 @@ from trainer.config import TrainConfig
 from trainer.distributed import agree, average_gradients
 
 
-class Steps:
+class Trainable:
     """What a run trains, one step at a time; saved states name the `modules`, which learn."""
 
     device = "cpu"

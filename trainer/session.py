@@ -312,10 +312,11 @@ def _train(
     progress: Progress = silent,
 ) -> State:
     # Rendering processes import this module too and do not need torch
-    from trainer.data.clips import ClipLoader  # noqa: PLC0415
+    from trainer.data.clip_loader import ClipLoader  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
-    from trainer.learner import Learner, Start  # noqa: PLC0415
+    from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train as train_loop  # noqa: PLC0415
+    from trainer.start import Start  # noqa: PLC0415
     from trainer.text_side import new_text_side  # noqa: PLC0415
 
     join()

@@ -124,9 +124,9 @@ def estimate(config: TrainConfig, progress: Progress = silent, steps_done: int =
     Of one that goes on, `steps_done` steps are done, but its captions are parsed again.
     """
     from trainer.data.batches import epoch_batches  # noqa: PLC0415  imports torch, as the others do
-    from trainer.data.clips import caption_clips, world_captions  # noqa: PLC0415
+    from trainer.data.caption_clips import caption_clips, world_captions  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
-    from trainer.loop import prepare  # noqa: PLC0415
+    from trainer.preparation import prepare  # noqa: PLC0415
 
     started = time.monotonic()
     captions = world_captions(
@@ -192,7 +192,7 @@ def add_model(run: Path) -> tuple[str, str]:
 
     If captions have changed too much, the name is empty, and the sentence says why.
     """
-    from trainer.loop import KEPT  # noqa: PLC0415  imports torch
+    from trainer.text_measures import KEPT  # noqa: PLC0415  imports torch
 
     models = Catalog.of(Settings.read(run.resolve().parents[1]))
     epoch = best_checkpoint(run / "checkpoints")

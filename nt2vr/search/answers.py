@@ -318,7 +318,7 @@ class Ranking:
         rows = []
         for hit in self.hits:
             hit_fields = hit.as_dict()
-            row = {"system": self.system.name}
+            row: dict[str, Any] = {"system": self.system.name}
             for column in COLUMNS[1:]:
                 row[column] = hit_fields.get(column)
             rows.append(row)

@@ -183,17 +183,24 @@ class Searcher:
         self._embedding = threading.Lock()
 
     def system_names(self, also: Sequence[str] = (), folds: bool = False) -> list[str]:
-        """List every model with every strategy, but single epochs of a run only without one.
+        """List every model with every strategy; single epochs of a run are listed without strategies.
 
-        With `folds`, list each run once, unless `also` names one of its epochs. Names from a link
-        or a report, such as "CLIP anchored λ 1.9", are appended if they are of known models.
+        With `folds`, list the runs first, and each once, unless `also` names one of its epochs.
+        Names from a link or a report, such as "CLIP anchored λ 1.9", are appended if they are of
+        known models.
         """
         also = also[:MAX_SYSTEMS]
+        entries = self.models.entries()
+        models = list(entries)
+        if folds:
+            models.sort(key=lambda model: not _is_of_run(entries[model]))
+
         names: list[str] = []
-        for model, entry in self.models.entries().items():
+        for model in models:
+            entry = entries[model]
             run = model.partition(" · ")[0]
             is_listed_run = any(name.startswith(run) for name in also)
-            is_folded = folds and entry.kind in ("run", "epoch") and not is_listed_run
+            is_folded = folds and _is_of_run(entry) and not is_listed_run
             if is_folded and entry.kind == "epoch":
                 continue
             names.append(model)
@@ -593,6 +600,10 @@ class Searcher:
         if not isinstance(query, Query):
             return lambda _: None
         return judge_beside(self.judge, query, references, self.video)
+
+
+def _is_of_run(entry: CatalogEntry) -> bool:
+    return entry.kind in ("run", "epoch")
 
 
 def _names_with_strategies(model: str, entry: CatalogEntry) -> list[str]:

@@ -44,7 +44,7 @@ def read_phrase(phrase: str) -> Claim | None:
     """
     phrase = _FIRST.sub("", phrase, count=1)
     tokens = tokens_of(phrase)
-    # Nobody does what is "flies away before anyone catches it".
+    # In "flies away before anyone catches it", nobody catches it.
     if "before" in tokens and not _NOBODY.isdisjoint(tokens):
         return None
     # "Baby animals" are drawn like others.
@@ -54,10 +54,10 @@ def read_phrase(phrase: str) -> Claim | None:
     words = list(words_in(phrase))
     if has_lacking(words):
         return None if "or" in tokens else NOTHING
-    known = known_words(words)
-    reader = _Reader(known.is_vague, has_background="background" in tokens)
+    meaningful = known_words(words)
+    reader = _Reader(meaningful.is_vague, has_background="background" in tokens)
     names: set[str] = set()
-    for word in known.words:
+    for word in meaningful.words:
         # a rocket 🚀
         is_repeated = word.text[0] in emojis() and word.meaning.names <= names
         if is_repeated:
@@ -529,7 +529,7 @@ class _Reader:
             return False
         act = replace(act, verbs=verbs, colour=adjectives.colour, looks=adjectives.looks)
         if True in has_target:
-            # Which colour another figure has, an act does not say.
+            # An act does not say which colour another figure has.
             if adjectives.colour:
                 return False
             act = replace(act, targets=meaning.names)

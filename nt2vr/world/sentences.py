@@ -463,8 +463,8 @@ class SceneDenials:
         absent: list[Noun] = []
         near = self._others(row, wanted, rng)
         while len(absent) < count:
-            other = next(near, None) or sample_scene(rng)
-            nouns = list(_named(other, rng))
+            scene = next(near, None) or sample_scene(rng)
+            nouns = list(_named(scene, rng))
             rng.shuffle(nouns)
             for noun in nouns:
                 if self._is_new(claim_of(noun), absent, row):
@@ -481,11 +481,11 @@ class SceneDenials:
         attempt = 0
         while len(absent) < count:
             attempt += 1
-            other = next(near, None) or sample_scene(rng)
+            scene = next(near, None) or sample_scene(rng)
             # A barrel does nothing but roll.
             if attempt == TRIES:
                 role = ""
-            deeds = list(_done(other, rng, role))
+            deeds = list(_done(scene, rng, role))
             rng.shuffle(deeds)
             for deed in deeds:
                 if self._is_new(claim_of(deed), absent, row):
@@ -505,9 +505,9 @@ class SceneDenials:
         if len(rows) < 2:
             return
         for _ in range(NEAR_TRIES):
-            other = int(rows[rng.randrange(len(rows))])
-            if other != row:
-                yield self._scenes[other]
+            drawn_row = int(rows[rng.randrange(len(rows))])
+            if drawn_row != row:
+                yield self._scenes[drawn_row]
 
 
 def _except_member(kind: Noun, member: Noun, rng: Random) -> SceneDenial:

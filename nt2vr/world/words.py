@@ -117,35 +117,35 @@ def known_words(words: Sequence[Word]) -> KnownWords:
     if not kinds.isdisjoint(("vague", "lacking")) and not kinds.isdisjoint(("or", "time")):
         return KnownWords([], is_vague=True)
 
-    known: list[Word] = []
+    meaningful: list[Word] = []
     is_vague = False
     for number, word in enumerate(words):
         if word.meaning.kind not in ("vague", "lacking"):
-            if word.is_glued and known:
-                compound = _compound(known.pop(), word)
-                known += compound.words
+            if word.is_glued and meaningful:
+                compound = _compound(meaningful.pop(), word)
+                meaningful += compound.words
                 is_vague |= compound.is_vague
             else:
-                known.append(word)
+                meaningful.append(word)
             continue
 
         is_vague = True
         is_unknown = word.meaning == UNKNOWN
         if is_unknown and number + 1 < len(words) and _describes(word.text[0], words[number + 1]):
             continue
-        _drop_described(known, word)
+        _drop_described(meaningful, word)
         if is_unknown:
             break
-    return KnownWords(known, is_vague)
+    return KnownWords(meaningful, is_vague)
 
 
-def _drop_described(known: list[Word], word: Word) -> None:
+def _drop_described(words: list[Word], word: Word) -> None:
     """Drop the last words that may belong to a word which is left out."""
-    follows_noun = bool(known) and word.is_glued and known[-1].meaning.kind == "noun"
-    if follows_noun and _may_be_head(word.text[0], known[-1]):
-        known.pop()
-    while known and known[-1].meaning.kind in ("verb", "adjective", "filler"):
-        known.pop()
+    follows_noun = bool(words) and word.is_glued and words[-1].meaning.kind == "noun"
+    if follows_noun and _may_be_head(word.text[0], words[-1]):
+        words.pop()
+    while words and words[-1].meaning.kind in ("verb", "adjective", "filler"):
+        words.pop()
 
 
 def _describes(word: str, following: Word) -> bool:
@@ -194,19 +194,19 @@ def _compound(first: Word, second: Word) -> KnownWords:
 
 
 def _compound_of_nouns(first: Word, second: Word) -> KnownWords:
-    one = first.meaning
-    other = second.meaning
-    if other.least == 1 and not one.names | other.names <= persons():
+    modifier = first.meaning
+    head = second.meaning
+    if head.least == 1 and not modifier.names | head.names <= persons():
         return _with_second(first, second)
 
-    names = one.names & other.names
-    if not names or (one.act is not None and other.act is not None):
+    names = modifier.names & head.names
+    if not names or (modifier.act is not None and head.act is not None):
         return KnownWords([], is_vague=True)
-    both = other._replace(
+    both = head._replace(
         names=names,
-        act=other.act if one.act is None else one.act,
-        least=max(one.least, other.least),
-        value=one.value or other.value,
+        act=modifier.act or head.act,
+        least=max(modifier.least, head.least),
+        value=modifier.value or head.value,
     )
     return KnownWords([Word(both, second.text, first.gap)], is_vague=False)
 

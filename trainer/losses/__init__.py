@@ -13,7 +13,7 @@ from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.registry import Registry, check_word, pick
 from nt2vr.sections import AnySize, Section, read_settings
 from trainer.config import TrainConfig
-from trainer.data.clips import Reading
+from trainer.data.clip_loader import Reading
 from trainer.inputs import EmbeddedBatch, Input, InputFactory, Inputs, inputs_of
 from trainer.loss_settings import read_loss
 from trainer.losses.contrastive import ContrastiveLoss

@@ -23,7 +23,7 @@ from nt2vr.world import WORLD
 from nt2vr.world.drawn.clips import LOOK
 from trainer.config import TrainConfig
 from trainer.data.digests import Digests, difference
-from trainer.optimizer import Steps
+from trainer.optimizer import Trainable
 from trainer.runs.run_folder import MetricsWriter, RunFolder
 
 logger = logging.getLogger(__name__)
@@ -236,7 +236,7 @@ def write_saved(run: RunFolder, saved: Saved) -> None:
 class Saver:
     """Saves a run, spending at most `SAVE_SHARE` of its time on it."""
 
-    def __init__(self, run: RunFolder, learner: Steps, saved: Saved) -> None:
+    def __init__(self, run: RunFolder, learner: Trainable, saved: Saved) -> None:
         self._run = run
         self._learner = learner
         self._start = replace(

@@ -14,7 +14,7 @@ from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.composer import ComposedQuery
 from nt2vr.negation.generate.content import ContentIndex, Key, Thing, VideoContent, VideoIds
 from nt2vr.negation.generate.denials import lacking, templates_for
-from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.parse.inflect import inflect_phrase, is_or_are
 
 MIN_VIDEOS = 3  # that show B, for "not B"
 
@@ -89,7 +89,7 @@ class Absences:
         if not text or not relevant or len(with_thing) < 2:
             return None
 
-        verb = "are" if subject.is_plural else "is"
+        verb = is_or_are(subject.is_plural)
         wanted = f"{subject.text} {verb} {inflect_phrase(text, 'VBG')}"
         return AbsenceQuery(
             caption=lacking("without", thing, rng, wanted),
@@ -152,7 +152,7 @@ class Absences:
         """Return the videos with a thing, in order."""
         videos: VideoIds = {}
         for video_id, things in self._by_name.get(thing.head, {}).items():
-            if any(other.is_a(thing) for other in things):
+            if any(candidate.is_a(thing) for candidate in things):
                 videos[video_id] = None
         return videos
 

@@ -63,7 +63,7 @@ ReadContents = Callable[[], Mapping[str, VideoContent]]
 def build(
     captions_file: Path, folder: Path, seed: int, progress: Progress = silent
 ) -> dict[str, float]:
-    """Write the query sets of a captions file to `folder`; return their sizes and the seconds taken."""
+    """Write the query sets of a captions file to `folder`; return their sizes and the seconds."""
     started = time.perf_counter()
     videos = read_captioned_videos(captions_file)
     sets = build_query_sets(videos, seed, progress)

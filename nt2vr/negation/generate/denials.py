@@ -318,9 +318,13 @@ class CaptionDenials:
             return Denial("typed", ask(wanted, rng), wanted, "")
 
         second = draw(caption, rng)
-        further = second.unwanted if second and second.unwanted != denial.unwanted else ""
+        further = ""
+        if second and second.unwanted != denial.unwanted:
+            further = second.unwanted
         text, is_list = word(wanted, denial.unwanted, further, is_deed, rng)
-        unwanted = f"{denial.unwanted} and {further}" if is_list else denial.unwanted
+        unwanted = denial.unwanted
+        if is_list:
+            unwanted = f"{unwanted} and {further}"
         return Denial("typed", text, wanted, unwanted)
 
     def _draw_thing(self, caption: _Parsed, rng: random.Random) -> Thing | None:

@@ -17,7 +17,7 @@ is msrvtt10ktest, msrvtt1kAtest or vatex_test1k5, for example.
 import ast
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -115,11 +115,14 @@ class QuerySets:
         if original is None and negated is None and composed is None:
             names = f"{ORIGINAL}, {NEGATED} or {COMPOSED}"
             raise ConfigError(f"{folder} has no query sets ({names}). Choose another folder.")
-        return cls(
-            tuple(read_captions(original)) if original else (),
-            tuple(read_negated(negated)) if negated else (),
-            tuple(read_composed(composed).values()) if composed else (),
-        )
+        sets = cls(original=(), negated=(), composed=())
+        if original:
+            sets = replace(sets, original=tuple(read_captions(original)))
+        if negated:
+            sets = replace(sets, negated=tuple(read_negated(negated)))
+        if composed:
+            sets = replace(sets, composed=tuple(read_composed(composed).values()))
+        return sets
 
     def write(self, folder: Path) -> None:
         """Write the three files; the folder is created if needed."""

@@ -4,7 +4,7 @@ import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from nt2vr.errors import CheckpointError, counted
@@ -21,6 +21,7 @@ from nt2vr.extension import trainings
 from nt2vr.media.limits import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
+from nt2vr.ui.search.results import short_name
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
@@ -62,7 +63,7 @@ def runs_view(runs: Sequence[Run], chosen: Run | None) -> dict[str, Any]:
 
 def run_view(
     run: Run,
-    tell: Callable[[str], str] = str,
+    redact: Callable[[str], str] = str,
     rows: Rows = (),
     system: str = "",
     base: str = "",
@@ -72,7 +73,7 @@ def run_view(
 
     Args:
         run: the run.
-        tell: how an error is told to this visitor, who may not learn every path.
+        redact: words an error for this visitor, who may not learn every path.
         rows: its metrics, of which the best epoch is taken.
         system: name of its model in Search and Evaluate; "" before the first checkpoint.
         base: name of the model that it started from; "" if Search does not have it.
@@ -84,7 +85,7 @@ def run_view(
         **_summary(run),
         "done": _progress_text(run),
         "left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
-        "error": tell(status.error or "") if status.state == "failed" else "",
+        "error": redact(status.error or "") if status.state == "failed" else "",
         "finished": finished_text(run, rows) if status.state == "finished" else "",
         "outcome": status.doing if status.state == "finished" else "",
         "under_way": run.is_under_way,
@@ -120,16 +121,34 @@ def finished_text(run: Run, rows: Rows) -> str:
 
     text = f"Finished after {counted(run.config.batches.epochs, 'epoch')}."
     before = series(rows, f"{BASE_PREFIX}/{COMPOSED_HARD_PAIRS}", "epoch")
-    measured = [point for point in series(rows, COMPOSED_HARD_PAIRS, "epoch") if point[0] > 0]
-    if not before or not measured:
+    after = dict(series(rows, COMPOSED_HARD_PAIRS, "epoch"))
+    best = _best_epoch(run.config, rows)
+    if not before or best is None or best.number not in after:
         return text
 
-    first = round(100 - before[-1][1])
-    best = round(100 - max(value for _, value in measured))
+    failures_before = round(100 - before[-1][1])
+    failures = round(100 - after[best.number])
     return (
-        f"{text} When a query excludes something, its model ranks a clip with it above one without it in {best} of "
-        f"100 pairs; before the training, in {first}."
+        f"{text} When a query excludes something, its model ranks a clip with it above one without it in "
+        f"{failures} of 100 pairs; before the training, in {failures_before}."
     )
+
+
+class BestEpoch(NamedTuple):
+    """The epoch whose model is used, and its value of the metric that decides."""
+
+    number: float
+    value: float
+
+
+def _best_epoch(config: TrainConfig, rows: Rows) -> BestEpoch | None:
+    """Return the best epoch so far; None before the first has been measured."""
+    measured = [
+        BestEpoch(number, value)
+        for number, value in series(rows, config.validation.monitor, "epoch")
+        if number > 0
+    ]
+    return max(measured, key=lambda epoch: epoch.value, default=None)
 
 
 def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
@@ -142,10 +161,10 @@ def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
         ),
         "Seed": str(config.run.seed),
     }
-    measured = [point for point in series(rows, config.validation.monitor, "epoch") if point[0] > 0]
-    if measured:
-        epoch, value = max(measured, key=lambda point: point[1])
-        named["Best epoch"] = f"{epoch:.0f} ({_title_of(config.validation.monitor)} {value:.3g})"
+    best = _best_epoch(config, rows)
+    if best is not None:
+        monitor = _title_of(config.validation.monitor)
+        named["Best epoch"] = f"{best.number:.0f} ({monitor} {best.value:.3g})"
     return [{"term": term, "text": text} for term, text in named.items()]
 
 
@@ -184,7 +203,9 @@ def _summary(run: Run) -> dict[str, Any]:
     if status.state in ("finished", "preparing"):
         share = "100" if status.state == "finished" else percent_text(status.done, status.total)
     word = WORDS.get(status.state, status.state)
-    return {"id": run.run_id, "name": run.name, "state": status.state, "word": word, "share": share}
+    # The name by which Search and Evaluate list its model, too.
+    name = short_name(run.run_id)
+    return {"id": run.run_id, "name": name, "state": status.state, "word": word, "share": share}
 
 
 def lower_rate_label(run: Run) -> str:

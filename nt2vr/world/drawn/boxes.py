@@ -39,8 +39,15 @@ class _Traced(Canvas):
     def picture(
         self, svg: str, middle: Point, scale: float, angle: float = 0, flip: bool = False
     ) -> None:
-        left, top, right, bottom = ink(svg)
-        corners = np.array([(left, top), (left, bottom), (right, top), (right, bottom)])
+        box = ink(svg)
+        corners = np.array(
+            [
+                (box.left, box.top),
+                (box.left, box.bottom),
+                (box.right, box.top),
+                (box.right, box.bottom),
+            ]
+        )
         corners = corners - UNITS / 2
         if flip:
             corners = corners * (-1, 1)

@@ -27,10 +27,10 @@ NEAR: Side = 1
 @cache
 def with_body(head: str, colour: str, legs: str, biped: bool) -> str:
     """Return an animal, facing left, from a picture of its head."""
-    left, top, right, bottom = ink(head)
-    size = 38 / max(right - left, bottom - top)
-    dx = 23 - (left + right) / 2 * size
-    dy = 31 - (top + bottom) / 2 * size
+    box = ink(head)
+    size = 38 / max(box.width, box.height)
+    dx = 23 - box.middle[0] * size
+    dy = 31 - box.middle[1] * size
     if biped:
         leg_width = 3
         leg_xs: tuple[int, ...] = (38, 48)

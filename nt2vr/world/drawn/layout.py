@@ -10,7 +10,7 @@ from random import Random
 from typing import Literal, NamedTuple
 
 from nt2vr.world.drawn.busts import HAIRS, SKINS, Look, look
-from nt2vr.world.drawn.canvas import stepped
+from nt2vr.world.drawn.canvas import Box, stepped
 from nt2vr.world.drawn.dolls import HEAD, Placement, head_size
 from nt2vr.world.drawn.sizes import ADULT, COLOURS, SIZES, Individual, Stand, ahead_of, extent
 from nt2vr.world.scenes import Deed, Figure, Scene
@@ -35,25 +35,6 @@ SWEEPING = frozenset({"drive past", "start", "stop", "turn"})
 
 RowName = Literal["back", "front", "road", "sky"]
 Rows = dict[RowName, list[int]]  # numbers of figures
-
-
-class Box(NamedTuple):
-    """A rectangle in pixels."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    @property
-    def area(self) -> float:
-        return (self.right - self.left) * (self.bottom - self.top)
-
-    def overlap(self, other: "Box") -> float:
-        """Return the area that is in both."""
-        width = min(self.right, other.right) - max(self.left, other.left)
-        height = min(self.bottom, other.bottom) - max(self.top, other.top)
-        return max(0.0, width) * max(0.0, height)
 
 
 @dataclass(frozen=True)
@@ -99,7 +80,7 @@ def most_hidden(everybody: Sequence[Placed]) -> float:
         for later in everybody[index + 1 :]:
             for cover in later.covers:
                 hidden += placed.box.overlap(cover)
-        most = max(most, hidden / placed.box.area)
+        most = max(most, hidden / (placed.box.width * placed.box.height))
     return most
 
 
@@ -264,12 +245,13 @@ class _Arrangement:
         for index, individual in enumerate(individuals):
             room = extent(individual.figure)
             facing = self.faces[individual.number]
-            left = room.behind if facing > 0 else room.front
-            right = room.front if facing > 0 else room.behind
+            to_left, to_right, _ = room
+            if facing < 0:
+                to_left, to_right = to_right, to_left
             wobble = self.rng.uniform(-0.3, 0.3) * spacing.slack
-            x = edge + spacing.slack / 2 + left * scale * spacing.squeeze + wobble
-            x = min(max(x, MARGIN + left * scale), SIZE - MARGIN - right * scale)
-            edge += (left + right) * scale * spacing.squeeze + spacing.slack
+            x = edge + spacing.slack / 2 + to_left * scale * spacing.squeeze + wobble
+            x = min(max(x, MARGIN + to_left * scale), SIZE - MARGIN - to_right * scale)
+            edge += (to_left + to_right) * scale * spacing.squeeze + spacing.slack
 
             individual_scale = min(scale, (highest or SIZE) / room.height)
             y = SIZE * ground
@@ -374,9 +356,9 @@ def _in_step(placed: Placed, row: list[Placed]) -> Stand:
     So none overtakes another.
     """
     stands = []
-    for other in row:
-        if other.individual.number == placed.individual.number:
-            stands.append(other.stand)
+    for companion in row:
+        if companion.individual.number == placed.individual.number:
+            stands.append(companion.stand)
     return replace(
         placed.stand,
         reach=min(stand.reach for stand in stands),
