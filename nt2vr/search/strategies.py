@@ -43,8 +43,8 @@ class Parts:
         unwanted: (U, D), one row per unwanted part.
         strength: the strategy's number, see `Strength`.
         anchor: (D,), mean of the model's neutral texts, not normalised; None if it has none.
-        combined: combines picture and text by `parts` or a named composer; None without a picture.
-        away: (D,), the sum of unwanted references, see `merge_references`; None without them.
+        combined: combines picture and text, see `references.combine`; None without a picture.
+        away: (D,), the sum of unwanted references, see `references.merge_references`; None without them.
         tau: similarity from which an unwanted part counts; None takes it from the gallery.
         sentence_text: (D,), the sentence without any picture, if the model weighs frames by a text.
         wanted_text: (D,), the wanted part without any picture, likewise.
