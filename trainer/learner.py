@@ -273,9 +273,11 @@ def _start_card(config: TrainConfig, base: Card | None) -> Card:
 
 def has_bf16(device: str) -> bool:
     """Return True if the processor supports bf16 natively; where it is emulated, fp32 is faster."""
+    is_supported: bool
     if device == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    is_supported: bool = torch.cpu._is_avx512_bf16_supported()
+        is_supported = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        is_supported = torch.cpu._is_avx512_bf16_supported()
     return is_supported
 
 

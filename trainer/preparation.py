@@ -73,4 +73,5 @@ def store_embeddings(learner: Learner, clips: Clips, progress: Progress) -> NDAr
         learner.use_videos(videos)
     if videos.ndim == 2:
         return videos
-    return Mean()(torch.from_numpy(videos)).numpy()
+    means: NDArray[np.float32] = Mean()(torch.from_numpy(videos)).numpy()
+    return means

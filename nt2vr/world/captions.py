@@ -6,7 +6,7 @@ from random import Random
 from typing import Literal, NamedTuple
 
 from nt2vr.negation.parse.inflect import is_or_are
-from nt2vr.world.claims import Act, ActPosition, Claim, Order, SubjectClaim
+from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.lexicon import DAY, NIGHT, PARTS
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
 from nt2vr.world.things import places
@@ -112,7 +112,7 @@ class _Writer:
         self.is_full = rng.random() < FULL_SHARE
         self.pieces: list[str] = []
         self.subjects: list[SubjectClaim] = []
-        self.orders: list[Order] = []
+        self.orders: list[ActOrder] = []
         self.clauses: list[_SaidDeed] = []
         self.verbs: list[SaidVerb] = []
         self.with_things: list[SaidThing] = []
@@ -266,7 +266,7 @@ class _Writer:
 
     def _write_sequence(self, first: Verb, second: Verb, acts: Sequence[ActPosition]) -> None:
         """Write two verbs, one after the other."""
-        self.orders.append(Order(acts[0], acts[1]))
+        self.orders.append(ActOrder(acts[0], acts[1]))
         match self.rng.choice(SEQUENCES):
             case "before":
                 self.pieces += [first.text, "before", conjugate(second.phrase, "{ing}")]
@@ -315,9 +315,9 @@ class _Writer:
         joint = self.rng.choice(choices)
         self.pieces[gap] = joint
         if joint in AT_ONCE:
-            self.orders.append(Order(last.act, new.act, "while"))
+            self.orders.append(ActOrder(last.act, new.act, "while"))
         elif joint in IN_TURN:
-            self.orders.append(Order(last.act, new.act, "before"))
+            self.orders.append(ActOrder(last.act, new.act, "before"))
 
     def write_thing(self, figure: Figure) -> None:
         """Write that there is something that does nothing."""

@@ -431,15 +431,15 @@ class ThingAndPlace(NamedTuple):
 
 @cache
 def things_and_places() -> dict[tuple[str, ...], ThingAndPlace]:
-    """Map words to what they name where this is both a thing and a place: "the moon", "on the moon"."""
+    """Map words for both a thing and a place to what they name: "the moon", "on the moon"."""
     nouns = {tokens_of(word): meaning.names for word, meaning in _nouns()}
-    found = {}
+    both = {}
     for phrase, _ in _places():
         _, _, word = phrase.partition(" ")
         names = nouns.get(tokens_of(word))
         if names:
-            found[tokens_of(word)] = ThingAndPlace(names, lexicon()[tokens_of(phrase)].names)
-    return found
+            both[tokens_of(word)] = ThingAndPlace(names, lexicon()[tokens_of(phrase)].names)
+    return both
 
 
 @cache

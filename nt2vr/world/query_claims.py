@@ -13,7 +13,7 @@ from nt2vr.world.reader import NOTHING, may_do, read_asked
 from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.things import ACTING, Names, deeds, those
 from nt2vr.world.wording import meanings, persons
-from nt2vr.world.words import Word, words_in
+from nt2vr.world.words import PhraseWord, words_in
 
 MAX_QUERIES = 64
 # Cues that deny a deed of the subject, unlike "no dancing" and "nobody dances".
@@ -151,13 +151,13 @@ def _with_other_reading(text: str, part: PartClaim) -> PartClaim:
     if claim is None or claim.orders:
         return part
     for word in words_in(text):
-        named = things_and_places().get(word.text)
-        if named is None:
+        both = things_and_places().get(word.text)
+        if both is None:
             continue
-        thing = SubjectClaim(named.things)
+        thing = SubjectClaim(both.things)
         if thing in claim.subjects and not claim.places:
-            others = tuple(subject for subject in claim.subjects if subject != thing)
-            there = replace(claim, subjects=others, places=named.places)
+            remaining = tuple(subject for subject in claim.subjects if subject != thing)
+            there = replace(claim, subjects=remaining, places=both.places)
             return part._replace(otherwise=there)
         if claim.places and claim.places == word.meaning.names:
             with_thing = (*claim.subjects, thing)
@@ -335,7 +335,7 @@ def _is_group_of_people(subject: SubjectClaim) -> bool:
     return subject.names >= meanings()["adult"]
 
 
-def _wanted_words(query: Query) -> Iterator[Word]:
+def _wanted_words(query: Query) -> Iterator[PhraseWord]:
     for part in query.wanted:
         yield from words_in(part)
 

@@ -14,7 +14,7 @@ from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.things import Noun, deeds, places, things
 from nt2vr.world.verdicts import scene_of
 from nt2vr.world.wording import persons
-from nt2vr.world.words import Word, words_in
+from nt2vr.world.words import PhraseWord, words_in
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 PREPOSITIONS = frozenset("on in at by under near inside outside behind".split())
@@ -59,7 +59,7 @@ def _unknown_words(part: str, scene: Scene) -> Iterator[str]:
             yield f"no {_text(word)}"
 
 
-def _text(word: Word) -> str:
+def _text(word: PhraseWord) -> str:
     return " ".join(word.text)
 
 
@@ -67,7 +67,7 @@ def _number(count: int) -> str:
     return NUMBERS[count] if count < len(NUMBERS) else f"{count}"
 
 
-def _doing(word: Word) -> str:
+def _doing(word: PhraseWord) -> str:
     """Write a verb with what belongs to it in its -ing form."""
     first, *rest = word.text
     verb = first if first.endswith("ing") else inflect(verb_of(first) or first, "VBG")
@@ -241,7 +241,7 @@ class _PartReader:
 
     # Words of the part
 
-    def _words(self, kind: str) -> list[Word]:
+    def _words(self, kind: str) -> list[PhraseWord]:
         return [word for word in words_in(self.part) if word.meaning.kind == kind]
 
     def _noun(self, subject: SubjectClaim) -> str:
@@ -251,7 +251,7 @@ class _PartReader:
             return _text(word)
         return things()[min(subject.names)].nouns[0].word if subject.names else "somebody"
 
-    def _noun_word(self, names: frozenset[str]) -> Word | None:
+    def _noun_word(self, names: frozenset[str]) -> PhraseWord | None:
         nouns = self._words("noun")
         exact = (word for word in nouns if word.meaning.names == names)
         similar = (word for word in nouns if names and word.meaning.names <= names)
@@ -272,7 +272,7 @@ class _PartReader:
             return _text(word)
         return things()[min(act.objects)].nouns[0].word if act.objects else ""
 
-    def _verb(self, act: Act) -> Word | None:
+    def _verb(self, act: Act) -> PhraseWord | None:
         matching = (word for word in self._words("verb") if _may_mean(word.meaning, act))
         return next(matching, None)
 

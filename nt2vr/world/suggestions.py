@@ -19,7 +19,7 @@ from nt2vr.world.reader import NOTHING, read_asked
 from nt2vr.world.scenes import Figure, Scene, main_deeds
 from nt2vr.world.things import Names, all_nouns, places, things
 from nt2vr.world.verdicts import judge
-from nt2vr.world.words import Word, words_in
+from nt2vr.world.words import PhraseWord, words_in
 
 FEW = 1  # clips that fit a query for which others are suggested
 MOST = 2  # suggestions
@@ -245,24 +245,24 @@ def _members(kind: str) -> Names:
     return frozenset(name for name, thing in things().items() if kind in thing.is_a)
 
 
-def _stands_alone(word: Word) -> bool:
+def _stands_alone(word: PhraseWord) -> bool:
     return word.meaning.alone or not word.meaning.takes_object
 
 
-def _doing(word: Word) -> str:
+def _doing(word: PhraseWord) -> str:
     first, *rest = word.text
     doing = first if first.endswith("ing") else inflect(verb_of(first) or first, "VBG")
     return " ".join([doing, *rest])
 
 
-def _place_phrase(word: Word) -> str:
+def _place_phrase(word: PhraseWord) -> str:
     """Write a place with its preposition, in the typed way if the world calls it so."""
     phrases = [text for name in sorted(word.meaning.names) for text in places()[name].phrases]
     typed = [text for text in phrases if tokens_of(text) == word.text]
     return (typed or phrases)[0]
 
 
-def _deeds_with(word: Word) -> Iterator[str]:
+def _deeds_with(word: PhraseWord) -> Iterator[str]:
     """Yield deeds whose phrase has a word that alone means nothing: "moving to music"."""
     if word.meaning.kind != "vague":
         return
@@ -272,7 +272,7 @@ def _deeds_with(word: Word) -> Iterator[str]:
             yield " ".join(words)
 
 
-def _noun_text(word: Word) -> str:
+def _noun_text(word: PhraseWord) -> str:
     text = " ".join(word.text)
     return text if word.meaning.plural else _with_article(text)
 

@@ -11,7 +11,7 @@ from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.query_claims import read_as_meant, read_query
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
 from nt2vr.world.things import ACTING, Names, plural_of, things
-from nt2vr.world.words import UNKNOWN, Word, words_in
+from nt2vr.world.words import UNKNOWN, PhraseWord, words_in
 
 
 def judge(query: Query, scene: Scene) -> Verdict | None:
@@ -174,7 +174,7 @@ def unknown_words(query: Query) -> list[UnknownWord]:
     return [UnknownWord(word, near) for word, near in near_words.items()]
 
 
-def _is_unknown(word: Word) -> bool:
+def _is_unknown(word: PhraseWord) -> bool:
     first = word.text[0]
     if word.meaning != UNKNOWN or not first.isalpha():
         return False

@@ -27,28 +27,29 @@ from trainer.data.sentences import (
 )
 
 TrainingSplit = Literal["train", "validation"]
-Captions = Mapping[str, Sequence[str]]  # by the id of their video
+# By the id of their video.
+Captions = Mapping[str, Sequence[str]]
 
-DRAFTS = 3  # of a caption for a text tower alone: people write shorter ones than the built-in world
-TEXT, PARSED = TypeAdapter(str), TypeAdapter(ParsedCaption)  # as JSON
+# Of a caption for a text tower alone: people write shorter ones than the built-in world.
+DRAFTS = 3
+# How values are written as JSON.
+TEXT = TypeAdapter(str)
+PARSED = TypeAdapter(ParsedCaption)
 
 
 def read_split(config: TrainConfig, split: TrainingSplit) -> tuple[str, list[str]]:
-    """Read the display name and at most `num_clips` or `validation_clips` captions; the videos need not exist.
+    """Read a display name and at most `num_clips` or `validation_clips` captions.
 
-    A tenth of a captions file's videos is held out, at most HELD_OUT, by a hash of their ids, as in
-    a dataset without a validation split. No validation caption also occurs in the training split,
-    whichever video it describes.
+    The videos need not exist. A tenth of a captions file's videos is held out, at most HELD_OUT, by
+    a hash of their ids, as in a dataset without a validation split. No validation caption also
+    occurs in the training split, whichever video it describes.
     """
     name, training, validation = _captions_by_video(config.dataset.data)
-    captions = _sampled(training, config.dataset.num_clips)
-    if split == "validation":
-        trained = {caption.lower() for some in training.values() for caption in some}
-        unseen = {
-            video: [text for text in some if text.lower() not in trained]
-            for video, some in validation.items()
-        }
-        captions = _sampled(unseen, config.validation.validation_clips)
+    if split == "train":
+        captions = _sample(training, config.dataset.num_clips)
+    else:
+        unseen = _unseen_captions(training, validation)
+        captions = _sample(unseen, config.validation.validation_clips)
     if not captions:
         raise DatasetError(
             f"{name} has no captions that could be held out for validation. Add captions."
@@ -58,34 +59,55 @@ def read_split(config: TrainConfig, split: TrainingSplit) -> tuple[str, list[str
 
 def _captions_by_video(data: str) -> tuple[str, Captions, Captions]:
     """Return a display name, and the captions to train and to validate on."""
-    if is_captions_file(path := expanded(data)):
-        videos = read_any_captions(path)
-        held_out = held_out_of(videos)
-        kept = {video: some for video, some in videos.items() if video not in held_out}
-        return path.name, kept, {video: videos[video] for video in held_out}
-    train, validation = (
-        load_dataset(data, part, with_files=False) for part in ("train", "validation")
-    )
-    trained, others = (
-        {video.video_id: video.captions for video in each.videos} for each in (train, validation)
-    )
-    return train.name, trained, others
+    path = expanded(data)
+    if is_captions_file(path):
+        captions = read_any_captions(path)
+        held_out = held_out_of(captions)
+        training = {video: captions[video] for video in captions if video not in held_out}
+        validation = {video: captions[video] for video in held_out}
+        return path.name, training, validation
+
+    train_split = load_dataset(data, "train", with_files=False)
+    validation_split = load_dataset(data, "validation", with_files=False)
+    training = {video.video_id: video.captions for video in train_split.videos}
+    validation = {video.video_id: video.captions for video in validation_split.videos}
+    return train_split.name, training, validation
 
 
-def _sampled(videos: Captions, count: int) -> list[str]:
-    numbered = {
-        f"{video}#{n}": text for video, texts in videos.items() for n, text in enumerate(texts)
-    }
-    return list(dict.fromkeys(numbered[key] for key in sample_ids(numbered, len(numbered))))[:count]
+def _unseen_captions(training: Captions, validation: Captions) -> Captions:
+    """Return the validation captions that do not occur in the training split, in any case."""
+    trained: set[str] = set()
+    for captions in training.values():
+        trained.update(caption.lower() for caption in captions)
+    unseen = {}
+    for video, captions in validation.items():
+        unseen[video] = [caption for caption in captions if caption.lower() not in trained]
+    return unseen
+
+
+def _sample(captions_by_video: Captions, count: int) -> list[str]:
+    """Take at most `count` captions, none twice: those whose keys have the lowest hashes."""
+    captions = {}
+    for video, of_video in captions_by_video.items():
+        for number, caption in enumerate(of_video):
+            captions[f"{video}#{number}"] = caption
+    in_order = [captions[key] for key in sample_ids(captions, len(captions))]
+    distinct = list(dict.fromkeys(in_order))
+    return distinct[:count]
 
 
 def caption_clips(
     name: str, captions: Sequence[str], progress: Progress = silent, cache: Path | None = None
 ) -> Clips:
-    """Return captions, each standing for a clip that nothing looks at; what is parsed is kept in `cache`."""
-    each, denials = [[caption] for caption in captions], denials_of(captions, progress, cache)
+    """Return captions, each standing for a clip that nothing looks at.
+
+    The parsed captions are kept in `cache`.
+    """
+    denials = denials_of(captions, progress, cache)
+    captions_by_clip = [[caption] for caption in captions]
+    sentences = CaptionSentences(captions_by_clip, denials, has_videos=False)
     frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
-    return Clips(frames, CaptionSentences(each, denials, has_videos=False), name=name)
+    return Clips(frames, sentences, name=name)
 
 
 def world_captions(
@@ -95,34 +117,41 @@ def world_captions(
     progress: Progress = silent,
     folder: Path | None = None,
 ) -> list[str]:
-    """Write captions of the built-in world, one per scene, the shortest of DRAFTS, none twice: at most `count`.
+    """Write captions of the built-in world: one per scene, the shortest of DRAFTS.
 
-    They are kept in `folder`, and read from it.
+    Returns:
+        At most `count`, none twice. They are kept in `folder`, and read from it.
     """
 
+    # Sampling takes half of the time, and captions that are read do not need it.
     @cache
     def scenes() -> list[Scene]:
-        return sample_scenes(split, count, seed)  # half of the time, which kept captions need not
+        return sample_scenes(split, count, seed)
 
     def shortest(row: int) -> str:
         scene = scenes()[row]
-        drafts = [
-            describe(scene, random.Random(f"{seed} text {row} {draft}")).text
-            for draft in range(DRAFTS)
-        ]
+        drafts = []
+        for draft in range(DRAFTS):
+            rng = random.Random(f"{seed} text {row} {draft}")
+            drafts.append(describe(scene, rng).text)
         return min(drafts, key=len)
 
     key = f"captions {split} {count} {seed} {DRAFTS}"
-    with progress_bar(progress) as shown:
-        rows = tracked(range(count), count, "writing captions", shown)
-        return list(dict.fromkeys(remembered(folder, key, rows, shortest, TEXT)))
+    with progress_bar(progress) as report:
+        rows = tracked(range(count), count, "writing captions", report)
+        captions = remembered(folder, key, rows, shortest, TEXT)
+        return list(dict.fromkeys(captions))
 
 
 def denials_of(
     captions: Sequence[str], progress: Progress = silent, cache: Path | None = None
 ) -> CaptionDenials:
-    """Parse captions to draw denying sentences from, which takes about a minute for 30,000, or read them parsed."""
+    """Parse captions to draw denying sentences from, or read them from `cache`.
+
+    Parsing takes about a minute for 30,000.
+    """
     key = "\n".join(["parsed", *captions])
-    with progress_bar(progress) as shown:
-        items = tracked(captions, len(captions), "parsing captions", shown)
-        return CaptionDenials(parsed=remembered(cache, key, items, parse_caption, PARSED))
+    with progress_bar(progress) as report:
+        counted_captions = tracked(captions, len(captions), "parsing captions", report)
+        parsed = remembered(cache, key, counted_captions, parse_caption, PARSED)
+        return CaptionDenials(parsed=parsed)

@@ -1,6 +1,7 @@
 """Loads the clips of a training: rendered, decoded, embedded beforehand, or captions alone."""
 
 import logging
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nt2vr.datasets.base import Dataset
 from nt2vr.datasets.load import load_dataset
@@ -42,14 +44,20 @@ from trainer.data.sentences import (
 )
 
 logger = logging.getLogger(__name__)
-MAX_FREE = 8_000  # captions of the built-in world, which are long and much alike
+# Captions of the built-in world that are parsed: they are long and much alike.
+MAX_FREE = 8_000
 
 
 class Reading(NamedTuple):
-    """What of a training's clips is read."""
+    """What of a training's clips is read.
 
-    videos: bool = True  # otherwise captions alone are read, or written about the built-in world
-    denials: bool = False  # captions are parsed, so that denying sentences can be made of them
+    Attributes:
+        videos: otherwise captions alone are read, or written about the built-in world.
+        denials: captions are parsed, so that denying sentences can be made of them.
+    """
+
+    videos: bool = True
+    denials: bool = False
 
 
 VIDEOS_ALONE = Reading()
@@ -57,7 +65,10 @@ VIDEOS_ALONE = Reading()
 
 @dataclass(frozen=True)
 class ClipLoader:
-    """Loads a training's clips; renders or decodes those that are not in the folder `cache`, or in `frame_cache`."""
+    """Loads a training's clips.
+
+    Those that are not in the folder `cache`, or in `frame_cache`, are rendered or decoded.
+    """
 
     config: TrainConfig
     cache: Path
@@ -66,42 +77,58 @@ class ClipLoader:
 
     def load(self, split: TrainingSplit) -> Clips:
         """Load the clips that the config trains or validates on: always the same ones."""
-        config, cache, progress = self.config, self.cache, self.progress
-        count = config.dataset.num_clips if split == "train" else config.validation.validation_clips
+        config = self.config
+        count = config.dataset.num_clips
+        if split == "validation":
+            count = config.validation.validation_clips
         if not self.reading.videos:
             return self._captions(split, count)
         if not config.dataset.is_world:
             return self._dataset(split, count)
-        free = config.negation.free if self.reading.denials and split == "train" else 0.0
-        draws = config.encoder.trains_visual  # a frozen visual tower needs no frames again
-        sizes = count, config.frames.num_frames, config.framing, config.run.seed
-        return world_clips(split, *sizes, cache, free, progress, draws)
+
+        free = 0.0
+        if self.reading.denials and split == "train":
+            free = config.negation.free
+        return world_clips(
+            split,
+            count,
+            config.frames.num_frames,
+            config.framing,
+            config.run.seed,
+            self.cache,
+            free=free,
+            progress=self.progress,
+            # A frozen visual tower needs no frames again.
+            draws=config.encoder.trains_visual,
+        )
 
     def _captions(self, split: TrainingSplit, count: int) -> Clips:
         config = self.config
         if config.dataset.is_world:
-            captions = world_captions(split, count, config.run.seed, self.progress, self.cache)
+            captions = self._world_captions(split, count)
             return caption_clips(NAME, captions, self.progress, self.cache)
+
         name, captions = read_split(config, split)
         if split == "train":
-            read_split(config, "validation")  # fails now, before all is parsed
-            if missing := config.dataset.add_world and max(
-                0, config.dataset.num_clips - len(captions)
-            ):
-                captions += world_captions(
-                    split, missing, config.run.seed, self.progress, self.cache
-                )
+            # What is wrong with the other split fails now, before all is parsed.
+            read_split(config, "validation")
+            num_missing = config.dataset.num_clips - len(captions)
+            if config.dataset.add_world and num_missing > 0:
+                captions += self._world_captions(split, num_missing)
         return caption_clips(name, captions, self.progress, self.cache)
+
+    def _world_captions(self, split: TrainingSplit, count: int) -> list[str]:
+        return world_captions(split, count, self.config.run.seed, self.progress, self.cache)
 
     def _dataset(self, split: TrainingSplit, count: int) -> Clips:
         data = self.config.dataset.data
         video_input = self.config.video_input
         has_files = video_input is None
-        with progress_bar(self.progress) as shown:
-            dataset = load_dataset(data, split, with_files=has_files, progress=shown)
+        with progress_bar(self.progress) as report:
+            dataset = load_dataset(data, split, with_files=has_files, progress=report)
             # What is wrong with the other split fails now, before all is decoded.
             if split == "train":
-                load_dataset(data, "validation", with_files=has_files, progress=shown)
+                load_dataset(data, "validation", with_files=has_files, progress=report)
         if split == "train":
             for remark in dataset.remarks:
                 logger.warning(remark)
@@ -110,11 +137,18 @@ class ClipLoader:
         return self._of_vectors(dataset, split, count, video_input)
 
     def _of_frames(self, dataset: Dataset, split: TrainingSplit, count: int) -> Clips:
-        decodes = process_rank() == 0  # the others take what the first has stored
         chosen = sample(dataset.videos, count)
-        with progress_bar(self.progress) as shown, frame_cache(self.cache) as store:
-            sizes = (self.config.frames.num_frames, self.config.framing)
-            videos, frames, name = decode_videos(chosen, *sizes, store, shown, decodes)
+        # Other processes take what the first has stored.
+        decodes = process_rank() == 0
+        with progress_bar(self.progress) as report, frame_cache(self.cache) as store:
+            videos, frames, name = decode_videos(
+                chosen,
+                self.config.frames.num_frames,
+                self.config.framing,
+                store,
+                report,
+                decodes=decodes,
+            )
         ids = [f"{video.video_id} {video.key}" for video in videos]
         clips = Clips(frames, self._sentences(videos), self.cache / name, dataset.name, ids=ids)
         return self._with_queries(clips, split, dataset.videos, chosen, videos)
@@ -153,17 +187,19 @@ class ClipLoader:
             return clips
         chosen_ids = {video.video_id for video in chosen}
         in_order = [video for video in dataset if video.video_id in chosen_ids]
-        with progress_bar(self.progress) as shown:
-            queries = evaluation_queries(in_order, readable, query_folder(self.cache), shown)
+        with progress_bar(self.progress) as report:
+            queries = evaluation_queries(in_order, readable, query_folder(self.cache), report)
         return replace(clips, queries=queries)
 
     def _sentences(self, videos: Sequence[Video]) -> CaptionSentences:
         captions = [video.captions for video in videos]
         denials = None
         if self.reading.denials:
-            most = -(-MAX_PARSED // len(videos))
-            parsed = [caption for of_video in captions for caption in of_video[:most]]
-            denials = denials_of(parsed, self.progress, self.cache)
+            max_per_video = math.ceil(MAX_PARSED / len(videos))
+            to_parse: list[str] = []
+            for of_video in captions:
+                to_parse += of_video[:max_per_video]
+            denials = denials_of(to_parse, self.progress, self.cache)
         return CaptionSentences(captions, denials, queries_all=self.config.dataset.num_captions > 0)
 
 
@@ -178,23 +214,35 @@ def world_clips(
     progress: Progress = silent,
     draws: bool = True,
 ) -> Clips:
-    """Render clips of the built-in world, or read them from `cache`; `draws` is False if embeddings are enough."""
+    """Render clips of the built-in world, or read them from `cache`.
+
+    Args:
+        free: share of denying sentences that are made of parsed captions, and so are freer than
+            the world's grammar.
+        draws: False if embeddings are enough.
+    """
     scenes = sample_scenes(split, count, seed)
     file = ClipFile.of(split, scenes, num_frames, framing, cache)
-    with progress_bar(progress) as shown:
-        frames = file.frames(shown) if draws else file
+    frames: NDArray[np.uint8] | ClipFile = file
+    if draws:
+        with progress_bar(progress) as report:
+            frames = file.frames(report)
+
     denials = None
-    if free:  # sentences freer than the world's grammar are made of captions
-        described = enumerate(scenes[:MAX_FREE])
-        captions = [
-            describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in described
-        ]
+    if free:
+        captions = []
+        for row, scene in enumerate(scenes[:MAX_FREE]):
+            rng = random.Random(f"{seed} free {row}")
+            captions.append(describe(scene, rng).text)
         denials = denials_of(captions, progress, cache)
     return Clips(frames, WorldSentences(scenes, free, denials), file.path, NAME)
 
 
 def frame_cache(folder: Path) -> Cache:
-    """Open the cache of video files: the app's for runs in its data folder, so that evaluation shares the frames."""
+    """Open the cache of video files.
+
+    For runs in a data folder it is the app's, so that evaluation shares the frames.
+    """
     if folder.parts[-2:] == ("runs", ".frames"):
         return Cache.of(folder.parents[1])
     return Cache(folder / "content", frames=folder / "frames")

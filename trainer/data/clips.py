@@ -22,22 +22,24 @@ from trainer.data.sentences import (
 
 @dataclass(frozen=True, eq=False)
 class Clips:
-    # (N, F, S, S, 3) uint8 RGB, on disk or undrawn; F is 0 for captions alone, and S where vectors
-    # stand for frames
+    """Clips with captions, or captions alone.
+
+    Attributes:
+        frames: (N, F, S, S, 3) uint8 RGB, on disk or undrawn; F is 0 for captions alone, and S
+            where vectors stand for frames.
+        path: identifies the frames, next to the cache of their embeddings; None caches nothing.
+        vectors: (N, W), of the input that is read instead of frames; None for clips that are seen.
+        ids: N names of clips with what their files contain; none where only captions are read.
+        queries: of held-out clips of a dataset; none where `sentences` make them.
+    """
+
     frames: NDArray[np.uint8] | StoredClips | ClipFile
     sentences: SentenceSource
-    path: Path | None = (
-        None  # identifies the frames, next to the cache of their embeddings; None: nothing is cached
-    )
+    path: Path | None = None
     name: str = "unnamed"
-    # (N, W), of the input that is read instead of frames; None for clips that are seen
     vectors: NDArray[np.float32] | None = None
-    ids: Sequence[
-        str
-    ] = ()  # N names of clips with what their files contain; none where only captions are read
-    queries: tuple[
-        JudgedQuery, ...
-    ] = ()  # of held-out clips of a dataset; none where `sentences` make them
+    ids: Sequence[str] = ()
+    queries: tuple[JudgedQuery, ...] = ()
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -61,23 +63,28 @@ class Clips:
         return captions_of(self.sentences, seed)
 
     def all_captions(self, rows: Iterable[int]) -> list[str]:
-        numbered = (
-            (row, number) for row in rows for number in range(self.sentences.num_captions(row))
-        )
-        return [self.sentences.caption(row, random.Random(), number) for row, number in numbered]
+        captions = []
+        for row in rows:
+            for number in range(self.sentences.num_captions(row)):
+                captions.append(self.sentences.caption(row, random.Random(), number))
+        return captions
 
     def embeddings(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
-        """Encode and pool all clips: (N, D), L2-normalised, or whatever the encoder pools to; vectors stay as is."""
+        """Encode and pool all clips; vectors stay as they are.
+
+        Returns:
+            (N, D), L2-normalised, or whatever the encoder pools to.
+        """
         if self.vectors is not None:
             return self.vectors
-        with progress_bar(progress) as shown:
+        with progress_bar(progress) as report:
             if isinstance(self.frames, ClipFile):
-                return embed_undrawn(self.frames, encoder, shown)
-            each = (self.frames[row] for row in range(len(self)))
-            return embed_frames(encoder, tracked(each, len(self), "embedding clips", shown))
+                return embed_undrawn(self.frames, encoder, report)
+            clips = (self.frames[row] for row in range(len(self)))
+            return embed_frames(encoder, tracked(clips, len(self), "embedding clips", report))
 
     def embedded_once(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
-        """Encode all clips, or read the cached embeddings; a visual tower is identified by its fingerprint."""
+        """Encode all clips, or read the cached embeddings of this visual tower."""
         if self.path is None:
             return self.embeddings(encoder, progress)
         return embedded_once(

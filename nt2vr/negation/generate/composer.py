@@ -87,7 +87,7 @@ class _ActionPair(NamedTuple):
     unwanted: Key
 
 
-class Composer:
+class QueryComposer:
     """Composes queries over one set of videos."""
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:

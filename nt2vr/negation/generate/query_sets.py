@@ -297,7 +297,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             yield number, line.strip()
 
 
-class _Row(NamedTuple):
+class _NumberedLine(NamedTuple):
     """A line of a file, and its fields if it is an object."""
 
     number: int
@@ -305,10 +305,10 @@ class _Row(NamedTuple):
     fields: Fields
 
 
-def _rows(path: Path) -> Iterator[_Row]:
+def _rows(path: Path) -> Iterator[_NumberedLine]:
     for number, line in _lines(path):
         fields = _object(path, number, line) if line.startswith("{") else {}
-        yield _Row(number, line, fields)
+        yield _NumberedLine(number, line, fields)
 
 
 def _object(path: Path, number: int, line: str) -> dict[str, Any]:
@@ -337,7 +337,7 @@ def object_of(line: str) -> dict[str, Any] | None:
     return None
 
 
-def _caption(path: Path, row: _Row) -> Caption:
+def _caption(path: Path, row: _NumberedLine) -> Caption:
     """Read a caption; a ConfigError names a bad line."""
     fields = row.fields
     cap_id: Any
@@ -384,7 +384,7 @@ def _numbered(video_id: str, texts: Sequence[str]) -> list[Caption]:
     return [Caption(f"{video_id}#enc#{i}", text) for i, text in enumerate(texts)]
 
 
-class _Video(NamedTuple):
+class _VideoLine(NamedTuple):
     """The captions of a video, and those that serve as queries."""
 
     video_id: str
@@ -392,7 +392,7 @@ class _Video(NamedTuple):
     queries: list[Caption]
 
 
-def _video(path: Path, row: _Row) -> _Video:
+def _video(path: Path, row: _NumberedLine) -> _VideoLine:
     """Read a line with a video; a ConfigError names a bad one."""
     video_id = row.fields.get("video_id")
     texts: Any = row.fields.get("captions")
@@ -407,7 +407,7 @@ def _video(path: Path, row: _Row) -> _Video:
     else:
         position = texts.index(query) if query in texts else len(texts)
         queries = [Caption(f"{video_id}#enc#{position}", str(query))]
-    return _Video(video_id, tuple(texts), queries)
+    return _VideoLine(video_id, tuple(texts), queries)
 
 
 def _is_list_of_texts(value: Any) -> bool:

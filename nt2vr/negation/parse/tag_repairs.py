@@ -46,7 +46,7 @@ def _at(values: Sequence[str], i: int) -> str:
     return values[i] if 0 <= i < len(values) else ""
 
 
-class _Spot:
+class _WordInContext:
     """One word of a sentence and its neighbours."""
 
     def __init__(self, words: Sequence[str], tags: Sequence[str], i: int) -> None:
@@ -155,7 +155,7 @@ class TagRepairs:
 
     def tag(self, words: Sequence[str], tags: Sequence[str], i: int) -> str:
         """Return the tag of word i, corrected if necessary."""
-        spot = _Spot(words, tags, i)
+        spot = _WordInContext(words, tags, i)
         tag = _tag_by_word(spot)
         if tag:
             return tag
@@ -190,7 +190,7 @@ class TagRepairs:
                 return MissingVerb(spot.i, form)
         return None
 
-    def _form_after_actor(self, spot: _Spot, is_plural: bool) -> str:
+    def _form_after_actor(self, spot: _WordInContext, is_plural: bool) -> str:
         """Return the verb form that a word after an actor has; "" if it is no verb."""
         word = spot.word
         if word.endswith("s"):
@@ -210,14 +210,14 @@ class TagRepairs:
         return False
 
 
-def _nouns_in(words: Sequence[str], tags: Sequence[str]) -> Iterator[_Spot]:
+def _nouns_in(words: Sequence[str], tags: Sequence[str]) -> Iterator[_WordInContext]:
     """Yield the nouns of a sentence but a first word."""
     for i in range(1, len(words)):
         if tags[i] == "NOUN":
-            yield _Spot(words, tags, i)
+            yield _WordInContext(words, tags, i)
 
 
-def _tag_by_word(spot: _Spot) -> str:
+def _tag_by_word(spot: _WordInContext) -> str:
     """Return the tag of a word whose neighbours alone decide it; "" for other words."""
     match spot.word:
         case "to":
@@ -233,7 +233,7 @@ def _tag_by_word(spot: _Spot) -> str:
     return ""
 
 
-def _is_noun_after_all(spot: _Spot, chances: Mapping[str, float]) -> bool:
+def _is_noun_after_all(spot: _WordInContext, chances: Mapping[str, float]) -> bool:
     """Return whether a word tagged as a verb is a noun: "without a | can", "no free | throws"."""
     if spot.ends_denied_list():
         return True
@@ -264,7 +264,7 @@ def _is_noun_after_all(spot: _Spot, chances: Mapping[str, float]) -> bool:
     return is_base_form and may_be_singular and chances.keys().isdisjoint(_BASE)
 
 
-def _verb_after_all(spot: _Spot, chances: Mapping[str, float]) -> str:
+def _verb_after_all(spot: _WordInContext, chances: Mapping[str, float]) -> str:
     """Return the verb tag of a word tagged as a noun, if its neighbours and form say so."""
     is_denied = spot.word_before in listed("denying_things")
     # without petting a cat
@@ -295,7 +295,7 @@ def _verb_after_all(spot: _Spot, chances: Mapping[str, float]) -> str:
     return "VBZ"
 
 
-def _is_participle(spot: _Spot, chances: Mapping[str, float], noun_chance: float) -> bool:
+def _is_participle(spot: _WordInContext, chances: Mapping[str, float], noun_chance: float) -> bool:
     """Return whether a word in -ing is a verb: surfing, and building after a form of "be"."""
     if spot.before in {"PRON", "NEG"} or HELPERS.get(spot.word_before) == "be":
         return True
@@ -303,13 +303,13 @@ def _is_participle(spot: _Spot, chances: Mapping[str, float], noun_chance: float
     return may_be_verb and spot.word not in _THINGS_IN_ING
 
 
-def _follows_nobody(spot: _Spot) -> bool:
+def _follows_nobody(spot: _WordInContext) -> bool:
     if spot.word_before in {"nobody", "noone", "nothing"}:
         return True
     return spot.words[: spot.i][-2:] == ["no", "one"]
 
 
-def _follows_denied_helper(spot: _Spot, chances: Mapping[str, float]) -> bool:
+def _follows_denied_helper(spot: _WordInContext, chances: Mapping[str, float]) -> bool:
     """Return whether a word is a verb by "doesn't | pitch", "never | hunt in"."""
     may_be_base_form = not chances.keys().isdisjoint(_BASE)
     if may_be_base_form and spot.word_before == "never" and spot.after == "ADP":

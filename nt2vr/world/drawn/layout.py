@@ -140,16 +140,16 @@ def _breadth(individuals: Sequence[Individual]) -> float:
     return sum(extent(individual.figure).width for individual in individuals)
 
 
-class _Line(NamedTuple):
+class _FigureLine(NamedTuple):
     """Figures from left to right, and where those face who do something together."""
 
     numbers: list[int]
     facing: dict[int, int]
 
 
-def _in_line(numbers: Sequence[int], scene: Scene) -> _Line:
+def _in_line(numbers: Sequence[int], scene: Scene) -> _FigureLine:
     """Put figures who do something together side by side."""
-    line = _Line(list(numbers), {})
+    line = _FigureLine(list(numbers), {})
     for number in numbers:
         for deed in scene.figures[number].deeds:
             if isinstance(deed.object, int) and deed.object in line.numbers:
@@ -158,7 +158,7 @@ def _in_line(numbers: Sequence[int], scene: Scene) -> _Line:
     return line
 
 
-def _move_next_to_target(line: _Line, number: int, target: int, motion: str) -> None:
+def _move_next_to_target(line: _FigureLine, number: int, target: int, motion: str) -> None:
     line.numbers.remove(number)
     position = line.numbers.index(target)
     follows = motion in ("chase", "follow")
@@ -254,11 +254,7 @@ class _Arrangement:
             edge += (to_left + to_right) * scale * spacing.squeeze + spacing.slack
 
             individual_scale = min(scale, (highest or SIZE) / room.height)
-            y = SIZE * ground
-            if spacing.squeeze == 1:
-                y += self.rng.uniform(-2, 2)
-            else:
-                y += (-7, 7)[index % 2]
+            y = SIZE * ground + self._wobble_down(index, spacing)
             if highest:
                 y += room.height * individual_scale / 2 + self.rng.uniform(-4, 4)
             elif _flies(individual.figure):
@@ -266,6 +262,12 @@ class _Arrangement:
             place = Placement(x, y, individual_scale, facing)
             row.append(_placed(individual, place, spacing.share))
         self.placed += [replace(placed, stand=_in_step(placed, row)) for placed in row]
+
+    def _wobble_down(self, index: int, spacing: "_Spacing") -> float:
+        """Return how many pixels somebody stands lower than its row; crowds stand in zigzag."""
+        if spacing.squeeze == 1:
+            return self.rng.uniform(-2, 2)
+        return (-7, 7)[index % 2]
 
 
 class _Spacing(NamedTuple):
@@ -395,27 +397,39 @@ def _stand(individual: Individual, place: Placement, share: float) -> Stand:
 
 def _boxes(individual: Individual, place: Placement) -> tuple[Box, tuple[Box, ...]]:
     """Return what must be seen of somebody, and what it hides of others."""
-    x = place.x
-    y = place.y
-    scale = place.scale
     room = extent(individual.figure)
     ahead = ahead_of(individual.figure)
+    top = place.y - room.height * place.scale
     width = room.behind + room.front - ahead
-    top = y - room.height * scale
-    half = width / 2 * scale
-    box = Box(x - half, top, x + half, y)
-
+    box = _box_around(place, top, width / 2 * place.scale)
     # Figures do not fill their boxes.
-    half_cover = 0.85 * width / 2 * scale
-    covers = [Box(x - half_cover, top, x + half_cover, y)]
+    covers = [_box_around(place, top, 0.85 * width / 2 * place.scale)]
     if ahead:
-        tip = x + place.facing * (room.front + ahead) / 2 * scale
-        covers.append(Box(min(x, tip), y - 50 * scale, max(x, tip), y - 15 * scale))
-
+        covers.append(_box_ahead(place, (room.front + ahead) / 2))
     if individual.look:
-        thing = individual.figure.kind
-        size = scale * thing.size
-        head = head_size("child" in thing.kinds)
-        chin = top + HEAD * head * size
-        box = Box(x - 12 * head * size, chin - 26 * head * size, x + 12 * head * size, chin)
+        box = _face_box(individual, place, top)
     return box, tuple(covers)
+
+
+def _box_around(place: Placement, top: float, half_width: float) -> Box:
+    return Box(place.x - half_width, top, place.x + half_width, place.y)
+
+
+def _box_ahead(place: Placement, middle: float) -> Box:
+    """Return the box of what somebody holds, rides or moves."""
+    tip = place.x + place.facing * middle * place.scale
+    return Box(
+        min(place.x, tip),
+        place.y - 50 * place.scale,
+        max(place.x, tip),
+        place.y - 15 * place.scale,
+    )
+
+
+def _face_box(individual: Individual, place: Placement, top: float) -> Box:
+    thing = individual.figure.kind
+    head = head_size("child" in thing.kinds)
+    size = place.scale * thing.size
+    chin = top + HEAD * head * size
+    half_width = 12 * head * size
+    return Box(place.x - half_width, chin - 26 * head * size, place.x + half_width, chin)
