@@ -29,7 +29,7 @@ from nt2vr.search.references import (
     merge_references,
     reads_tokens,
 )
-from nt2vr.search.strategies import Parts, Vector, anchor_of, tau_of
+from nt2vr.search.strategies import EmbeddedParts, Vector, anchor_of, tau_of
 
 # From a word to the words to read it as.
 Synonyms = Mapping[str, str]
@@ -142,13 +142,13 @@ def texts_of(query: Query) -> list[str]:
     return [*(text for text in texts if text.strip()), *query.unwanted]
 
 
-def parts_of(encoder: Encoder, query: Query, embeddings: Mapping[str, Vector]) -> Parts:
+def parts_of(encoder: Encoder, query: Query, embeddings: Mapping[str, Vector]) -> EmbeddedParts:
     """Return the parts of a query from the embeddings of its texts; their strength is left to be set."""
     wanted_text = " ".join(query.wanted)
     unwanted = np.zeros((0, encoder.embed_dim), np.float32)
     if query.unwanted:
         unwanted = np.stack([embeddings[text] for text in query.unwanted])
-    parts = Parts(
+    parts = EmbeddedParts(
         sentence=embeddings[query.text] if query.text.strip() else None,
         wanted=embeddings[wanted_text] if wanted_text.strip() else None,
         unwanted=unwanted,
@@ -184,7 +184,7 @@ def _row(video_id: str, gallery: EmbeddedGallery, encoder: Encoder) -> int:
 
 def embed_query(
     encoder: Encoder, query: Query, references: Sequence[Reference], gallery: EmbeddedGallery
-) -> Parts:
+) -> EmbeddedParts:
     """Embed a query for all strategies, whose strength is left to be set.
 
     Texts are encoded in one batch.
@@ -206,7 +206,7 @@ def embed_query(
 @on_gpu
 def _embed(
     encoder: Encoder, query: Query, references: Sequence[Reference], clips: ById, frames: ById
-) -> Parts:
+) -> EmbeddedParts:
     """Embed texts and pictures.
 
     Wanted references join the wanted parts, strategies search away from the others.
@@ -253,7 +253,7 @@ def _embed(
     )
 
 
-def _picture_query(picture: Vector, parts: Parts) -> PictureQuery:
+def _picture_query(picture: Vector, parts: EmbeddedParts) -> PictureQuery:
     nothing = np.zeros_like(picture)
     return PictureQuery(
         picture,

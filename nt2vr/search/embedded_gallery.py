@@ -33,7 +33,7 @@ class EmbeddedGallery:
         skipped: ids of the clips that are missing, and why.
         all_frames: (N, F, D), as the encoder returned them, in the order of the file.
         places: (V,), the clips' rows in `all_frames`.
-        each: makes the frames (F, D) of a clip comparable with a query: (F, P); None if they are.
+        project_frames: makes the frames (F, D) of a clip comparable with a query: (F, P); None if they are.
         contents: (V,), ids of contents, if the index answers with those.
         refused: why the index that was asked for is not used; empty if it is.
     """
@@ -44,7 +44,7 @@ class EmbeddedGallery:
     skipped: tuple[tuple[str, str], ...]
     all_frames: Vectors = field(repr=False)
     places: Rows = field(repr=False)
-    each: Callable[[Vectors], Vectors] | None = field(default=None, repr=False)
+    project_frames: Callable[[Vectors], Vectors] | None = field(default=None, repr=False)
     contents: Rows | None = field(default=None, repr=False)
     refused: str = ""
 
@@ -150,9 +150,9 @@ class EmbeddedGallery:
     def frame_embeddings(self, row: int) -> Vectors:
         """Read the embeddings of a clip's frames, as if each were a clip: (F, P), L2-normalised."""
         frames = np.array(self.all_frames[self.places[row]])
-        if self.each is None:
+        if self.project_frames is None:
             return frames
-        return self.each(frames)
+        return self.project_frames(frames)
 
     def excerpt(self, video_ids: Sequence[str]) -> "Excerpt":
         """Return some of the clips, as a gallery that can be pickled."""
@@ -161,7 +161,7 @@ class EmbeddedGallery:
         embeddings = self.embeddings[rows]
         all_frames = self.all_frames[self.places[rows]]
         compared_frames = all_frames
-        if self.each is not None and len(rows):
+        if self.project_frames is not None and len(rows):
             compared_frames = np.stack([self.frame_embeddings(row) for row in rows])
 
         index = ExactIndex(embeddings.shape[1])

@@ -19,7 +19,7 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Hit, Ranking, Verdict
 from nt2vr.search.exclusion import above_mean
 from nt2vr.search.live import LoadedModel
-from nt2vr.search.searcher import Panel, Searcher
+from nt2vr.search.searcher import Searcher, SearchPlan
 from nt2vr.search.strategies import System
 
 logger = logging.getLogger(__name__)
@@ -72,13 +72,13 @@ class RunEpochs:
         model = self.run if epoch == self.epochs[-1] else f"{self.run} · epoch {epoch}"
         return System(model, like.strategy, like.strength)
 
-    def missing(self, models: Catalog, base: str, kept: Collection[int]) -> list[int]:
+    def missing(self, models: Catalog, base: str, ranked: Collection[int]) -> list[int]:
         """List the epochs without a ranking, with 0 for the base.
 
         Epochs that would embed the gallery wait until somebody asks for them.
 
         Args:
-            kept: the epochs with a ranking.
+            ranked: the epochs with a ranking.
         """
         entries = models.entries()
         visual_key = models.card(self.run, entries).visual_key
@@ -87,18 +87,24 @@ class RunEpochs:
             model_of_epoch[epoch] = f"{self.run} · epoch {epoch}"
         missing = []
         for epoch, model in model_of_epoch.items():
-            is_absent = epoch not in kept and model in entries
+            is_absent = epoch not in ranked and model in entries
             if is_absent and models.card(model, entries).visual_key == visual_key:
                 missing.append(epoch)
         return missing
 
     def rank(
-        self, searcher: Searcher, query: Query, panel: Panel, epoch: int, base: str, like: System
+        self,
+        searcher: Searcher,
+        query: Query,
+        plan: SearchPlan,
+        epoch: int,
+        base: str,
+        like: System,
     ) -> Ranking:
         """Rank with an epoch that is not loaded, or the base for 0; no hits if that fails.
 
         Args:
-            panel: everything else of the search.
+            plan: everything else of the search.
             like: a system with the strategy.
         """
         model = f"{self.run} · epoch {epoch}" if epoch else base
@@ -108,15 +114,15 @@ class RunEpochs:
                 encoder = searcher.models.read(searcher.models.folder(model))
             else:
                 encoder = searcher.live.encoder(base)
-            panel = replace(panel, systems=(system,), loaded={model: LoadedModel(encoder)})
-            return searcher.answer(query, panel).rankings[0]
+            plan = replace(plan, systems=(system,), loaded={model: LoadedModel(encoder)})
+            return searcher.answer(query, plan).rankings[0]
         except Nt2vrError as error:
             logger.warning("Epoch %d of %s was not searched: %s", epoch, self.run, error)
             return Ranking(system, ())
 
 
 def judged_by_parts(
-    rankings: Mapping[int, Ranking], base: str, query: Query, searcher: Searcher, panel: Panel
+    rankings: Mapping[int, Ranking], base: str, query: Query, searcher: Searcher, plan: SearchPlan
 ) -> dict[int, Ranking]:
     """Judge hits by what a run's base finds for each part of a query alone.
 
@@ -126,8 +132,8 @@ def judged_by_parts(
     clips do.
     """
     model = searcher.live.get(base)
-    base_panel = replace(panel, systems=(System(base),), loaded={base: model})
-    (parts,) = searcher.parts(query, base_panel)
+    base_plan = replace(plan, systems=(System(base),), loaded={base: model})
+    (parts,) = searcher.embed_for_systems(query, base_plan)
     gallery = model.view(searcher)
     texts = parts.unwanted
     if parts.wanted is not None:

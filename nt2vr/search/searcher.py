@@ -50,11 +50,11 @@ from nt2vr.search.references import Reference, check_number
 from nt2vr.search.strategies import (
     STRATEGIES,
     STRENGTHS,
-    Parts,
+    EmbeddedParts,
     System,
     Vector,
     check_strategy,
-    searched,
+    vector_and_exclusion,
 )
 
 DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
@@ -75,8 +75,8 @@ LOW_SCORE = "validation/low_score"
 
 T = TypeVar("T")
 # A vector is searched for as it is.
-Asked = Query | Vector
-Queries = Sequence[str | Asked | Nt2vrError]
+QueryOrVector = Query | Vector
+Queries = Sequence[str | QueryOrVector | Nt2vrError]
 
 
 class ModelQuery(NamedTuple):
@@ -92,7 +92,7 @@ class ModelQuery(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Panel:
+class SearchPlan:
     """Everything that a search needs besides its query.
 
     Attributes:
@@ -130,7 +130,7 @@ class _SystemSearch(NamedTuple):
     """
 
     system: System
-    parts: Parts
+    parts: EmbeddedParts
     gallery: EmbeddedGallery
     vector: Vector | None
     exclusion: Exclusion | None
@@ -310,22 +310,22 @@ class Searcher:
             strengths: strength per strategy, for systems that fix none; default: the model's.
         """
         checked = self.checked(query, references)
-        panel = self.panel(systems, k, references, strengths, literal)
-        return self.answer(checked, panel)
+        plan = self.plan(systems, k, references, strengths, literal)
+        return self.answer(checked, plan)
 
     def score_all(
-        self, queries: Queries, panel: Panel
+        self, queries: Queries, plan: SearchPlan
     ) -> tuple[dict[str, Vector], list[Nt2vrError | None]]:
         """Return the scores of all clips by system, (Q, V), and the error of each bad query.
 
         The columns are in the order of the gallery. NaN is the score of a clip that a model has not
         indexed, and of all clips for a query that is bad or leaves nothing to search for.
         """
-        columns_of_model = self._columns_of_models(panel)
+        columns_of_model = self._columns_of_models(plan)
 
-        def score(query: Asked) -> dict[str, Vector]:
+        def score(query: QueryOrVector) -> dict[str, Vector]:
             scores_by_system = {}
-            for search in self._searches(query, panel):
+            for search in self._searches(query, plan):
                 if search.vector is not None:
                     clips = search.gallery.clips(search.exclusion)
                     clip_scores = scores_of(clips, search.vector, search.exclusion)
@@ -334,25 +334,25 @@ class Searcher:
 
         shape = (len(queries), len(self.gallery.videos))
         scores = {}
-        for system in panel.systems:
+        for system in plan.systems:
             scores[system.name] = np.full(shape, np.nan, np.float32)
         errors: list[Nt2vrError | None] = []
-        for row, query_scores in enumerate(self.each(queries, panel, score)):
+        for row, query_scores in enumerate(self.map_queries(queries, plan, score)):
             if isinstance(query_scores, Nt2vrError):
                 errors.append(query_scores)
                 continue
             errors.append(None)
-            for system in panel.systems:
+            for system in plan.systems:
                 if system.name in query_scores:
                     columns = columns_of_model[system.model]
                     scores[system.name][row, columns] = query_scores[system.name]
         return scores, errors
 
-    def _columns_of_models(self, panel: Panel) -> dict[str, list[int]]:
+    def _columns_of_models(self, plan: SearchPlan) -> dict[str, list[int]]:
         """Return, per model, the numbers in the gallery of the clips that it has indexed."""
         column_of = {video.video_id: column for column, video in enumerate(self.gallery.videos)}
         columns = {}
-        for name, model in panel.loaded.items():
+        for name, model in plan.loaded.items():
             clips = model.view(self).gallery.videos
             columns[name] = [column_of[clip.video_id] for clip in clips]
         return columns
@@ -371,11 +371,11 @@ class Searcher:
                 f"Give {MIN_LINES} to {MAX_LINES} captions to choose among, not {len(lines):,}."
             )
         video = self.video(reference.video_id) if reference.video_id else None
-        panel = self.panel(systems, strengths=strengths, literal=literal)
-        queries, line_scores = self._score_lines(lines, panel, reference)
+        plan = self.plan(systems, strengths=strengths, literal=literal)
+        queries, line_scores = self._score_lines(lines, plan, reference)
 
         scored = []
-        for system, scores in zip(panel.systems, zip(*line_scores, strict=True), strict=True):
+        for system, scores in zip(plan.systems, zip(*line_scores, strict=True), strict=True):
             scored.append(Scored(system, scores))
         verdicts: list[Verdict | None] = [None] * len(queries)
         if video is not None:
@@ -389,24 +389,24 @@ class Searcher:
         )
 
     def _score_lines(
-        self, lines: Sequence[str], panel: Panel, reference: Reference
+        self, lines: Sequence[str], plan: SearchPlan, reference: Reference
     ) -> tuple[list[Query], list[list[float | None]]]:
         """Return the lines as understood, and the scores of each by system; raise the first error."""
         clips = {}
-        for name, model in panel.loaded.items():
+        for name, model in plan.loaded.items():
             clips[name] = embed_reference(model.encoder, reference, model.view(self))
 
-        def score(query: Asked) -> tuple[Query, list[float | None]]:
+        def score(query: QueryOrVector) -> tuple[Query, list[float | None]]:
             assert isinstance(query, Query), "lines are texts"
             scores = []
-            for search in self._searches(query, panel):
+            for search in self._searches(query, plan):
                 clip = clips[search.system.model]
                 scores.append(_score_clip(search, clip, reference.video_id))
             return query, scores
 
         queries = []
         line_scores = []
-        for number, scored_line in enumerate(self.each(lines, panel, score), 1):
+        for number, scored_line in enumerate(self.map_queries(lines, plan, score), 1):
             if isinstance(scored_line, Nt2vrError):
                 raise type(scored_line)(f"Line {number}: {scored_line}")
             query, scores = scored_line
@@ -414,8 +414,8 @@ class Searcher:
             line_scores.append(scores)
         return queries, line_scores
 
-    def each(
-        self, queries: Queries, panel: Panel, function: Callable[[Asked], T]
+    def map_queries(
+        self, queries: Queries, plan: SearchPlan, function: Callable[[QueryOrVector], T]
     ) -> list[T | Nt2vrError]:
         """Apply a function to each query, after encoding the texts of many together.
 
@@ -425,8 +425,8 @@ class Searcher:
         for start in range(0, len(queries), QUERY_BATCH):
             checked = []
             for query in queries[start : start + QUERY_BATCH]:
-                checked.append(self._checked_or_error(query, panel.references))
-            self._prepare_texts([query for query in checked if isinstance(query, Query)], panel)
+                checked.append(self._checked_or_error(query, plan.references))
+            self._prepare_texts([query for query in checked if isinstance(query, Query)], plan)
 
             for query in checked:
                 if isinstance(query, Nt2vrError):
@@ -438,17 +438,19 @@ class Searcher:
                     outcomes.append(error)
         return outcomes
 
-    def _prepare_texts(self, queries: Sequence[Query], panel: Panel) -> None:
+    def _prepare_texts(self, queries: Sequence[Query], plan: SearchPlan) -> None:
         """Let each model encode the texts of all queries together."""
-        queries_by_model = [panel.queries_by_model(query, self._synonyms) for query in queries]
-        for name, encoder in panel.encoders.items():
+        queries_by_model = [plan.queries_by_model(query, self._synonyms) for query in queries]
+        for name, encoder in plan.encoders.items():
             texts: list[str] = []
             for model_queries in queries_by_model:
                 texts += texts_of(model_queries[name].query)
             if texts:
                 encoder.prepare_texts(texts)
 
-    def checked(self, query: str | Asked, references: Sequence[Reference] = ()) -> Asked:
+    def checked(
+        self, query: str | QueryOrVector, references: Sequence[Reference] = ()
+    ) -> QueryOrVector:
         """Return a query that can be searched, or raise a QueryError."""
         if isinstance(query, str):
             query = self.understand(query, editing=bool(references))
@@ -463,8 +465,8 @@ class Searcher:
         return query
 
     def _checked_or_error(
-        self, query: str | Asked | Nt2vrError, references: Sequence[Reference]
-    ) -> Asked | Nt2vrError:
+        self, query: str | QueryOrVector | Nt2vrError, references: Sequence[Reference]
+    ) -> QueryOrVector | Nt2vrError:
         if isinstance(query, Nt2vrError):
             return query
         try:
@@ -472,14 +474,14 @@ class Searcher:
         except Nt2vrError as error:
             return error
 
-    def panel(
+    def plan(
         self,
         systems: Sequence[str],
         k: int | None = DEFAULT_K,
         references: Sequence[Reference] = (),
         strengths: Mapping[str, float] | None = None,
         literal: Collection[str] = (),
-    ) -> Panel:
+    ) -> SearchPlan:
         """Check everything that a search needs besides its query, and load the systems' models."""
         if k is not None and not 1 <= k <= MAX_K:
             raise ConfigError(f"Cannot show {quoted(k)} results: choose 1 to {MAX_K}.")
@@ -494,40 +496,40 @@ class Searcher:
         loaded = self._load(dict.fromkeys(system.model for system in chosen))
         for system in chosen:
             check_strategy(system, loaded[system.model].encoder.card)
-        return Panel(chosen, loaded, k, references, strengths, literal)
+        return SearchPlan(chosen, loaded, k, references, strengths, literal)
 
-    def parts(self, query: Asked, panel: Panel) -> list[Parts]:
+    def embed_for_systems(self, query: QueryOrVector, plan: SearchPlan) -> list[EmbeddedParts]:
         """Embed a query for each system."""
         if not isinstance(query, Query):
-            _check_vector(query, panel)
+            _check_vector(query, plan)
             no_unwanted = np.zeros((0, len(query)), np.float32)
-            vector_parts = Parts(query, wanted=None, unwanted=no_unwanted, strength=0.0)
-            return [vector_parts] * len(panel.systems)
+            vector_parts = EmbeddedParts(query, wanted=None, unwanted=no_unwanted, strength=0.0)
+            return [vector_parts] * len(plan.systems)
 
         # All systems of a model share the embeddings.
         parts_by_model = {}
-        for name, (model_query, words) in panel.queries_by_model(query, self._synonyms).items():
-            model = panel.loaded[name]
-            parts = embed_query(model.encoder, model_query, panel.references, model.view(self))
-            parts_by_model[name] = replace(parts, query=model_query, read_as=words)
+        for name, (model_query, words) in plan.queries_by_model(query, self._synonyms).items():
+            model = plan.loaded[name]
+            parts = embed_query(model.encoder, model_query, plan.references, model.view(self))
+            parts_by_model[name] = replace(parts, query=model_query, replacements=words)
 
         system_parts = []
-        for system in panel.systems:
-            card = panel.loaded[system.model].encoder.card
-            strength = system.strength_for(card, panel.strengths)
+        for system in plan.systems:
+            card = plan.loaded[system.model].encoder.card
+            strength = system.strength_for(card, plan.strengths)
             system_parts.append(replace(parts_by_model[system.model], strength=strength))
         return system_parts
 
-    def _searches(self, query: Asked, panel: Panel) -> Iterator[_SystemSearch]:
+    def _searches(self, query: QueryOrVector, plan: SearchPlan) -> Iterator[_SystemSearch]:
         """Yield what each system searches for."""
-        for system, parts in zip(panel.systems, self.parts(query, panel), strict=True):
-            gallery = panel.loaded[system.model].view(self)
-            vector, exclusion = searched(system.strategy, parts, gallery.embeddings)
+        for system, parts in zip(plan.systems, self.embed_for_systems(query, plan), strict=True):
+            gallery = plan.loaded[system.model].view(self)
+            vector, exclusion = vector_and_exclusion(system.strategy, parts, gallery.embeddings)
             yield _SystemSearch(system, parts, gallery, vector, exclusion)
 
-    def answer(self, query: Asked, panel: Panel) -> Answer:
+    def answer(self, query: QueryOrVector, plan: SearchPlan) -> Answer:
         """Rank the clips with each system."""
-        rankings = [self._rank(query, search, panel) for search in self._searches(query, panel)]
+        rankings = [self._rank(query, search, plan) for search in self._searches(query, plan)]
         return Answer(
             query if isinstance(query, Query) else Query(""),
             tuple(rankings),
@@ -556,16 +558,16 @@ class Searcher:
             names += refusal.models
         raise NotIndexedError(" ".join(map(str, error_of_tower.values())), *names)
 
-    def _rank(self, query: Asked, search: _SystemSearch, panel: Panel) -> Ranking:
+    def _rank(self, query: QueryOrVector, search: _SystemSearch, plan: SearchPlan) -> Ranking:
         """Rank the clips with one system."""
         system, parts, gallery, vector, exclusion = search
-        model = panel.loaded[system.model]
+        model = plan.loaded[system.model]
         unseen = unseen_words(query, model.encoder) if isinstance(query, Query) else ()
         ranking = Ranking(
             system,
             hits=(),
-            unseen=tuple(word for word in unseen if word not in parts.read_as),
-            read_as=parts.read_as,
+            unseen=tuple(word for word in unseen if word not in parts.replacements),
+            read_as=parts.replacements,
             reads=_words_read(model.encoder, search),
             strength=parts.strength,
             gallery=gallery,
@@ -576,11 +578,11 @@ class Searcher:
         if vector is None:
             return ranking
 
-        k = len(gallery.gallery.videos) if panel.k is None else panel.k
-        reference_ids = {reference.video_id for reference in panel.references}
+        k = len(gallery.gallery.videos) if plan.k is None else plan.k
+        reference_ids = {reference.video_id for reference in plan.references}
         best = _best_clips(search, vector, k, reference_ids)
         groups = merge_windows(best, k)
-        hits = hits_of(groups, self._judge_of(query, panel.references))
+        hits = hits_of(groups, self._judge_of(query, plan.references))
         is_low = bool(hits) and hits[0].score < _low_score(search, model.encoder)
         return replace(
             ranking,
@@ -593,7 +595,7 @@ class Searcher:
         )
 
     def _judge_of(
-        self, query: Asked, references: Sequence[Reference]
+        self, query: QueryOrVector, references: Sequence[Reference]
     ) -> Callable[[Video], Verdict | None]:
         """Return what gives clips their verdicts; a vector has none."""
         # The query is judged as typed: captions and the world may have words that a model lacks.
@@ -616,14 +618,14 @@ def _names_with_strategies(model: str, entry: CatalogEntry) -> list[str]:
     return names
 
 
-def _check_vector(query: Vector, panel: Panel) -> None:
+def _check_vector(query: Vector, plan: SearchPlan) -> None:
     """Raise an error unless every system can search for a vector."""
-    for system in panel.systems:
+    for system in plan.systems:
         if system.strategy != "plain":
             raise ConfigError(
                 f"A query vector has no parts: search with {system.model}, not with {system.name}."
             )
-        dim = panel.loaded[system.model].encoder.embed_dim
+        dim = plan.loaded[system.model].encoder.embed_dim
         if len(query) != dim:
             raise QueryError(
                 f"The vector has {len(query):,} numbers, but {system.model} has {dim:,}."

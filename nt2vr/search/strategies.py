@@ -33,7 +33,7 @@ _EQUAL = 1 - 1e-6
 
 
 @dataclass(frozen=True)
-class Parts:
+class EmbeddedParts:
     """Embeddings of a query's parts, unit vectors, and the settings of the strategy.
 
     Attributes:
@@ -49,7 +49,7 @@ class Parts:
         sentence_text: (D,), the sentence without any picture, if the model weighs frames by a text.
         wanted_text: (D,), the wanted part without any picture, likewise.
         query: the query after substitutions; None outside of searches.
-        read_as: words that the model does not know, and their substitutes.
+        replacements: words that the model does not know, and their substitutes.
     """
 
     sentence: Vector | None
@@ -63,9 +63,9 @@ class Parts:
     sentence_text: Vector | None = None
     wanted_text: Vector | None = None
     query: Query | None = None
-    read_as: Mapping[str, str] = field(default_factory=dict)
+    replacements: Mapping[str, str] = field(default_factory=dict)
 
-    def by_text(self, card: Card) -> "Parts":
+    def by_text(self, card: Card) -> "EmbeddedParts":
         """Return the parts with the texts that weigh frames, if the model weighs frames by them."""
         if not card.capabilities.weighs_frames:
             return self
@@ -101,7 +101,7 @@ class Strength:
             )
 
 
-def _no_exclusion(_: Parts) -> Exclusion | None:
+def _no_exclusion(_: EmbeddedParts) -> Exclusion | None:
     return None
 
 
@@ -126,11 +126,11 @@ class Strategy:
         offered: strengths with which the menu lists it; None is the model's own.
     """
 
-    vector: Callable[[Parts], Vector | None]
+    vector: Callable[[EmbeddedParts], Vector | None]
     meaning: str
     uses: tuple[Role, ...]
     strength: Strength | None = None
-    exclusion: Callable[[Parts], Exclusion | None] = _no_exclusion
+    exclusion: Callable[[EmbeddedParts], Exclusion | None] = _no_exclusion
     by_sentence: bool = False
     is_cosine: bool = False
     is_control: bool = False
@@ -139,12 +139,12 @@ class Strategy:
     offered: tuple[float | None, ...] = (None,)
 
 
-def plain(parts: Parts) -> Vector | None:
+def plain(parts: EmbeddedParts) -> Vector | None:
     """Search for the sentence as typed, negation included."""
     return parts.sentence
 
 
-def boolean(parts: Parts) -> Vector | None:
+def boolean(parts: EmbeddedParts) -> Vector | None:
     """Subtract: s(x, wanted) - alpha * sum of s(x, unwanted).
 
     Source: Wu and Ngo, "Interpretable Embedding for Ad-Hoc Video Search", ACM MM 2020, with alpha =
@@ -158,7 +158,7 @@ def boolean(parts: Parts) -> Vector | None:
     return np.asarray(parts.wanted - parts.strength * away, np.float32)
 
 
-def anchored(parts: Parts) -> Vector | None:
+def anchored(parts: EmbeddedParts) -> Vector | None:
     """Push the sentence out of the unwanted directions, towards the anchor: e - lambda * (U^T c - anchor).
 
     U^T c is the point closest to e in the span of the unwanted parts; for one part n it is <e, n> /
@@ -175,7 +175,7 @@ def anchored(parts: Parts) -> Vector | None:
     return np.asarray(parts.sentence - parts.strength * away, np.float32)
 
 
-def spherical(parts: Parts) -> Vector | None:
+def spherical(parts: EmbeddedParts) -> Vector | None:
     """Search the middle of the directions close to the wanted part p but not to the unwanted part n.
 
         d = p + sin(phi - theta / 2) / sin(phi + theta / 2) * n, normalised; cos(theta) = <p, n>,
@@ -197,7 +197,7 @@ def spherical(parts: Parts) -> Vector | None:
     return unit(parts.wanted + weights @ parts.unwanted)
 
 
-def rectified(parts: Parts) -> Vector | None:
+def rectified(parts: EmbeddedParts) -> Vector | None:
     """Search for the wanted part, less the excess: s(x, wanted) - alpha * max of max(0, s(x, unwanted) - tau).
 
     This is its vector; `_excess` is the rest. "not B" alone has nothing to rectify: it is
@@ -208,24 +208,24 @@ def rectified(parts: Parts) -> Vector | None:
     return parts.wanted
 
 
-def _excess(parts: Parts) -> Exclusion | None:
+def _excess(parts: EmbeddedParts) -> Exclusion | None:
     if parts.wanted is None or not len(parts.unwanted):
         return None
     return Exclusion(parts.unwanted, parts.strength, parts.tau)
 
 
-def dropped(parts: Parts) -> Vector | None:
+def dropped(parts: EmbeddedParts) -> Vector | None:
     """Search for the wanted part alone, as if nothing were unwanted."""
     return parts.wanted
 
 
-def combining(name: str) -> Callable[[Parts], Vector | None]:
+def combining(name: str) -> Callable[[EmbeddedParts], Vector | None]:
     """Return a strategy that combines a picture with a text, see `references.combine`.
 
     Without a picture it is `plain`.
     """
 
-    def combined(parts: Parts) -> Vector | None:
+    def combined(parts: EmbeddedParts) -> Vector | None:
         if parts.combined is None:
             return plain(parts)
         return parts.combined(name)
@@ -242,7 +242,7 @@ def _strategy_from_outside(name: str, function: Any) -> Strategy:
             f"not {quoted(function)}."
         )
 
-    def checked_vector(parts: Parts) -> Vector | None:
+    def checked_vector(parts: EmbeddedParts) -> Vector | None:
         try:
             returned = function(parts)
             vector = None if returned is None else np.asarray(returned, np.float32)
@@ -329,7 +329,7 @@ STRENGTHS = {
 }
 
 
-def exclusion_of(strategy: str, parts: Parts) -> Exclusion | None:
+def exclusion_of(strategy: str, parts: EmbeddedParts) -> Exclusion | None:
     """Return what a strategy takes from the scores of its vector, and how it weighs frames.
 
     None if neither.
@@ -345,7 +345,9 @@ def exclusion_of(strategy: str, parts: Parts) -> Exclusion | None:
     return replace(exclusion, focus=focus)
 
 
-def searched(strategy: str, parts: Parts, clips: Vector) -> tuple[Vector | None, Exclusion | None]:
+def vector_and_exclusion(
+    strategy: str, parts: EmbeddedParts, clips: Vector
+) -> tuple[Vector | None, Exclusion | None]:
     """Return a strategy's query vector, if anything is left, and what it takes from the scores.
 
     The vector leads away from unwanted references, which a control ignores as it ignores unwanted

@@ -20,7 +20,7 @@ from nt2vr.search.references import (
     take_away,
     weighted_sum,
 )
-from nt2vr.search.strategies import STRATEGIES, Parts, searched
+from nt2vr.search.strategies import STRATEGIES, EmbeddedParts, vector_and_exclusion
 
 EAST, NORTH, UP = np.eye(3, dtype=np.float32)
 NOTHING = np.zeros(3, np.float32)
@@ -98,9 +98,9 @@ def test_unwanted_references_are_taken_away_by_hand() -> None:
 
 def test_every_strategy_but_the_control_searches_away_from_unwanted_references() -> None:
     none = np.zeros((0, 3), np.float32)
-    parts = Parts(EAST, NORTH, none, 0.5, away=0.2 * UP)
+    parts = EmbeddedParts(EAST, NORTH, none, 0.5, away=0.2 * UP)
     for name in STRATEGIES:
-        found, _ = searched(name, parts, none)
+        found, _ = vector_and_exclusion(name, parts, none)
         assert found is not None
         assert found[2] == 0 if name == "drop" else found[2] == pytest.approx(-0.19612, abs=1e-4)
 
