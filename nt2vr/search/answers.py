@@ -1,4 +1,4 @@
-"""Search results as data: hits, rankings, answers, and each system's view of one clip; independent of models."""
+"""Search results as data: hits, rankings, answers, and each system's view of one clip."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -266,7 +266,7 @@ class Ranking:
         return _copied(self, memo)
 
     def with_excerpt(self, video_ids: Sequence[str]) -> "Ranking":
-        """Return the ranking as it is pickled, with the embeddings of some clips, those that its model has indexed."""
+        """Return the ranking as it is pickled, with the embeddings of these clips, if indexed."""
         gallery = self.gallery
         if gallery is not None and not isinstance(gallery, Excerpt):
             indexed = [video_id for video_id in video_ids if video_id in gallery.row_of]
@@ -287,7 +287,7 @@ class Ranking:
 
     @property
     def recall(self) -> float:
-        """Share of the true top ten that the index finds, measured on a sample; 1 for exact search."""
+        """Share of the true top ten that the index finds, by a sample; 1 for exact search."""
         return self.gallery.index.recall if self.gallery else 1.0
 
     @cached_property
@@ -359,7 +359,7 @@ class Scored:
 
     @property
     def best(self) -> int | None:
-        """Number of the line with the highest score; None if several share it, or none has a score."""
+        """Number of the line with the highest score; None if several share it or none has one."""
         scores = [score for score in self.scores if score is not None]
         if not scores:
             return None

@@ -66,7 +66,7 @@ def _has_caption(captions: Sequence[frozenset[str]], content: frozenset[str]) ->
 
 @lru_cache(_REMEMBERED)
 def _content_of(text: str) -> frozenset[str]:
-    """Return the lemmas of the content words that a text says are there, and none that it denies."""
+    """Return the lemmas of the content words that a text affirms, and none that it denies."""
     try:
         affirmed = " ".join(understand(text[:MAX_QUERY_CHARS], load_tagger()).wanted)
     # The text is not valid Unicode.

@@ -1,7 +1,6 @@
-"""From a query to its parts: words that a model has never seen replaced, texts and references embedded.
+"""From a query to its parts: replaces unknown words, and embeds texts and references.
 
-A model that knows a word is asked for it as typed. Models that do not know it are all asked for the
-same word.
+A model that knows a word gets it as typed. Models that do not know it all get the same substitute.
 """
 
 import re
@@ -143,7 +142,10 @@ def texts_of(query: Query) -> list[str]:
 
 
 def parts_of(encoder: Encoder, query: Query, embeddings: Mapping[str, Vector]) -> EmbeddedParts:
-    """Return the parts of a query from the embeddings of its texts; their strength is left to be set."""
+    """Return the parts of a query from the embeddings of its texts.
+
+    The caller sets their strength.
+    """
     wanted_text = " ".join(query.wanted)
     unwanted = np.zeros((0, encoder.embed_dim), np.float32)
     if query.unwanted:
@@ -185,7 +187,7 @@ def _row(video_id: str, gallery: EmbeddedGallery, encoder: Encoder) -> int:
 def embed_query(
     encoder: Encoder, query: Query, references: Sequence[Reference], gallery: EmbeddedGallery
 ) -> EmbeddedParts:
-    """Embed a query for all strategies, whose strength is left to be set.
+    """Embed a query for all strategies; the caller sets their strength.
 
     Texts are encoded in one batch.
     """

@@ -1,4 +1,4 @@
-"""Galleries embedded by one model, and how they are searched. `embed_clips` opens them, `searcher` ranks."""
+"""Galleries embedded by one model, and the search for their nearest clips."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,7 +33,8 @@ class EmbeddedGallery:
         skipped: ids of the clips that are missing, and why.
         all_frames: (N, F, D), as the encoder returned them, in the order of the file.
         places: (V,), the clips' rows in `all_frames`.
-        project_frames: makes the frames (F, D) of a clip comparable with a query: (F, P); None if they are.
+        project_frames: makes the frames (F, D) of a clip comparable with a query: (F, P); None if
+            they are.
         contents: (V,), ids of contents, if the index answers with those.
         refused: why the index that was asked for is not used; empty if it is.
     """
@@ -138,7 +139,7 @@ class EmbeddedGallery:
         return products[best], rows[best]
 
     def _rows_of_contents(self, ids: Rows) -> tuple[Rows, Rows]:
-        """Return the rows of the clips with these contents, one after another, and their numbers."""
+        """Return the rows of the clips with these contents, and how many clips each content has."""
         contents, rows_by_content = self._rows_by_content
         starts = np.searchsorted(contents, ids)
         ends = np.searchsorted(contents, ids, side="right")
@@ -181,8 +182,9 @@ class EmbeddedGallery:
 
 @dataclass(frozen=True)
 class Excerpt(EmbeddedGallery):
-    """A few clips of a gallery, without its model; `index.recall` is that of the whole gallery's index.
+    """A few clips of a gallery, without its model.
 
+    `index.recall` is that of the whole gallery's index.
     A whole gallery may have gigabytes of embeddings, and its index a connection to a database.
     """
 

@@ -44,7 +44,7 @@ class RunEpochs:
 
     @classmethod
     def of(cls, model: str, entries: Entries) -> "RunEpochs | None":
-        """Return the epochs of the run that a model belongs to, as its newest, best or single epoch.
+        """Return the epochs of the run whose newest, best or single epoch a model is.
 
         None if the model is not of a run.
         """

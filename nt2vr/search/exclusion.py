@@ -1,4 +1,4 @@
-"""What no single vector expresses of a query: what clips lose for an unwanted part, and how it weighs their frames."""
+"""What no single vector expresses: scores lost for unwanted parts, and frames weighed by a text."""
 
 from dataclasses import dataclass, replace
 from typing import Self

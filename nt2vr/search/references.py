@@ -1,4 +1,4 @@
-"""Queries by references (pictures, videos, clips) plus a text that says what should differ; see `models.composer`."""
+"""Queries by references (pictures, videos, clips) plus a text that says what should differ."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -134,5 +134,5 @@ def combine(
 
 
 def reads_tokens(encoder: Encoder) -> bool:
-    """Return True if a model has a composer that needs the tokens of texts, and the frames of references."""
+    """Return whether a model has a composer that reads tokens of texts and frames of references."""
     return any(composer.reads_tokens for composer in encoder.composers.values())

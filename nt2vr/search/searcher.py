@@ -1,4 +1,4 @@
-"""Search over one gallery: query and systems in, ranked clips out, with verdicts where the truth is known."""
+"""Search over one gallery: ranks its clips for a query, and gives verdicts where it can."""
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -137,8 +137,9 @@ class _SystemSearch(NamedTuple):
 
 
 class Searcher:
-    """Answers queries over one gallery with any model; models with equal video embeddings share them.
+    """Answers queries over one gallery with any model.
 
+    Models with equal video embeddings share them.
     Libraries are searched as far as they are indexed; other galleries are embedded on first search.
 
     Args:
@@ -183,7 +184,7 @@ class Searcher:
         self._embedding = threading.Lock()
 
     def system_names(self, also: Sequence[str] = (), folds: bool = False) -> list[str]:
-        """List every model with every strategy; single epochs of a run are listed without strategies.
+        """List every model with every strategy, and single epochs of a run without strategies.
 
         With `folds`, list the runs first, and each once, unless `also` names one of its epochs.
         Names from a link or a report, such as "CLIP anchored λ 1.9", are appended if they are of
@@ -365,7 +366,7 @@ class Searcher:
         strengths: Mapping[str, float] | None = None,
         literal: Collection[str] = (),
     ) -> Match:
-        """Score 2 to 8 lines for a clip of the gallery, or for a picture, as `search` scores each."""
+        """Score 2 to 8 lines for a clip of the gallery, or a picture, as `search` scores each."""
         if not MIN_LINES <= len(lines) <= MAX_LINES:
             raise ConfigError(
                 f"Give {MIN_LINES} to {MAX_LINES} captions to choose among, not {len(lines):,}."
@@ -391,7 +392,7 @@ class Searcher:
     def _score_lines(
         self, lines: Sequence[str], plan: SearchPlan, reference: Reference
     ) -> tuple[list[Query], list[list[float | None]]]:
-        """Return the lines as understood, and the scores of each by system; raise the first error."""
+        """Return the lines as understood, and the scores of each per system."""
         clips = {}
         for name, model in plan.loaded.items():
             clips[name] = embed_reference(model.encoder, reference, model.view(self))
@@ -460,7 +461,8 @@ class Searcher:
         check_number(len(references))
         if not query.text.strip() and not references:
             raise QueryError(
-                "Type what the clip should show, and what it should not, or give a reference picture."
+                "Type what the clip should show, and what it should not, "
+                "or give a reference picture."
             )
         return query
 
@@ -529,7 +531,14 @@ class Searcher:
 
     def answer(self, query: QueryOrVector, plan: SearchPlan) -> Answer:
         """Rank the clips with each system."""
-        rankings = [self._rank(query, search, plan) for search in self._searches(query, plan)]
+        unseen: dict[str, tuple[str, ...]] = {}
+        if isinstance(query, Query):
+            for name, encoder in plan.encoders.items():
+                unseen[name] = unseen_words(query, encoder)
+        rankings = []
+        for search in self._searches(query, plan):
+            words = unseen.get(search.system.model, ())
+            rankings.append(self._rank(query, search, plan, words))
         return Answer(
             query if isinstance(query, Query) else Query(""),
             tuple(rankings),
@@ -558,11 +567,20 @@ class Searcher:
             names += refusal.models
         raise NotIndexedError(" ".join(map(str, error_of_tower.values())), *names)
 
-    def _rank(self, query: QueryOrVector, search: _SystemSearch, plan: SearchPlan) -> Ranking:
-        """Rank the clips with one system."""
+    def _rank(
+        self,
+        query: QueryOrVector,
+        search: _SystemSearch,
+        plan: SearchPlan,
+        unseen: Collection[str],
+    ) -> Ranking:
+        """Rank the clips with one system.
+
+        Args:
+            unseen: words of the query that never occurred in the model's training.
+        """
         system, parts, gallery, vector, exclusion = search
         model = plan.loaded[system.model]
-        unseen = unseen_words(query, model.encoder) if isinstance(query, Query) else ()
         ranking = Ranking(
             system,
             hits=(),

@@ -1,4 +1,4 @@
-"""Query strategies: the embeddings of a query's parts become one vector; and systems, a model with a strategy.
+"""Query strategies, which make one vector of a query's parts; and systems, a model with a strategy.
 
 With one vector, a search is one inner product with the gallery's embeddings: s(x, wanted) - alpha *
 s(x, unwanted) is x . (wanted - alpha * unwanted). A strategy may also take something from the
@@ -44,7 +44,7 @@ class EmbeddedParts:
         strength: the strategy's number, see `Strength`.
         anchor: (D,), mean of the model's neutral texts, not normalised; None if it has none.
         combined: combines picture and text, see `references.combine`; None without a picture.
-        away: (D,), the sum of unwanted references, see `references.merge_references`; None without them.
+        away: (D,), the sum of unwanted references, see `merge_references`; None without them.
         tau: similarity from which an unwanted part counts; None takes it from the gallery.
         sentence_text: (D,), the sentence without any picture, if the model weighs frames by a text.
         wanted_text: (D,), the wanted part without any picture, likewise.
@@ -159,7 +159,7 @@ def boolean(parts: EmbeddedParts) -> Vector | None:
 
 
 def anchored(parts: EmbeddedParts) -> Vector | None:
-    """Push the sentence out of the unwanted directions, towards the anchor: e - lambda * (U^T c - anchor).
+    """Push the sentence out of the unwanted directions: e - lambda * (U^T c - anchor).
 
     U^T c is the point closest to e in the span of the unwanted parts; for one part n it is <e, n> /
     <n, n> * n. Parts with equal embeddings count as one direction.
@@ -176,7 +176,7 @@ def anchored(parts: EmbeddedParts) -> Vector | None:
 
 
 def spherical(parts: EmbeddedParts) -> Vector | None:
-    """Search the middle of the directions close to the wanted part p but not to the unwanted part n.
+    """Search the middle of the directions close to the wanted part p, not to the unwanted part n.
 
         d = p + sin(phi - theta / 2) / sin(phi + theta / 2) * n, normalised; cos(theta) = <p, n>,
         cos(phi) = t
@@ -198,7 +198,9 @@ def spherical(parts: EmbeddedParts) -> Vector | None:
 
 
 def rectified(parts: EmbeddedParts) -> Vector | None:
-    """Search for the wanted part, less the excess: s(x, wanted) - alpha * max of max(0, s(x, unwanted) - tau).
+    """Search for the wanted part, and lower scores by the excess of the unwanted one.
+
+        s(x, wanted) - alpha * max of max(0, s(x, unwanted) - tau)
 
     This is its vector; `_excess` is the rest. "not B" alone has nothing to rectify: it is
     `boolean`.
@@ -366,7 +368,7 @@ def vector_and_exclusion(
 
 
 def tau_of(card: Card) -> float | None:
-    """Return the similarity above which unwanted parts count for a model; None if its card has none."""
+    """Return the similarity above which unwanted parts count; None if a card has none."""
     tau = card.exclusion.get("tau")
     if tau is None or isinstance(tau, list):
         return None
@@ -382,7 +384,7 @@ def anchor_of(encoder: Encoder) -> Vector | None:
 
 
 def check_model_name(name: str) -> None:
-    """Refuse a model name that would parse as a model and a strategy, such as "mine drop α 0.5"."""
+    """Refuse a model name that reads as a model and a strategy, such as "mine drop α 0.5"."""
     split = _split_name(name)
     looks_like_strength = re.fullmatch(r"([^\d\s]+[\s=]*)?[+-]?[\d.]+", split.strength)
     if split.strategy and (not split.strength or looks_like_strength):
@@ -396,7 +398,8 @@ def check_strategy(system: "System", card: Card) -> None:
     """Refuse a strategy that needs parts of queries, for a model that knows whole queries only."""
     if card.capabilities.given_queries_only and system.strategy != "plain":
         raise ConfigError(
-            f"{card.name} knows whole queries only, without their parts: {system.name} cannot be asked."
+            f"{card.name} knows whole queries only, without their parts: "
+            f"{system.name} cannot be asked."
         )
 
 
