@@ -25,7 +25,7 @@ PICKLED = 100
 SHARED = ("gallery", "thumbnail")
 # Windows of a film that are no further apart are adjacent.
 GAP_S = 0.1
-# Of data frames.
+# Columns of a data frame of hits.
 COLUMNS = ("system", "rank", "video_id", "score", "verdict", "start", "end")
 
 Verdict = Literal["right", "violation", "miss"]

@@ -80,7 +80,7 @@ Queries = Sequence[str | QueryOrVector | Nt2vrError]
 
 
 class ModelQuery(NamedTuple):
-    """A query as a model is searched with it.
+    """A query as one model gets it.
 
     Attributes:
         query: the query with unknown words replaced.
@@ -615,7 +615,7 @@ class Searcher:
     def _judge_of(
         self, query: QueryOrVector, references: Sequence[Reference]
     ) -> Callable[[Video], Verdict | None]:
-        """Return what gives clips their verdicts; a vector has none."""
+        """Return a judge of clips for this query; it has no verdicts for a vector."""
         # The query is judged as typed: captions and the world may have words that a model lacks.
         if not isinstance(query, Query):
             return lambda _: None
