@@ -1,4 +1,4 @@
-"""A model in training: its start, its frozen teacher, and its optimizer steps. Knows no epochs or data sources."""
+"""A model in training: it embeds batches, and sets up its tokens. Knows no epochs or data sources."""
 
 import logging
 import math

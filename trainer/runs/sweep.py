@@ -110,10 +110,9 @@ def sweep(
     settings = Settings.read(data_dir, device)
     out = out or settings.data_dir / "runs"
     check_writable(out)
-    keys, points, file, preset_changes = planned(config, dict(map(parse_choices, grid or ())))
-    base = load_config(
-        preset_or_file(file), {**preset_changes, **dict(map(parse_change, changes or ()))}
-    )
+    keys, points, file, first_changes = planned(config, dict(map(parse_choices, grid or ())))
+    base_changes = {**first_changes, **dict(map(parse_change, changes or ()))}
+    base = load_config(preset_or_file(file), base_changes)
     runs = runs_at(base, points, seeds, out, settings.data_dir)
     check_runs(runs, settings.device)
     table = out / f"sweep-{_digest([run.folder.path.name for run in runs])}.md"
