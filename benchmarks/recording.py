@@ -18,7 +18,7 @@ from benchmarks.watch import watch
 from nt2vr.files import write_json
 from nt2vr.models.card import read_card
 from nt2vr.presets import PRESETS
-from nt2vr.search.epochs import Found, Recording
+from nt2vr.search.epochs import RecordedHits, Recording
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import ASSETS, prepare_environment
 from nt2vr.ui.search.examples import EXAMPLES
@@ -66,7 +66,7 @@ def recorded(run: RunFolder) -> Recording:
     )
 
 
-def _found(searcher: Searcher, text: str, system: str) -> Found:
+def _found(searcher: Searcher, text: str, system: str) -> RecordedHits:
     (ranking,) = searcher.search(text, [system], K).rankings
     return [(hit.video_id, round(hit.score, 3)) for hit in ranking.hits]
 

@@ -50,9 +50,14 @@ from nt2vr.search.answers import Answer as Answer
 from nt2vr.search.answers import Match as Match
 from nt2vr.search.embedded_gallery import Excerpt
 from nt2vr.search.references import Reference as Reference
-from nt2vr.search.searcher import Asked
-from nt2vr.search.strategies import DEFAULT_ALPHA, STRATEGIES, Vector, check_model_name
-from nt2vr.search.strategies import Parts as Parts
+from nt2vr.search.searcher import QueryOrVector
+from nt2vr.search.strategies import (
+    DEFAULT_ALPHA,
+    STRATEGIES,
+    EmbeddedParts,
+    Vector,
+    check_model_name,
+)
 from nt2vr.search.strategies import System as System
 from nt2vr.search.why import Why, explain
 from nt2vr.services import Services
@@ -61,6 +66,8 @@ from nt2vr.training import Training as Training
 from nt2vr.training import teach as teach
 from nt2vr.training import train as train
 
+# The public name, by which strategies of one's own know the parts of a query.
+Parts = EmbeddedParts
 Form = Literal["numpy", "torch"]
 # Files that are decoded while one is encoded.
 AHEAD = 16
@@ -185,12 +192,12 @@ def _checked_query(query: Any) -> str | Query | Vector:
     return vector
 
 
-def _checked_queries(queries: Any) -> list[str | Asked | Nt2vrError]:
+def _checked_queries(queries: Any) -> list[str | QueryOrVector | Nt2vrError]:
     """Return several queries, with the error of each that is of another type in its place."""
     is_list = isinstance(queries, Sequence) or hasattr(queries, "__array__")
     if not is_list or isinstance(queries, str | bytes):
         raise ConfigError(f"Pass a list of queries, not {quoted(queries)}.")
-    checked: list[str | Asked | Nt2vrError] = []
+    checked: list[str | QueryOrVector | Nt2vrError] = []
     for query in queries:
         try:
             checked.append(_checked_query(query))
@@ -283,19 +290,19 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
 
     def _answer_all(
         self,
-        queries: Sequence[str | Asked | Nt2vrError],
+        queries: Sequence[str | QueryOrVector | Nt2vrError],
         systems: Systems | None,
         options: _SearchOptions,
     ) -> Sequence[Answer | Nt2vrError]:
         if systems is None:
             return [self._answer_by_default(query, options) for query in queries]
-        panel = self._searcher.panel(self._names(systems), *options)
-        return self._searcher.each(
-            queries, panel, lambda query: self._searcher.answer(query, panel)
+        plan = self._searcher.plan(self._names(systems), *options)
+        return self._searcher.map_queries(
+            queries, plan, lambda query: self._searcher.answer(query, plan)
         )
 
     def _answer_by_default(
-        self, query: str | Asked | Nt2vrError, options: _SearchOptions
+        self, query: str | QueryOrVector | Nt2vrError, options: _SearchOptions
     ) -> Answer | Nt2vrError:
         """Answer with the system that suits the query."""
         if isinstance(query, Nt2vrError):
@@ -305,7 +312,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
             # A vector denies nothing.
             parsed = checked if isinstance(checked, Query) else Query("")
             names = self._services.galleries.answering(self._searcher.key, parsed)
-            return self._searcher.answer(checked, self._searcher.panel(names, *options))
+            return self._searcher.answer(checked, self._searcher.plan(names, *options))
         except Nt2vrError as error:
             return error
 
@@ -329,9 +336,9 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         """
         _refuse_text("literal", literal)
         options = _SearchOptions(None, (), {"boolean": float(alpha)}, literal)
-        panel = self._searcher.panel(self._names(systems), *options)
+        plan = self._searcher.plan(self._names(systems), *options)
         checked = _checked_queries([queries] if _is_one(queries) else queries)
-        scores, errors = self._searcher.score_all(checked, panel)
+        scores, errors = self._searcher.score_all(checked, plan)
         error_of_row = {row: error for row, error in enumerate(errors) if error is not None}
         if error_of_row:
             row, error = next(iter(error_of_row.items()))

@@ -19,7 +19,7 @@ from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.strategies import (
     STRATEGIES,
     STRENGTHS,
-    Parts,
+    EmbeddedParts,
     System,
     anchor_of,
     exclusion_of,
@@ -106,7 +106,7 @@ def _embedded_parts(
     sentences: Sequence[str],
     query_parts: Sequence[QueryTexts],
     embeddings: Mapping[str, Vectors],
-) -> list[Parts]:
+) -> list[EmbeddedParts]:
     """Return the parts of each query as embeddings, without the strength of a system."""
     anchor = anchor_of(encoder)
     tau = tau_of(encoder.card)
@@ -115,7 +115,7 @@ def _embedded_parts(
         unwanted = np.zeros((0, encoder.embed_dim), np.float32)
         if parts.unwanted:
             unwanted = np.stack([embeddings[text] for text in parts.unwanted])
-        of_query = Parts(
+        of_query = EmbeddedParts(
             sentence=embeddings[sentence],
             wanted=embeddings.get(parts.wanted),
             unwanted=unwanted,
@@ -131,7 +131,7 @@ def _vectors_of_system(
     encoder: Encoder,
     system: System,
     queries: Sequence[JudgedQuery],
-    embedded_parts: Sequence[Parts],
+    embedded_parts: Sequence[EmbeddedParts],
     step: Step,
 ) -> SearchVectors:
     """Compute what one system searches for; captions are searched for as they are."""

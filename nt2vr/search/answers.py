@@ -1,11 +1,11 @@
-"""Search results as data: hits, rankings, answers, and each system's view of one clip; independent of models."""
+"""Search results as data: hits, rankings, answers, and each system's view of one clip."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from markupsafe import Markup
@@ -19,40 +19,58 @@ from nt2vr.search.references import Reference
 from nt2vr.search.strategies import System, Vector
 
 NUM_BEST_FRAMES = 3
-PICKLED = 100  # clips whose embeddings a pickled ranking keeps: 2.5 MB of 12 frames of 512 numbers
-SHARED = (
-    "gallery",
-    "thumbnail",
-)  # fields that a deep copy shares: embeddings of a whole gallery, and a decoder
-GAP_S = 0.1  # windows of a film that are no further apart are adjacent
-COLUMNS = ("system", "rank", "video_id", "score", "verdict", "start", "end")  # for pandas
+# Clips whose embeddings a pickled ranking keeps: 2.5 MB of 12 frames of 512 numbers.
+PICKLED = 100
+# Fields that a deep copy shares: embeddings of a whole gallery, and a decoder.
+SHARED = ("gallery", "thumbnail")
+# Windows of a film that are no further apart are adjacent.
+GAP_S = 0.1
+# Columns of a data frame of hits.
+COLUMNS = ("system", "rank", "video_id", "score", "verdict", "start", "end")
+
 Verdict = Literal["right", "violation", "miss"]
-# of a query, a clip, and perhaps a reference, next to which "right" also requires what the text
-# leaves unchanged; None if the truth is unknown
-Judge = Callable[..., Verdict | None]
 Copied = TypeVar("Copied", "Ranking", "Answer")
-Found = tuple[Video, float]  # a clip and its score
+ScoredClip = tuple[Video, float]
+
+
+class Judge(Protocol):
+    """Says whether a clip is right for a query."""
+
+    def __call__(
+        self, query: Query, video: Video, reference: Video | None = None, /
+    ) -> Verdict | None:
+        """Judge a clip; None if that cannot be told.
+
+        Args:
+            reference: a clip next to which the text stands. Then "right" also requires what the
+                text leaves unchanged.
+        """
 
 
 def judge_beside(
     judge: Judge, query: Query, references: Sequence[Reference], video_of: Callable[[str], Video]
 ) -> Callable[[Video], Verdict | None]:
-    """Judge next to references: with several, or one of unknown content, no clip can be called right."""
+    """Return a judge of clips for a query next to references.
+
+    Next to several, or one of unknown content, it calls no clip right.
+    """
     wanted = [reference for reference in references if reference.wanted]
     if len(wanted) == 1 and wanted[0].video_id:
         reference = video_of(wanted[0].video_id)
         return lambda video: judge(query, video, reference)
 
-    def verdict(video: Video) -> Verdict | None:
-        found = judge(query, video)
-        return None if wanted and found == "right" else found
+    def judge_text(video: Video) -> Verdict | None:
+        verdict = judge(query, video)
+        if wanted and verdict == "right":
+            return None
+        return verdict
 
-    return verdict
+    return judge_text
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A window of a film that was found: start and end in seconds (None: the film's end)."""
+    """A window of a film that was found, from start to end in seconds (None: the film's end)."""
 
     video_id: str
     start: float
@@ -62,16 +80,21 @@ class Moment:
 
 @dataclass(frozen=True)
 class Hit:
-    """One retrieved clip, or adjacent windows of one film with the best one's id and score."""
+    """One retrieved clip, or adjacent windows of one film with the best one's id and score.
+
+    Attributes:
+        rank: from 1.
+        score: in cosine units.
+        film: the film of the windows; empty for a complete video or a picture.
+        moments: the windows, in temporal order; likewise.
+    """
 
     video_id: str
-    rank: int  # from 1
-    score: float  # in cosine units
+    rank: int
+    score: float
     verdict: Verdict | None
-    film: str = (
-        ""  # that the windows belong to; like `moments`, empty for a complete video or a picture
-    )
-    moments: tuple[Moment, ...] = ()  # the windows, in temporal order
+    film: str = ""
+    moments: tuple[Moment, ...] = ()
 
     @property
     def source(self) -> str:
@@ -80,7 +103,7 @@ class Hit:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain JSON data, with further fields for windows."""
-        hit = {
+        hit: dict[str, Any] = {
             "video_id": self.video_id,
             "rank": self.rank,
             "score": self.score,
@@ -88,65 +111,107 @@ class Hit:
         }
         if not self.moments:
             return hit
-        moments = [
-            {"start": each.start, "end": each.end, "score": each.score} for each in self.moments
+        best = next(moment for moment in self.moments if moment.video_id == self.video_id)
+        hit["film"] = self.film
+        hit["start"] = best.start
+        hit["end"] = best.end
+        hit["moments"] = [
+            {"start": moment.start, "end": moment.end, "score": moment.score}
+            for moment in self.moments
         ]
-        best = next(each for each in self.moments if each.video_id == self.video_id)
-        return {**hit, "film": self.film, "start": best.start, "end": best.end, "moments": moments}
+        return hit
 
 
-def merge_windows(found: Sequence[Found], k: int) -> list[list[Found]]:
-    """Return the clips of the best k hits, best first; adjacent windows of one film form one hit."""
-    hits: list[list[Found]] = []
-    of_film: dict[str, list[list[Found]]] = defaultdict(list)
-    for video, score in found:
-        near = [
-            hit
-            for hit in of_film[video.film]
-            if any(_is_adjacent(video, other) for other, _ in hit)
-        ]
-        if near:
-            best, *others = near  # the window may close a gap
+def merge_windows(clips: Sequence[ScoredClip], k: int) -> list[list[ScoredClip]]:
+    """Return the clips of the best k hits, best first; adjacent windows of one film form one hit.
+
+    Args:
+        clips: best first.
+    """
+    hits: list[list[ScoredClip]] = []
+    hits_of_film: dict[str, list[list[ScoredClip]]] = defaultdict(list)
+    for video, score in clips:
+        adjacent = [hit for hit in hits_of_film[video.film] if _is_next_to(video, hit)]
+        if adjacent:
+            # The window may close the gap between several hits.
+            best, *joined = adjacent
             best.append((video, score))
-            for other in others:
-                best.extend(other)
-                hits = [hit for hit in hits if hit is not other]
-                of_film[video.film] = [hit for hit in of_film[video.film] if hit is not other]
+            for hit in joined:
+                best.extend(hit)
+                hits = _without(hits, hit)
+                hits_of_film[video.film] = _without(hits_of_film[video.film], hit)
         elif len(hits) == k:
             break
         else:
-            hits.append([(video, score)])
-            of_film[video.film].append(hits[-1])
+            new_hit = [(video, score)]
+            hits.append(new_hit)
+            hits_of_film[video.film].append(new_hit)
     return hits
+
+
+def _without(
+    hits: Sequence[list[ScoredClip]], removed: Sequence[ScoredClip]
+) -> list[list[ScoredClip]]:
+    return [hit for hit in hits if hit is not removed]
+
+
+def _is_next_to(video: Video, hit: Sequence[ScoredClip]) -> bool:
+    return any(_is_adjacent(video, window) for window, _ in hit)
 
 
 def _is_adjacent(first: Video, second: Video) -> bool:
     if not first.film or first.film != second.film:
         return False
-    ends = [float("inf") if video.end is None else video.end + GAP_S for video in (first, second)]
-    return first.start <= ends[1] and second.start <= ends[0]
+    return first.start <= _latest_start_after(second) and second.start <= _latest_start_after(first)
 
 
-def ranks_of(groups: Sequence[Sequence[Found]], found: Sequence[Found]) -> dict[str, int]:
-    """Rank clips: all of a hit alike, then those found besides, one by one."""
-    ranks = {video.video_id: rank for rank, group in enumerate(groups, 1) for video, _ in group}
-    others = [video.video_id for video, _ in found if video.video_id not in ranks]
-    return ranks | {video_id: rank for rank, video_id in enumerate(others, len(groups) + 1)}
+def _latest_start_after(window: Video) -> float:
+    """Return until when a window must start to be adjacent to this one."""
+    if window.end is None:
+        return float("inf")
+    return window.end + GAP_S
+
+
+def ranks_of(hits: Sequence[Sequence[ScoredClip]], clips: Sequence[ScoredClip]) -> dict[str, int]:
+    """Rank clips: all of a hit alike, then the other clips one by one.
+
+    Args:
+        clips: best first.
+    """
+    ranks = {}
+    for rank, hit in enumerate(hits, 1):
+        for video, _ in hit:
+            ranks[video.video_id] = rank
+    next_rank = len(hits) + 1
+    for video, _ in clips:
+        if video.video_id not in ranks:
+            ranks[video.video_id] = next_rank
+            next_rank += 1
+    return ranks
 
 
 def hits_of(
-    groups: Sequence[Sequence[Found]], judge: Callable[[Video], Verdict | None]
+    groups: Sequence[Sequence[ScoredClip]], judge: Callable[[Video], Verdict | None]
 ) -> tuple[Hit, ...]:
-    """Return the clips of hits, best first, with their verdicts and windows."""
+    """Return the hits of merged clips, best first, with their verdicts and windows."""
     hits = []
     for rank, group in enumerate(groups, 1):
-        windows = [
-            Moment(each.video_id, each.start, each.end, round(value, 4))
-            for each, value in group
-            if each.film
-        ]
-        moments, (video, score) = tuple(sorted(windows, key=lambda moment: moment.start)), group[0]
-        hits.append(Hit(video.video_id, rank, round(score, 4), judge(video), video.film, moments))
+        moments = []
+        for window, score in group:
+            if window.film:
+                moments.append(Moment(window.video_id, window.start, window.end, round(score, 4)))
+        moments.sort(key=lambda moment: moment.start)
+
+        best, best_score = group[0]
+        hit = Hit(
+            best.video_id,
+            rank,
+            round(best_score, 4),
+            verdict=judge(best),
+            film=best.film,
+            moments=tuple(moments),
+        )
+        hits.append(hit)
     return tuple(hits)
 
 
@@ -156,38 +221,40 @@ class Ranking:
 
     A pickled one keeps the embeddings of at most PICKLED clips, and no small pictures. A copy
     shares all of both.
+
+    Attributes:
+        hits: the best k, best first; empty if the strategy leaves nothing to search for.
+        unseen: words that never occurred in the model's training, and were not substituted.
+        read_as: substituted words and their substitutes.
+        reads: the words that the model reads of the sentence, if it searches for the sentence and
+            leaves out some.
+        low: whether the best score is below the model's scores for clips that fit.
+        strength: of the system's strategy; 0 if it has none.
+        vector: (D,); None if nothing is left to search for.
+        exclusion: what is taken from the vector's scores.
+        ranks: by clip, of more clips than the hits.
+        epoch: the epoch that answered, if the system's model is a run's newest.
+        notice: why a newer checkpoint, or the index that was asked for, is not used.
+        gallery: as embedded by the model that answered, which may have been swapped since.
+        missing: clips that were not searched, because the model has not indexed them.
+        thumbnail: returns the small JPEG of a clip.
     """
 
     system: System
-    hits: tuple[
-        Hit, ...
-    ]  # the best k, best first; empty if the strategy leaves nothing to search for
-    unseen: tuple[
-        str, ...
-    ] = ()  # words that never occurred in the model's training, and were not substituted
-    read_as: Mapping[str, str] = field(
-        default_factory=dict
-    )  # substituted words and their substitutes
-    reads: str = ""  # the words that the model reads of the sentence, if it leaves out some, and is asked for it
-    low: bool = False  # whether the best score is below the model's scores for clips that fit
-    strength: float = 0.0  # of the system's strategy; 0 if it has none
-    vector: Vector | None = field(
-        default=None, repr=False, compare=False
-    )  # None if nothing is left to search for
-    exclusion: Exclusion | None = field(
-        default=None, repr=False, compare=False
-    )  # taken from the vector's scores
-    ranks: Mapping[str, int] = field(
-        default_factory=dict, repr=False, compare=False
-    )  # of more clips than the hits
-    epoch: int | None = None  # that answered, if the system's model is a run's newest
-    notice: str = ""  # why a newer checkpoint, or the index that was asked for, is not used
-    # as embedded by the model that answered, which may have been swapped since
+    hits: tuple[Hit, ...]
+    unseen: tuple[str, ...] = ()
+    read_as: Mapping[str, str] = field(default_factory=dict)
+    reads: str = ""
+    low: bool = False
+    strength: float = 0.0
+    vector: Vector | None = field(default=None, repr=False, compare=False)
+    exclusion: Exclusion | None = field(default=None, repr=False, compare=False)
+    ranks: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
+    epoch: int | None = None
+    notice: str = ""
     gallery: EmbeddedGallery | None = field(default=None, repr=False, compare=False)
-    missing: int = 0  # clips that were not searched, because the model has not indexed them
-    thumbnail: Callable[[str], bytes | None] | None = field(
-        default=None, repr=False, compare=False
-    )  # small JPEGs
+    missing: int = 0
+    thumbnail: Callable[[str], bytes | None] | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self.with_excerpt(self.clips))
@@ -199,7 +266,7 @@ class Ranking:
         return _copied(self, memo)
 
     def with_excerpt(self, video_ids: Sequence[str]) -> "Ranking":
-        """Return the ranking as it is pickled, with the embeddings of some clips, those that its model has indexed."""
+        """Return the ranking as it is pickled, with the embeddings of these clips, if indexed."""
         gallery = self.gallery
         if gallery is not None and not isinstance(gallery, Excerpt):
             indexed = [video_id for video_id in video_ids if video_id in gallery.row_of]
@@ -220,7 +287,7 @@ class Ranking:
 
     @property
     def recall(self) -> float:
-        """Share of the true top ten that the index finds, measured on a sample; 1 for exact search."""
+        """Share of the true top ten that the index finds, by a sample; 1 for exact search."""
         return self.gallery.index.recall if self.gallery else 1.0
 
     @cached_property
@@ -230,13 +297,16 @@ class Ranking:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain JSON data."""
-        return {
-            "name": self.system.name,
-            **({} if self.epoch is None else {"epoch": self.epoch}),
-            **_given(read_as=dict(self.read_as), reads=self.reads, missing=self.missing),
-            **({"recall": round(self.recall, 4)} if self.recall < 1 else {}),
-            "hits": [hit.as_dict() for hit in self.hits],
-        }
+        ranking: dict[str, Any] = {"name": self.system.name}
+        if self.epoch is not None:
+            ranking["epoch"] = self.epoch
+        ranking |= _without_empty(
+            read_as=dict(self.read_as), reads=self.reads, missing=self.missing
+        )
+        if self.recall < 1:
+            ranking["recall"] = round(self.recall, 4)
+        ranking["hits"] = [hit.as_dict() for hit in self.hits]
+        return ranking
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with one row per hit."""
@@ -245,78 +315,106 @@ class Ranking:
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The hits as rows of a table for pandas."""
-        hits = (hit.as_dict() for hit in self.hits)
-        return [
-            {"system": self.system.name, **{name: hit.get(name) for name in COLUMNS[1:]}}
-            for hit in hits
-        ]
+        rows = []
+        for hit in self.hits:
+            hit_fields = hit.as_dict()
+            row: dict[str, Any] = {"system": self.system.name}
+            for column in COLUMNS[1:]:
+                row[column] = hit_fields.get(column)
+            rows.append(row)
+        return rows
 
     def _repr_html_(self, pictures: int = SHOWN) -> Markup:
-        return hits_html(
-            self.system.name, [hit.as_dict() for hit in self.hits], self.thumbnail, pictures
-        )
+        hits = [hit.as_dict() for hit in self.hits]
+        return hits_html(self.system.name, hits, self.thumbnail, pictures)
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One system's view of one clip."""
+    """One system's view of one clip.
+
+    Attributes:
+        rank: None if not in `Ranking.ranks`.
+        score: in cosine units.
+        moments: positions of the best frames in the clip, 0 to 1.
+        num_frames: frames that the model saw.
+    """
 
     system: System
-    rank: int | None  # None if not in `Ranking.ranks`
-    score: float | None  # in cosine units
-    moments: tuple[float, ...]  # positions of the best frames in the clip, 0 to 1
-    num_frames: int = 0  # that the model saw
+    rank: int | None
+    score: float | None
+    moments: tuple[float, ...]
+    num_frames: int = 0
 
 
 @dataclass(frozen=True)
 class Scored:
-    """The scores of one system, one per line; None where the line leaves it nothing to search for."""
+    """The scores of one system, one per line.
+
+    None where the line leaves it nothing to search for.
+    """
 
     system: System
     scores: tuple[float | None, ...]
 
     @property
     def best(self) -> int | None:
-        """Number of the line with the highest score; None if several share it, or none has a score."""
-        known = [score for score in self.scores if score is not None]
-        return self.scores.index(max(known)) if known and known.count(max(known)) == 1 else None
+        """Number of the line with the highest score; None if several share it or none has one."""
+        scores = [score for score in self.scores if score is not None]
+        if not scores:
+            return None
+        highest = max(scores)
+        if scores.count(highest) > 1:
+            return None
+        return self.scores.index(highest)
 
 
 @dataclass(frozen=True)
 class Match:
-    """Lines, as they were understood, scored for one clip or picture."""
+    """Lines, as they were understood, scored for one clip or picture.
+
+    Attributes:
+        verdicts: one per line: "right" if it is true of the clip, None where that is not known.
+        judged_by: "captions" if the verdicts derive from them.
+    """
 
     queries: tuple[Query, ...]
-    verdicts: tuple[
-        Verdict | None, ...
-    ]  # one per line, None where the truth is not known; "right" if it is true
+    verdicts: tuple[Verdict | None, ...]
     systems: tuple[Scored, ...]
-    judged_by: str = ""  # "captions", if the verdicts derive from them
+    judged_by: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the match as the API answers it."""
-        judged = zip(self.queries, self.verdicts, strict=True)
-        lines = [{"text": query.text, "verdict": verdict} for query, verdict in judged]
-        systems = [
-            {"name": each.system.name, "scores": [*each.scores], "best": each.best}
-            for each in self.systems
+        lines = [
+            {"text": query.text, "verdict": verdict}
+            for query, verdict in zip(self.queries, self.verdicts, strict=True)
         ]
-        return {"lines": lines, "systems": systems} | (
-            {"judged_by": self.judged_by} if self.judged_by else {}
-        )
+        systems = [
+            {"name": scored.system.name, "scores": list(scored.scores), "best": scored.best}
+            for scored in self.systems
+        ]
+        match: dict[str, Any] = {"lines": lines, "systems": systems}
+        if self.judged_by:
+            match["judged_by"] = self.judged_by
+        return match
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A query as understood, and the ranking of each system."""
+    """A query as understood, and the ranking of each system.
+
+    Attributes:
+        judged_by: "captions" if the verdicts derive from them; "" if the truth is known, or there
+            are none.
+        gallery: its key.
+        denied: the query whose `affirmed` one this is, if the page took its negation away.
+    """
 
     query: Query
     rankings: tuple[Ranking, ...]
-    judged_by: str = ""  # "captions" if the verdicts derive from them; "" if the truth is known, or there are none
-    gallery: str = ""  # its key
-    denied: Query | None = (
-        None  # the query whose `affirmed` one this is, if the page took its negation away
-    )
+    judged_by: str = ""
+    gallery: str = ""
+    denied: Query | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # Each system sees the hits of the others, too.
@@ -336,13 +434,15 @@ class Answer:
         return _copied(self, memo)
 
     def with_thumbnails(self, thumbnail: Callable[[str], bytes | None]) -> "Answer":
-        return replace(
-            self, rankings=tuple(replace(each, thumbnail=thumbnail) for each in self.rankings)
-        )
+        rankings = [replace(ranking, thumbnail=thumbnail) for ranking in self.rankings]
+        return replace(self, rankings=tuple(rankings))
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with one row per system and hit."""
-        return data_frame([row for ranking in self.rankings for row in ranking.rows], COLUMNS)
+        rows: list[dict[str, Any]] = []
+        for ranking in self.rankings:
+            rows += ranking.rows
+        return data_frame(rows, COLUMNS)
 
     def _repr_html_(self) -> str:
         head = parts_html(self.query.text, self.query.wanted, self.query.unwanted)
@@ -356,7 +456,10 @@ class Answer:
     @property
     def read_as(self) -> dict[str, str]:
         """Substituted words and their substitutes; only for systems that do not know the words."""
-        return {word: other for ranking in self.rankings for word, other in ranking.read_as.items()}
+        substitutes: dict[str, str] = {}
+        for ranking in self.rankings:
+            substitutes.update(ranking.read_as)
+        return substitutes
 
     @property
     def has_verdicts(self) -> bool:
@@ -365,60 +468,73 @@ class Answer:
     @property
     def moments(self) -> set[str]:
         """The ids of all windows of films that were found."""
-        return {
-            each.video_id
-            for ranking in self.rankings
-            for hit in ranking.hits
-            for each in hit.moments
-        }
+        video_ids: set[str] = set()
+        for ranking in self.rankings:
+            for hit in ranking.hits:
+                video_ids.update(moment.video_id for moment in hit.moments)
+        return video_ids
 
     def as_typed(self, ranking: Ranking) -> tuple[str, ...]:
-        """List the words that were substituted for other systems but not for this one, which knows them."""
-        return tuple(
-            word for word in self.read_as if word not in {*ranking.read_as, *ranking.unseen}
-        )
+        """List the words that this system knows, but which were substituted for other systems."""
+        unknown = {*ranking.read_as, *ranking.unseen}
+        return tuple(word for word in self.read_as if word not in unknown)
 
     def verdict(self, video_id: str) -> Verdict | None:
         """Return the verdict on a clip, which may be a window of a hit; None if it has none."""
-        hits = (hit for ranking in self.rankings for hit in ranking.hits)
-        found = (
-            hit
-            for hit in hits
-            if video_id in (hit.video_id, *(moment.video_id for moment in hit.moments))
-        )
-        return next((hit.verdict for hit in found), None)
+        for ranking in self.rankings:
+            for hit in ranking.hits:
+                if video_id == hit.video_id or _has_window(hit, video_id):
+                    return hit.verdict
+        return None
 
     def see(self, video_id: str) -> tuple[Seen, ...]:
         """Return each system's view of one clip, with the models that answered."""
-        seen = []
-        for ranking in self.rankings:
-            embedded, vector = ranking.gallery, ranking.vector
-            row = embedded.row_of.get(video_id) if embedded else None
-            if embedded is None or vector is None or row is None:
-                seen.append(Seen(ranking.system, None, None, ()))
-                continue
-            frames = scores_of(embedded.frame_embeddings(row), vector, ranking.exclusion)  # (F,)
-            best = np.argsort(-frames, kind="stable")[: NUM_BEST_FRAMES if len(frames) > 1 else 0]
-            moments = tuple(float((frame + 0.5) / len(frames)) for frame in sorted(best))
-            score = float(
-                scores_of(embedded.clips(ranking.exclusion, [row])[0], vector, ranking.exclusion)
-            )
-            rank = ranking.ranks.get(video_id)
-            seen.append(Seen(ranking.system, rank, round(score, 4), moments, len(frames)))
-        return tuple(seen)
+        return tuple(_see(ranking, video_id) for ranking in self.rankings)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the answer as plain JSON data, the same in all APIs; without what it does not have."""
+        """Return the answer as plain JSON data, the same in all APIs.
+
+        What it does not have is left out.
+        """
         query = {
             "text": self.query.text,
             "wanted": list(self.query.wanted),
             "unwanted": list(self.query.unwanted),
         }
+        judged_by = self.judged_by if self.has_verdicts else ""
         return {
-            "query": query | _given(notice=self.query.notice, read_as=self.read_as),
-            **_given(gallery=self.gallery, judged_by=self.judged_by if self.has_verdicts else ""),
-            "systems": [each.as_dict() for each in self.rankings],
+            "query": query | _without_empty(notice=self.query.notice, read_as=self.read_as),
+            **_without_empty(gallery=self.gallery, judged_by=judged_by),
+            "systems": [ranking.as_dict() for ranking in self.rankings],
         }
+
+
+def _has_window(hit: Hit, video_id: str) -> bool:
+    return any(moment.video_id == video_id for moment in hit.moments)
+
+
+def _see(ranking: Ranking, video_id: str) -> Seen:
+    """Return a system's view of one clip."""
+    gallery = ranking.gallery
+    vector = ranking.vector
+    row = None if gallery is None else gallery.row_of.get(video_id)
+    if gallery is None or vector is None or row is None:
+        return Seen(ranking.system, rank=None, score=None, moments=())
+
+    frames = gallery.frame_embeddings(row)
+    frame_scores = scores_of(frames, vector, ranking.exclusion)  # (F,)
+    best_frames: list[int] = []
+    if len(frames) > 1:
+        best_frames = np.argsort(-frame_scores, kind="stable")[:NUM_BEST_FRAMES].tolist()
+    clip = gallery.clips(ranking.exclusion, [row])[0]
+    score = float(scores_of(clip, vector, ranking.exclusion))
+    return Seen(
+        ranking.system,
+        rank=ranking.ranks.get(video_id),
+        score=round(score, 4),
+        moments=tuple((frame + 0.5) / len(frames) for frame in sorted(best_frames)),
+        num_frames=len(frames),
+    )
 
 
 def _copied(value: Copied, memo: dict[int, Any]) -> Copied:
@@ -430,6 +546,5 @@ def _copied(value: Copied, memo: dict[int, Any]) -> Copied:
     return replace(value, **copied)
 
 
-def _given(**values: Any) -> dict[str, Any]:
-    """Leave out what is empty."""
+def _without_empty(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}

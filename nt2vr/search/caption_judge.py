@@ -16,41 +16,61 @@ from nt2vr.search.answers import Verdict
 
 _CONTENT = frozenset({"NOUN", "ADJ"}) | VERB_TAGS
 _EMPTY = words("be have do get go there video clip scene")
-_READ = 20_000  # captions remembered
+# Captions whose content is remembered.
+_REMEMBERED = 20_000
 
 
 def judge_by_captions(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
-    """Judge a clip by what its captions say; what they do not mention is no evidence, and gets no verdict.
+    """Judge a clip by what its captions say.
 
-    Returns "violation" if a caption has all content words of an unwanted part; "right" if a caption
-    has all those of the wanted part, none has a content word of an unwanted part or a related one,
-    and the query does not ask what else is there, or what of a reference a clip keeps; otherwise
-    None.
+    What they do not mention is no evidence, and gets no verdict.
+
+    Returns:
+        "violation" if a caption has all content words of an unwanted part. "right" if a caption has
+        all those of the wanted part, none has a content word of an unwanted part or a related one,
+        and the query does not ask what else is there, or what of a reference a clip keeps.
+        Otherwise None.
     """
-    said = [_content_of(caption) for caption in video.captions]
-    unwanted = [content for content in map(_content_of, query.unwanted) if content]
-    if any(_is_said(content, said) for content in unwanted):
+    captions = [_content_of(caption) for caption in video.captions]
+    unwanted = []
+    for text in query.unwanted:
+        content = _content_of(text)
+        if content:
+            unwanted.append(content)
+    if any(_has_caption(captions, content) for content in unwanted):
         return "violation"
-    denied, everything = frozenset[str]().union(*unwanted), frozenset[str]().union(*said)
-    # Where a word is said that means nearly the same as a denied one, the thing itself may be
-    # there.
-    is_near = (related(word) & everything or derived_from(word, everything) for word in denied)
-    if reference or query.others or any(is_near):
+
+    if reference or query.others:
+        return None
+    denied_words = frozenset[str]().union(*unwanted)
+    caption_words = frozenset[str]().union(*captions)
+    if any(_may_be_shown(word, caption_words) for word in denied_words):
         return None
     wanted = _content_of(" ".join(query.wanted))
-    return "right" if wanted and _is_said(wanted, said) else None
+    if not wanted or not _has_caption(captions, wanted):
+        return None
+    return "right"
 
 
-def _is_said(content: frozenset[str], captions: Sequence[frozenset[str]]) -> bool:
+def _may_be_shown(denied_word: str, caption_words: frozenset[str]) -> bool:
+    """Return whether captions have a word of nearly the same meaning as a denied one."""
+    if related(denied_word) & caption_words:
+        return True
+    return bool(derived_from(denied_word, caption_words))
+
+
+def _has_caption(captions: Sequence[frozenset[str]], content: frozenset[str]) -> bool:
+    """Return whether a caption has all these words."""
     return any(content <= caption for caption in captions)
 
 
-@lru_cache(_READ)
+@lru_cache(_REMEMBERED)
 def _content_of(text: str) -> frozenset[str]:
-    """Return the lemmas of the content words that a text says are there, and none that it denies."""
+    """Return the lemmas of the content words that a text affirms, and none that it denies."""
     try:
         affirmed = " ".join(understand(text[:MAX_QUERY_CHARS], load_tagger()).wanted)
-    except QueryError:  # not valid Unicode
+    # The text is not valid Unicode.
+    except QueryError:
         return frozenset()
     tokens = Phrases(load_tagger().tag(affirmed)).tokens
     lemmas = {token.lemma for token in tokens if token.tag in _CONTENT}

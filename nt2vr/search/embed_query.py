@@ -1,7 +1,6 @@
-"""From a query to its parts: words that a model has never seen replaced, texts and references embedded.
+"""From a query to its parts: replaces unknown words, and embeds texts and references.
 
-A model that knows a word is asked for it as typed. Models that do not know it are all asked for the
-same word.
+A model that knows a word gets it as typed. Models that do not know it all get the same substitute.
 """
 
 import re
@@ -29,96 +28,137 @@ from nt2vr.search.references import (
     merge_references,
     reads_tokens,
 )
-from nt2vr.search.strategies import Parts, Vector, anchor_of, tau_of
+from nt2vr.search.strategies import EmbeddedParts, Vector, anchor_of, tau_of
 
-Synonyms = Mapping[str, str]  # word -> words to read it as
+# From a word to the words to read it as.
+Synonyms = Mapping[str, str]
 Knows = Callable[[str], bool]
 ById = Mapping[str, Vector]
 _WITH_ARTICLE = re.compile(rf"(?:\b([Aa])n? )?({WORD.pattern})")
-_JOINING = frozenset({"or"})  # in "boy or girl"; helps whether or not a model knows it
+# In "boy or girl"; helps whether or not a model knows it.
+_JOINING = frozenset({"or"})
 
 
 def substitutes(
     query: Query, models: Mapping[str, Encoder], synonyms: Synonyms, literal: Collection[str] = ()
 ) -> dict[str, dict[str, str]]:
-    """Return by model the words to ask for instead of words it has never seen, as far as it knows any."""
-    unseen = {name: unseen_words(query, model) for name, model in models.items()}
-    known = dict[str, str]()
-    for word in {word for each in unseen.values() for word in each} - {
-        word.lower() for word in literal
-    }:
-        unknowing = [models[name] for name, words in unseen.items() if word in words]
-        knows = cache(
-            lambda text, some=unknowing: not any(each.unseen_words(text) for each in some)
-        )
-        if found := known_substitute(word, knows, synonyms):
-            known[word] = found
-    return {
-        name: {word: known[word] for word in words if word in known}
-        for name, words in unseen.items()
-    }
+    """Return, per model, the words that it has never seen, and what to search for instead.
+
+    Words without a substitute that it knows are left out, and so are `literal` ones.
+    """
+    unseen_by_model = {name: unseen_words(query, model) for name, model in models.items()}
+    unseen = {word for words in unseen_by_model.values() for word in words}
+    unseen -= {word.lower() for word in literal}
+
+    substitute_of: dict[str, str] = {}
+    for word in unseen:
+        without_word = [models[name] for name, words in unseen_by_model.items() if word in words]
+        substitute = known_substitute(word, _known_by_all(without_word), synonyms)
+        if substitute:
+            substitute_of[word] = substitute
+
+    substitutes_by_model = {}
+    for name, words in unseen_by_model.items():
+        replaced = [word for word in words if word in substitute_of]
+        substitutes_by_model[name] = {word: substitute_of[word] for word in replaced}
+    return substitutes_by_model
+
+
+def _known_by_all(models: Sequence[Encoder]) -> Knows:
+    """Return whether each of some models knows all words of a text, as a function."""
+
+    @cache
+    def knows(text: str) -> bool:
+        return not any(model.unseen_words(text) for model in models)
+
+    return knows
 
 
 def unseen_words(query: Query, model: Encoder) -> tuple[str, ...]:
     """List the words of a query's parts that never occurred in a model's training."""
-    emoji = (each for each in query.text if each in NO_EMOJI)
-    return model.unseen_words(" ".join((*query.wanted, *query.unwanted, *emoji)))
+    emoji = [character for character in query.text if character in NO_EMOJI]
+    return model.unseen_words(" ".join([*query.wanted, *query.unwanted, *emoji]))
 
 
 def known_substitute(word: str, knows: Knows, synonyms: Synonyms) -> str | None:
-    """Return a known form of the same word, otherwise its synonym with each word in a known form; None without one."""
+    """Return a known form of the same word, otherwise its synonym with each word in a known form.
 
-    def known_form(word: str) -> str | None:
-        return next(
-            (form for form in (word, *forms_of(word)) if form in _JOINING or knows(form)), None
-        )
-
-    if (form := known_form(word)) is not None:
+    None without one.
+    """
+    form = _known_form(word, knows)
+    if form is not None:
         return form
-    for form in (word, *forms_of(word)):
-        phrase = [known_form(each) for each in synonyms.get(form, "").split()]
-        if phrase and None not in phrase:
-            return " ".join(filter(None, phrase))
+    for variant in (word, *forms_of(word)):
+        synonym = synonyms.get(variant, "").split()
+        forms = [_known_form(synonym_word, knows) for synonym_word in synonym]
+        if forms and None not in forms:
+            return " ".join(filter(None, forms))
     return None
 
 
-def with_words(query: Query, read_as: Mapping[str, str]) -> Query:
-    """Replace words of a query and of its parts; "a" and "an" follow. Cues and scopes, positions in the text, go."""
-    emoji = "".join(word for word in read_as if re.fullmatch(EMOJI, word))
+def _known_form(word: str, knows: Knows) -> str | None:
+    for form in (word, *forms_of(word)):
+        if form in _JOINING or knows(form):
+            return form
+    return None
 
-    def with_article(match: re.Match[str]) -> str:
-        word = read_as.get(match[2].lower())
-        if word is None or match[1] is None:
-            return match[0] if word is None else word
-        return f"{match[1]}{'n' if word[0] in 'aeiou' else ''} {word}"
 
-    def replaced(text: str) -> str:
-        if emoji:
-            text = " ".join(re.sub(rf"([{emoji}])\ufe0f?", r" \1 ", text).split())
-        return _WITH_ARTICLE.sub(with_article, text)
+def with_words(query: Query, replacements: Mapping[str, str]) -> Query:
+    """Replace words of a query and of its parts; "a" and "an" follow.
 
-    wanted, unwanted = (tuple(map(replaced, parts)) for parts in (query.wanted, query.unwanted))
+    Cues and scopes are dropped, since they are positions in the text.
+    """
     return replace(
-        query, text=replaced(query.text), wanted=wanted, unwanted=unwanted, cues=(), scopes=()
+        query,
+        text=_replace_words(query.text, replacements),
+        wanted=tuple(_replace_words(text, replacements) for text in query.wanted),
+        unwanted=tuple(_replace_words(text, replacements) for text in query.unwanted),
+        cues=(),
+        scopes=(),
     )
+
+
+def _replace_words(text: str, replacements: Mapping[str, str]) -> str:
+    emoji = "".join(word for word in replacements if re.fullmatch(EMOJI, word))
+    if emoji:
+        text = " ".join(re.sub(rf"([{emoji}])\ufe0f?", r" \1 ", text).split())
+
+    def replace_word(match: re.Match[str]) -> str:
+        article = match[1]
+        word = replacements.get(match[2].lower())
+        if word is None:
+            return match[0]
+        if article is None:
+            return word
+        return f"{article}n {word}" if word[0] in "aeiou" else f"{article} {word}"
+
+    return _WITH_ARTICLE.sub(replace_word, text)
 
 
 def texts_of(query: Query) -> list[str]:
     """List the texts to embed: the sentence, the wanted part, and each unwanted part."""
-    whole = (query.text, " ".join(query.wanted))
-    return [*(text for text in whole if text.strip()), *query.unwanted]
+    texts = [query.text, " ".join(query.wanted)]
+    return [*(text for text in texts if text.strip()), *query.unwanted]
 
 
-def parts_of(encoder: Encoder, query: Query, embeddings: Mapping[str, Vector]) -> Parts:
-    """Return the parts of a query from the embeddings of its texts; their strength is left to be set."""
-    sentence, wanted = (
-        embeddings[text] if text.strip() else None for text in (query.text, " ".join(query.wanted))
+def parts_of(encoder: Encoder, query: Query, embeddings: Mapping[str, Vector]) -> EmbeddedParts:
+    """Return the parts of a query from the embeddings of its texts.
+
+    The caller sets their strength.
+    """
+    wanted_text = " ".join(query.wanted)
+    unwanted = np.zeros((0, encoder.embed_dim), np.float32)
+    if query.unwanted:
+        unwanted = np.stack([embeddings[text] for text in query.unwanted])
+    parts = EmbeddedParts(
+        sentence=embeddings[query.text] if query.text.strip() else None,
+        wanted=embeddings[wanted_text] if wanted_text.strip() else None,
+        unwanted=unwanted,
+        strength=0.0,
+        anchor=anchor_of(encoder),
+        tau=tau_of(encoder.card),
     )
-    unwanted = [embeddings[text] for text in query.unwanted]
-    stacked = np.stack(unwanted) if unwanted else np.zeros((0, encoder.embed_dim), np.float32)
-    return Parts(
-        sentence, wanted, stacked, 0.0, anchor_of(encoder), tau=tau_of(encoder.card)
-    ).by_text(encoder.card)
+    return parts.by_text(encoder.card)
 
 
 @on_gpu
@@ -129,11 +169,10 @@ def embed_texts(encoder: Encoder, texts: Sequence[str]) -> Vector:
 
 def embed_reference(encoder: Encoder, reference: Reference, gallery: EmbeddedGallery) -> Vector:
     """Embed a reference by itself, or look its clip up in the gallery: (D,), L2-normalised."""
-    if reference.video_id:
-        return np.asarray(
-            gallery.embeddings[_row(reference.video_id, gallery, encoder)], np.float32
-        )
-    return _lent_pooled(encoder, reference)
+    if not reference.video_id:
+        return _lent_pooled(encoder, reference)
+    row = _row(reference.video_id, gallery, encoder)
+    return np.asarray(gallery.embeddings[row], np.float32)
 
 
 def _row(video_id: str, gallery: EmbeddedGallery, encoder: Encoder) -> int:
@@ -147,87 +186,136 @@ def _row(video_id: str, gallery: EmbeddedGallery, encoder: Encoder) -> int:
 
 def embed_query(
     encoder: Encoder, query: Query, references: Sequence[Reference], gallery: EmbeddedGallery
-) -> Parts:
-    """Embed a query for all strategies, whose strength is left to be set; texts are encoded in one batch."""
-    rows = {
-        each.video_id: _row(each.video_id, gallery, encoder) for each in references if each.video_id
-    }
-    clips = {name: np.asarray(gallery.embeddings[row], np.float32) for name, row in rows.items()}
-    frames = {}
-    if reads_tokens(encoder):
-        frames = {name: gallery.frame_embeddings(row) for name, row in rows.items()}
+) -> EmbeddedParts:
+    """Embed a query for all strategies; the caller sets their strength.
+
+    Texts are encoded in one batch.
+    """
+    clips: dict[str, Vector] = {}
+    frames: dict[str, Vector] = {}
+    for reference in references:
+        video_id = reference.video_id
+        if not video_id:
+            continue
+        row = _row(video_id, gallery, encoder)
+        clips[video_id] = np.asarray(gallery.embeddings[row], np.float32)
+        if reads_tokens(encoder):
+            frames[video_id] = gallery.frame_embeddings(row)
     return _embed(encoder, query, references, clips, frames)
 
 
-@on_gpu  # its arguments are pickled, so the gallery stays out
+# Its arguments are pickled, so the gallery stays out.
+@on_gpu
 def _embed(
     encoder: Encoder, query: Query, references: Sequence[Reference], clips: ById, frames: ById
-) -> Parts:
-    """Embed texts and pictures; wanted references join the wanted parts, strategies search away from the others."""
-    # `clips` are the embeddings of the references that are clips, `frames` those of their frames.
+) -> EmbeddedParts:
+    """Embed texts and pictures.
+
+    Wanted references join the wanted parts, strategies search away from the others.
+
+    Args:
+        clips: embeddings (D,) of the references that are clips.
+        frames: embeddings (F, D) of their frames, if the model reads them.
+    """
     if encoder.capabilities.given_queries_only:
         query = replace(query, wanted=(), unwanted=())
     texts = texts_of(query)
-    known = dict(zip(texts, encoder.encode_text(texts), strict=True)) if texts else {}
-    parts = parts_of(encoder, query, known)
-    shown = [
-        clips[each.video_id] if each.video_id else _pooled(encoder, each) for each in references
-    ]
-    picture, away = merge_references(shown, references)
+    embeddings: dict[str, Vector] = {}
+    if texts:
+        embeddings = dict(zip(texts, encoder.encode_text(texts), strict=True))
+    parts = parts_of(encoder, query, embeddings)
+
+    reference_vectors = []
+    for reference in references:
+        if reference.video_id:
+            reference_vectors.append(clips[reference.video_id])
+        else:
+            reference_vectors.append(_pooled(encoder, reference))
+    picture, away = merge_references(reference_vectors, references)
+    parts = replace(parts, away=away)
     if picture is None:
-        return replace(parts, away=away)
-    wanted = [each for each in references if each.wanted]
-    nothing = np.zeros_like(picture)
-    sentence, affirmed = (
-        nothing if each is None else each for each in (parts.sentence, parts.wanted)
-    )
-    picture_query = PictureQuery(
-        picture, sentence, affirmed, np.asarray(parts.unwanted.sum(axis=0))
-    )
+        return parts
+
+    wanted = [reference for reference in references if reference.wanted]
+    picture_query = _picture_query(picture, parts)
     if reads_tokens(encoder):
-        tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
-        seen = []
-        for reference in wanted:
-            if reference.video_id:
-                seen.append(frames[reference.video_id])
-            else:
-                stored = _encoded(encoder, reference)  # (F, W)
-                seen.append(encoder.pool(stored[:, None]))
-        picture_query = replace(
-            picture_query,
-            tokens=tokens.reshape(-1, encoder.embed_dim),
-            frames=np.concatenate(seen),
-        )
-    share = max(each.weight for each in wanted)
-
-    def joined(text: str, embedding: Vector | None) -> Vector:
-        """Let a model that composes one picture and a text itself do so; others get the weighted mean."""
-        is_one_picture = len(wanted) == 1 and len(wanted[0].frames) == 1
-        if encoder.capabilities.composes and text.strip() and is_one_picture:
-            return encoder.composed(fit(wanted[0].frames[0], encoder.framing), text)
-        if embedding is None:
-            return picture
-        mean = (1 - share) * embedding + share * picture
-        return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-6), np.float32)
-
+        picture_query = _with_tokens(picture_query, encoder, query, wanted, frames)
     combined = partial(
         combine,
         query=picture_query,
         weights=Weights.of(encoder.card.composition),
         composers=encoder.composers,
     )
-    sentence, affirmed = (
-        joined(query.text, parts.sentence),
-        joined(" ".join(query.wanted), parts.wanted),
+    join = partial(_join_picture, encoder, wanted, picture)
+    return replace(
+        parts,
+        sentence=join(query.text, parts.sentence),
+        wanted=join(" ".join(query.wanted), parts.wanted),
+        combined=combined,
     )
-    return replace(parts, sentence=sentence, wanted=affirmed, combined=combined, away=away)
+
+
+def _picture_query(picture: Vector, parts: EmbeddedParts) -> PictureQuery:
+    nothing = np.zeros_like(picture)
+    return PictureQuery(
+        picture,
+        sentence=nothing if parts.sentence is None else parts.sentence,
+        wanted=nothing if parts.wanted is None else parts.wanted,
+        unwanted=np.asarray(parts.unwanted.sum(axis=0)),
+    )
+
+
+def _with_tokens(
+    picture_query: PictureQuery,
+    encoder: Encoder,
+    query: Query,
+    wanted: Sequence[Reference],
+    frames: ById,
+) -> PictureQuery:
+    """Add the tokens of the sentence, and the frames of the wanted references."""
+    tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
+    wanted_frames = []
+    for reference in wanted:
+        if reference.video_id:
+            wanted_frames.append(frames[reference.video_id])
+        else:
+            stored = _encoded(encoder, reference)  # (F, W)
+            wanted_frames.append(encoder.pool(stored[:, None]))
+    return replace(
+        picture_query,
+        tokens=tokens.reshape(-1, encoder.embed_dim),
+        frames=np.concatenate(wanted_frames),
+    )
+
+
+def _join_picture(
+    encoder: Encoder,
+    wanted: Sequence[Reference],
+    picture: Vector,
+    text: str,
+    embedding: Vector | None,
+) -> Vector:
+    """Join the picture of the wanted references and a text, which may be empty.
+
+    A model that composes one picture and a text does so; others get the weighted mean.
+    """
+    is_one_picture = len(wanted) == 1 and len(wanted[0].frames) == 1
+    if encoder.capabilities.composes and text.strip() and is_one_picture:
+        return encoder.composed(fit(wanted[0].frames[0], encoder.framing), text)
+    if embedding is None:
+        return picture
+    share = max(reference.weight for reference in wanted)
+    mean = (1 - share) * embedding + share * picture
+    length = max(float(np.linalg.norm(mean)), 1e-6)
+    return np.asarray(mean / length, np.float32)
 
 
 def _pooled(encoder: Encoder, reference: Reference) -> Vector:
     return encoder.pool(_encoded(encoder, reference))
 
 
-_lent_pooled = on_gpu(_pooled)  # for a reference by itself
+# For a reference by itself.
+_lent_pooled = on_gpu(_pooled)
 
 
 def _encoded(encoder: Encoder, reference: Reference) -> Vector:

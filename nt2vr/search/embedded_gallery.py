@@ -1,4 +1,4 @@
-"""Galleries embedded by one model, and how they are searched. `embed_clips` opens them, `searcher` ranks."""
+"""Galleries embedded by one model, and the search for their nearest clips."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,39 +12,48 @@ from nt2vr.search.exclusion import CHUNK, Exclusion, Vectors, focused, scores_of
 from nt2vr.search.index import ExactIndex, Index, best_rows
 
 Rows = NDArray[np.int64]
-SHORTLIST = 10_000  # clips that an index gives to be scored
-FOCUSED = (
-    20_000  # clips whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers
-)
-SURE, RELIABLE = (
-    10,
-    100,
-)  # first clips that a shortlist must not miss; nearest ones that an index hardly misses
+# Clips that an index gives to be scored.
+SHORTLIST = 10_000
+# Clips whose frames are all weighted by a query: 0.5 GB of 12 frames of 512 numbers.
+FOCUSED = 20_000
+# The first clips that a shortlist must not miss.
+SURE = 10
+# The nearest clips that an index hardly misses.
+RELIABLE = 100
 
 
 @dataclass(frozen=True)
 class EmbeddedGallery:
-    """A gallery with its embeddings; immutable, and unaffected by what is written to their file later."""
+    """A gallery with its embeddings, unaffected by what is written to their file later.
+
+    Attributes:
+        embeddings: (V, D), pooled by the encoder; row i belongs to `gallery.videos[i]`, as in all
+            arrays of V rows.
+        index: over `embeddings`; its `recall` is 1 unless it is approximate.
+        skipped: ids of the clips that are missing, and why.
+        all_frames: (N, F, D), as the encoder returned them, in the order of the file.
+        places: (V,), the clips' rows in `all_frames`.
+        project_frames: makes the frames (F, D) of a clip comparable with a query: (F, P); None if
+            they are.
+        contents: (V,), ids of contents, if the index answers with those.
+        refused: why the index that was asked for is not used; empty if it is.
+    """
 
     gallery: Gallery
-    embeddings: Vectors  # (V, D), pooled by the encoder; row i belongs to `gallery.videos[i]`, as everywhere here
-    index: Index  # over `embeddings`; its `recall` is 1 unless it is approximate
+    embeddings: Vectors
+    index: Index
     skipped: tuple[tuple[str, str], ...]
-    all_frames: Vectors = field(
-        repr=False
-    )  # (N, F, D) as the encoder returned them, in the order of the file
-    places: Rows = field(repr=False)  # (V,) of the rows in `all_frames`
-    # makes frames (F, D) comparable with a query, (F, P); None if they are
-    each: Callable[[Vectors], Vectors] | None = field(default=None, repr=False)
-    contents: Rows | None = field(
-        default=None, repr=False
-    )  # (V,) ids of contents, if the index answers with those
-    refused: str = ""  # why the index that was asked for is not used; empty if it is
+    all_frames: Vectors = field(repr=False)
+    places: Rows = field(repr=False)
+    project_frames: Callable[[Vectors], Vectors] | None = field(default=None, repr=False)
+    contents: Rows | None = field(default=None, repr=False)
+    refused: str = ""
 
     @property
     def notice(self) -> str:
         """Why clips are not found by the index that was asked for."""
-        return self.refused or getattr(self.index, "notice", "")  # not every `Index` has one
+        # Not every `Index` has a notice.
+        return self.refused or getattr(self.index, "notice", "")
 
     @cached_property
     def row_of(self) -> dict[str, int]:
@@ -68,57 +77,83 @@ class EmbeddedGallery:
         """
         if exclusion is None:
             return self._nearest(vector, k)
+
         if exclusion.focus is not None:
-            many = len(self.embeddings) > FOCUSED
-            rows = np.sort(self._nearest(vector, max(k, SHORTLIST))[1]) if many else None
-            return self._scored(rows, k, vector, exclusion)
+            if len(self.embeddings) <= FOCUSED:
+                return self._best_of_all(k, vector, exclusion)
+            _, rows = self._nearest(vector, max(k, SHORTLIST))
+            return self._best_of(np.sort(rows), k, vector, exclusion)
+
         if self.contents is not None:
             products, rows = self._nearest(vector, max(k, SHORTLIST))
-            scores, best = self._scored(np.sort(rows), k, vector, exclusion)
+            scores, best = self._best_of(np.sort(rows), k, vector, exclusion)
             if len(scores) and scores[:SURE][-1] >= products[:RELIABLE][-1]:
                 return scores, best
-        return self._scored(None, k, vector, exclusion)
+        return self._best_of_all(k, vector, exclusion)
 
-    def _scored(
-        self, rows: Rows | None, k: int, vector: Vectors, exclusion: Exclusion
+    def _best_of(
+        self, rows: Rows, k: int, vector: Vectors, exclusion: Exclusion
     ) -> tuple[Vectors, Rows]:
-        """Score the clips of some rows, ascending, or all, and return the best k."""
+        """Return scores and rows of the best k clips of some rows, which ascend."""
         scores = scores_of(self.clips(exclusion, rows), vector, exclusion)
-        rows = np.arange(len(scores)) if rows is None else rows
+        best = best_rows(scores, rows, min(k, len(rows)))
+        return scores[best], rows[best]
+
+    def _best_of_all(self, k: int, vector: Vectors, exclusion: Exclusion) -> tuple[Vectors, Rows]:
+        """Return scores and rows of the best k clips."""
+        scores = scores_of(self.clips(exclusion), vector, exclusion)
+        rows = np.arange(len(scores))
         best = best_rows(scores, rows, min(k, len(rows)))
         return scores[best], rows[best]
 
     def clips(
         self, exclusion: Exclusion | None = None, rows: Sequence[int] | Rows | None = None
     ) -> Vectors:
-        """Return the clips of some rows, or all, as a query sees them: (n, D), pooled anew if it weighs frames."""
+        """Return the clips of some rows, or all, as a query sees them: (n, D).
+
+        They are pooled again if the query weighs frames.
+        """
         if exclusion is None or exclusion.focus is None:
             return self.embeddings if rows is None else self.embeddings[rows]
         places = self.places if rows is None else self.places[rows]
-        chunks = (
-            self.all_frames[places[start : start + CHUNK]] for start in range(0, len(places), CHUNK)
-        )
-        pooled = [focused(frames, exclusion.focus) for frames in chunks]
-        return np.concatenate(pooled) if pooled else self.embeddings[:0]
+        if not len(places):
+            return self.embeddings[:0]
+        pooled = []
+        for start in range(0, len(places), CHUNK):
+            frames = self.all_frames[places[start : start + CHUNK]]
+            pooled.append(focused(frames, exclusion.focus))
+        return np.concatenate(pooled)
 
     def _nearest(self, vector: Vectors, k: int) -> tuple[Vectors, Rows]:
         """Return inner products and rows of the k clips with the largest ones."""
-        scores, ids = (found[0] for found in self.index.search(vector[None], k))
+        all_products, all_ids = self.index.search(vector[None], k)
+        products = all_products[0]
+        ids = all_ids[0]
         if self.contents is None:
-            return scores, ids
-        contents, rows = self._rows_by_content
-        first, last = np.searchsorted(contents, ids), np.searchsorted(contents, ids, "right")
-        found = np.concatenate(
-            [np.empty(0, np.int64), *(rows[a:b] for a, b in zip(first, last, strict=True))]
-        )
-        scores = np.repeat(scores, last - first)
-        best = np.lexsort((found, -scores))[:k]
-        return scores[best], found[best]
+            return products, ids
+
+        # Several clips may have one content.
+        rows, num_clips = self._rows_of_contents(ids)
+        products = np.repeat(products, num_clips)
+        best = np.lexsort((rows, -products))[:k]
+        return products[best], rows[best]
+
+    def _rows_of_contents(self, ids: Rows) -> tuple[Rows, Rows]:
+        """Return the rows of the clips with these contents, and how many clips each content has."""
+        contents, rows_by_content = self._rows_by_content
+        starts = np.searchsorted(contents, ids)
+        ends = np.searchsorted(contents, ids, side="right")
+        rows = [np.empty(0, np.int64)]
+        for start, end in zip(starts, ends, strict=True):
+            rows.append(rows_by_content[start:end])
+        return np.concatenate(rows), ends - starts
 
     def frame_embeddings(self, row: int) -> Vectors:
         """Read the embeddings of a clip's frames, as if each were a clip: (F, P), L2-normalised."""
         frames = np.array(self.all_frames[self.places[row]])
-        return frames if self.each is None else self.each(frames)
+        if self.project_frames is None:
+            return frames
+        return self.project_frames(frames)
 
     def excerpt(self, video_ids: Sequence[str]) -> "Excerpt":
         """Return some of the clips, as a gallery that can be pickled."""
@@ -127,7 +162,7 @@ class EmbeddedGallery:
         embeddings = self.embeddings[rows]
         all_frames = self.all_frames[self.places[rows]]
         compared_frames = all_frames
-        if self.each is not None and len(rows):
+        if self.project_frames is not None and len(rows):
             compared_frames = np.stack([self.frame_embeddings(row) for row in rows])
 
         index = ExactIndex(embeddings.shape[1])
@@ -147,8 +182,9 @@ class EmbeddedGallery:
 
 @dataclass(frozen=True)
 class Excerpt(EmbeddedGallery):
-    """A few clips of a gallery, without its model; `index.recall` is that of the whole gallery's index.
+    """A few clips of a gallery, without its model.
 
+    `index.recall` is that of the whole gallery's index.
     A whole gallery may have gigabytes of embeddings, and its index a connection to a database.
     """
 

@@ -1,4 +1,4 @@
-"""A query's ranking by every epoch of a run, as the catalog lists it: kept, made in the background, or recorded."""
+"""A query's ranking by every epoch of a run: kept, made in the background, or recorded."""
 
 import logging
 import re
@@ -9,27 +9,30 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError, quoted
 from nt2vr.files import parse_json
 from nt2vr.media.gallery import Video
 from nt2vr.models.catalog import EPOCH, Catalog, CatalogEntry
 from nt2vr.negation.parse.query import Query
-from nt2vr.search.answers import Hit, Judge, Ranking, Verdict
+from nt2vr.search.answers import Hit, Ranking, Verdict
 from nt2vr.search.exclusion import above_mean
 from nt2vr.search.live import LoadedModel
-from nt2vr.search.searcher import Panel, Searcher
+from nt2vr.search.searcher import Searcher, SearchPlan
 from nt2vr.search.strategies import System
 
 logger = logging.getLogger(__name__)
-MAX_QUERIES = 256  # whose rankings are kept: about 30 KB each, of 15 epochs with eight clips
-MAX_WAITING = (
-    4  # queries whose epochs are being searched, one after another; others are asked again later
-)
+# Queries whose rankings are kept: about 30 KB each, of 15 epochs with eight clips.
+MAX_QUERIES = 256
+# Queries whose epochs are being searched, one after another; others are asked again later.
+MAX_WAITING = 4
 OF_RUN = re.compile(r" · (?:epoch (\d+)|best)$")
 Entries = Mapping[str, CatalogEntry]
-Key = tuple[str, str]  # a run, and the query with its strategy
-Found = Sequence[tuple[str, float]]  # ids and scores of the first clips, best first
+# A run, and the query with its strategy.
+Key = tuple[str, str]
+# Ids and scores of the first clips, best first.
+RecordedHits = Sequence[tuple[str, float]]
 
 
 @dataclass(frozen=True)
@@ -41,17 +44,27 @@ class RunEpochs:
 
     @classmethod
     def of(cls, model: str, entries: Entries) -> "RunEpochs | None":
-        """Return those of the run whose newest, best or single epoch a model is; None if it is none of a run."""
+        """Return the epochs of the run whose newest, best or single epoch a model is.
+
+        None if the model is not of a run.
+        """
         entry = entries.get(model)
         if entry is None or entry.kind not in ("run", "epoch"):
             return None
-        shorter = OF_RUN.sub("", model)
-        run = shorter if shorter in entries else model
-        found = (EPOCH.fullmatch(folder.name) for folder in entries[run].folders)
-        return cls(run, tuple(sorted(int(match[1]) for match in found if match)))
+        without_epoch = OF_RUN.sub("", model)
+        run = without_epoch if without_epoch in entries else model
+        epochs = []
+        for folder in entries[run].folders:
+            match = EPOCH.fullmatch(folder.name)
+            if match:
+                epochs.append(int(match[1]))
+        return cls(run, tuple(sorted(epochs)))
 
     def system(self, epoch: int, like: System) -> System:
-        """Return the system of an epoch with the strategy of another; the newest epoch is the run, which goes on."""
+        """Return the system of an epoch with the strategy of another.
+
+        The newest epoch is the run itself, which goes on.
+        """
         if epoch not in self.epochs:
             raise ConfigError(
                 f"{quoted(self.run)} has no such epoch. Choose one from {self.epochs[0]} on."
@@ -59,64 +72,102 @@ class RunEpochs:
         model = self.run if epoch == self.epochs[-1] else f"{self.run} · epoch {epoch}"
         return System(model, like.strategy, like.strength)
 
-    def missing(self, models: Catalog, base: str, kept: Collection[int]) -> list[int]:
-        """List the epochs not kept, with 0 for the base; those that would embed the gallery wait to be asked for."""
+    def missing(self, models: Catalog, base: str, ranked: Collection[int]) -> list[int]:
+        """List the epochs without a ranking, with 0 for the base.
+
+        Epochs that would embed the gallery wait until somebody asks for them.
+
+        Args:
+            ranked: the epochs with a ranking.
+        """
         entries = models.entries()
-        key = models.card(self.run, entries).visual_key
-        names = {0: base} | {epoch: f"{self.run} · epoch {epoch}" for epoch in self.epochs}
-        absent = (
-            (epoch, name) for epoch, name in names.items() if epoch not in kept and name in entries
-        )
-        return [epoch for epoch, name in absent if models.card(name, entries).visual_key == key]
+        visual_key = models.card(self.run, entries).visual_key
+        model_of_epoch = {0: base}
+        for epoch in self.epochs:
+            model_of_epoch[epoch] = f"{self.run} · epoch {epoch}"
+        missing = []
+        for epoch, model in model_of_epoch.items():
+            is_absent = epoch not in ranked and model in entries
+            if is_absent and models.card(model, entries).visual_key == visual_key:
+                missing.append(epoch)
+        return missing
 
     def rank(
-        self, searcher: Searcher, query: Query, panel: Panel, epoch: int, base: str, like: System
+        self,
+        searcher: Searcher,
+        query: Query,
+        plan: SearchPlan,
+        epoch: int,
+        base: str,
+        like: System,
     ) -> Ranking:
-        """Rank with an epoch that is not loaded, or the base for 0, as `panel` asks `like`; no hits if that fails."""
-        system = replace(like, model=f"{self.run} · epoch {epoch}" if epoch else base)
+        """Rank with an epoch that is not loaded, or the base for 0; no hits if that fails.
+
+        Args:
+            plan: everything else of the search.
+            like: a system with the strategy.
+        """
+        model = f"{self.run} · epoch {epoch}" if epoch else base
+        system = replace(like, model=model)
         try:
-            models = searcher.models
-            encoder = (
-                models.read(models.folder(system.model)) if epoch else searcher.live.encoder(base)
-            )
-            panel = replace(panel, systems=(system,), loaded={system.model: LoadedModel(encoder)})
-            return searcher.answer(query, panel).rankings[0]
+            if epoch:
+                encoder = searcher.models.read(searcher.models.folder(model))
+            else:
+                encoder = searcher.live.encoder(base)
+            plan = replace(plan, systems=(system,), loaded={model: LoadedModel(encoder)})
+            return searcher.answer(query, plan).rankings[0]
         except Nt2vrError as error:
             logger.warning("Epoch %d of %s was not searched: %s", epoch, self.run, error)
             return Ranking(system, ())
 
 
 def judged_by_parts(
-    rankings: Mapping[int, Ranking], base: str, query: Query, searcher: Searcher, panel: Panel
+    rankings: Mapping[int, Ranking], base: str, query: Query, searcher: Searcher, plan: SearchPlan
 ) -> dict[int, Ranking]:
-    """Judge hits by what a run's base finds for each part of a query alone, where nobody knows what clips show.
+    """Judge hits by what a run's base finds for each part of a query alone.
 
-    A clip shows a part if its similarity is a standard deviation above the gallery's mean. That
-    tells of 76 % of 922 first clips of the built-in world whether they violate, and of 72 to 87 %
-    where a tenth to half of 60 clips do.
+    This is for galleries of which nobody knows what clips show. A clip shows a part if its
+    similarity is a standard deviation above the gallery's mean. That tells of 76 % of 922 first
+    clips of the built-in world whether they violate, and of 72 to 87 % where a tenth to half of 60
+    clips do.
     """
     model = searcher.live.get(base)
-    (parts,) = searcher.parts(query, replace(panel, systems=(System(base),), loaded={base: model}))
-    gallery, num_unwanted = model.view(searcher), len(parts.unwanted)
-    texts = parts.unwanted if parts.wanted is None else np.vstack([parts.unwanted, parts.wanted])
-    least = above_mean(gallery.embeddings, texts, deviations=1)
+    base_plan = replace(plan, systems=(System(base),), loaded={base: model})
+    (parts,) = searcher.embed_for_systems(query, base_plan)
+    gallery = model.view(searcher)
+    texts = parts.unwanted
+    if parts.wanted is not None:
+        texts = np.vstack([parts.unwanted, parts.wanted])
+    thresholds = above_mean(gallery.embeddings, texts, deviations=1)
 
-    def verdict(hit: Hit) -> Verdict:
-        shows = gallery.embeddings[gallery.row_of[hit.video_id]] @ texts.T > least
-        if shows[:num_unwanted].any():
-            return "violation"
-        return "right" if shows[num_unwanted:].all() else "miss"
+    judged = {}
+    for epoch, ranking in rankings.items():
+        hits = []
+        for hit in ranking.hits:
+            clip = gallery.embeddings[gallery.row_of[hit.video_id]]
+            verdict = _verdict(clip @ texts.T > thresholds, len(parts.unwanted))
+            hits.append(replace(hit, verdict=verdict))
+        judged[epoch] = replace(ranking, hits=tuple(hits))
+    return judged
 
-    return {
-        epoch: replace(each, hits=tuple(replace(hit, verdict=verdict(hit)) for hit in each.hits))
-        for epoch, each in rankings.items()
-    }
+
+def _verdict(shows_part: NDArray[np.bool_], num_unwanted: int) -> Verdict:
+    """Judge a clip by the parts that it shows, the unwanted ones first."""
+    if shows_part[:num_unwanted].any():
+        return "violation"
+    if shows_part[num_unwanted:].all():
+        return "right"
+    return "miss"
 
 
 def epoch_of(ranking: Ranking) -> int:
     """Return the epoch that answered; 0 if the model's name does not say."""
-    named = OF_RUN.search(ranking.system.model)
-    return ranking.epoch or (int(named[1]) if named and named[1] else 0)
+    if ranking.epoch:
+        return ranking.epoch
+    match = OF_RUN.search(ranking.system.model)
+    if match is None or match[1] is None:
+        return 0
+    return int(match[1])
 
 
 class KeptRankings:
@@ -125,25 +176,32 @@ class KeptRankings:
     def __init__(self) -> None:
         self._kept: OrderedDict[Key, dict[int, Ranking]] = OrderedDict()
         self._waiting: set[Key] = set()
-        self._changing, self._searching = threading.Lock(), threading.Lock()
+        self._changing = threading.Lock()
+        self._searching = threading.Lock()
 
     def add(self, key: Key, rankings: Mapping[int, Ranking]) -> dict[int, Ranking]:
-        """Add rankings by epoch, and return all of the run and query; without what only a clip's details need."""
-        slim = {
-            epoch: replace(each, ranks={}, vector=None, gallery=None)
-            for epoch, each in rankings.items()
-        }
+        """Add rankings by epoch, and return all of the run and query.
+
+        They are kept without what only a clip's details need.
+        """
+        slim = {}
+        for epoch, ranking in rankings.items():
+            slim[epoch] = replace(ranking, ranks={}, vector=None, gallery=None)
         with self._changing:
-            known = self._kept[key] = {**self._kept.pop(key, {}), **slim}
+            # The latest queries come last.
+            all_rankings = {**self._kept.pop(key, {}), **slim}
+            self._kept[key] = all_rankings
             while len(self._kept) > MAX_QUERIES:
                 self._kept.popitem(last=False)
-            return dict(known)
+            return dict(all_rankings)
 
     def keep_to(self, runs: Collection[str]) -> None:
         """Drop what is kept of runs that were deleted."""
         with self._changing:
-            for key in [key for key in self._kept if key[0] not in runs]:
-                del self._kept[key]
+            for key in list(self._kept):
+                run, _ = key
+                if run not in runs:
+                    del self._kept[key]
 
     def complete(self, key: Key, epochs: Sequence[int], rank: Callable[[int], Ranking]) -> None:
         """Rank with further epochs in the background, unless that is under way."""
@@ -166,14 +224,25 @@ class KeptRankings:
 
 @dataclass(frozen=True)
 class Recording:
-    """A run's results by query and epoch, replayed without models; `benchmarks.recording` makes the shipped one."""
+    """A run's results by query and epoch, replayed without models.
 
-    base: str  # name of the model that the run started from
-    preset: str  # name of its config
-    date: str  # its day, as in "2026-11-25"
-    seconds: Sequence[float]  # from the start to each epoch's checkpoint
-    hard_pairs: Sequence[float]  # of each epoch on the run's validation clips, in percent
-    queries: Mapping[str, Sequence[Found]]  # sentence to what each epoch found
+    `benchmarks.recording` makes the shipped one.
+
+    Attributes:
+        base: name of the model that the run started from.
+        preset: name of its config.
+        date: its day, as in "2026-11-25".
+        seconds: from the start to each epoch's checkpoint.
+        hard_pairs: of each epoch on the run's validation clips, in percent.
+        queries: by sentence, the first clips of each epoch.
+    """
+
+    base: str
+    preset: str
+    date: str
+    seconds: Sequence[float]
+    hard_pairs: Sequence[float]
+    queries: Mapping[str, Sequence[RecordedHits]]
 
     @classmethod
     def of_gallery(cls, path: Path, videos: Collection[str]) -> "Recording | None":
@@ -181,25 +250,32 @@ class Recording:
         if not path.is_file():
             return None
         recording = cls(**parse_json(path.read_text(encoding="utf-8")))
-        if {
-            clip for epochs in recording.queries.values() for found in epochs for clip, _ in found
-        } <= set(videos):
+        if recording.video_ids() <= set(videos):
             return recording
         logger.warning(
             "%s is of another gallery. Make it again: python -m benchmarks.recording.", path
         )
         return None
 
+    def video_ids(self) -> set[str]:
+        """Return the ids of all clips that were recorded."""
+        video_ids: set[str] = set()
+        for epochs in self.queries.values():
+            for hits in epochs:
+                video_ids.update(video_id for video_id, _ in hits)
+        return video_ids
+
     def rankings(
-        self, query: Query, judge: Judge, video_of: Callable[[str], Video]
+        self,
+        query: Query,
+        judge: Callable[[Query, Video], Verdict | None],
+        video_of: Callable[[str], Video],
     ) -> dict[int, Ranking]:
-        """Return what each epoch found, judged; nothing for a sentence that was not recorded."""
+        """Return the ranking of each epoch, judged; none for a sentence that was not recorded."""
         rankings = {}
-        for epoch, found in enumerate(self.queries.get(query.text, ())):
-            ranked = enumerate(found, 1)
-            hits = (
-                Hit(clip, rank, score, judge(query, video_of(clip)))
-                for rank, (clip, score) in ranked
-            )
+        for epoch, recorded in enumerate(self.queries.get(query.text, ())):
+            hits = []
+            for rank, (video_id, score) in enumerate(recorded, 1):
+                hits.append(Hit(video_id, rank, score, judge(query, video_of(video_id))))
             rankings[epoch] = Ranking(System(self.base), tuple(hits))
         return rankings

@@ -1,4 +1,4 @@
-"""What no single vector expresses of a query: what clips lose for an unwanted part, and how it weighs their frames."""
+"""What no single vector expresses: scores lost for unwanted parts, and frames weighed by a text."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -7,10 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]
-DEVIATIONS = 0.5  # above the mean, in standard deviations, from which a similarity counts
-SAMPLE = 10_000  # clips from whose similarities mean and deviation are taken
-FOCUS = 0.1  # temperature of the weights of frames, as in CoVR
-CHUNK = 2048  # clips whose frames are read at once: 50 MB of 12 frames of 512 numbers
+# Above the mean, in standard deviations, from which a similarity counts.
+DEVIATIONS = 0.5
+# Clips from whose similarities mean and deviation are taken.
+SAMPLE = 10_000
+# Temperature of the weights of frames, as in CoVR.
+FOCUS = 0.1
+# Clips whose frames are read at once: 50 MB of 12 frames of 512 numbers.
+CHUNK = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,19 +22,25 @@ class Exclusion:
     """Lowers scores: weight * max over the unwanted parts n of max(0, s(x, n) - tau).
 
     Being less like n than other clips earns nothing, unlike in wanted - alpha * unwanted.
+
+    Attributes:
+        unwanted: (U, D), unit vectors; without any, nothing is lowered.
+        weight: at least 0.
+        tau: (U,), or one for all; None until `within` takes it from a gallery.
+        focus: (D,), the text that weighs each clip's frames, see `focused`; None leaves clips
+            pooled as they are. It excludes nothing, but scores depend on it as well.
     """
 
-    unwanted: Vectors  # (U, D), unit vectors; without any, nothing is lowered
-    weight: float  # at least 0
-    tau: Vectors | float | None = (
-        None  # (U,), or one for all; None until `within` takes it from a gallery
-    )
-    # (D,), the text that weighs each clip's frames, see `focused`; None leaves clips pooled as they
-    # are
+    unwanted: Vectors
+    weight: float
+    tau: Vectors | float | None = None
     focus: Vectors | None = None
 
     def within(self, clips: Vectors) -> Self:
-        """Return the exclusion in a gallery (V, D): tau, where it is open, is mean + 0.5 deviations of s(clip, n)."""
+        """Return the exclusion in a gallery (V, D).
+
+        Where tau is open, it becomes the mean of s(clip, n) plus 0.5 deviations.
+        """
         if self.tau is not None or not len(self.unwanted):
             return self
         return replace(self, tau=above_mean(clips, self.unwanted, DEVIATIONS))
@@ -48,16 +58,19 @@ class Exclusion:
 
 
 def above_mean(clips: Vectors, texts: Vectors, deviations: float) -> Vectors:
-    """Return the mean of s(clip, t) over a gallery (V, D) plus some deviations, for each text t: (T, D) to (T,)."""
-    some = clips[:: max(1, len(clips) // SAMPLE)] @ texts.T
-    return np.asarray(some.mean(axis=0) + deviations * some.std(axis=0))
+    """Return the mean of s(clip, t) over a gallery plus some deviations, for each text t.
+
+    The gallery is (V, D), or a sample of it; the texts are (T, D), and the result is (T,).
+    """
+    step = max(1, len(clips) // SAMPLE)
+    similarities = clips[::step] @ texts.T
+    return np.asarray(similarities.mean(axis=0) + deviations * similarities.std(axis=0))
 
 
 def unit(vectors: NDArray[np.floating]) -> Vectors:
     """L2-normalise (..., D); zeros stay zeros."""
-    return np.asarray(
-        vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12), np.float32
-    )
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, 1e-12), np.float32)
 
 
 def focused(frames: Vectors, focus: Vectors) -> Vectors:
@@ -72,19 +85,22 @@ def focused(frames: Vectors, focus: Vectors) -> Vectors:
     """
     similarities = frames @ focus / FOCUS
     weights = np.exp(similarities - similarities.max(axis=-1, keepdims=True))
-    return unit((weights[..., None, :] @ frames)[..., 0, :])
+    pooled = weights[..., None, :] @ frames  # (..., 1, D)
+    return unit(pooled[..., 0, :])
 
 
 def averaged(clips: Vectors) -> Vectors:
-    """Return clips (V, D) as they are, and those of which there are frames (V, F, D) as their mean."""
-    return clips if clips.ndim == 2 else focused(clips, np.zeros(clips.shape[-1], np.float32))
+    """Return clips (V, D) as they are, and frames of clips (V, F, D) as their mean."""
+    if clips.ndim == 2:
+        return clips
+    return focused(clips, np.zeros(clips.shape[-1], np.float32))
 
 
 def scores_of(embeddings: Vectors, vector: Vectors, exclusion: Exclusion | None) -> Vectors:
     """Score embeddings (..., D) by a query vector (D,), less what an exclusion takes."""
     if exclusion is None:
         return np.asarray(embeddings @ vector)
-    similarities = (
-        embeddings @ np.vstack([vector, exclusion.unwanted]).T
-    )  # in one pass over the embeddings
+    # One pass over the embeddings.
+    compared = np.vstack([vector, exclusion.unwanted])
+    similarities = embeddings @ compared.T
     return np.asarray(similarities[..., 0] - exclusion.loss(similarities[..., 1:]))

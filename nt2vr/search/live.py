@@ -9,6 +9,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from threading import Event, Lock
 from typing import Protocol
 from weakref import WeakKeyDictionary
@@ -24,11 +25,12 @@ from nt2vr.search.embedded_gallery import EmbeddedGallery
 
 logger = logging.getLogger(__name__)
 Stamp = tuple[object, ...]
-POLL_S = 0.1  # interval between looks for newer checkpoints: a few stats per loaded model
-FAILED_POLL_S = 10.0  # interval after an unexpected error, so that the log stays readable
-MAX_LOADED = (
-    8  # models, as many as one search can compare; the least recently used is unloaded first
-)
+# Interval between looks for newer checkpoints: a few stats per loaded model.
+POLL_S = 0.1
+# Interval after an unexpected error, so that the log stays readable.
+FAILED_POLL_S = 10.0
+# As many models as one search can compare; the least recently used is unloaded first.
+MAX_LOADED = 8
 
 
 class Viewer(Protocol):
@@ -40,16 +42,18 @@ class Viewer(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LoadedModel:
-    """A model with its views of the galleries that were searched with it."""
+    """A model with its views of the galleries that were searched with it.
+
+    Attributes:
+        stamp: state of its checkpoint folder.
+        epoch: the epoch served, if the name denotes a run's newest or best; None otherwise.
+        refused: why newer checkpoints are not served, by their stamps.
+    """
 
     encoder: Encoder
-    stamp: Stamp = ()  # state of its checkpoint folder
-    epoch: int | None = (
-        None  # the epoch served, if the name denotes a run's newest or best; None otherwise
-    )
-    refused: Mapping[Stamp, str] = field(
-        default_factory=dict
-    )  # why newer checkpoints are not served, by their stamps
+    stamp: Stamp = ()
+    epoch: int | None = None
+    refused: Mapping[Stamp, str] = field(default_factory=dict)
     # By viewer, and weakly: a search that began before a library changed goes on with what it saw,
     # nobody else finds that, and it goes with the library's former searcher.
     _views: WeakKeyDictionary[Viewer, EmbeddedGallery] = field(
@@ -59,23 +63,29 @@ class LoadedModel:
     @property
     def views(self) -> dict[Viewer, EmbeddedGallery]:
         """The views opened so far, by viewer."""
-        viewers = [viewer for ref in self._views.keyrefs() if (viewer := ref()) is not None]
-        return {viewer: self._views[viewer] for viewer in viewers}
+        views = {}
+        for reference in self._views.keyrefs():
+            viewer = reference()
+            if viewer is not None:
+                views[viewer] = self._views[viewer]
+        return views
 
     def view(self, viewer: Viewer) -> EmbeddedGallery:
-        """Return the viewer's gallery as the model sees it; the first call blocks, or raises a NotIndexedError."""
-        if (view := self._views.get(viewer)) is None:
+        """Return the viewer's gallery as the model sees it.
+
+        The first call blocks, or raises a NotIndexedError.
+        """
+        view = self._views.get(viewer)
+        if view is None:
             view = self._views.setdefault(viewer, viewer.embedded(self.encoder))
         return view
 
     @property
     def notice(self) -> str:
         """Sentence about the newer checkpoint that cannot be used; empty if there is none."""
-        return (
-            f"A newer checkpoint was refused: {next(iter(self.refused.values()))}"
-            if self.refused
-            else ""
-        )
+        if not self.refused:
+            return ""
+        return f"A newer checkpoint was refused: {next(iter(self.refused.values()))}"
 
 
 class LiveModels:
@@ -83,16 +93,21 @@ class LiveModels:
 
     def __init__(self, models: Catalog) -> None:
         self._models = models
-        self._loaded: dict[str, LoadedModel] = {}  # least recently used first
-        self._changing = Lock()  # held only for moments
-        self._loading: defaultdict[str, Lock] = defaultdict(
-            Lock
-        )  # held during the first load of a name
+        # Least recently used first.
+        self._loaded: dict[str, LoadedModel] = {}
+        # Held only for moments.
+        self._changing = Lock()
+        # Held during the first load of a name.
+        self._loading: defaultdict[str, Lock] = defaultdict(Lock)
 
     def get(self, name: str, *viewers: Viewer) -> LoadedModel:
-        """Return a model; only the first call blocks: it loads the newest checkpoint that these viewers can use."""
-        if model := self._used(name):
-            return model
+        """Return a model; only the first call blocks.
+
+        It loads the newest checkpoint that these viewers can use.
+        """
+        used = self._used(name)
+        if used:
+            return used
         with self._changing:
             loading = self._loading[name]
         with loading:
@@ -131,8 +146,11 @@ class LiveModels:
             views = served.views
             newest = self._newest(entries[name], served, views) if name in entries else None
             with self._changing:
-                if self._loaded.get(name) is not served or served.views.keys() != views.keys():
-                    continue  # unloaded, or searched in another gallery, in the meantime: next time
+                was_unloaded = self._loaded.get(name) is not served
+                has_new_view = served.views.keys() != views.keys()
+                if was_unloaded or has_new_view:
+                    # It changed in the meantime. The next refresh looks again.
+                    continue
                 if newest is None:
                     del self._loaded[name]
                 else:
@@ -142,9 +160,10 @@ class LiveModels:
         """Unload models from outside that were replaced by others of their names."""
         for name, entry in self._models.entries().items():
             served = self._loaded.get(name)
-            if entry.make is not None and served is not None and served.encoder is not entry.make():
-                with self._changing:
-                    self._loaded.pop(name, None)
+            if entry.make is None or served is None or served.encoder is entry.make():
+                continue
+            with self._changing:
+                self._loaded.pop(name, None)
 
     def watch(self, stop: Event) -> None:
         """Refresh at intervals until stopped."""
@@ -153,7 +172,8 @@ class LiveModels:
             try:
                 self.refresh()
                 rest_s = POLL_S
-            except Exception:  # a dead watch would serve old models forever
+            # A dead watch would serve old models forever.
+            except Exception:
                 logger.exception("Newer checkpoints could not be looked for.")
                 rest_s = FAILED_POLL_S
 
@@ -163,44 +183,53 @@ class LiveModels:
         """Return the newest usable checkpoint with its views; the served one if none is newer."""
         if entry.make is not None:
             encoder = entry.make()
-            return (
-                served
-                if served and served.encoder is encoder
-                else _seen(LoadedModel(encoder), viewers)
-            )
-        known: Mapping[Stamp, str] = served.refused if served else {}
+            if served is not None and served.encoder is encoder:
+                return served
+            return _with_views(LoadedModel(encoder), viewers)
+
+        refused_before: Mapping[Stamp, str] = served.refused if served else {}
         refused: dict[Stamp, str] = {}
         for folder in entry.folders:
-            now = folder, *stamp(folder, folder / WEIGHTS, folder / DIFFERENCE)
-            if served is not None and now == served.stamp:
+            folder_stamp = (folder, *stamp(folder, folder / WEIGHTS, folder / DIFFERENCE))
+            if served is not None and folder_stamp == served.stamp:
                 break
+            if folder_stamp in refused_before:
+                refused[folder_stamp] = refused_before[folder_stamp]
+                continue
             try:
-                if now in known:
-                    refused[now] = known[now]
-                    continue
-                encoder = self._models.read(folder, verify=served is None)
-                probe = [] if encoder.capabilities.given_queries_only else ["a dog"]
-                # The embeddings of galleries are checked as they are made.
-                if not np.isfinite(encoder.encode_text(probe)).all():
-                    raise CheckpointError(
-                        f"The embeddings of {folder} are not finite. Choose an earlier checkpoint."
-                    )
+                encoder = self._read(folder, verify=served is None)
                 epoch = EPOCH.fullmatch(folder.name) if entry.kind == "run" else None
-                return _seen(
-                    LoadedModel(encoder, now, int(epoch[1]) if epoch else None, refused), viewers
+                model = LoadedModel(
+                    encoder, folder_stamp, epoch=int(epoch[1]) if epoch else None, refused=refused
                 )
+                return _with_views(model, viewers)
             except CheckpointError as error:
                 logger.warning("%s", error)
-                refused[now] = str(error).replace(
-                    f"{folder.parent}/", ""
-                )  # the epoch's folder name suffices
+                # The epoch's folder name suffices.
+                refused[folder_stamp] = str(error).replace(f"{folder.parent}/", "")
         if served is None:
             raise CheckpointError(next(iter(refused.values())))
-        return served if refused == known else replace(served, refused=refused)
+        if refused == refused_before:
+            return served
+        return replace(served, refused=refused)
+
+    def _read(self, folder: Path, verify: bool) -> Encoder:
+        """Read a checkpoint; a CheckpointError if its embeddings are not finite."""
+        encoder = self._models.read(folder, verify=verify)
+        texts = [] if encoder.capabilities.given_queries_only else ["a dog"]
+        # The embeddings of galleries are checked as they are made.
+        if not np.isfinite(encoder.encode_text(texts)).all():
+            raise CheckpointError(
+                f"The embeddings of {folder} are not finite. Choose an earlier checkpoint."
+            )
+        return encoder
 
 
-def _seen(model: LoadedModel, viewers: Iterable[Viewer]) -> LoadedModel:
-    """Return a model with its views; if one fails for a reason other than the model, the next search will raise it."""
+def _with_views(model: LoadedModel, viewers: Iterable[Viewer]) -> LoadedModel:
+    """Return a model with its views.
+
+    If one fails for a reason other than the model, the next search will raise it.
+    """
     for viewer in viewers:
         try:
             model.view(viewer)

@@ -15,7 +15,14 @@ from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embed_query import embed_texts, parts_of, texts_of, with_words
 from nt2vr.search.embedded_gallery import EmbeddedGallery, Excerpt
 from nt2vr.search.exclusion import Exclusion, focused, scores_of
-from nt2vr.search.strategies import STRATEGIES, Parts, Role, System, Vector, searched
+from nt2vr.search.strategies import (
+    STRATEGIES,
+    EmbeddedParts,
+    Role,
+    System,
+    Vector,
+    vector_and_exclusion,
+)
 
 # Words of a query that are left out one by one.
 MAX_WORDS = 40
@@ -173,7 +180,7 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
         [model_query, *(variant.query for variant in left_out)], encoder, ranking.strength
     )
     strategy = ranking.system.strategy
-    vector, exclusion = searched(strategy, query_parts, clip.gallery.embeddings)
+    vector, exclusion = vector_and_exclusion(strategy, query_parts, clip.gallery.embeddings)
     if vector is None or not _is_same_search(clip, vector, exclusion):
         return replace(why, notice=NOT_BY_TEXT)
 
@@ -199,7 +206,9 @@ def _find_clip(ranking: Ranking, video_id: str) -> _ClipInGallery | None:
     return _ClipInGallery(gallery, row, ranking.vector, ranking.exclusion)
 
 
-def _embed_queries(queries: Sequence[Query], encoder: Encoder, strength: float) -> list[Parts]:
+def _embed_queries(
+    queries: Sequence[Query], encoder: Encoder, strength: float
+) -> list[EmbeddedParts]:
     """Embed the parts of some queries, all texts in one batch."""
     texts: dict[str, None] = {}
     for query in queries:
@@ -225,9 +234,9 @@ def _compared_vectors(vector: Vector, exclusion: Exclusion | None) -> list[Vecto
     return vectors
 
 
-def _score(clip: _ClipInGallery, strategy: str, parts: Parts) -> float | None:
+def _score(clip: _ClipInGallery, strategy: str, parts: EmbeddedParts) -> float | None:
     """Score a clip for other parts; None if they leave nothing to search for."""
-    vector, exclusion = searched(strategy, parts, clip.gallery.embeddings)
+    vector, exclusion = vector_and_exclusion(strategy, parts, clip.gallery.embeddings)
     if vector is None:
         return None
     embedding = clip.gallery.clips(exclusion, [clip.row])[0]
@@ -260,22 +269,22 @@ def _without_each_word(text: str) -> Iterator[tuple[str, str]]:
 
 def _parts(
     query: Query,
-    embedded: Parts,
+    embedded: EmbeddedParts,
     strategy: str,
     vector: Vector,
     exclusion: Exclusion | None,
     clip: Vector,
 ) -> Iterator[Part]:
     """Return the parts' similarities, and the weights with which they make up the score."""
-    named = _named_parts(query, embedded)
-    similarities = [float(clip @ part_vector) for _, _, part_vector in named]
+    named_parts = _named_parts(query, embedded)
+    similarities = [float(clip @ part_vector) for _, _, part_vector in named_parts]
     above: dict[int, float] = {}
     if exclusion is not None and len(exclusion.unwanted):
-        weights, above = _weights_of_exclusion(named, exclusion, clip)
+        weights, above = _weights_of_exclusion(named_parts, exclusion, clip)
     else:
-        weights = _weights_of_vector(named, STRATEGIES[strategy].uses, vector)
+        weights = _weights_of_vector(named_parts, STRATEGIES[strategy].uses, vector)
 
-    for number, (role, text, _) in enumerate(named):
+    for number, (role, text, _) in enumerate(named_parts):
         is_unused_anchor = role == "anchor" and number not in weights
         if is_unused_anchor:
             continue
@@ -291,7 +300,7 @@ def _parts(
 NamedPart = tuple[Role, str, Vector]
 
 
-def _named_parts(query: Query, embedded: Parts) -> list[NamedPart]:
+def _named_parts(query: Query, embedded: EmbeddedParts) -> list[NamedPart]:
     """List the parts of a query that have an embedding."""
     parts: list[tuple[Role, str, Vector | None]] = [
         ("sentence", query.text, embedded.sentence),
@@ -305,19 +314,19 @@ def _named_parts(query: Query, embedded: Parts) -> list[NamedPart]:
 
 
 def _weights_of_exclusion(
-    named: Sequence[NamedPart], exclusion: Exclusion, clip: Vector
+    named_parts: Sequence[NamedPart], exclusion: Exclusion, clip: Vector
 ) -> tuple[dict[int, float], dict[int, float]]:
     """Return the weights of parts, by number, and the similarities from which unwanted ones count.
 
     The wanted part has weight 1, the unwanted part that exceeds tau most -alpha, and others 0.
     """
-    unwanted = [number for number, (role, _, _) in enumerate(named) if role == "unwanted"]
+    unwanted = [number for number, (role, _, _) in enumerate(named_parts) if role == "unwanted"]
     excess = exclusion.excess(clip @ exclusion.unwanted.T)
     thresholds = np.broadcast_to(np.asarray(exclusion.tau), excess.shape).tolist()
     above = dict(zip(unwanted, thresholds, strict=True))
 
     weights = dict.fromkeys(unwanted, 0.0)
-    for number, (role, _, _) in enumerate(named):
+    for number, (role, _, _) in enumerate(named_parts):
         if role == "wanted":
             weights[number] = 1.0
     if excess.any():
@@ -326,11 +335,11 @@ def _weights_of_exclusion(
 
 
 def _weights_of_vector(
-    named: Sequence[NamedPart], roles: Sequence[Role], vector: Vector
+    named_parts: Sequence[NamedPart], roles: Sequence[Role], vector: Vector
 ) -> dict[int, float]:
     """Return the weights, by number, with which the parts of some roles sum up to a vector."""
-    numbers = [number for number, (role, _, _) in enumerate(named) if role in roles]
-    basis = np.stack([named[number][2] for number in numbers]).astype(np.float64)
+    numbers = [number for number, (role, _, _) in enumerate(named_parts) if role in roles]
+    basis = np.stack([named_parts[number][2] for number in numbers]).astype(np.float64)
     weights = np.linalg.lstsq(basis.T, vector.astype(np.float64), rcond=None)[0]
     return dict(zip(numbers, weights.tolist(), strict=True))
 

@@ -20,7 +20,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.epochs import Recording
-from nt2vr.search.searcher import MAX_K, Panel
+from nt2vr.search.searcher import MAX_K, SearchPlan
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS
 from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
@@ -443,7 +443,7 @@ class SearchTab:
 
     def _search(
         self, state: SearchState, query: Query
-    ) -> tuple[Answer, Panel | None, NotIndexedError | None]:
+    ) -> tuple[Answer, SearchPlan | None, NotIndexedError | None]:
         """Search; return also what it was asked with, or why the answer has no columns."""
         searcher, literal = self.galleries.searcher(state.gallery), state.literal.split("|")
         given = self._references.resolve(state.references, state.gallery)
@@ -451,7 +451,7 @@ class SearchTab:
         try:
             checked = searcher.checked(asked, given)
             k = MAX_K if searcher.is_library else state.k  # what is folded makes room for others
-            panel = searcher.panel(state.systems, k, given, state.strengths, literal)
+            panel = searcher.plan(state.systems, k, given, state.strengths, literal)
         except NotIndexedError as error:
             return Answer(asked, (), gallery=state.gallery, denied=denied), None, error
         answer = replace(searcher.answer(checked, panel), denied=denied)

@@ -25,7 +25,7 @@ from nt2vr.search.epochs import (
     epoch_of,
     judged_by_parts,
 )
-from nt2vr.search.searcher import Panel, Searcher
+from nt2vr.search.searcher import Searcher, SearchPlan
 from nt2vr.search.strategies import System
 from nt2vr.ui.later_starts import LaterStarts
 from nt2vr.ui.search.results import how_text, short_name, system_choices
@@ -174,7 +174,7 @@ def run_columns(
     kept: KeptRankings,  # rankings of earlier searches
     view_of: ViewOf,
     searcher: Searcher,
-    panel: Panel | None,  # what the answer was asked with; None if it has no columns
+    panel: SearchPlan | None,  # what the answer was asked with; None if it has no columns
 ) -> list[Mapping[str, Any]]:
     """Add to a run's columns of `columns_view` its epochs; those missing are searched in the background."""
     kept.keep_to({name for name, entry in entries.items() if entry.kind == "run"})
@@ -322,7 +322,7 @@ class Watch:
         answer: Answer,
         key: str,
         searcher: Searcher,
-        panel: Panel | None,
+        panel: SearchPlan | None,
         view_of: ViewOf,
         is_replayed: bool,
     ) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from torch import Tensor
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.task_data import Task, named_files
 from nt2vr.evaluation.tasks import Row, file_of
-from nt2vr.search.strategies import Parts, Strategy, Vector
+from nt2vr.search.strategies import EmbeddedParts, Strategy, Vector
 from trainer.inputs import EmbeddedBatch, Video, given
 from trainer.loss_settings import option
 
@@ -27,7 +27,7 @@ class PullLoss:
         return self.strength * (1 - cosines).mean()
 
 
-def opposite(parts: Parts) -> Vector | None:
+def opposite(parts: EmbeddedParts) -> Vector | None:
     """Search for what is least like the sentence."""
     return None if parts.sentence is None else -parts.sentence
 

@@ -16,7 +16,7 @@ from nt2vr.library.update import update_library
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.search.answers import Answer
-from nt2vr.search.strategies import STRATEGIES, Parts
+from nt2vr.search.strategies import STRATEGIES, EmbeddedParts
 from tests.colours import ColourModel
 
 RED, BLUE, GREEN, YELLOW = "<i>red.png", "blue.png", "green.png", "yellow.png"
@@ -173,7 +173,7 @@ def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences
         STRATEGIES, "opposite", lambda parts: parts.wanted
     )  # which is undone after the test
 
-    def opposite(parts: Parts) -> Any:
+    def opposite(parts: EmbeddedParts) -> Any:
         return parts.unwanted[0] if len(parts.unwanted) else parts.wanted
 
     nt2vr.register_strategy("opposite", opposite)

@@ -12,7 +12,7 @@ from nt2vr.models.catalog import CatalogEntry
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Hit, Ranking
 from nt2vr.search.epochs import MAX_QUERIES, KeptRankings, RunEpochs, judged_by_parts
-from nt2vr.search.searcher import Panel
+from nt2vr.search.searcher import SearchPlan
 from nt2vr.search.strategies import System
 from nt2vr.services import Services
 from nt2vr.settings import Settings
@@ -54,19 +54,19 @@ class Searcher:
     def embedded(self, encoder: str) -> str:
         return "gallery"
 
-    def answer(self, query: Query, panel: Any) -> Any:
-        (system,) = panel.systems
+    def answer(self, query: Query, plan: Any) -> Any:
+        (system,) = plan.systems
         return SimpleNamespace(
-            rankings=[Ranking(system, (Hit(panel.loaded[system.model].encoder, 1, 0.5, None),))]
+            rankings=[Ranking(system, (Hit(plan.loaded[system.model].encoder, 1, 0.5, None),))]
         )
 
 
-PANEL = Panel((), {}, 8, (), {}, ())
+PLAN = SearchPlan((), {}, 8, (), {}, ())
 
 
 def ranked(epoch: int, like: System) -> Ranking:
     searcher: Any = Searcher()
-    return OWN.rank(searcher, Query("a dog"), PANEL, epoch, "CLIP", like)
+    return OWN.rank(searcher, Query("a dog"), PLAN, epoch, "CLIP", like)
 
 
 def test_epochs_are_missing_that_are_not_kept_and_see_clips_as_the_newest_does() -> None:
@@ -106,9 +106,9 @@ def test_the_parts_alone_tell_roughly_what_clips_show(gallery_data: Path) -> Non
     with closing(Services(Settings(data_dir=gallery_data))) as services:
         searcher = services.galleries.built_in
         for text in ("a person without a dog", "a singer without a guitar", "not a dog"):
-            query, panel = searcher.understand(text), searcher.panel(["CLIP", "CLIP-neg"], 8)
-            true = dict(enumerate(searcher.answer(query, panel).rankings))
-            judged = judged_by_parts(true, "CLIP", query, searcher, panel).values()
+            query, plan = searcher.understand(text), searcher.plan(["CLIP", "CLIP-neg"], 8)
+            true = dict(enumerate(searcher.answer(query, plan).rankings))
+            judged = judged_by_parts(true, "CLIP", query, searcher, plan).values()
             counts = [each.counts["violation"] for each in judged]
             assert (
                 counts[1] == true[1].counts["violation"] == 0

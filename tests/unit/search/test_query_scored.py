@@ -141,10 +141,10 @@ def test_a_search_its_explanation_all_scores_and_the_match_agree(
     searcher: Searcher, text: str
 ) -> None:
     answer = searcher.search(text, SYSTEMS, 5)
-    panel = searcher.panel(SYSTEMS)
-    table, _ = searcher.score_all([text], panel)
+    plan = searcher.plan(SYSTEMS)
+    table, _ = searcher.score_all([text], plan)
     fits = searcher.match(Reference(video_id="3"), [text, "rain"], SYSTEMS)
-    encoder = panel.encoders["tiny"]
+    encoder = plan.encoders["tiny"]
     whole, wanted = encoder.encode_text([text, text.removesuffix(" and not dancing")])
     frames = answer.rankings[0].gallery.frame_embeddings(3)  # type: ignore[union-attr]
     for ranking, why, scored in zip(

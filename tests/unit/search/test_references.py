@@ -17,10 +17,10 @@ from nt2vr.search.references import (
     check_number,
     combine,
     merge_references,
-    parts,
     take_away,
+    weighted_sum,
 )
-from nt2vr.search.strategies import STRATEGIES, Parts, searched
+from nt2vr.search.strategies import STRATEGIES, EmbeddedParts, vector_and_exclusion
 
 EAST, NORTH, UP = np.eye(3, dtype=np.float32)
 NOTHING = np.zeros(3, np.float32)
@@ -28,17 +28,17 @@ QUERY = PictureQuery(EAST, NORTH, NORTH, UP)
 HALF = np.sqrt(0.5)
 
 
-def test_parts_by_hand() -> None:
-    vector = parts(QUERY, Weights(wanted=2, unwanted=2))
+def test_weighted_sum_by_hand() -> None:
+    vector = weighted_sum(QUERY, Weights(wanted=2, unwanted=2))
     np.testing.assert_allclose(vector, [1 / 3, 2 / 3, -2 / 3], atol=1e-4)
 
 
 def test_a_picture_without_a_text_is_searched_for_itself() -> None:
     alone = PictureQuery(EAST, NOTHING, NOTHING, NOTHING)
-    np.testing.assert_allclose(parts(alone, Weights()), EAST, atol=1e-6)
+    np.testing.assert_allclose(weighted_sum(alone, Weights()), EAST, atol=1e-6)
 
 
-def test_a_model_without_a_composer_combines_by_parts() -> None:
+def test_a_model_without_a_composer_combines_by_a_weighted_sum() -> None:
     class South(Composer):
         name = "south"
 
@@ -51,7 +51,7 @@ def test_a_model_without_a_composer_combines_by_parts() -> None:
 
     np.testing.assert_allclose(combine("south", QUERY, Weights(), {"south": South()}), -NORTH)
     np.testing.assert_allclose(
-        combine("south", QUERY, Weights(), {}), parts(QUERY, Weights()), atol=1e-6
+        combine("south", QUERY, Weights(), {}), weighted_sum(QUERY, Weights()), atol=1e-6
     )
 
 
@@ -98,9 +98,9 @@ def test_unwanted_references_are_taken_away_by_hand() -> None:
 
 def test_every_strategy_but_the_control_searches_away_from_unwanted_references() -> None:
     none = np.zeros((0, 3), np.float32)
-    parts = Parts(EAST, NORTH, none, 0.5, away=0.2 * UP)
+    parts = EmbeddedParts(EAST, NORTH, none, 0.5, away=0.2 * UP)
     for name in STRATEGIES:
-        found, _ = searched(name, parts, none)
+        found, _ = vector_and_exclusion(name, parts, none)
         assert found is not None
         assert found[2] == 0 if name == "drop" else found[2] == pytest.approx(-0.19612, abs=1e-4)
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.models.card import Card
-from nt2vr.search.strategies import STRENGTHS, Parts, System, anchor_of, anchored, spherical
+from nt2vr.search.strategies import STRENGTHS, EmbeddedParts, System, anchor_of, anchored, spherical
 from tests.unit.evaluation.words import WordEncoder, embedded
 
 X, Y = np.eye(2, dtype=np.float32)
@@ -20,8 +20,8 @@ def at(*degrees: float) -> NDArray[np.float32]:
     return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
 
 
-def parts(unwanted: NDArray[np.float32], strength: float, wanted: Any = X) -> Parts:
-    return Parts(X, wanted, unwanted, strength)
+def parts(unwanted: NDArray[np.float32], strength: float, wanted: Any = X) -> EmbeddedParts:
+    return EmbeddedParts(X, wanted, unwanted, strength)
 
 
 def angle(vector: Any) -> float:
@@ -34,16 +34,18 @@ def test_anchored_against_the_published_formula() -> None:
     e, n, a = (rng.standard_normal(16).astype(np.float32) for _ in range(3))
     e, n = e / np.linalg.norm(e), n / np.linalg.norm(n)
     published = e - 1.9 * ((e @ n) / (n @ n) * n - a)
-    assert anchored(Parts(e, None, n[None], 1.9, a)) == pytest.approx(published, abs=1e-6)
+    assert anchored(EmbeddedParts(e, None, n[None], 1.9, a)) == pytest.approx(published, abs=1e-6)
 
 
 def test_anchored_with_one_unwanted_part_twice_or_nearly_parallel_ones_stays_bounded() -> None:
     rng = np.random.default_rng(0)
     sentence, n = (unit(rng.standard_normal(16)) for _ in range(2))
-    once = anchored(Parts(sentence, None, n[None], 1.9))
-    assert anchored(Parts(sentence, None, np.stack([n, n]), 1.9)) == pytest.approx(once, abs=1e-5)
+    once = anchored(EmbeddedParts(sentence, None, n[None], 1.9))
+    assert anchored(EmbeddedParts(sentence, None, np.stack([n, n]), 1.9)) == pytest.approx(
+        once, abs=1e-5
+    )
     nearly = unit(n + 1e-4 * rng.standard_normal(16))
-    found = anchored(Parts(sentence, None, np.stack([n, nearly]), 1.9))
+    found = anchored(EmbeddedParts(sentence, None, np.stack([n, nearly]), 1.9))
     assert found is not None and np.linalg.norm(found) <= 1.0 + 1e-5  # e - 1.9 of a projection of e
 
 
@@ -67,9 +69,9 @@ def test_spherical_by_hand() -> None:
 
 def test_spherical_leaves_every_unwanted_part_in_any_order() -> None:
     wanted, others = np.eye(3, dtype=np.float32)[0], np.eye(3, dtype=np.float32)[1:]
-    found = spherical(Parts(None, wanted, others, 1.0))
+    found = spherical(EmbeddedParts(None, wanted, others, 1.0))
     assert found == pytest.approx(np.array([1, -1, -1]) / sqrt(3))
-    assert spherical(Parts(None, wanted, others[::-1], 1.0)) == pytest.approx(found)
+    assert spherical(EmbeddedParts(None, wanted, others[::-1], 1.0)) == pytest.approx(found)
 
 
 def test_without_a_wanted_part_the_unwanted_is_avoided() -> None:

@@ -21,7 +21,14 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import ExactIndex
-from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, System, anchor_of, exclusion_of
+from nt2vr.search.strategies import (
+    STRATEGIES,
+    STRENGTHS,
+    EmbeddedParts,
+    System,
+    anchor_of,
+    exclusion_of,
+)
 from nt2vr.search.why import NOT_SEARCHED, Why, explain
 from tests.text_encoder import TextEncoder
 
@@ -61,12 +68,14 @@ def gallery_of(frames: Any) -> EmbeddedGallery:
 GALLERY = gallery_of([[[H, H, 0, 0], [0, 0, 1, 0]]])
 
 
-def parts_of(query: Query, system: System, encoder: KeywordEncoder) -> Parts:
+def parts_of(query: Query, system: System, encoder: KeywordEncoder) -> EmbeddedParts:
     sentence, wanted, *unwanted = encoder.encode_text(
         [query.text, " ".join(query.wanted), *query.unwanted]
     )
     strength = system.strength_for(encoder.card)
-    return Parts(sentence, wanted, np.array(unwanted).reshape(-1, 4), strength, anchor_of(encoder))
+    return EmbeddedParts(
+        sentence, wanted, np.array(unwanted).reshape(-1, 4), strength, anchor_of(encoder)
+    )
 
 
 def vector_of(query: Query, system: System, encoder: KeywordEncoder) -> Any:
