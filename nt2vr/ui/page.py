@@ -36,6 +36,7 @@ from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.documentation import PAPER, Documentation
 from nt2vr.ui.web.errors import tell_errors
+from nt2vr.ui.web.gradio_files import GradioFiles
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
     keep_configurations,
@@ -44,10 +45,12 @@ from nt2vr.ui.web.gradio_fixes import (
     limit_files,
     log_in_one_line,
     refuse_downloads,
+    send_tabs_when_opened,
     show_progress_where_seen,
     template_script,
 )
 from nt2vr.ui.web.inputs import HOUR_S, MAX_FILES, STAY_S, store_uploads, sweep_uploads
+from nt2vr.ui.web.later_tabs import LaterTabs
 from nt2vr.ui.web.metrics import Metrics
 from nt2vr.ui.web.permissions import WITHHELD, Permissions, names_path
 from nt2vr.ui.web.request_checks import RequestChecks
@@ -131,22 +134,31 @@ def build_page(
         tab = SearchTab(
             galleries, media, indexing, services.pictures, permissions, head, evaluate.marked, runs
         )
+        later = LaterTabs("library", "evaluate", "train")
+        # Where the Train tab writes what the Evaluate tab is to measure.
+        wished = gr.Textbox(visible="hidden", elem_id="evaluate-wished")
         with gr.Tabs() as all_tabs:
-            with gr.Tab("Search", id="search") as opened:
+            with gr.Tab("Search", id="search") as search_tab:
                 opens_queries = tab.build(page, all_tabs)
-            others = [opened]
-            with gr.Tab("Library", id="library") as opened:
+            with gr.Tab("Library", id="library") as library_tab:
                 teaching = Teaching(services.models, permissions, runs)
                 LibraryTab(media, indexing, permissions, settings.allow_roots, teaching).build(
-                    opened, opens_queries
+                    later.opened(library_tab), opens_queries
                 )
-            others.append(opened)
-            with gr.Tab("Evaluate", id="evaluate") as opened:
-                evaluate.build(opened, opens_queries, page, all_tabs, tab.results.understood.report)
-            with gr.Tab("Train", id="train") as opened:
-                TrainTab(runs, settings, permissions).build(opened, [all_tabs, *evaluate.filled])
-            others.append(opened)
-            for other in others:
+            with gr.Tab("Evaluate", id="evaluate") as evaluate_tab:
+                evaluate.build(
+                    later.opened(evaluate_tab),
+                    wished,
+                    opens_queries,
+                    page,
+                    all_tabs,
+                    tab.results.understood.report,
+                )
+            with gr.Tab("Train", id="train") as train_tab:
+                TrainTab(runs, settings, permissions).build(
+                    later.opened(train_tab), all_tabs, wished
+                )
+            for other in (search_tab, library_tab, train_tab):
                 other.select(None, js="nt2vr.leaveReport")
         gr.Markdown(ABOUT, elem_classes="nt-about")
         template("help", {})
@@ -167,6 +179,7 @@ def build_page(
     leave_skipped_outputs(page)
     keep_signatures(page)
     keep_configurations(page)
+    send_tabs_when_opened(page, later.by_event)
     return page
 
 
@@ -218,6 +231,7 @@ def serve(settings: Settings, mcp: bool = False) -> None:
             app_kwargs={
                 "middleware": [Middleware(metrics.measured), checks],
                 "routes": [
+                    GradioFiles().route(),
                     Mount("/clips", ImmutableFiles(directory=ASSETS / "gallery" / "clips")),
                     Mount(
                         "/reports", ReportFiles(services.evaluations.archive.folder, permissions)

@@ -88,6 +88,7 @@ OPEN_TARGETS = (
     ),
     *("model-source", "library-first-model", "library-model", "open-drawings"),
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
+    *("library-opened", "evaluate-opened", "train-opened"),
     *(
         "evaluate-cancel",
         "evaluate-new",
@@ -109,7 +110,7 @@ OPEN_TARGETS = (
         "train-base",
     ),
 )
-OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API
+OPEN_HANDLERS = (  # of events without a component of their own: load, tick, success, and the public API
     *(
         "on_load",
         "on_visit",
@@ -121,7 +122,7 @@ OPEN_HANDLERS = (  # of events without a component of their own: load, select, t
         "on_tick",
         "lambda",
     ),
-    *("on_select", "on_address", "on_offer", "on_model", "_show"),
+    *("on_address", "on_offer", "on_model", "_show", "send_tab"),
     *("search", "system_names", "systems", "evaluate"),
 )
 

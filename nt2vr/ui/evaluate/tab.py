@@ -51,6 +51,7 @@ from nt2vr.ui.evaluate.report_view import (
     report_view,
     reports_view,
 )
+from nt2vr.ui.evaluate.wish import Wish
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.results import Marked
@@ -109,9 +110,25 @@ class EvaluateTab:
         self._requests, self._clips, self._permissions = requests, clips, permissions
 
     def build(
-        self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any
+        self,
+        mark: gr.Textbox,
+        wished: gr.Textbox,
+        opens: OpensQueries,
+        page: gr.Blocks,
+        tabs: gr.Tabs,
+        returned: Any,
     ) -> None:
-        """Lay the tab out and wire it; `returned` is the event of Back and Forward to a place in a report."""
+        """Lay the tab out and wire it.
+
+        Args:
+            mark: changes when the tab is opened.
+            wished: holds a `Wish` when another tab opens this one to have something evaluated.
+            opens: opens queries in Search.
+            page: this tab's.
+            tabs: all of them.
+            returned: the event of Back and Forward to a place in a report.
+        """
+        self._wished = wished
         # link to the place of a report shown last, None for the default (see `_show`); stored in
         # the browser
         self._chosen = chosen = gr.BrowserState(None, storage_key="nt2vr-report", secret="nt2vr")
@@ -154,8 +171,10 @@ class EvaluateTab:
         ]
         visited = [form.systems, form.model, form.data, report.delete, form.note]
         started = [form.data, form.split, form.systems, form.per_kind, form.model]
-        opened = tab.select(
-            self.on_select, [address, chosen], outputs, js="nt2vr.askReport", **QUIET
+        wishes = [wished, form.data, form.split, form.systems]
+        asked = [address, chosen, wished]
+        opened = mark.change(
+            self.on_select, asked, [*outputs, *wishes], js="nt2vr.askReport", **QUIET
         )
         polled = [chosen, self._seen]
         shown = (
@@ -225,11 +244,6 @@ class EvaluateTab:
         opens(report.review.open, self.on_open_query)
         opens(report.queries.search, self.on_open_picture)
 
-    @property
-    def filled(self) -> list[Any]:
-        """What fills the form of a new evaluation: the open report, which is then "", data, split and systems."""
-        return [self._chosen, self._form.data, self._form.split, self._form.systems]
-
     def _data_choices(self) -> list[tuple[str, str]]:
         """List the built-in data and the libraries with captions; questions of other kinds last."""
         num_shown = len(self._searcher.gallery.videos)
@@ -290,11 +304,28 @@ class EvaluateTab:
         """Select this tab if the page's address names a place in a report."""
         return gr.Tabs(selected="evaluate") if "report" in request.query_params else gr.skip()
 
-    def on_select(self, address: str, chosen: str | None, request: gr.Request) -> Updates:
-        """Show the place that the address names, otherwise the one that was shown last."""
+    def on_select(
+        self, address: str, chosen: str | None, wished: str, request: gr.Request
+    ) -> Updates:
+        """Show what was wished for, or the place that the address names, otherwise the one that was shown last."""
         self._evaluations.add_ready()
+        if wished:
+            return {**self._show(ReportLink(), request), **self._fill_in(Wish.read(wished))}
         asked = ReportLink.read(address) if "=" in address else None
         return self._show(asked or (None if chosen is None else ReportLink.read(chosen)), request)
+
+    def _fill_in(self, wish: Wish) -> Updates:
+        """Return updates that fill in the form of a new evaluation, and grant the wish once."""
+        systems = gr.Dropdown(
+            self._searcher.system_names(wish.systems), value=wish.systems, multiselect=True
+        )
+        form = self._form
+        return {
+            form.data: wish.data,
+            form.split: wish.split,
+            form.systems: systems,
+            self._wished: "",
+        }
 
     def on_link(self, event: gr.EventData, request: gr.Request) -> Updates:
         return self._show(ReportLink.read(event_value(event, "link", str)), request)

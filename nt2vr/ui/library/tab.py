@@ -163,8 +163,8 @@ class LibraryTab:
         self._media, self._indexing, self._permissions = media, indexing, permissions
         self._libraries, self._roots, self._teaching = media.libraries, roots, teaching
 
-    def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
-        """Lay the tab out inside the open tab and wire it."""
+    def build(self, mark: gr.Textbox, opens: OpensQueries) -> None:
+        """Lay the tab out inside the open tab and wire it; `mark` changes when it is opened."""
         self._parts = p = LibraryParts(self._models(), self._default_model(), self._teaching)
         form, o, models = p.form, p.open, [p.form.model, p.open.model]
         # everything that depends on which library is open, and on the updates under way
@@ -181,7 +181,7 @@ class LibraryTab:
         ]
         moves = [o.elsewhere, o.place, o.path, o.move]
         shown = [*panes, *watched, *facts, *moves, o.info, o.update, o.cancel]
-        opened = tab.select(self.on_open, p.chosen, shown, **QUIET)
+        opened = mark.change(self.on_open, p.chosen, shown, **QUIET)
         visited = [form.add, form.note, *models, form.drawings, o.drawings]
         opened.success(self.on_visit, [*models, p.chosen], visited, **QUIET)
         form.model.change(self.on_model, form.model, form.drawings, **QUIET)

@@ -16,6 +16,7 @@ from nt2vr.media.store import bytes_in
 from nt2vr.models.catalog import Catalog
 from nt2vr.registry import pick
 from nt2vr.settings import ASSETS, Settings, resolve_path
+from nt2vr.ui.evaluate.wish import Wish
 from nt2vr.ui.later_starts import LaterStarts, StartChoice
 from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, menu, template
 from nt2vr.ui.train.form import FIRST as FIRST_PRESETS
@@ -72,11 +73,11 @@ class TrainTab:
         self._presets = presets()
         self._later = LaterStarts(manager, permissions)
 
-    def build(self, tab: gr.Tab, evaluation: Sequence[Any] = ()) -> None:
+    def build(self, mark: gr.Textbox, tabs: gr.Tabs, wished: gr.Textbox) -> None:
         """Lay the tab out and wire it.
 
-        `evaluation` are the tabs, and what the form of a new evaluation is filled by: the open
-        report, data, split and systems.
+        `mark` changes when the tab is opened; the Evaluate tab of `tabs` reads in `wished` what to
+        measure.
         """
         note = gr.Markdown(visible=False, elem_id="train-note")
         # run_id of the open run, "" for the form, None for the default (see `_show`); stored in the
@@ -110,8 +111,8 @@ class TrainTab:
             field.key: value for field, value in zip(self._fields, form.values, strict=True)
         }
         base = components["base"]
-        tab.select(self.on_visit, None, [form.start, empty, note], **QUIET)
-        tab.select(self._show, chosen, everything, **QUIET).success(
+        mark.change(self.on_visit, None, [form.start, empty, note], **QUIET)
+        mark.change(self._show, chosen, everything, **QUIET).success(
             self.on_opened,
             [form.presets, form.losses],
             [base, form.presets, form.losses, timer],
@@ -146,8 +147,7 @@ class TrainTab:
                 told_at(parts.problem, handler), chosen, [*everything, parts.problem], **QUIET
             )
         chosen.change(None, None, parts.problem, js="() => ''")
-        if evaluation:
-            parts.run.pick(self.on_evaluate, chosen, list(evaluation), **QUIET)
+        parts.run.pick(self.on_evaluate, chosen, [tabs, wished], **QUIET)
         parts.beside.input(self.on_poll, polled, watched, trigger_mode="always_last", **QUIET)
         parts.confirm.asked_by(parts.delete, chosen, (new.click, runs.pick))
         deleted = told_at(parts.problem, self.on_delete)
@@ -294,8 +294,7 @@ class TrainTab:
                 data = f"{WORDS}{data}"
         catalog = Catalog.of(self._settings)
         system = catalog.name_of_run(self._manager.folder / run_id)
-        systems = gr.Dropdown(catalog.names(), value=[system], multiselect=True)
-        return [gr.Tabs(selected="evaluate"), "", data, split, systems]
+        return [gr.Tabs(selected="evaluate"), Wish(data, split, [system]).write()]
 
     def _system_of(self, run_id: str) -> str:
         return Catalog.of(self._settings).name_of_run(self._manager.folder / run_id)

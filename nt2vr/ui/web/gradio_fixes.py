@@ -24,6 +24,7 @@ from starlette.types import Scope
 
 from nt2vr.errors import MAX_QUOTED, quoted, reason_of
 from nt2vr.ui.theme import TEMPLATES
+from nt2vr.ui.web.later_tabs import FirstView
 
 logger = logging.getLogger(__name__)
 
@@ -257,3 +258,36 @@ def show_progress_where_seen(page: gr.Blocks) -> None:
             event.show_progress_on = [
                 block for block in seen if not isinstance(block, BlockContext)
             ]
+
+
+def send_tabs_when_opened(page: gr.Blocks, tabs: Mapping[int, gr.Tab]) -> None:
+    """Leave the content of tabs out of what browsers get at first; an event of each, by its number, sends it.
+
+    Gradio sends all of a page at once, and has its browser code load each kind of component and
+    build each event before anything is shown. `gr.render` would build components anew for each
+    visitor. What it sends to the browser is sent here, of components that the page has once.
+    """
+    describe = page.get_config_file
+    process = page.process_api
+
+    def describe_first_view() -> Any:
+        config: Any = describe()
+        first = FirstView(config, tabs.values())
+        config["components"] = first.components
+        config["page"][""] = first.page
+        return config
+
+    async def process_with_tab(block_fn: Any, *args: Any, **options: Any) -> Any:
+        output = await process(block_fn, *args, **options)
+        number = block_fn if isinstance(block_fn, int) else block_fn._id
+        if number in tabs:
+            tab = tabs[number]
+            content = FirstView(describe(), tabs.values()).content_of(tab, loaded_by=number)
+            root = options.get("root_path")
+            output["render_config"] = (
+                content if root is None else processing_utils.add_root_url(content, root, None)
+            )
+        return output
+
+    page.get_config_file = describe_first_view  # type: ignore[method-assign]
+    page.process_api = process_with_tab  # type: ignore[method-assign]
