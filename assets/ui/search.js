@@ -63,6 +63,7 @@
     parts: ({ wanted, unwanted }) => `${wanted.replaceAll("|", " ").trim()}|${unwanted.trim()}`,
     address: () => textOf(search),
     send: (ask, ...values) => {
+      document.body.classList.remove("nt-first");
       if (ask.startsWith("?") && ask !== lastAsk) nt2vr.open(lastAsk = ask); // the server's
       const [{ link, changes, keepsReferences }, inputs] = [next, named(values)];
       next = { changes: {} };
@@ -87,6 +88,7 @@
       const shown = INPUTS.map((name) => (name in inputs && isSame(now[name], held[name]) ? inputs[name] : now[name]));
       return [...shown, ...values.slice(INPUTS.length).map((value, i) => (sliders[i] ? { __type__: "update", ...sliders[i] } : value))];
     },
+    isNewest: (request) => JSON.parse(request).number === number,
     moved: (word, value) => {
       nt2vr.change({ [word]: `${value}` });
       return nt2vr.ask();

@@ -15,3 +15,4 @@ window.addEventListener("popstate", () => {
   trigger("back", {});
   trigger("ask", {});
 });
+nt2vr.showFirst("understood", (view) => { props.value = view; });

@@ -88,7 +88,7 @@ OPEN_TARGETS = (
     ),
     *("model-source", "library-first-model", "library-model", "open-drawings"),
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
-    *("library-opened", "evaluate-opened", "train-opened"),
+    *("library-opened", "evaluate-opened", "train-opened", "more-models-opened", "more-models"),
     *(
         "evaluate-cancel",
         "evaluate-new",
@@ -122,7 +122,7 @@ OPEN_HANDLERS = (  # of events without a component of their own: load, tick, suc
         "on_tick",
         "lambda",
     ),
-    *("on_address", "on_offer", "on_model", "_show", "send_tab"),
+    *("on_address", "on_offer", "on_model", "_show", "send_part"),
     *("search", "system_names", "systems", "evaluate"),
 )
 

@@ -49,6 +49,8 @@ def open_search(page: Page, url: str) -> None:
     """Load the page and wait for the first example's answer."""
     page.goto(url)
     expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+    # The page comes with these columns; its server has searched for them once it says so.
+    page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
 
 
 def assert_still(page: Page) -> None:

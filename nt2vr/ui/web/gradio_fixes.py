@@ -24,7 +24,7 @@ from starlette.types import Scope
 
 from nt2vr.errors import MAX_QUOTED, quoted, reason_of
 from nt2vr.ui.theme import TEMPLATES
-from nt2vr.ui.web.later_tabs import FirstView
+from nt2vr.ui.web.later_parts import FirstView, LaterParts
 
 logger = logging.getLogger(__name__)
 
@@ -260,8 +260,8 @@ def show_progress_where_seen(page: gr.Blocks) -> None:
             ]
 
 
-def send_tabs_when_opened(page: gr.Blocks, tabs: Mapping[int, gr.Tab]) -> None:
-    """Leave the content of tabs out of what browsers get at first; an event of each, by its number, sends it.
+def send_parts_when_opened(page: gr.Blocks, later: LaterParts) -> None:
+    """Leave the content of parts out of what browsers get at first; an event of each sends it.
 
     Gradio sends all of a page at once, and has its browser code load each kind of component and
     build each event before anything is shown. `gr.render` would build components anew for each
@@ -272,17 +272,17 @@ def send_tabs_when_opened(page: gr.Blocks, tabs: Mapping[int, gr.Tab]) -> None:
 
     def describe_first_view() -> Any:
         config: Any = describe()
-        first = FirstView(config, tabs.values())
+        first = FirstView(config, later.all)
         config["components"] = first.components
         config["page"][""] = first.page
         return config
 
-    async def process_with_tab(block_fn: Any, *args: Any, **options: Any) -> Any:
+    async def process_with_part(block_fn: Any, *args: Any, **options: Any) -> Any:
         output = await process(block_fn, *args, **options)
         number = block_fn if isinstance(block_fn, int) else block_fn._id
-        if number in tabs:
-            tab = tabs[number]
-            content = FirstView(describe(), tabs.values()).content_of(tab, loaded_by=number)
+        if number in later.by_event:
+            part = later.by_event[number]
+            content = FirstView(describe(), later.all).content_of(part, loaded_by=number)
             root = options.get("root_path")
             output["render_config"] = (
                 content if root is None else processing_utils.add_root_url(content, root, None)
@@ -290,4 +290,4 @@ def send_tabs_when_opened(page: gr.Blocks, tabs: Mapping[int, gr.Tab]) -> None:
         return output
 
     page.get_config_file = describe_first_view  # type: ignore[method-assign]
-    page.process_api = process_with_tab  # type: ignore[method-assign]
+    page.process_api = process_with_part  # type: ignore[method-assign]

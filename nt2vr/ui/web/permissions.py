@@ -72,6 +72,11 @@ class Permissions:
             return rule == "everyone"
         return self.is_owner(visitor)
 
+    def may_from_here(self, action: str) -> bool:
+        """Whether a visitor may perform an action who comes as most do: from this machine, if it is served alone."""
+        rule = self.rules.get(action, "owner")
+        return rule == "everyone" or (rule == "owner" and self.bound_to_loopback)
+
     def refusal(self, visitor: Visitor, *actions: str) -> str:
         """Say which of these actions a visitor may not perform, and why; empty if all are allowed."""
         refused = [action for action in actions if not self.may(action, visitor)]

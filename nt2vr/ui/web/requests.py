@@ -477,8 +477,11 @@ async def _read(request: Request, kind: type[Asked]) -> Asked:
         raise ConfigError(f"The form cannot be read: {error.detail}") from error
 
 
-def build_events(requests: Requests) -> None:
-    """Offer /search, /systems and /evaluate to Gradio's clients; their names and inputs stay as they are."""
+def build_events(requests: Requests) -> gr.Row:
+    """Offer /search, /systems and /evaluate to Gradio's clients; their names and inputs stay as they are.
+
+    Return the row of their components, which no browser shows.
+    """
 
     def search(
         query: str,
@@ -505,7 +508,8 @@ def build_events(requests: Requests) -> None:
         )  # JavaScript does not distinguish 8 from 8.0
         return requests.search(checked, Path(image) if image else None)
 
-    with gr.Row(visible=False):
+    row: gr.Row
+    with gr.Row(visible=False) as row:
         asked = [
             gr.Textbox(label="query"),
             gr.JSON(list(DEFAULT_SYSTEMS), label="systems"),
@@ -524,6 +528,7 @@ def build_events(requests: Requests) -> None:
             gr.Button().click(
                 handler, inputs, gr.JSON(), api_name=name, concurrency_limit=CONCURRENT
             )
+    return row
 
 
 class ToolError(gr.Error):

@@ -6,8 +6,8 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from nt2vr.ui.web.gradio_fixes import send_tabs_when_opened
-from nt2vr.ui.web.later_tabs import LaterTabs
+from nt2vr.ui.web.gradio_fixes import send_parts_when_opened
+from nt2vr.ui.web.later_parts import LaterParts
 from tests.run import in_thread
 
 Wire = Callable[[gr.Textbox, gr.Textbox], Any]
@@ -17,16 +17,16 @@ def handler(*values: Any) -> None:
     """Stand in for what an event does."""
 
 
-def build(wire: Wire = lambda *_: None) -> tuple[gr.Blocks, LaterTabs]:
+def build(wire: Wire = lambda *_: None) -> tuple[gr.Blocks, LaterParts]:
     """Build a page of a tab that is shown first and two others; `wire` adds events of the others' boxes."""
     page: gr.Blocks
     with gr.Blocks() as page:
-        later = LaterTabs("one", "two")
+        later = LaterParts("one", "two")
         with gr.Tabs():
             with gr.Tab("First", id="first"):
                 shown = gr.Textbox(elem_id="shown")
             with gr.Tab("One", id="one") as tab:
-                mark = later.opened(tab)
+                mark = later.opened("one", tab, tab.select)
                 with gr.Row():
                     inner = gr.Textbox("typed", elem_id="inner")
                     inner.input(handler, inner, inner)
@@ -36,11 +36,11 @@ def build(wire: Wire = lambda *_: None) -> tuple[gr.Blocks, LaterTabs]:
                 shown.submit(handler, None, inner, api_name="across")
                 shown.submit(handler, None, shown, api_name="beside")
             with gr.Tab("Two", id="two") as tab:
-                later.opened(tab)
+                later.opened("two", tab, tab.select)
                 other = gr.Textbox(elem_id="other")
         page.load(handler, None, shown, api_name="loaded")
         wire(inner, other)
-    send_tabs_when_opened(page, later.by_event)
+    send_parts_when_opened(page, later)
     return page, later
 
 
@@ -61,7 +61,7 @@ def first_view(page: gr.Blocks) -> tuple[set[str], set[str]]:
     return boxes, {name for name in events if name}
 
 
-def test_the_content_of_later_tabs_is_left_out_with_all_its_events() -> None:
+def test_the_content_of_later_parts_is_left_out_with_all_its_events() -> None:
     page, _ = build()
     boxes, events = first_view(page)
     assert boxes == {"shown", "one-opened", "two-opened"}
@@ -104,7 +104,7 @@ def test_other_events_send_no_tab() -> None:
         lambda inner, other: inner.submit(handler, inner, None).success(handler, None, other),
     ],
 )
-def test_an_event_between_two_later_tabs_is_refused(wire: Wire) -> None:
+def test_an_event_between_two_later_parts_is_refused(wire: Wire) -> None:
     page, _ = build(wire)
     with pytest.raises(ValueError):
         page.get_config_file()

@@ -1,66 +1,78 @@
-"""Tabs whose content a browser gets when it opens them, so that the first view need not wait for it."""
+"""Parts of the page whose content a browser gets when it opens them: the first view need not wait for it."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import gradio as gr
+from gradio.blocks import BlockContext
 
 from nt2vr.ui.theme import QUIET
 
 
-class LaterTabs:
-    """Tabs whose content is sent when they are opened; construct it where their marks may be laid out.
+class LaterParts:
+    """Tabs and accordions whose content is sent when they are opened; construct it outside of them.
 
-    What a tab does when it is opened is an event of its mark: it changes once the content is there.
+    What a part does when it is opened is an event of its mark: it changes once the content is
+    there.
+
+    Attributes:
+        by_event: the parts, by the event that sends their content.
+        never: parts that no browser shows, whose events are for other programs.
     """
 
-    def __init__(self, *ids: str) -> None:
+    def __init__(self, *names: str) -> None:
         self._marks = {
-            tab_id: gr.Textbox(visible="hidden", elem_id=f"{tab_id}-opened") for tab_id in ids
+            name: gr.Textbox(visible="hidden", elem_id=f"{name}-opened") for name in names
         }
-        self.by_event: dict[int, gr.Tab] = {}  # by the event that sends their content
+        self.by_event: dict[int, BlockContext] = {}
+        self.never: list[BlockContext] = []
 
-    def opened(self, tab: gr.Tab) -> gr.Textbox:
-        """Wire a tab, and return its mark."""
-        mark = self._marks[str(tab.id)]
-        tab.select(None, None, mark, js="nt2vr.ask", **QUIET)
-        loads = tab.select(send_tab, None, None, queue=False, trigger_mode="once", **QUIET)
+    def opened(self, name: str, part: BlockContext, opens: Any) -> gr.Textbox:
+        """Wire a part, which an event opens, and return its mark."""
+        mark = self._marks[name]
+        opens(None, None, mark, js="nt2vr.ask", **QUIET)
+        loads = opens(send_part, None, None, queue=False, trigger_mode="once", **QUIET)
         loads.then(None, None, mark, js="nt2vr.ask", **QUIET)
-        self.by_event[loads["id"]] = tab
+        self.by_event[loads["id"]] = part
         return mark
 
+    @property
+    def all(self) -> list[BlockContext]:
+        return [*self.by_event.values(), *self.never]
 
-def send_tab() -> None:
-    """Do nothing but let the content of a tab be sent, see `send_tabs_when_opened`."""
+
+def send_part() -> None:
+    """Do nothing but let the content of a part be sent, see `send_parts_when_opened`."""
 
 
 class FirstView:
-    """A page's configuration, divided into what is shown first and the content of tabs.
+    """A page's configuration, divided into what is shown first and the content of parts.
 
     Raises:
-        ValueError: if an event touches the content of two tabs, or does so when the page is loaded.
+        ValueError: if an event touches the content of two parts, or does so when the page is
+            loaded.
     """
 
-    def __init__(self, config: Mapping[str, Any], tabs: Iterable[gr.Tab]) -> None:
+    def __init__(self, config: Mapping[str, Any], parts: Iterable[BlockContext]) -> None:
         self._config = config
         self.components = _with_interactivity(config)
         page = config["page"][""]
         self._layouts = {
             node["id"]: node
             for node in _nodes(page["layout"])
-            if node["id"] in {tab._id for tab in tabs}
+            if node["id"] in {part._id for part in parts}
         }
-        self._tab_of = {
+        self._part_of = {
             node["id"]: number
             for number, layout in self._layouts.items()
             for child in layout.get("children", ())
             for node in _nodes(child)
         }
         self._events = {event["id"]: event for event in config["dependencies"]}
-        self._tab_of_event: dict[int, int] = {}
+        self._part_of_event: dict[int, int] = {}
         for number, event in self._events.items():
-            if (tab := self._tab_touched_by(event)) is not None:
-                self._tab_of_event[number] = tab
+            if (part := self._part_touched_by(event)) is not None:
+                self._part_of_event[number] = part
 
     @property
     def page(self) -> dict[str, Any]:
@@ -68,18 +80,20 @@ class FirstView:
         components = [block["id"] for block in self.components]
         return {
             "layout": self._without_content(self._config["page"][""]["layout"]),
-            "components": [number for number in components if number not in self._tab_of],
-            "dependencies": [number for number in self._events if number not in self._tab_of_event],
+            "components": [number for number in components if number not in self._part_of],
+            "dependencies": [
+                number for number in self._events if number not in self._part_of_event
+            ],
         }
 
-    def content_of(self, tab: gr.Tab, loaded_by: int) -> dict[str, Any]:
-        """Return a tab's content, as Gradio sends what `gr.render` has built.
+    def content_of(self, part: BlockContext, loaded_by: int) -> dict[str, Any]:
+        """Return a part's content, as Gradio sends what `gr.render` has built.
 
         Its events take the place of all that are triggered alike, so those of the first view are
         among them, except the one that has sent this.
         """
-        numbers = {number for number, owner in self._tab_of_event.items() if owner == tab._id}
-        triggers = {(tab._id, "select")}
+        numbers = {number for number, owner in self._part_of_event.items() if owner == part._id}
+        triggers = _triggers(self._events[loaded_by])
         for number in numbers:
             triggers.update(_triggers(self._events[number]))
         for number, event in self._events.items():
@@ -87,12 +101,12 @@ class FirstView:
             if number != loaded_by and (is_alike or event.get("trigger_after") in numbers):
                 numbers.add(number)
         return {
-            "render_id": tab._id,
-            "layout": self._layouts[tab._id],
+            "render_id": part._id,
+            "layout": self._layouts[part._id],
             "components": [
                 block
                 for block in self.components
-                if block["id"] == tab._id or self._tab_of.get(block["id"]) == tab._id
+                if block["id"] == part._id or self._part_of.get(block["id"]) == part._id
             ],
             "dependencies": [event for number, event in self._events.items() if number in numbers],
         }
@@ -103,20 +117,20 @@ class FirstView:
         children = [] if node["id"] in self._layouts else node["children"]
         return {**node, "children": [self._without_content(child) for child in children]}
 
-    def _tab_touched_by(self, event: Mapping[str, Any]) -> int | None:
-        """Return the tab whose content an event, or one that it follows, has to do with."""
+    def _part_touched_by(self, event: Mapping[str, Any]) -> int | None:
+        """Return the part whose content an event, or one that it follows, has to do with."""
         touched = {number for number, _ in event["targets"]}
         touched.update(event["inputs"], event["outputs"], event["show_progress_on"] or ())
-        tabs = {self._tab_of[number] for number in touched if number in self._tab_of}
+        parts = {self._part_of[number] for number in touched if number in self._part_of}
         before = event.get("trigger_after")
-        if before in self._tab_of_event:
-            tabs.add(self._tab_of_event[before])
-        if not tabs:
+        if before in self._part_of_event:
+            parts.add(self._part_of_event[before])
+        if not parts:
             return None
-        if len(tabs) > 1 or any(name == "load" for _, name in event["targets"]):
-            raise ValueError(f"Event {event['api_name']} needs more than one tab's content.")
-        tab: int = tabs.pop()
-        return tab
+        if len(parts) > 1 or any(name == "load" for _, name in event["targets"]):
+            raise ValueError(f"Event {event['api_name']} needs content that may not be there.")
+        part: int = parts.pop()
+        return part
 
 
 def _with_interactivity(config: Mapping[str, Any]) -> list[dict[str, Any]]:
