@@ -34,13 +34,16 @@ import torch
 
 from benchmarks.harness import arguments
 from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
-from nt2vr.datasets import load
-from nt2vr.datasets.load import sample_ids
+from nt2vr.datasets import splits
+from nt2vr.datasets.splits import sample_ids
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.evaluation.caption_benchmark import key_of, words_benchmark
 from nt2vr.evaluation.embed_media import EmbeddedVideos, Vectors
-from nt2vr.evaluation.measures import Measured, summarise
+from nt2vr.evaluation.measures import (
+    Measured,
+    summarise,
+)
 from nt2vr.evaluation.queries import JudgedQuery
-from nt2vr.evaluation.sources import key_of, words_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.files import atomic_write
 from nt2vr.models.card import Card
@@ -284,7 +287,7 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
 def clips_of(config: TrainConfig, most: int) -> tuple[Clips, Clips]:
     """Read the training captions, and the held-out captions that text measures are taken on."""
     # All that is measured; a run of the product would hold out a tenth.
-    load.HELD_OUT = config.validation.validation_clips
+    splits.HELD_OUT = config.validation.validation_clips
     loader = ClipLoader(config, Path(), Reading(videos=False))
     return replace(loader, config=config.replace(num_clips=most)).load("train"), loader.load(
         "validation"

@@ -28,9 +28,10 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.settings import Settings, prepare_environment
-from nt2vr.world.claims import Act, Claim, SceneTable, Who, seen_in
+from nt2vr.world.claims import Act, Claim, SceneTable, SubjectClaim, visible_in
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.reader import labels, read_claim
+from nt2vr.world.labels import labels
+from nt2vr.world.reader import read_claim
 from nt2vr.world.sampling import sample_scenes, showing, stream_staged
 from nt2vr.world.scenes import Scene
 from nt2vr.world.things import deeds, kinds, places, read_table, things
@@ -46,13 +47,13 @@ def test_scenes() -> list[Scene]:
     """Draw test scenes as usual, then further ones for things that few of them show."""
     scenes = sample_scenes("test", NUM_CLIPS, SEED)
     shown = Counter(
-        name for scene in scenes for name in {figure.thing for figure in seen_in(scene)}
+        name for scene in scenes for name in {figure.thing for figure in visible_in(scene)}
     )
     for name in things():
         further = stream_staged([showing(name)], "test", SEED)
         while shown[name] < LEAST:
             scenes.append(next(further))
-            shown.update({figure.thing for figure in seen_in(scenes[-1])})
+            shown.update({figure.thing for figure in visible_in(scenes[-1])})
     return scenes
 
 
@@ -68,13 +69,16 @@ def unseen_words() -> dict[str, tuple[str, Claim]]:
                 .replace("{o}", things()[thing].nouns[0].with_article() if thing else "")
             )
             act = Act(frozenset((name,)), frozenset((thing,) if thing else ()))
-            found[row["word"]] = inflect_phrase(phrase.strip(), "VBG"), Claim((Who(acts=(act,)),))
+            found[row["word"]] = (
+                inflect_phrase(phrase.strip(), "VBG"),
+                Claim((SubjectClaim(acts=(act,)),)),
+            )
         elif row["kind"] == "place":
             found[row["word"]] = places()[name].phrases[0], Claim(places=frozenset((name,)))
         else:
             nouns = things()[name].nouns if name in things() else kinds().get(name, ())
             known = nouns[0].word if nouns else name  # "police officer", said of two things
-            found[row["word"]] = known, Claim((Who(meanings()[known]),))
+            found[row["word"]] = known, Claim((SubjectClaim(meanings()[known]),))
     return found
 
 
@@ -109,7 +113,7 @@ class Asked:
 def of_things(asked: Asked) -> list[float]:
     """Return precision@8 of each thing by its usual name; wherever it is seen counts."""
     words = [thing.nouns[0].word for thing in things().values()]
-    right = [asked.table.holding(Claim((Who(meanings()[word]),))) for word in words]
+    right = [asked.table.holding(Claim((SubjectClaim(meanings()[word]),))) for word in words]
     ranked = asked.ranked(words, 8)
     return [float(found[best].mean()) for found, best in zip(right, ranked, strict=True)]
 
@@ -117,7 +121,7 @@ def of_things(asked: Asked) -> list[float]:
 def of_night(asked: Asked) -> dict[str, Any]:
     """Return the hard pairs of sentences that name a place or a thing and deny the time of day, in percent."""
     night = asked.table.holding(read_claim("at night") or Claim())
-    named = [label for label in labels() if not any(who.acts for who in label.claim.whos)]
+    named = [label for label in labels() if not any(who.acts for who in label.claim.subjects)]
     shown = {label.texts[-1]: asked.table.holding(label.claim) for label in named}
     shown = {
         text: has
@@ -149,7 +153,7 @@ def measure(asked: Asked, scenes: Sequence[Scene]) -> dict[str, Any]:
         {
             label.texts[0]: label.claim
             for label in labels()
-            if not any(act.objects for who in label.claim.whos for act in who.acts)
+            if not any(act.objects for who in label.claim.subjects for act in who.acts)
         }
     )
     new = asked.precisions({word: claim for word, (_, claim) in unseen.items()})

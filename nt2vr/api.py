@@ -1,12 +1,12 @@
-"""Python API for notebooks, as exposed by `import nt2vr`: search, models and evaluation without the page or torch."""
+"""Python API for notebooks, as exposed by `import nt2vr`, without the page or torch."""
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -30,9 +30,9 @@ from nt2vr.evaluation.tables import (
     write_tables,
 )
 from nt2vr.files import expanded
+from nt2vr.media.clip_frames import still
 from nt2vr.media.decode import Decoder, ahead
 from nt2vr.media.gallery import Video
-from nt2vr.media.video_files import still
 from nt2vr.models.capabilities import Capabilities as Capabilities
 from nt2vr.models.card import CARD
 from nt2vr.models.card import Card as Card
@@ -62,14 +62,15 @@ from nt2vr.training import teach as teach
 from nt2vr.training import train as train
 
 Form = Literal["numpy", "torch"]
-AHEAD = 16  # files that are decoded while one is encoded
+# Files that are decoded while one is encoded.
+AHEAD = 16
 Systems = str | System | Encoder | Sequence[str | System | Encoder]
 Image = NDArray[np.uint8]
-THUMBNAIL_SIDE = 128  # pixels: 3 to 6 KB each
-THUMBNAILS = 500  # kept
-_ENCODERS: dict[
-    str, Encoder
-] = {}  # by name: models from outside that `add_model` has added, in this process
+# Pixels: 3 to 6 KB each.
+THUMBNAIL_SIDE = 128
+MAX_THUMBNAILS = 500
+# Models from outside that `add_model` has added in this process, by name.
+_ENCODERS: dict[str, Encoder] = {}
 _QUERY = "A query is a sentence, an nt2vr.Query or a vector"
 
 
@@ -82,9 +83,10 @@ class Model(WrappedEncoder):
 
     def encode_text(self, texts: str | Sequence[str], convert_to: Form = "numpy") -> Any:
         """Embed texts: (N, D); one text: (D,)."""
-        listed = [texts] if isinstance(texts, str) else texts
-        found = self.encoder.encode_text(list(listed))
-        return _converted(found[0] if isinstance(texts, str) else found, convert_to)
+        if isinstance(texts, str):
+            embedding = self.encoder.encode_text([texts])[0]
+            return _converted(embedding, convert_to)
+        return _converted(self.encoder.encode_text(list(texts)), convert_to)
 
     def encode_frames(self, frames: NDArray[np.uint8], convert_to: Form = "numpy") -> Any:
         """Embed (N, S, S, 3) uint8 RGB frames, S being `image_size`: (N, D)."""
@@ -92,30 +94,35 @@ class Model(WrappedEncoder):
         if takes_whole_clips:
             raise ConfigError(f"{self.name} has no embeddings of single frames. Use encode_videos.")
         side = self.image_size
-        found = getattr(frames, "dtype", None), getattr(frames, "shape", ())
-        if found[0] != np.uint8 or len(found[1]) != 4 or tuple(found[1][1:]) != (side, side, 3):
-            raise ConfigError(
-                f"frames must be (N, {side}, {side}, 3) uint8, not {tuple(found[1])} {found[0]}."
-            )
+        dtype = getattr(frames, "dtype", None)
+        shape = tuple(getattr(frames, "shape", ()))
+        is_of_model = dtype == np.uint8 and len(shape) == 4 and shape[1:] == (side, side, 3)
+        if not is_of_model:
+            raise ConfigError(f"frames must be (N, {side}, {side}, 3) uint8, not {shape} {dtype}.")
         clips = np.asarray(frames)[:, None]
         return _converted(self.encode_video(clips)[:, 0], convert_to)
 
     def encode_videos(
         self, files: str | Path | Sequence[str | Path], convert_to: Form = "numpy"
     ) -> Any:
-        """Embed video or picture files, decoded in child processes: (N, D); one file: (D,). A MediaError names it."""
-        one = isinstance(files, str | Path)
-        listed: Any = [files] if one else files
-        rows = [np.empty((0, self.embed_dim), np.float32)]
+        """Embed video or picture files, decoded in child processes: (N, D); one file: (D,).
+
+        A MediaError names a file that cannot be read.
+        """
+        if isinstance(files, str | Path):
+            return _converted(self._encode_files([files])[0], convert_to)
+        return _converted(self._encode_files(files), convert_to)
+
+    def _encode_files(self, files: Sequence[str | Path]) -> NDArray[np.float32]:
+        embeddings = [np.empty((0, self.embed_dim), np.float32)]
         with Decoder() as decoder:
             decoding = (
-                decoder.frames(expanded(file), self.num_frames, self.framing) for file in listed
+                decoder.frames(expanded(file), self.num_frames, self.framing) for file in files
             )
             for decoded in ahead(decoding, AHEAD):
                 stored = self.encode_video(decoded.result()[None])
-                rows.append(self.pool(stored))
-        embeddings = np.concatenate(rows)
-        return _converted(embeddings[0] if one else embeddings, convert_to)
+                embeddings.append(self.pool(stored))
+        return np.concatenate(embeddings)
 
 
 def _converted(array: NDArray[np.float32], form: Form) -> Any:
@@ -131,20 +138,22 @@ def _refuse_text(name: str, words: Collection[str]) -> None:
 
 
 def _named_systems(systems: Any, models: Catalog) -> list[str]:
-    """Return the names of systems; a model that is an object is added to the catalog under its own."""
-    names, alone = [], isinstance(systems, str | System) or not isinstance(systems, Iterable)
-    each: Any
-    for each in [systems] if alone else systems:
-        name = each.name if isinstance(each, System) else each
-        if not isinstance(name, str):
-            if not hasattr(each, "encode_text"):
-                raise ConfigError(
-                    f"A system is a name, an nt2vr.System or a model, not {quoted(each)}."
-                )
-            encoder = each.encoder if isinstance(each, Model) else each
-            name = models.add(encoder, check_name=check_model_name).name
-        names.append(name)
-    return names
+    """Return the names of systems; models that are objects are added to the catalog."""
+    is_one = isinstance(systems, str | System) or not isinstance(systems, Iterable)
+    if is_one:
+        return [_name_of(systems, models)]
+    return [_name_of(system, models) for system in systems]
+
+
+def _name_of(system: Any, models: Catalog) -> str:
+    if isinstance(system, str):
+        return system
+    if isinstance(system, System):
+        return system.name
+    if not hasattr(system, "encode_text"):
+        raise ConfigError(f"A system is a name, an nt2vr.System or a model, not {quoted(system)}.")
+    encoder = system.encoder if isinstance(system, Model) else system
+    return models.add(encoder, check_name=check_model_name).name
 
 
 def _is_one(queries: object) -> bool:
@@ -156,15 +165,16 @@ def _is_one(queries: object) -> bool:
     return not isinstance(queries, Sequence)
 
 
-def _one_query(query: Any) -> str | Query | Vector:
-    """Return a query of one of the three forms."""
+def _checked_query(query: Any) -> str | Query | Vector:
+    """Return a sentence or a query as it is, and anything else as a vector."""
     if isinstance(query, str | Query):
         return query
     if not hasattr(query, "__array__"):
         raise QueryError(f"{_QUERY}, not {quoted(query)}.")
     try:
         vector = np.asarray(query, np.float32)
-    except Exception as error:  # of any library's arrays
+    except Exception as error:
+        # Arrays of any library may raise anything.
         raise QueryError(
             f"{_QUERY}; this one is on a GPU, or not of numbers. Pass it as a NumPy array."
         ) from error
@@ -175,19 +185,27 @@ def _one_query(query: Any) -> str | Query | Vector:
     return vector
 
 
-def _each_query(queries: Any) -> list[str | Asked | Nt2vrError]:
-    """Return several queries; one of another type is its own error."""
-    if isinstance(queries, str | bytes) or not (
-        isinstance(queries, Sequence) or hasattr(queries, "__array__")
-    ):
+def _checked_queries(queries: Any) -> list[str | Asked | Nt2vrError]:
+    """Return several queries, with the error of each that is of another type in its place."""
+    is_list = isinstance(queries, Sequence) or hasattr(queries, "__array__")
+    if not is_list or isinstance(queries, str | bytes):
         raise ConfigError(f"Pass a list of queries, not {quoted(queries)}.")
-    found: list[str | Asked | Nt2vrError] = []
+    checked: list[str | Asked | Nt2vrError] = []
     for query in queries:
         try:
-            found.append(_one_query(query))
+            checked.append(_checked_query(query))
         except Nt2vrError as error:
-            found.append(error)
-    return found
+            checked.append(error)
+    return checked
+
+
+class _SearchOptions(NamedTuple):
+    """What a search takes besides its query and systems, see `GallerySearcher.search`."""
+
+    k: int | None
+    references: Sequence[Reference]
+    strengths: Mapping[str, float]
+    literal: Collection[str]
 
 
 class GallerySearcher(AbstractContextManager["GallerySearcher"]):
@@ -196,7 +214,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
     def __init__(self, settings: Settings, library: str = "") -> None:
         self._services = _services(settings)
         self._is_open = True
-        self._thumbnail = lru_cache(THUMBNAILS)(self._decoded)
+        self._thumbnail = lru_cache(MAX_THUMBNAILS)(self._decode_thumbnail)
         try:
             self._searcher = self._services.galleries.searcher(library)
         except Nt2vrError:
@@ -223,7 +241,9 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         literal: Collection[str] = (),
         references: Sequence[Reference] = (),
     ) -> Any:
-        """Rank the gallery's videos with each system; adjacent windows of a long video are one hit with `moments`.
+        """Rank the gallery's videos with each system.
+
+        Adjacent windows of a long video are one hit with `moments`.
 
         Args:
             query: a sentence, one split by `understand`, or a vector (D,) to be searched as it is;
@@ -251,35 +271,48 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         _refuse_text("literal", literal)
         if image is not None:
             references = [Reference((self._picture(image),)), *references]
-        rest: Any = k, references, {"boolean": float(alpha)}, literal
-        one = _is_one(query)
-        listed = [_one_query(query)] if one else _each_query(query)
-        if systems is None:
-            found = [self._answered(each, rest) for each in listed]
-        else:
-            panel = self._searcher.panel(self._names(systems), *rest)
-            found = self._searcher.each(
-                listed, panel, lambda query: self._searcher.answer(query, panel)
-            )
-        shown = [
-            each.with_thumbnails(self._thumbnail) if isinstance(each, Answer) else each
-            for each in found
-        ]
-        if one and isinstance(shown[0], Nt2vrError):
-            raise shown[0]
-        return shown[0] if one else shown
+        options = _SearchOptions(k, references, {"boolean": float(alpha)}, literal)
+        if not _is_one(query):
+            answers = self._answer_all(_checked_queries(query), systems, options)
+            return [self._with_thumbnails(answer) for answer in answers]
 
-    def _answered(self, query: str | Asked | Nt2vrError, rest: Any) -> Answer | Nt2vrError:
+        [answer] = self._answer_all([_checked_query(query)], systems, options)
+        if isinstance(answer, Nt2vrError):
+            raise answer
+        return self._with_thumbnails(answer)
+
+    def _answer_all(
+        self,
+        queries: Sequence[str | Asked | Nt2vrError],
+        systems: Systems | None,
+        options: _SearchOptions,
+    ) -> Sequence[Answer | Nt2vrError]:
+        if systems is None:
+            return [self._answer_by_default(query, options) for query in queries]
+        panel = self._searcher.panel(self._names(systems), *options)
+        return self._searcher.each(
+            queries, panel, lambda query: self._searcher.answer(query, panel)
+        )
+
+    def _answer_by_default(
+        self, query: str | Asked | Nt2vrError, options: _SearchOptions
+    ) -> Answer | Nt2vrError:
         """Answer with the system that suits the query."""
+        if isinstance(query, Nt2vrError):
+            return query
         try:
-            if isinstance(query, Nt2vrError):
-                return query
-            asked = self._searcher.checked(query, rest[1])
-            parsed = asked if isinstance(asked, Query) else Query("")  # a vector denies nothing
+            checked = self._searcher.checked(query, options.references)
+            # A vector denies nothing.
+            parsed = checked if isinstance(checked, Query) else Query("")
             names = self._services.galleries.answering(self._searcher.key, parsed)
-            return self._searcher.answer(asked, self._searcher.panel(names, *rest))
+            return self._searcher.answer(checked, self._searcher.panel(names, *options))
         except Nt2vrError as error:
             return error
+
+    def _with_thumbnails(self, answer: Answer | Nt2vrError) -> Answer | Nt2vrError:
+        if isinstance(answer, Nt2vrError):
+            return answer
+        return answer.with_thumbnails(self._thumbnail)
 
     def scores(
         self,
@@ -295,18 +328,15 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         is the matter.
         """
         _refuse_text("literal", literal)
-        panel = self._searcher.panel(
-            self._names(systems), None, (), {"boolean": float(alpha)}, literal
-        )
-        listed = _each_query([queries] if _is_one(queries) else queries)
-        scores, errors = self._searcher.score_all(listed, panel)
-        bad = [(row, error) for row, error in enumerate(errors) if error is not None]
-        if bad:
-            row, error = bad[0]
-            warnings.warn(
-                f"No scores for {counted(len(bad), 'query', 'queries')}; row {row}: {error}",
-                stacklevel=2,
-            )
+        options = _SearchOptions(None, (), {"boolean": float(alpha)}, literal)
+        panel = self._searcher.panel(self._names(systems), *options)
+        checked = _checked_queries([queries] if _is_one(queries) else queries)
+        scores, errors = self._searcher.score_all(checked, panel)
+        error_of_row = {row: error for row, error in enumerate(errors) if error is not None}
+        if error_of_row:
+            row, error = next(iter(error_of_row.items()))
+            bad = counted(len(error_of_row), "query", "queries")
+            warnings.warn(f"No scores for {bad}; row {row}: {error}", stacklevel=2)
         return scores
 
     def match(
@@ -317,7 +347,9 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         alpha: float = DEFAULT_ALPHA,
         literal: Collection[str] = (),
     ) -> Match:
-        """Score 2 to 8 captions for one clip of the gallery, or for a picture of one's own; errors as of `search`.
+        """Score 2 to 8 captions for one clip of the gallery, or for a picture of one's own.
+
+        Errors are those of `search`.
 
         Args:
             shown: the clip's `video_id`, or a picture: a file or (H, W, 3) uint8 RGB.
@@ -325,13 +357,13 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         """
         _refuse_text("literal", literal)
         _refuse_text("lines", lines)
-        is_clip = isinstance(shown, str) and shown in self.video_ids
-        if isinstance(shown, str) and not is_clip and not expanded(shown).exists():
+        if isinstance(shown, str) and shown in self.video_ids:
+            reference = Reference(video_id=shown)
+        elif isinstance(shown, str) and not expanded(shown).exists():
             problem = "is neither a clip of this gallery nor a file. Name a clip or a picture."
             raise ConfigError(f"{quoted(shown)} {problem}")
-        reference = (
-            Reference(video_id=str(shown)) if is_clip else Reference((self._picture(shown),))
-        )
+        else:
+            reference = Reference((self._picture(shown),))
         return self._searcher.match(
             reference, lines, self._names(systems), {"boolean": float(alpha)}, literal
         )
@@ -341,15 +373,14 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         self._searcher.live.refresh_outside()
         return names
 
-    def _decoded(self, video_id: str) -> bytes | None:
+    def _decode_thumbnail(self, video_id: str) -> bytes | None:
+        if not self._is_open:
+            return None
+        video = self._searcher.video(video_id)
         try:
-            if self._is_open:
-                return still(
-                    self._services.decoder, self._searcher.video(video_id), 0, 1, THUMBNAIL_SIDE
-                )
+            return still(self._services.decoder, video, 0, 1, THUMBNAIL_SIDE)
         except MediaError:
-            pass
-        return None
+            return None
 
     def _picture(self, image: str | Path | Image) -> Image:
         if isinstance(image, str | Path):
@@ -363,7 +394,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         return image
 
     def explain(self, answer: Answer, video_id: str) -> tuple[Why, ...]:
-        """Explain a clip's scores in an answer, per system: by its frames, the query's parts, and its words."""
+        """Explain a clip's scores in an answer, per system: by frames, parts and words."""
         return explain(self._with_galleries(answer), video_id, self._searcher.live.encoder)
 
     def _with_galleries(self, answer: Answer) -> Answer:
@@ -412,24 +443,16 @@ class Comparison:
         for difference in self.differences:
             if difference.measure == measure:
                 return difference
-        known = ", ".join(difference.measure for difference in self.differences) or "none"
+        measures = ", ".join(difference.measure for difference in self.differences) or "none"
         raise ConfigError(
-            f"{self.first} and {self.second} have no {quoted(measure)}. Choose one of: {known}."
+            f"{self.first} and {self.second} have no {quoted(measure)}. Choose one of: {measures}."
         )
 
     def to_pandas(self) -> Any:
-        """Return a `pandas.DataFrame` with a row per measure; low and high are the ends of the interval, or NaN."""
-        rows = []
-        for result in self.differences:
-            low, high = result.interval or (None, None)
-            figures = (
-                result.measure,
-                result.num_queries,
-                result.first,
-                result.second,
-                result.difference,
-            )
-            rows.append((*figures, low, high, result.p, result.is_noise))
+        """Return a `pandas.DataFrame` with a row per measure.
+
+        Its low and high are the ends of the interval, or NaN.
+        """
         columns = (
             "measure",
             "queries",
@@ -441,6 +464,21 @@ class Comparison:
             "p",
             "within_noise",
         )
+        rows = []
+        for difference in self.differences:
+            low, high = difference.interval or (None, None)
+            row = (
+                difference.measure,
+                difference.num_queries,
+                difference.first,
+                difference.second,
+                difference.difference,
+                low,
+                high,
+                difference.p,
+                difference.is_noise,
+            )
+            rows.append(row)
         return data_frame(rows, columns)
 
     def __str__(self) -> str:
@@ -467,7 +505,7 @@ class Evaluation:
 
     @property
     def remarks(self) -> list[str]:
-        """What is to be known of the data: videos left out, the split that was taken, kinds without queries."""
+        """Sentences on the data: videos left out, the split that was taken, kinds without queries."""
         return remarks_of(self.report)
 
     @property
@@ -487,23 +525,29 @@ class Evaluation:
             ConfigError: if a system is unknown, or the measures are not means over queries
                 (pictures plus texts).
         """
-        pair = (
-            tuple(self._system(each) for each in (first, second) if each)
-            or self.report.telling_pair
-        )
-        if len(pair) != 2:
+        if bool(first) != bool(second):
             raise ConfigError("Name two systems to compare, or none.")
-        return Comparison(*pair, self.report.compare(*pair), self.report)
+        if first:
+            first_name = self._system(first)
+            second_name = self._system(second)
+        else:
+            first_name, second_name = self.report.telling_pair
+        differences = self.report.compare(first_name, second_name)
+        return Comparison(first_name, second_name, differences, self.report)
 
     def _system(self, system: str | System) -> str:
+        """Return the report's name of a system, whatever its letter case; an unknown one as it is."""
         name = system.name if isinstance(system, System) else str(system)
-        matches = [known for known in self.metrics if known.casefold() == name.casefold()]
-        return matches[0] if matches else name
+        for name_in_report in self.metrics:
+            if name_in_report.casefold() == name.casefold():
+                return name_in_report
+        return name
 
     def to_pandas(self) -> Any:
-        """Return a `pandas.DataFrame` with one row per system and measure: system, measure, value, low, high.
+        """Return a `pandas.DataFrame` with one row per system and measure.
 
-        The last two are the ends of the 95 % interval; NaN where all queries agree.
+        Its columns are system, measure, value, low and high. The last two are the ends of the 95 %
+        interval; NaN where all queries agree.
         """
         rows = []
         for system, metrics in self.metrics.items():
@@ -528,11 +572,10 @@ class Evaluation:
         )
 
     def _repr_html_(self) -> str:
-        parts = [
-            table((), (), heading) for heading in self.report.presentation.headings(self.report)
-        ]
-        for shown in tables_of(self.report):
-            heads, *rows = shown.texts(self.report)
+        headings = self.report.presentation.headings(self.report)
+        parts = [table((), (), heading) for heading in headings]
+        for report_table in tables_of(self.report):
+            heads, *rows = report_table.texts(self.report)
             parts.append(table(heads, rows))
         for first, second in self.report.differences:
             parts.append(Markup(self.compare(first, second)._repr_html_()))
@@ -561,7 +604,7 @@ def register_strategy(name: str, function: Callable[[Parts], Vector | None]) -> 
 
 
 def register_loss(name: str, loss: type) -> None:
-    """Add a loss for this process: configs then take "losses": {"NAME": {"weight": 1.0}}, as `train` does.
+    """Add a loss for this process: configs, and `train`, then take its name under "losses".
 
     Args:
         name: lower-case; a built-in loss's name is refused, an own one's is replaced.
@@ -611,7 +654,8 @@ def add_model(
         _ENCODERS[added.name] = encoder
         return added.name
 
-    if unknown := options.keys() - AddOptions.__dataclass_fields__.keys():
+    unknown = options.keys() - AddOptions.__dataclass_fields__.keys()
+    if unknown:
         raise ConfigError(
             f"add_model takes no {', '.join(sorted(unknown))}. See nt2vr models add --help."
         )
@@ -632,10 +676,11 @@ def load_model(
         device: "auto", "cpu", "cuda" or "mps"; default NT2VR_DEVICE, or "auto", the fastest one.
     """
     settings = _settings(data_dir, device)
-    folder, models = expanded(name_or_folder), _services(settings).models
-    return Model(
-        models.read(folder) if (folder / CARD).is_file() else models.load(str(name_or_folder))
-    )
+    models = _services(settings).models
+    folder = expanded(name_or_folder)
+    if (folder / CARD).is_file():
+        return Model(models.read(folder))
+    return Model(models.load(str(name_or_folder)))
 
 
 def open_searcher(
@@ -644,9 +689,11 @@ def open_searcher(
     library: str = "",
     index: str = "",
 ) -> GallerySearcher:
-    """Open a library by name or id, or the built-in gallery; `data_dir` and `device` as for `load_model`.
+    """Open a library by name or id, or the built-in gallery.
 
     Args:
+        data_dir: as for `load_model`.
+        device: as for `load_model`.
         index: "exact", "faiss", or Milvus for libraries: an address as for `--index`; default: that
             of NT2VR_INDEX, or exact, and approximate from 200,000 clips.
     """
@@ -661,7 +708,9 @@ def evaluate(
     progress: Progress = silent,
     should_stop: ShouldStop = lambda: False,
 ) -> Evaluation:
-    """Evaluate systems, and the zero-shot base and `drop` as controls, on a benchmark; results are cached.
+    """Evaluate systems on a benchmark, with the zero-shot base and `drop` as controls.
+
+    Results are stored, and used again.
 
     Args:
         data: "world", "gallery", "library:NAME", the path of a dataset or benchmark file, or,
@@ -676,13 +725,13 @@ def evaluate(
         InterruptedError: if `should_stop` returned True.
     """
     with closing(_services(_settings(data_dir, device))) as services:
-        listed = _named_systems(systems, services.models)
-        names = services.models.names()
-        named = [System.named(name, names) for name in listed]
-        data = data if isinstance(data, Data) else Data(str(data))
-        return Evaluation(
-            services.evaluations.evaluate(data, named, stoppable(progress, should_stop))
-        )
+        names = _named_systems(systems, services.models)
+        model_names = services.models.names()
+        named = [System.named(name, model_names) for name in names]
+        if not isinstance(data, Data):
+            data = Data(str(data))
+        report = services.evaluations.evaluate(data, named, stoppable(progress, should_stop))
+        return Evaluation(report)
 
 
 def load_report(folder: str | Path) -> Evaluation:

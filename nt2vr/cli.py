@@ -39,18 +39,20 @@ from nt2vr.settings import (
 
 if TYPE_CHECKING:
     from nt2vr.api import GallerySearcher
-    from nt2vr.library.inventory import Changes
+    from nt2vr.library.changes import Changes
+    from nt2vr.library.update import Updated
     from nt2vr.models.catalog import Catalog
+    from nt2vr.models.encoder import Encoder
     from nt2vr.models.origin import Origin
     from nt2vr.search.answers import Answer, Ranking
     from nt2vr.services import Services
 
 OWN_FLAGS = ("-h", "--help", "-V", "--version", "--install-completion")
-DENIED_QUERY = re.compile(
-    r"-[^\W\d_]{2}.*|-\w\s.*", re.DOTALL
-)  # one that begins with a minus: "-dog"
+# A query that begins with a minus: "-dog".
+DENIED_QUERY = re.compile(r"-[^\W\d_]{2}.*|-\w\s.*", re.DOTALL)
 NONE = "–"
-LISTED = 20  # names per line of `library check`
+# Names per line of `library check`.
+MAX_NAMES = 20
 HIT = "  {:>4}  {:>7}  {:9}  {:10}  {}"
 LIBRARY = "{:30} {:>8} {:>8} {:>8}  {}"
 SPACE_WRITTEN = (
@@ -142,7 +144,11 @@ app.register_install_completion_command()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit status: 0 done, 1 failed, 2 misused, 130 after Ctrl+C, 141 at a closed pipe."""
+    """Run a command, and return its exit status.
+
+    That is 0 if it is done, 1 if it failed, 2 if it was misused, 130 after Ctrl+C and 141 at a
+    closed pipe.
+    """
     words = _words(sys.argv[1:] if arguments is None else arguments)
     prepare_streams()
     prepare_environment()
@@ -152,7 +158,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = app(words, exit_on_error=False, print_error=False, result_action="return_value")
         failure = output_failure()
-        if failure and words[:1] != ["serve"]:  # a service needs no output
+        # A service needs no output.
+        if failure and words[:1] != ["serve"]:
             raise ConfigError(
                 f"The output cannot be written ({failure}). What was done is kept; send it elsewhere."
             )
@@ -172,15 +179,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _words(arguments: Sequence[str]) -> list[str]:
-    """Complete what was typed: no command opens the app, `help X` is `X --help`, a query may begin with a minus."""
+    """Complete what was typed.
+
+    No command opens the app, `help X` is `X --help`, and a query may begin with a minus.
+    """
     words = list(arguments)
-    if not words or (words[0].startswith("-") and words[0] not in OWN_FLAGS):
+    has_no_command = not words or (words[0].startswith("-") and words[0] not in OWN_FLAGS)
+    if has_no_command:
         return ["serve", *words]
     if words[0] == "help":
         return [*words[1:], "--help"]
     if words[0] == "search" and "--" not in words:
-        denied = list(filter(DENIED_QUERY.fullmatch, words))
-        words = [word for word in words if word not in denied] + ["--", *denied] * bool(denied)
+        denied_queries = [word for word in words if DENIED_QUERY.fullmatch(word)]
+        if denied_queries:
+            flags = [word for word in words if word not in denied_queries]
+            return [*flags, "--", *denied_queries]
     return words
 
 
@@ -215,41 +228,52 @@ def serve(
         port: port to listen on; default: GRADIO_SERVER_PORT, or the first free one from 7860
         mcp: let agents search, at /gradio_api/mcp/
     """
-    import socket
-
-    logging.getLogger().setLevel(
-        logging.WARNING
-    )  # not INFO: open_clip logs each loading step to the root
+    # Not INFO: open_clip logs each loading step to the root.
+    logging.getLogger().setLevel(logging.WARNING)
     logging.getLogger("nt2vr").setLevel(logging.INFO)
     settings = Settings.read(
         machine.data_dir, machine.device, host, port, allow_host or (), allow_root or (), index
     )
-    host, port = settings.host, settings.port
-    try:  # Gradio would print a traceback, or retry forever
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-            probe.setsockopt(
-                socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
-            )  # the app may just have been stopped
-            probe.bind((host, port or 0))
-    except (OSError, OverflowError, UnicodeError) as error:
-        where = [host] * (port is None or not is_loopback(host)) + [str(port)] * (port is not None)
-        problem = f"{' and '.join(where)} ({reason_of(error).rstrip('.')})"
-        raise ConfigError(
-            f"Cannot listen on {problem}. Choose another --host or --port."
-        ) from error
-    gc.disable()  # a fifth of the time of starting went into searches for garbage, of which there is none yet
+    _check_address(settings.host, settings.port)
+    # A fifth of the time of starting went into searches for garbage, of which there is none yet.
+    gc.disable()
     try:
         from nt2vr.ui import quickly_imported
 
         leave_address_to_app()
-        reach_directly(host)
+        reach_directly(settings.host)
         # Gradio prepares clients as it is imported, which fails at a SOCKS proxy without a further
         # package.
         with quickly_imported(), without_proxies():
             from nt2vr.ui.page import serve as serve_page
-        serve_page(settings, mcp)  # enables it
+        # It enables the search for garbage again.
+        serve_page(settings, mcp)
     finally:
         gc.enable()
+
+
+def _check_address(host: str, port: int | None) -> None:
+    """Refuse an address on which the app cannot listen.
+
+    Gradio would print a traceback, or retry forever.
+    """
+    import socket
+
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            # The app may just have been stopped.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port or 0))
+    except (OSError, OverflowError, UnicodeError) as error:
+        named = []
+        if port is None or not is_loopback(host):
+            named.append(host)
+        if port is not None:
+            named.append(str(port))
+        problem = f"{' and '.join(named)} ({reason_of(error).rstrip('.')})"
+        raise ConfigError(
+            f"Cannot listen on {problem}. Choose another --host or --port."
+        ) from error
 
 
 @app.command
@@ -290,14 +314,12 @@ def search(
             _json(answer.as_dict())
             return
         _say(f"wanted:    {'; '.join(answer.query.wanted) or NONE}")
-        _say(
-            f"unwanted:  {'; '.join(answer.query.unwanted) or NONE}",
-            *filter(None, (answer.query.notice,)),
-        )
+        _say(f"unwanted:  {'; '.join(answer.query.unwanted) or NONE}")
+        if answer.query.notice:
+            _say(answer.query.notice)
         if answer.read_as:
-            _say(
-                f"read as:   {'; '.join(f'{word} → {other}' for word, other in answer.read_as.items())}"
-            )
+            substitutes = [f"{word} → {other}" for word, other in answer.read_as.items()]
+            _say(f"read as:   {'; '.join(substitutes)}")
         for ranking in answer.rankings:
             _say("", *_ranking_lines(ranking, answer, searcher))
 
@@ -308,22 +330,23 @@ def _ranking_lines(
     from nt2vr.ui.search.results import notes, times_text
 
     counts = ", ".join(f"{count} {verdict}" for verdict, count in ranking.counts.items() if count)
-    by = f" by {answer.judged_by}" if answer.judged_by else ""
-    yield f"{ranking.system.name}: {counts}{by}" if counts else ranking.system.name
+    if counts:
+        judged_by = f" by {answer.judged_by}" if answer.judged_by else ""
+        yield f"{ranking.system.name}: {counts}{judged_by}"
+    else:
+        yield ranking.system.name
     if ranking.missing:
         yield f"  not indexed by this model, and not searched: {counted(ranking.missing, 'clip')}"
-    yield from (f"  {each}" for each in notes(ranking, answer, judged=bool(counts)))
+    for note in notes(ranking, answer, judged=bool(counts)):
+        yield f"  {note}"
     if ranking.hits:
         yield HIT.format("rank", "score", "verdict", "video", "caption")
     for hit in ranking.hits:
-        caption = max(
-            searcher.video(hit.video_id).captions, key=len, default=NONE
-        )  # the longest says the most
-        place = (
-            f"{hit.film} {times_text(hit.moments[0].start, hit.moments[-1].end)}"
-            if hit.moments
-            else hit.video_id
-        )
+        # The longest caption says the most.
+        caption = max(searcher.video(hit.video_id).captions, key=len, default=NONE)
+        place = hit.video_id
+        if hit.moments:
+            place = f"{hit.film} {times_text(hit.moments[0].start, hit.moments[-1].end)}"
         yield HIT.format(hit.rank, f"{hit.score:.4f}", hit.verdict or NONE, place, caption)
 
 
@@ -350,16 +373,20 @@ def match(
     from nt2vr.api import open_searcher
 
     with open_searcher(machine.data_dir, machine.device, library) as searcher:
-        found = searcher.match(clip, texts, systems.split(","), alpha)
+        matched = searcher.match(clip, texts, systems.split(","), alpha)
     if as_json:
-        _json(found.as_dict())
+        _json(matched.as_dict())
         return
-    for place, each in enumerate(found.systems):
-        _say(*[""] * bool(place), each.system.name)
-        for row, (query, verdict) in enumerate(zip(found.queries, found.verdicts, strict=True)):
-            score, mark = each.scores[row], "→" if row == each.best else " "
+    for number, of_system in enumerate(matched.systems):
+        if number > 0:
+            _say("")
+        _say(of_system.system.name)
+        lines = zip(matched.queries, matched.verdicts, of_system.scores, strict=True)
+        for row, (query, verdict, score) in enumerate(lines):
+            mark = "→" if row == of_system.best else " "
+            score_text = NONE if score is None else f"{score:.4f}"
             truth = {"right": "true", None: NONE}.get(verdict, "false")
-            _say(f"{mark} {NONE if score is None else f'{score:.4f}':>7}  {truth:5}  {query.text}")
+            _say(f"{mark} {score_text:>7}  {truth:5}  {query.text}")
 
 
 @Parameter(name="*")
@@ -403,12 +430,8 @@ def add_library(
             default: 10 for folders, otherwise 0
     """
     with closing(machine.services(index)) as services:
-        _index(
-            services,
-            name,
-            embedding,
-            partial(services.libraries.add, name, kind, path, split, window),
-        )
+        add = partial(services.libraries.add, name, kind, path, split, window)
+        _index(services, name, embedding, prepare=add)
 
 
 @library.command
@@ -428,16 +451,11 @@ def update(
         retry: read skipped files again
     """
     with closing(machine.services(index)) as services:
-        made_with = ""
+        default_model = ""
         if not embedding.model:
-            made_with = services.galleries.default_model(services.libraries.find(name).id)
-        _index(
-            services,
-            name,
-            embedding,
-            partial(services.libraries.retry, name) if retry else None,
-            made_with,
-        )
+            default_model = services.galleries.default_model(services.libraries.find(name).id)
+        prepare = partial(services.libraries.retry, name) if retry else None
+        _index(services, name, embedding, prepare, default_model)
 
 
 def _index(
@@ -451,47 +469,60 @@ def _index(
     from nt2vr.library.update import update_library
     from nt2vr.models.download import OFFERED
 
-    model = (
-        embedding.model or default_model or next(iter(services.models.real_models()), "CLIP-neg")
-    )
+    model = embedding.model or default_model
+    if not model:
+        model = next(iter(services.models.real_models()), "CLIP-neg")
     encoder = services.models.load(model)
     model = services.models.named(model) or model
     if services.models.knows_only_drawings(model):
-        again = f"nt2vr library update NAME --model {OFFERED.catalog_name!r}"
-        _say(
-            f"{model} knows only drawings. For real videos: nt2vr models add {OFFERED.name}, then {again}"
-        )
-    encoding: Any = nullcontext()
-    if embedding.ray is not None:
-        from nt2vr.library.ray_workers import load_like, ray_workers
+        add = f"nt2vr models add {OFFERED.name}"
+        update_again = f"nt2vr library update NAME --model {OFFERED.catalog_name!r}"
+        _say(f"{model} knows only drawings. For real videos: {add}, then {update_again}")
 
-        settings, precision = services.settings, encoder.card.precision
-        load = partial(load_like, settings.data_dir.absolute(), settings.device, model, precision)
-        encoding = ray_workers(embedding.ray, load, encoder)
-    parts = (services.libraries, name, encoder, services.decoder, services.cache)
-    with encoding as encode, progress_bar() as progress:
+    with _encoding(services, embedding, model, encoder) as encode, progress_bar() as progress:
         if prepare:
             prepare()
         updated = update_library(
-            *parts,
+            services.libraries,
+            name,
+            encoder,
+            services.decoder,
+            services.cache,
             progress,
             not embedding.no_previews,
             services.milvus,
             encode,
             partial(_say, to=sys.stderr),
         )
+    _say_updated(services, name, model, updated)
+
+
+def _encoding(services: "Services", embedding: Embedding, model: str, encoder: "Encoder") -> Any:
+    """Return a context whose value encodes clips on a Ray cluster; None encodes them here."""
+    if embedding.ray is None:
+        return nullcontext()
+    from nt2vr.library.ray_workers import load_like, ray_workers
+
+    settings = services.settings
+    load = partial(
+        load_like, settings.data_dir.absolute(), settings.device, model, encoder.card.precision
+    )
+    return ray_workers(embedding.ray, load, encoder)
+
+
+def _say_updated(services: "Services", name: str, model: str, updated: "Updated") -> None:
     _say(*_changes(updated.changes))
     _say(f"{updated.num_embedded:,} of {updated.num_clips:,} clips are indexed by {model}.")
     clips = services.libraries.gallery(name).videos
-    if num_captioned := sum(bool(clip.captions) for clip in clips):
+    num_captioned = sum(bool(clip.captions) for clip in clips)
+    if num_captioned:
         _say(f"{num_captioned:,} of {len(clips):,} clips have captions, which give verdicts.")
     if updated.notice:
         _say(updated.notice)
     if updated.num_skipped:
-        be = "is" if updated.num_skipped == 1 else "are"
-        _say(
-            f"{counted(updated.num_skipped, 'file')} {be} skipped: nt2vr library skipped {name!r} says why."
-        )
+        verb = "is" if updated.num_skipped == 1 else "are"
+        files = counted(updated.num_skipped, "file")
+        _say(f"{files} {verb} skipped: nt2vr library skipped {name!r} says why.")
 
 
 @library.command(name="list")
@@ -501,18 +532,21 @@ def list_libraries(*, as_json: Json = False, machine: Machine = THIS) -> None:
     if as_json:
         _json([info.as_dict() for info in infos])
         return
-    _say(
-        LIBRARY.format("library", "files", "clips", "skipped", "source")
-        if infos
-        else "No libraries yet."
-    )
+    if not infos:
+        _say("No libraries yet.")
+        return
+    _say(LIBRARY.format("library", "files", "clips", "skipped", "source"))
     for info in infos:
-        numbers = (f"{number:,}" for number in (info.num_files, info.num_clips, info.num_skipped))
-        source = str(info.source.path) + ("" if info.available else "  (not there now)")
-        _say(LIBRARY.format(info.name, *numbers, source))
+        source = str(info.source.path)
+        if not info.available:
+            source += "  (not there now)"
+        num_files = f"{info.num_files:,}"
+        num_clips = f"{info.num_clips:,}"
+        num_skipped = f"{info.num_skipped:,}"
+        _say(LIBRARY.format(info.name, num_files, num_clips, num_skipped, source))
     gone = [info.name for info in infos if not info.available and info.source.kind != "uploads"]
     if gone:
-        from nt2vr.library.sources import move_command
+        from nt2vr.library.listing import move_command
 
         _say(f"If a folder was moved: {move_command(gone[0] if len(gone) == 1 else 'NAME')}")
 
@@ -527,12 +561,13 @@ def check(name: str, /, *, machine: Machine = THIS) -> None:
 @library.command
 def skipped(name: str, /, *, machine: Machine = THIS) -> None:
     """List what is not searched, and why."""
-    _say(*(f"{each.id}\t{each.reason}" for each in machine.services().libraries.skipped(name)))
+    for file in machine.services().libraries.skipped(name):
+        _say(f"{file.id}\t{file.reason}")
 
 
 @library.command(name=["move", "mv"])
 def move(name: str, folder: str, /, *, force: bool = False, machine: Machine = THIS) -> None:
-    """Tell a library where its files are now; they are recognised there, and nothing is indexed again.
+    """Tell a library where its files are now, without indexing them again.
 
     Args:
         name: name of the library
@@ -551,7 +586,7 @@ def move(name: str, folder: str, /, *, force: bool = False, machine: Machine = T
     _say(f"{info.name} is in {info.source.path} now, with {recognised}.")
     if moved.left_behind:
         _say(f"{moved.left_behind} is still there, but no longer read.")
-    _say(*_named(moved.by_kind))
+    _say(*_names_by_kind(moved.by_kind))
     if moved.missing:
         _say("Missing:", *(f"  {name}" for name in moved.missing))
     if moved.missing or moved.changed or moved.new:
@@ -567,15 +602,17 @@ def remove_library(name: str, /, *, index: Index = None, machine: Machine = THIS
 
 
 def _changes(changes: "Changes") -> list[str]:
-    return _named(changes.by_kind) or ["Nothing changed."]
+    return _names_by_kind(changes.by_kind) or ["Nothing changed."]
 
 
-def _named(files: Mapping[str, Sequence[str]]) -> list[str]:
+def _names_by_kind(files: Mapping[str, Sequence[str]]) -> list[str]:
     """Write a line with the number and the first names of each kind of files."""
     lines = []
-    for what, names in files.items():
-        more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
-        lines.append(f"{len(names):,} {what}: {', '.join(names[:LISTED])}{more}")
+    for kind, names in files.items():
+        line = f"{len(names):,} {kind}: {', '.join(names[:MAX_NAMES])}"
+        if len(names) > MAX_NAMES:
+            line += f" and {len(names) - MAX_NAMES:,} more"
+        lines.append(line)
     return lines
 
 
@@ -618,24 +655,25 @@ def evaluate(
     from nt2vr.evaluation.sources import Data
     from nt2vr.evaluation.tables import aligned
 
-    given: dict[str, Any] = {
+    flags: dict[str, Any] = {
         "clips": clips,
         "seed": seed,
         "split": split,
         "queries": queries,
         "prompts": prompts,
     }
-    chosen = Data(data, **{name: value for name, value in given.items() if value is not None})
+    selection = Data(data, **{name: value for name, value in flags.items() if value is not None})
     with progress_bar() as progress:
         evaluation = api.evaluate(
-            chosen, systems.split(","), machine.data_dir, machine.device, progress
+            selection, systems.split(","), machine.data_dir, machine.device, progress
         )
     if out:
         evaluation.save(out)
     _say(*evaluation.remarks, *evaluation.report.notes, to=sys.stderr)
-    sys.stdout.write(
-        f"{json.dumps(evaluation.metrics, indent=2)}\n" if as_json else aligned(evaluation.table)
-    )
+    if as_json:
+        sys.stdout.write(f"{json.dumps(evaluation.metrics, indent=2)}\n")
+    else:
+        sys.stdout.write(aligned(evaluation.table))
 
 
 @queries.command(name="build")
@@ -653,8 +691,8 @@ def build_queries(*, captions: Path, out: Path, seed: int = 0) -> None:
     with progress_bar() as progress:
         sizes = build(captions, out, seed, progress)
     _json(sizes, indent=None)
-    made = [kind for kind, count in sizes.items() if count]
-    _say(*missing_kinds(("negated", "composed"), made), to=sys.stderr)
+    built_kinds = [kind for kind, count in sizes.items() if count]
+    _say(*missing_kinds(("negated", "composed"), built_kinds), to=sys.stderr)
 
 
 @queries.command(name="split")
@@ -664,7 +702,8 @@ def split_sentences(
     """Print the wanted and unwanted parts of a sentence, or of each line of stdin, as JSON lines."""
     from nt2vr.negation.generate.build import split
 
-    for parts in split([sentence] if sentence is not None else sys.stdin or ()):
+    sentences = sys.stdin or () if sentence is None else [sentence]
+    for parts in split(sentences):
         _json(parts, indent=None)
 
 
@@ -675,62 +714,69 @@ def list_models(*words: str, as_json: Json = False, machine: Machine = THIS) -> 
     Args:
         words: list all models of open_clip with these words in their names
     """
-    from nt2vr.models.download import RECOMMENDED, available
-
     catalog = machine.catalog()
-    known: dict[str, dict[str, Any]] = {
-        each.name: {**vars(each), "speed": each.speed} for each in RECOMMENDED
-    }
-    taken = {name.replace(" ", "") for name in catalog.names()}
-    offered = [
-        known.get(name, {"name": name})
-        for name in (available() if words else known)
-        if name not in taken
-    ]
-    here, others = _with_words(_models_here(catalog), words), _with_words(offered, words)
+    here = _with_words(_models_here(catalog), words)
+    to_download = _with_words(_models_to_download(catalog, from_all=bool(words)), words)
     if as_json:
-        _json({"here": here, "to_download": others})
+        _json({"here": here, "to_download": to_download})
         return
-    _say(
-        "Here:", *(f"  {each['name']:50} {each['size_mb']:>9,} MB  {each['kind']}" for each in here)
-    )
-    _say(
-        *["  none"] * (not here),
-        "",
-        "To download with: nt2vr models add NAME",
-        *["  none"] * (not others),
-    )
-    for each in others:
-        facts = (
-            "{size_mb:>9,} MB  {speed:6}  {remark}".format_map(each) if "size_mb" in each else ""
-        )
-        figure = (
-            f"; zero-shot R@1 on MSR-VTT {each['msrvtt']} by its authors"
-            if each.get("msrvtt")
-            else ""
-        )
-        _say(f"  {each['name']:50} {facts}{figure}".rstrip())
+
+    _say("Here:")
+    for model in here:
+        _say(f"  {model['name']:50} {model['size_mb']:>9,} MB  {model['kind']}")
+    if not here:
+        _say("  none")
+    _say("", "To download with: nt2vr models add NAME")
+    for model in to_download:
+        _say(_download_line(model))
+    if not to_download:
+        _say("  none")
 
 
-def _with_words(some: Iterable[dict[str, Any]], words: Sequence[str]) -> list[dict[str, Any]]:
-    return [
-        each for each in some if all(word.casefold() in each["name"].casefold() for word in words)
-    ]
+def _with_words(described: Iterable[dict[str, Any]], words: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the models whose names have all of the words, in any letter case."""
+    matching = []
+    for model in described:
+        name = model["name"].casefold()
+        if all(word.casefold() in name for word in words):
+            matching.append(model)
+    return matching
 
 
 def _models_here(catalog: "Catalog") -> Iterable[dict[str, Any]]:
     for name, entry in catalog.entries().items():
-        if entry.folders and entry.kind != "epoch":  # of a run, only the newest epoch
-            folder = entry.folders[0]
-            kind = (
-                "training run"
-                if entry.kind == "run"
-                else "added"
-                if folder.parent == catalog.home
-                else "shipped"
-            )
-            num_bytes = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
-            yield {"name": name, "kind": kind, "size_mb": num_bytes >> 20, "folder": str(folder)}
+        # Of a run, only the newest epoch is listed.
+        if not entry.folders or entry.kind == "epoch":
+            continue
+        folder = entry.folders[0]
+        kind = "shipped"
+        if entry.kind == "run":
+            kind = "training run"
+        elif folder.parent == catalog.home:
+            kind = "added"
+        num_bytes = sum(file.stat().st_size for file in folder.iterdir() if file.is_file())
+        yield {"name": name, "kind": kind, "size_mb": num_bytes >> 20, "folder": str(folder)}
+
+
+def _models_to_download(catalog: "Catalog", from_all: bool) -> list[dict[str, Any]]:
+    """Describe the recommended models that are not here, or all of open_clip's."""
+    from nt2vr.models.download import RECOMMENDED, available
+
+    recommended: dict[str, dict[str, Any]] = {}
+    for model in RECOMMENDED:
+        recommended[model.name] = {**vars(model), "speed": model.speed}
+    names_here = {name.replace(" ", "") for name in catalog.names()}
+    names = available() if from_all else recommended
+    return [recommended.get(name, {"name": name}) for name in names if name not in names_here]
+
+
+def _download_line(model: Mapping[str, Any]) -> str:
+    line = f"  {model['name']:50} "
+    if "size_mb" in model:
+        line += f"{model['size_mb']:>9,} MB  {model['speed']:6}  {model['remark']}"
+    if model.get("msrvtt"):
+        line += f"; zero-shot R@1 on MSR-VTT {model['msrvtt']} by its authors"
+    return line.rstrip()
 
 
 @models.command(name="add")
@@ -776,7 +822,8 @@ def get_model(name: str, /, *, options: Adding = ADDING, machine: Machine = THIS
 
     _say_new_command(name)
     if not is_download(name):
-        pretrained(name)  # raises an error that names some of open_clip's
+        # It raises an error that names some of open_clip's.
+        pretrained(name)
     _add(name, options, machine)
 
 
@@ -793,7 +840,9 @@ def remove_model(name: str, /, *, force: bool = False, machine: Machine = THIS) 
 
 @app.command(name="export")
 def export_model(model: str, folder: Path, /, *, machine: Machine = THIS) -> None:
-    """Write a model as a folder that open_clip loads by itself, with the weights that it shares with its base.
+    """Write a model as a folder that open_clip loads by itself.
+
+    It has the weights that the model shares with its base, too.
 
     Args:
         model: checkpoint folder, or a model's name in the app
@@ -823,10 +872,9 @@ def import_model(file: Path, /, *, options: Adding = ADDING, machine: Machine = 
     path = expanded(file)
     if path.suffix.lower() == EMBEDDINGS_SUFFIX:
         _add(path, options, machine)
-    else:
-        # A folder that has a model of sentence-transformers, too, was always read as a checkpoint
-        # here.
-        _add(ForeignCheckpoint.of(path, options, machine.catalog()), options, machine)
+        return
+    # A folder that has a model of sentence-transformers, too, was always read as a checkpoint here.
+    _add(ForeignCheckpoint.of(path, options, machine.catalog()), options, machine)
 
 
 @app.command
@@ -855,7 +903,10 @@ def push(
 
 @app.command
 def pull(repository: str, /, *, options: Adding = ADDING, machine: Machine = THIS) -> None:
-    """Download a model from the Hugging Face Hub, in open_clip's format: an alias of `nt2vr models add`."""
+    """Download a model in open_clip's format from the Hugging Face Hub.
+
+    It is an alias of `nt2vr models add`.
+    """
     from nt2vr.models.hub import HubCheckpoint, check_repository, remote_files
 
     check_repository(repository)
@@ -894,13 +945,13 @@ def publish(
     if repository:
         check_repository(repository)
     files = space.space_files(zero_gpu)
-    sizes = {
-        name: len(file) if isinstance(file, bytes) else file.stat().st_size
-        for name, file in files.items()
-    }
-    total = f"{sum(sizes.values()):,} bytes in {len(files)} files"
     if dry_run:
-        _say(*(f"{size:>12,}  {name}" for name, size in sizes.items()), total)
+        total = 0
+        for name, file in files.items():
+            size = len(file) if isinstance(file, bytes) else file.stat().st_size
+            _say(f"{size:>12,}  {name}")
+            total += size
+        _say(f"{total:,} bytes in {len(files)} files")
     elif folder:
         space.write_space(folder, files)
         _say(f"{folder} has the Space. {SPACE_WRITTEN}")

@@ -1,4 +1,7 @@
-"""Standard streams that are closed, on a full disk, or a pipe that nobody reads: no work is lost to them."""
+"""Standard streams that are closed, on a full disk, or a pipe that nobody reads.
+
+No work is lost to them.
+"""
 
 import io
 import os
@@ -10,13 +13,16 @@ from nt2vr.errors import reason_of
 CLOSED = "it is closed"
 
 
-class _Kept(io.RawIOBase):
-    """A standard stream that notes why it cannot be written, and drops the text: no notice must end the work.
+class _LossyStream(io.RawIOBase):
+    """A standard stream that, where it cannot be written, drops the text and notes why.
+
+    No notice must end the work.
 
     Args:
         raw: the stream; None if it is closed.
         number: of its file, 1 or 2.
-        raises_broken_pipe: whether a command ends as soon as nobody reads its output, as in `nt2vr … | head`.
+        raises_broken_pipe: whether a command ends as soon as nobody reads its output, as in
+            `nt2vr … | head`.
     """
 
     def __init__(self, raw: Any, number: int, raises_broken_pipe: bool) -> None:
@@ -56,18 +62,20 @@ def prepare_streams() -> None:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     if sys.stdout is sys.__stdout__:
-        sys.stdout = _kept(sys.stdout, 1, errors="replace", raises_broken_pipe=True)
+        sys.stdout = _lossy_stream(sys.stdout, 1, errors="replace", raises_broken_pipe=True)
     elif isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     if sys.stderr is sys.__stderr__:
-        sys.stderr = _kept(sys.stderr, 2, errors="backslashreplace", raises_broken_pipe=False)
+        sys.stderr = _lossy_stream(
+            sys.stderr, 2, errors="backslashreplace", raises_broken_pipe=False
+        )
 
 
 def output_failure() -> str:
     """Write what is left, and say why standard output could not be written; empty if it could."""
     sys.stdout.flush()
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
-    return raw.failure if isinstance(raw, _Kept) else ""
+    return raw.failure if isinstance(raw, _LossyStream) else ""
 
 
 def drop_output() -> None:
@@ -76,16 +84,18 @@ def drop_output() -> None:
     os.dup2(nowhere, sys.stdout.fileno())
 
 
-def _kept(stream: Any, number: int, errors: str, raises_broken_pipe: bool) -> io.TextIOWrapper:
+def _lossy_stream(
+    stream: Any, number: int, errors: str, raises_broken_pipe: bool
+) -> io.TextIOWrapper:
     if stream is None:
-        closed = _Kept(None, number, raises_broken_pipe)
+        closed = _LossyStream(None, number, raises_broken_pipe)
         return io.TextIOWrapper(
             io.BufferedWriter(closed), encoding="utf-8", errors=errors, line_buffering=True
         )
     # With python -u, there is no buffer between the text and the file.
     raw = getattr(stream.buffer, "raw", stream.buffer)
     return io.TextIOWrapper(
-        io.BufferedWriter(_Kept(raw, number, raises_broken_pipe)),
+        io.BufferedWriter(_LossyStream(raw, number, raises_broken_pipe)),
         encoding=stream.encoding,
         errors=errors,
         line_buffering=stream.line_buffering or stream.write_through,

@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache
 
-CLOSE = 0.8  # of two names, from 0 to 1: "serch" is close to "search", "CLAP" not to "CLIP"
-MAX_QUOTED = 100  # characters of outside text in a message
-MAX_REASON = 200  # characters of a third-party error in a message
-# words in errors of libraries that help nobody
+# Similarity of two names, from 0 to 1: "serch" is close to "search", "CLAP" not to "CLIP".
+CLOSE = 0.8
+# Characters of outside text in a message.
+MAX_QUOTED = 100
+# Characters of a third-party error in a message.
+MAX_REASON = 200
+# Words in errors of libraries that help nobody.
 INTERNAL = (
     "miniz",
     "PytorchStreamReader",
@@ -47,11 +50,15 @@ class GalleryError(Nt2vrError):
 
 
 class NotIndexedError(Nt2vrError):
-    """A gallery that models must index first, one of those with a common `tower`; a page can offer that."""
+    """A gallery that one of some models with a common `tower` must index first.
+
+    A page can offer that.
+    """
 
     def __init__(self, message: str, *models: str, tower: str = "") -> None:
         super().__init__(message)
-        self.models, self.tower = models, tower
+        self.models = models
+        self.tower = tower
 
 
 class DatasetError(Nt2vrError):
@@ -87,17 +94,27 @@ class BusyError(Nt2vrError):
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """Write a number with its noun: "1 query", "1,200 queries". The plural takes an s unless given."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    """Write a number with its noun: "1 query", "1,200 queries".
+
+    The plural takes an s unless `many` says otherwise.
+    """
+    if count == 1:
+        return f"1 {one}"
+    return f"{count:,} {many or one + 's'}"
 
 
 def listed(*names: str, joint: str = "and") -> str:
     """List names in a sentence: "a, b and c"."""
-    return ", ".join(names[:-1]) + f" {joint} " * (len(names) > 1) + "".join(names[-1:])
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {joint} {names[-1]}"
 
 
 def quoted(value: object) -> str:
-    """Quote outside text, or another value, within a sentence: printable, at most MAX_QUOTED characters of it."""
+    """Quote outside text, or another value, within a sentence.
+
+    It is printable, and has at most MAX_QUOTED characters.
+    """
     text = value if isinstance(value, str) else repr(value)
     short = text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"
     return repr(short) if isinstance(value, str) else short
@@ -105,11 +122,11 @@ def quoted(value: object) -> str:
 
 def causes(error: BaseException | None) -> list[BaseException]:
     """List an error, the one that it was raised from or while handling, and so on."""
-    found = []
+    chain = []
     while error is not None:
-        found.append(error)
+        chain.append(error)
         error = error.__cause__ or error.__context__
-    return found
+    return chain
 
 
 def reason_of(error: Exception) -> str:
@@ -130,17 +147,24 @@ def printable(text: str) -> str:
     """Escape what would move the cursor, turn the line round or break it, such as in names of files."""
     if text.isprintable():
         return text
-    controls = {
-        each for each in text if unicodedata.category(each) in ("Cc", "Cf", "Cs", "Zl", "Zp")
-    }
-    controls -= {"\t", "\u200c", "\u200d"}  # the latter two shape letters and emoji
     return "".join(
-        each.encode("unicode_escape").decode() if each in controls else each for each in text
+        character.encode("unicode_escape").decode() if _is_control(character) else character
+        for character in text
     )
 
 
+def _is_control(character: str) -> bool:
+    # The latter two shape letters and emoji.
+    if character in ("\t", "\u200c", "\u200d"):
+        return False
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
 class LineFormatter(logging.Formatter):
-    """Writes a message on one line, `printable` as names of files may not be; only a traceback follows on others."""
+    """Writes a message on one line, `printable` even where names of files are not.
+
+    Only a traceback follows on further lines.
+    """
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         record.message = printable(record.message)
@@ -148,7 +172,9 @@ class LineFormatter(logging.Formatter):
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Suggest the closest of the names, ignoring case, as a sentence that follows another; empty if none is close."""
-    by_key = {each.casefold(): each for each in names}
-    near = get_close_matches(name.casefold(), by_key, n=1, cutoff=CLOSE)
-    return f" Did you mean {by_key[near[0]]!r}?" if near else ""
+    """Suggest the closest name, ignoring case, in a sentence that follows another; "" for none."""
+    by_key = {candidate.casefold(): candidate for candidate in names}
+    close_keys = get_close_matches(name.casefold(), by_key, n=1, cutoff=CLOSE)
+    if not close_keys:
+        return ""
+    return f" Did you mean {by_key[close_keys[0]]!r}?"

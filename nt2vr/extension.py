@@ -58,6 +58,34 @@ class Pooling:
 
 
 @dataclass(frozen=True)
+class Measure:
+    """What a training measures on held-out data after each epoch; higher is better.
+
+    Attributes:
+        name: in metrics, by which the setting `monitor` names it.
+        title: of its curve on the page; empty for none.
+        meaning: what it measures, in a few words.
+    """
+
+    name: str
+    title: str = ""
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Training:
+    """A training of something else than towers.
+
+    Attributes:
+        reference: to its `trainer.trainings.Training`.
+        measures: those that it writes among the metrics of a run.
+    """
+
+    reference: str
+    measures: tuple[Measure, ...] = ()
+
+
+@dataclass(frozen=True)
 class Extension:
     """Everything that an extension may add; what it names by a reference is imported when it is used.
 
@@ -73,9 +101,16 @@ class Extension:
             open_clip model, see `nt2vr.models.text_side.TextSide`. Its name is the key of its
             settings, empty for no such text side, in a config, the key of its entry on a card, and
             the name of its file in a checkpoint folder.
+        composers: reference to the class of each learned module that makes one query of a picture
+            and a text, see `nt2vr.models.composer.Composer`. Its name is the key of its entry on a
+            card, and the name of its file in a checkpoint folder. A strategy that names it searches
+            by it.
+        video_inputs: reference to the class of each input that a model may read of a dataset's
+            videos instead of frames, see `nt2vr.datasets.video_inputs.VideoInput`. Its name is the
+            key of its setting, empty for frames, in a config, and its key on a card.
         poolings: poolings of a video's frames, by their names in configs and on cards.
-        trainings: reference to each `trainer.trainings.Training`, by the value of the setting
-            `train` that chooses it.
+        trainings: trainings of something else than towers, by the values of the setting `train` that
+            choose them.
         presets: folder of presets, JSON files; its subfolder "sweeps" has sweeps.
         tables: reference to the reader of each kind of benchmark in a CSV file, by a column that
             only it has. See `nt2vr.evaluation.tasks.TableReader`.
@@ -87,7 +122,7 @@ class Extension:
         class_groups: file with the names of classes, one per line, by the name under which a
             benchmark that has all of these classes reports them, too.
         benchmarks: reference to each `nt2vr.evaluation.benchmark_kinds.BenchmarkKind`, by the word
-            that stands before its data and a colon, as in "covr:world".
+            that stands before its data and a colon, as in "mine:FILE".
         api: reference to each name that `import nt2vr` offers, too.
         commands: further commands.
     """
@@ -97,8 +132,10 @@ class Extension:
     strategies: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     text_sides: Mapping[str, str] = field(default_factory=dict)
+    composers: Mapping[str, str] = field(default_factory=dict)
+    video_inputs: Mapping[str, str] = field(default_factory=dict)
     poolings: Mapping[str, Pooling] = field(default_factory=dict)
-    trainings: Mapping[str, str] = field(default_factory=dict)
+    trainings: Mapping[str, Training] = field(default_factory=dict)
     presets: Path | None = None
     tables: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -160,10 +197,38 @@ def text_sides() -> Mapping[str, str]:
 
 
 @cache
+def composers() -> Mapping[str, str]:
+    """Return the references of all composers by name."""
+    references: dict[str, str] = {}
+    for extension in extensions():
+        references.update(extension.composers)
+    return references
+
+
+@cache
+def video_inputs() -> Mapping[str, str]:
+    """Return the references of all inputs of videos by name."""
+    references: dict[str, str] = {}
+    for extension in extensions():
+        references.update(extension.video_inputs)
+    return references
+
+
+@cache
 def poolings() -> Mapping[str, Pooling]:
     """Return the poolings of all extensions by name."""
     return {
         name: pooling for extension in extensions() for name, pooling in extension.poolings.items()
+    }
+
+
+@cache
+def trainings() -> Mapping[str, Training]:
+    """Return the trainings of all extensions by name."""
+    return {
+        name: training
+        for extension in extensions()
+        for name, training in extension.trainings.items()
     }
 
 

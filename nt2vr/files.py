@@ -17,21 +17,16 @@ from unicodedata import normalize
 
 from nt2vr.errors import ConfigError, Nt2vrError, causes, quoted
 
-SCHEMA = (
-    1  # of config, status, card, saved run and report: raise it when version 0.x could misread them
-)
+# Of config, status, card, saved run and report: raise it when version 0.x could misread them.
+SCHEMA = 1
 SCHEMA_KEY = "schema"
-ESCAPED_HALF = re.compile(
-    r"\\u[dD][89a-fA-F]"
-)  # of a surrogate pair; one without the other breaks every encoder
-FORMULAS = tuple("=+-@|%\t\r\n ")  # their first characters, or what spreadsheets skip
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-FULL_WORDS = (
-    "No space left",
-    "os error 28",
-    "PytorchStreamWriter",
-    "iostream error",
-)  # of safetensors and torch
+# Half of a surrogate pair; one without the other breaks every encoder.
+ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+# First characters of formulas, or what spreadsheets skip.
+FORMULAS = tuple("=+-@|%\t\r\n ")
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# In messages of safetensors and torch.
+DISK_FULL_WORDS = ("No space left", "os error 28", "PytorchStreamWriter", "iostream error")
 
 
 @contextmanager
@@ -49,7 +44,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
 def atomic_folder(folder: Path) -> Iterator[Path]:
     """Yield a new hidden folder that becomes `folder`, which must not exist, if the block succeeds."""
     partial = _partial(folder, folder.name)
-    shutil.rmtree(partial, ignore_errors=True)  # of a process of that number that was killed
+    # It may be left of a process of that number that was killed.
+    shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir(parents=True)
         yield partial
@@ -70,20 +66,30 @@ def write_json(path: Path, data: Any, indent: int | None = None) -> None:
 
 
 class SafeCsv:
-    """Writes CSV in which a spreadsheet computes nothing: an apostrophe goes before what might be a formula."""
+    """Writes CSV in which a spreadsheet computes nothing.
+
+    An apostrophe goes before what might be a formula.
+    """
 
     def __init__(self, file: TextIO, **options: Any) -> None:
         self._writer = csv.writer(file, **options)
 
     def writerow(self, row: Iterable[object]) -> None:
-        cells = (
-            (cell, normalize("NFKC", cell[:1]) if isinstance(cell, str) else "") for cell in row
-        )
-        self._writer.writerow(f"'{cell}" if first in FORMULAS else cell for cell, first in cells)
+        """Write one row."""
+        self._writer.writerow([_without_formula(cell) for cell in row])
+
+
+def _without_formula(cell: object) -> object:
+    if isinstance(cell, str) and normalize("NFKC", cell[:1]) in FORMULAS:
+        return f"'{cell}"
+    return cell
 
 
 def parse_json(text: str) -> Any:
-    """Parse JSON; what is wrong with it is a ValueError, deep nesting and halves of characters included."""
+    """Parse JSON; a ValueError says what is wrong with it.
+
+    That includes deep nesting and halves of characters.
+    """
     try:
         data = json.loads(text)
         if ESCAPED_HALF.search(text):
@@ -100,7 +106,7 @@ def parse_json(text: str) -> Any:
 
 
 def slug(name: str) -> str:
-    """Make a name the stem of a file: lower case, at most 40 letters, digits and hyphens; perhaps empty."""
+    """Make a name the stem of a file: at most 40 lower-case letters, digits and hyphens, or ""."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
 
 
@@ -111,15 +117,19 @@ def hash_file(path: Path) -> str:
 
 
 def stamp(*paths: Path) -> tuple[object, ...]:
-    """Return what changes whenever one of these files or folders is replaced or written to; nothing is opened."""
-    found: list[object] = []
+    """Return what changes whenever one of these files or folders is replaced or written to.
+
+    Nothing is opened.
+    """
+    stamps: list[object] = []
     for path in paths:
         try:
             status = path.stat()
-            found.append((status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
         except OSError:
-            found.append(None)
-    return tuple(found)
+            stamps.append(None)
+            continue
+        stamps.append((status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(stamps)
 
 
 def with_schema(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,7 +140,10 @@ def with_schema(data: Mapping[str, Any]) -> dict[str, Any]:
 def without_schema(
     data: Mapping[str, Any], path: Path, error: type[Nt2vrError] = ConfigError
 ) -> dict[str, Any]:
-    """Remove the version; `error` refuses that of a newer nT2VR. A file without one, written by hand, is current."""
+    """Remove the version; `error` refuses that of a newer nT2VR.
+
+    A file without one is written by hand, and taken as current.
+    """
     schema = data.get(SCHEMA_KEY, SCHEMA)
     if isinstance(schema, int | float) and schema > SCHEMA:
         raise error(
@@ -140,12 +153,13 @@ def without_schema(
 
 
 def is_disk_full(error: BaseException | None) -> bool:
-    """Whether an error, or one that it follows from, comes from a write to a full disk."""
-    return any(
-        (isinstance(each, OSError) and each.errno in FULL)
-        or (isinstance(each, Exception) and any(words in str(each) for words in FULL_WORDS))
-        for each in causes(error)
-    )
+    """Return whether an error, or one that it follows from, comes from a write to a full disk."""
+    for cause in causes(error):
+        if isinstance(cause, OSError) and cause.errno in DISK_FULL:
+            return True
+        if isinstance(cause, Exception) and any(words in str(cause) for words in DISK_FULL_WORDS):
+            return True
+    return False
 
 
 def free_bytes(folder: Path) -> int:
@@ -154,8 +168,12 @@ def free_bytes(folder: Path) -> int:
 
 
 def has_free_files(folder: Path, count: int) -> bool:
-    """Whether so many files more fit on the disk of a folder; true where its file system counts none."""
-    if not hasattr(os, "statvfs"):  # Windows
+    """Return whether so many more files fit on the disk of a folder.
+
+    It is true where the file system counts none.
+    """
+    # Windows has no such function.
+    if not hasattr(os, "statvfs"):
         return True
     status = os.statvfs(_existing(folder))
     return status.f_files == 0 or status.f_favail > count
@@ -197,6 +215,7 @@ def size_text(num_bytes: float) -> str:
 
 def check_writable(folder: Path) -> None:
     """Refuse an output folder before the work whose results would be lost."""
-    there = _existing(folder)
-    if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+    existing = _existing(folder)
+    is_writable = existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+    if not is_writable:
         raise ConfigError(f"{folder} cannot be written to. Name another folder.")

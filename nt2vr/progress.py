@@ -16,9 +16,10 @@ from nt2vr.errors import ConfigError, Nt2vrError, printable
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 State = Literal["waiting", "running", "stopping", "finished", "stopped", "failed"]
-MIN_RATE_S = 1.0  # before a rate is shown
-# called between steps: steps done, in total (0: not known yet), what is being done; an
-# InterruptedError stops the work
+# Seconds before a rate is shown.
+MIN_RATE_S = 1.0
+# Called between steps: steps done, in total (0: not known yet), what is being done; an
+# InterruptedError stops the work.
 Progress = Callable[[int, int, str], None]
 ShouldStop = Callable[[], bool]
 Work = Callable[[Progress], T]
@@ -59,20 +60,24 @@ def tracked(items: Iterable[T], total: int, doing: str, progress: Progress = sil
 
 
 def hides_bars() -> bool | None:
-    """Return the `disable` of tqdm: bars are shown in notebooks, elsewhere only on a terminal."""
+    """Return the `disable` of tqdm: bars appear in notebooks, elsewhere only on a terminal."""
     return False if "ipykernel" in sys.modules else None
 
 
 @contextmanager
 def progress_bar(also: Progress = silent) -> Iterator[Progress]:
-    """Yield a callable that passes progress on to `also`, and shows it on one bar where stderr is a terminal."""
+    """Yield a callable that shows progress on one bar where stderr is a terminal.
+
+    It passes the progress on to `also`.
+    """
     from tqdm import tqdm  # noqa: PLC0415  the decoder's children import this module, and need no bar
 
     with tqdm(disable=hides_bars()) as bar:
 
         def show(done: int, total: int, doing: str) -> None:
             bar.set_description(printable(doing), refresh=False)
-            bar.total, bar.n = total or None, done
+            bar.total = total or None
+            bar.n = done
             bar.refresh()
             also(done, total, doing)
 
@@ -81,34 +86,54 @@ def progress_bar(also: Progress = silent) -> Iterator[Progress]:
 
 @dataclass(frozen=True)
 class Job(Generic[T]):
+    """A job as the page shows it.
+
+    Attributes:
+        subject: what it works on: a library, or evaluation data.
+        models: the models or systems it works with.
+        key: id of the subject, if it has one.
+        doing: what it does in this step.
+        current: the file at hand, if known.
+        total: all units of this step; 0 if unknown.
+        per_second: rate of this step; 0 if unknown.
+        remaining_s: estimate for this step; None if unknown.
+        error: reason of a failure.
+        session: of the page that started it, and may cancel it; "" if none did. It does not count
+            when jobs are compared.
+    """
+
     number: int
-    subject: str  # what it works on, for the page: a library or evaluation data
-    models: tuple[str, ...] = ()  # the models or systems it works with, for the page
-    key: str = ""  # id of the subject, if it has one
+    subject: str
+    models: tuple[str, ...] = ()
+    key: str = ""
     state: State = "waiting"
     doing: str = ""
-    current: str = ""  # the file at hand, if known
+    current: str = ""
     done: int = 0
-    total: int = 0  # all units of this step; 0 if unknown
-    per_second: float = 0.0  # rate of this step; 0 if unknown
-    remaining_s: float | None = None  # estimate for this step; None if unknown
-    error: str = ""  # reason of a failure, for the page
+    total: int = 0
+    per_second: float = 0.0
+    remaining_s: float | None = None
+    error: str = ""
     result: T | None = None
-    # of the page that started it, and may cancel it; "" if none did. Equal jobs of two pages are
-    # equal.
     session: str = field(default="", compare=False, repr=False)
 
     @property
     def is_under_way(self) -> bool:
+        """Whether it has not ended."""
         return self.state in ("waiting", "running", "stopping")
 
 
 class Runner(Generic[T]):
-    """Runs one background job at a time, in a thread; further jobs wait if it `queues`, and are refused otherwise."""
+    """Runs one background job at a time, in a thread.
+
+    Further jobs wait if it `queues`, and are refused otherwise.
+    """
 
     def __init__(self, name: str, queues: bool = False) -> None:
-        self._name, self._queues = name, queues
-        self._lock, self._stop = RLock(), Event()
+        self._name = name
+        self._queues = queues
+        self._lock = RLock()
+        self._stop = Event()
         self._jobs: dict[int, Job[T]] = {}
         self._waiting: SimpleQueue[tuple[int, Work[T]]] = SimpleQueue()
         self._ends: dict[int, Future[Job[T]]] = {}
@@ -128,7 +153,10 @@ class Runner(Generic[T]):
         key: str = "",
         session: str = "",
     ) -> Future[Job[T]]:
-        """Start or queue a job; return the future of its end, or that of an equal job that still waits."""
+        """Start or queue a job, and return the future of its end.
+
+        An equal job that still waits is not queued again: its future is returned.
+        """
         with self._lock:
             number = max(self._jobs, default=0) + 1
             job = Job[T](number, subject, tuple(models), key, session=session)
@@ -140,23 +168,27 @@ class Runner(Generic[T]):
                         self._jobs[other.number] = replace(other, session="")
                     return self._ends[other.number]
             if under_way and not self._queues:
-                subject = under_way[0].subject
                 raise ConfigError(
-                    f"Another {self._name} is running ({subject}). Wait for it or cancel it."
+                    f"Another {self._name} is running ({under_way[0].subject}). "
+                    "Wait for it or cancel it."
                 )
-            self._jobs[number], self._ends[number] = job, Future[Job[T]]()
-            kept = (
-                self._ends.keys() | {each.key: each.number for each in self._jobs.values()}.values()
-            )
-            self._jobs = {each: self._jobs[each] for each in sorted(kept)}
+            self._jobs[number] = job
+            self._ends[number] = Future()
+            self._forget_old_jobs()
             self._waiting.put((number, work))
             if not self._is_started:
                 self._is_started = True
                 Thread(target=self._work, name=self._name, daemon=True).start()
             return self._ends[number]
 
+    def _forget_old_jobs(self) -> None:
+        """Leave the jobs that have not ended, and the last one of each key."""
+        last_of_key = {job.key: job.number for job in self._jobs.values()}
+        remaining = {*self._ends, *last_of_key.values()}
+        self._jobs = {number: self._jobs[number] for number in sorted(remaining)}
+
     def cancel(self, number: int) -> None:
-        """Stop a running job soon, or take a waiting one from the queue; finished steps stay stored."""
+        """Stop a running job soon, or take a waiting one from the queue; finished steps stay."""
         with self._lock:
             state = self._jobs[number].state if number in self._jobs else ""
             if state == "running":
@@ -169,7 +201,8 @@ class Runner(Generic[T]):
         while True:
             number, work = self._waiting.get()
             with self._lock:
-                if number not in self._ends:  # cancelled
+                was_cancelled = number not in self._ends
+                if was_cancelled:
                     continue
                 self._stop.clear()
                 self._jobs[number] = replace(self._jobs[number], state="running", doing="preparing")
@@ -180,7 +213,8 @@ class Runner(Generic[T]):
                 changes = {"state": "stopped"}
             except Nt2vrError as error:
                 changes = {"state": "failed", "error": str(error)}
-            except Exception:  # any error ends the job, never the app
+            # Any error ends the job, never the app.
+            except Exception:
                 logger.exception("The %s of %s failed.", self._name, self._jobs[number].subject)
                 changes = {
                     "state": "failed",
@@ -195,21 +229,32 @@ class Runner(Generic[T]):
 
     def _progress(self, number: int) -> Progress:
         """Report a job's steps, with rate and remaining time at the step's own pace."""
-        step, since_s, first = "", 0.0, 0
+        step = ""
+        started_s = 0.0
+        done_at_start = 0
 
         def report(done: int, total: int, doing: str) -> None:
-            nonlocal step, since_s, first
+            nonlocal step, started_s, done_at_start
             doing, _, current = doing.partition(": ")
             now_s = time.monotonic()
             if doing != step:
-                step, since_s, first = doing, now_s, done
-            took_s, made = now_s - since_s, done - first
-            rate = made / took_s if took_s >= MIN_RATE_S and made > 0 else 0.0
-            left_s = (total - done) / rate if rate and total else None
+                step = doing
+                started_s = now_s
+                done_at_start = done
+
+            elapsed_s = now_s - started_s
+            rate = 0.0
+            if elapsed_s >= MIN_RATE_S and done > done_at_start:
+                rate = (done - done_at_start) / elapsed_s
             with self._lock:
-                job = replace(
-                    self._jobs[number], doing=doing, current=current, done=done, total=total
+                self._jobs[number] = replace(
+                    self._jobs[number],
+                    doing=doing,
+                    current=current,
+                    done=done,
+                    total=total,
+                    per_second=rate,
+                    remaining_s=(total - done) / rate if rate and total else None,
                 )
-                self._jobs[number] = replace(job, per_second=rate, remaining_s=left_s)
 
         return report

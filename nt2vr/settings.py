@@ -8,16 +8,15 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import check_writable, expanded
 
 PACKAGE = Path(__file__).parent
-ASSETS = (
-    PACKAGE if (PACKAGE / "assets").is_dir() else PACKAGE.parent
-) / "assets"  # in a wheel, in a checkout
+# In a wheel, assets are in the package; in a checkout, beside it.
+IS_WHEEL = (PACKAGE / "assets").is_dir()
+ASSETS = (PACKAGE if IS_WHEEL else PACKAGE.parent) / "assets"
 DOCS = ASSETS.parent / "docs"
 # Set before the libraries that read it are imported: no telemetry; and idle torch threads sleep,
 # since while they spin, with one other busy process, encoding a text took 392 ms instead of 7.
@@ -26,49 +25,59 @@ ENVIRONMENT = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "OMP_WAIT_POLICY": "PASSIVE",
 }
-ACTIONS = ("train", "import", "download", "delete", "paths", "review")  # not for every visitor
-RULES = ("nobody", "owner", "everyone")  # who may
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")  # each also in lower case, which counts first
+# What not every visitor may do, and who may.
+ACTIONS = ("train", "import", "download", "delete", "paths", "review")
+RULES = ("nobody", "owner", "everyone")
+# Each also in lower case, which counts first.
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 NO_PROXY = ("NO_PROXY", "no_proxy")
 OWN_NAMES = ("localhost", "127.0.0.1", "::1")
-MIN_TOKEN = 16  # characters of an owner's token: 96 random bits as base64
+# Characters of an owner's token: 96 random bits as base64.
+MIN_TOKEN = 16
 MAX_UPLOAD_GB = 8.0
 ROOT_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*")
 DATA_DIR = "~/.cache/nt2vr"
-NO_HOME = "/nonexistent"  # as Debian names the home of users that have none
+# As Debian names the home of users that have none.
+NO_HOME = "/nonexistent"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How nT2VR runs; a ConfigError names a value that cannot be used."""
+    """How nT2VR runs; a ConfigError names a value that cannot be used.
 
-    data_dir: Path  # caches, runs, reports, and downloaded or imported models
-    device: str = "auto"  # where models run and are trained: auto (CUDA, then MPS, then CPU), cpu, cuda, cuda:1, mps
+    Attributes:
+        data_dir: caches, runs, reports, and downloaded or imported models.
+        device: where models run and are trained: auto (CUDA, then MPS, then CPU), cpu, cuda,
+            cuda:1 or mps.
+        port: to listen on; None takes the first free one from 7860.
+        index: name or address of the index, as for `--index`; empty for the default.
+        index_token: of a vector database: "user:password", or an API key.
+        models: of open_clip, to download at the start, in the background.
+        rules: by action, where one is set; see `ui.web.permissions`.
+        owner_token: proves that a visitor is the owner; empty for the data folder's.
+        space_owner: on a Hugging Face Space, the user whose it is.
+        space: its name there.
+        host_names: beyond this machine's addresses, under which the app is reached; "*" is any.
+        root_path: below which the app is reached, "/nt2vr", without a last slash; empty at the top.
+        max_upload_gb: in 10^9 bytes, for those who may import.
+        roots: folders in which libraries may be named over the page, where the settings name some.
+    """
+
+    data_dir: Path
+    device: str = "auto"
     host: str = "127.0.0.1"
-    port: int | None = None  # to listen on; None takes the first free one from 7860
-    index: str = ""  # name or address of the index, as for `--index`; empty for the default
-    index_token: str = field(
-        default="", repr=False
-    )  # of a vector database: "user:password", or an API key
-    models: tuple[str, ...] = ()  # of open_clip, to download at the start, in the background
-    rules: Mapping[str, str] = field(
-        default_factory=dict
-    )  # by action, where one is set; see `ui.web.permissions`
-    owner_token: str = field(
-        default="", repr=False
-    )  # proves that a visitor is the owner; empty: the data folder's
-    space_owner: str = ""  # on a Hugging Face Space, the user whose it is
-    space: str = ""  # its name there
-    host_names: tuple[
-        str, ...
-    ] = ()  # beyond this machine's addresses, under which the app is reached; "*" is any
-    root_path: str = (
-        ""  # below which the app is reached, "/nt2vr"; without a last slash, empty at the top
-    )
-    max_upload_gb: float = MAX_UPLOAD_GB  # in 10^9 bytes, for those who may import
-    roots: tuple[
-        Path, ...
-    ] = ()  # folders in which libraries may be named over the page, where the settings name some
+    port: int | None = None
+    index: str = ""
+    index_token: str = field(default="", repr=False)
+    models: tuple[str, ...] = ()
+    rules: Mapping[str, str] = field(default_factory=dict)
+    owner_token: str = field(default="", repr=False)
+    space_owner: str = ""
+    space: str = ""
+    host_names: tuple[str, ...] = ()
+    root_path: str = ""
+    max_upload_gb: float = MAX_UPLOAD_GB
+    roots: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"auto|cpu|cuda(:\d+)?|mps", self.device):
@@ -88,10 +97,11 @@ class Settings:
             raise ConfigError(
                 f"NT2VR_MAX_UPLOAD_GB is {self.max_upload_gb}: choose a positive number."
             )
-        if missing := [root for root in self.roots if not root.is_dir()]:
-            raise ConfigError(
-                f"{missing[0]} is no folder, so no library can be named in it. Name another root."
-            )
+        for root in self.roots:
+            if not root.is_dir():
+                raise ConfigError(
+                    f"{root} is not a folder, so no library can be named in it. Name another root."
+                )
 
     @classmethod
     def read(
@@ -107,62 +117,75 @@ class Settings:
     ) -> "Settings":
         """Complete the given values from the environment; docs/deployment.md lists its variables."""
 
-        def chosen(given: str | Path | None, name: str, default: str = "") -> Any:
-            return given or environment.get(name) or default
+        def variable(name: str) -> str:
+            return environment.get(name) or ""
 
-        rules = {
-            action: rule
-            for action in ACTIONS
-            if (rule := chosen(None, f"NT2VR_ALLOW_{action.upper()}"))
-        }
-        if on_zero_gpu(environment):
-            rules["train"] = "nobody"  # it lends its GPUs to no child process
         on_space = environment.get("SYSTEM") == "spaces" or "SPACE_ID" in environment
-        upload_gb = chosen(None, "NT2VR_MAX_UPLOAD_GB", str(MAX_UPLOAD_GB))
-        try:
-            max_upload_gb = float(upload_gb)
-        except ValueError:
-            raise ConfigError(
-                f"NT2VR_MAX_UPLOAD_GB is {quoted(upload_gb)}, which is not a number."
-            ) from None
-        named = chosen(data_dir, "NT2VR_DATA", DATA_DIR)
+        default_host = "0.0.0.0" if on_space else "127.0.0.1"
+        named_host = host or variable("GRADIO_SERVER_NAME") or default_host
         named_roots: list[str | Path] = [
             *roots,
-            *_listed(chosen(None, "NT2VR_ALLOW_ROOT"), os.pathsep),
+            *_split_list(variable("NT2VR_ALLOW_ROOT"), os.pathsep),
         ]
-        folder = _data_folder(named)
         return cls(
-            folder,
-            chosen(device, "NT2VR_DEVICE", "auto"),
-            chosen(host, "GRADIO_SERVER_NAME", "0.0.0.0" if on_space else "127.0.0.1").strip(
-                "[]"
-            ),  # of IPv6
-            _port(environment) if port is None else port,
-            index=chosen(index, "NT2VR_INDEX"),
-            index_token=chosen(None, "NT2VR_INDEX_TOKEN"),
-            models=_listed(chosen(None, "NT2VR_MODELS")),
-            rules=rules,
-            owner_token=chosen(None, "NT2VR_OWNER_TOKEN"),
-            space_owner=chosen(None, "SPACE_AUTHOR_NAME") if on_space else "",
-            space=chosen(None, "SPACE_ID"),
+            data_dir=_data_folder(data_dir or variable("NT2VR_DATA") or DATA_DIR),
+            device=device or variable("NT2VR_DEVICE") or "auto",
+            # An address of IPv6 may be in brackets.
+            host=named_host.strip("[]"),
+            port=_port(environment) if port is None else port,
+            index=index or variable("NT2VR_INDEX"),
+            index_token=variable("NT2VR_INDEX_TOKEN"),
+            models=_split_list(variable("NT2VR_MODELS")),
+            rules=_rules(environment),
+            owner_token=variable("NT2VR_OWNER_TOKEN"),
+            space_owner=variable("SPACE_AUTHOR_NAME") if on_space else "",
+            space=variable("SPACE_ID"),
             host_names=(
                 *host_names,
-                *_listed(chosen(None, "NT2VR_ALLOW_HOST")),
-                *_listed(chosen(None, "SPACE_HOST")),
+                *_split_list(variable("NT2VR_ALLOW_HOST")),
+                *_split_list(variable("SPACE_HOST")),
             ),
-            root_path=_root_path(environment.get("GRADIO_ROOT_PATH", "")),
-            max_upload_gb=max_upload_gb,
-            roots=tuple(map(Path.resolve, map(expanded, named_roots))),
+            root_path=_root_path(variable("GRADIO_ROOT_PATH")),
+            max_upload_gb=_max_upload_gb(environment),
+            roots=tuple(expanded(root).resolve() for root in named_roots),
         )
 
     @property
     def allow_roots(self) -> tuple[Path, ...]:
-        """Folders in which libraries may be named; without any named, the home folder if nobody else can ask."""
+        """Folders in which libraries may be named.
+
+        Without any in the settings, it is the home folder if nobody else can ask.
+        """
         if self.roots:
             return self.roots
         if not is_loopback(self.host):
             return ()
         return (Path.home().resolve(),) if has_home() else ()
+
+
+def _rules(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return who may do what, where the environment says so."""
+    rules = {}
+    for action in ACTIONS:
+        rule = environment.get(f"NT2VR_ALLOW_{action.upper()}")
+        if rule:
+            rules[action] = rule
+    if on_zero_gpu(environment):
+        # It lends its GPUs to no child process.
+        rules["train"] = "nobody"
+    return rules
+
+
+def _max_upload_gb(environment: Mapping[str, str]) -> float:
+    number = environment.get("NT2VR_MAX_UPLOAD_GB")
+    if not number:
+        return MAX_UPLOAD_GB
+    try:
+        return float(number)
+    except ValueError:
+        raise ConfigError(
+            f"NT2VR_MAX_UPLOAD_GB is {quoted(number)}, which is not a number."
+        ) from None
 
 
 def _data_folder(named: str | Path) -> Path:
@@ -173,9 +196,11 @@ def _data_folder(named: str | Path) -> Path:
         )
     folder = expanded(named)
     try:
-        if not folder.is_dir():  # a read-only one will do for searching
+        # A read-only one will do for searching.
+        if not folder.is_dir():
             check_writable(folder)
-    except (OSError, ConfigError) as error:  # OSError: too long a name
+    # An OSError is raised by too long a name.
+    except (OSError, ConfigError) as error:
         remedy = "Name another: --data-dir, or NT2VR_DATA."
         raise ConfigError(
             f"The data folder {quoted(str(named))} cannot be made. {remedy}"
@@ -192,7 +217,8 @@ def _root_path(text: str) -> str:
             has_place = bool(address.hostname) and (address.port is None or address.port > 0)
             # A query or a fragment stays in the path, and is refused with it.
             path = urlunsplit(address._replace(scheme="", netloc="")) if has_place else text
-    except ValueError:  # a port that is none, half a bracket
+    # A port that is none, or half a bracket.
+    except ValueError:
         path = text
 
     path = path.removesuffix("/")
@@ -208,7 +234,10 @@ def _root_path(text: str) -> str:
 
 
 def has_home() -> bool:
-    """Whether this process has a home folder: none in a container with a user id without name, and without HOME."""
+    """Return whether this process has a home folder.
+
+    There is none in a container with a user id without a name, and without HOME.
+    """
     return os.path.expanduser("~") != "~"
 
 
@@ -230,23 +259,23 @@ def project_version() -> str:
 
 
 def code_address(settings: Settings) -> str:
-    """Return where the code can be read: its Space, or the repository that the project names; empty if none is."""
-    space = settings.space
-    return (
-        f"https://huggingface.co/spaces/{space}" if space else _project()[1].get("Repository", "")
-    )
+    """Return where the code can be read, its Space or the project's repository; "" if unknown."""
+    if settings.space:
+        return f"https://huggingface.co/spaces/{settings.space}"
+    return _project()[1].get("Repository", "")
 
 
 def _project() -> tuple[str, dict[str, str]]:
-    """Return version and URLs of the installed package, or pyproject.toml's in a checkout, which need not be one."""
-    if ASSETS.parent == PACKAGE:
-        from importlib import metadata  # noqa: PLC0415  takes longer than all else that a command's help needs
+    """Return version and URLs: of the installed package, or of pyproject.toml in a checkout."""
+    # Both imports take longer than all else that a command's help needs.
+    if IS_WHEEL:
+        from importlib import metadata  # noqa: PLC0415
 
         about = metadata.metadata("nt2vr")
-        return about["Version"], dict(
-            line.split(", ", 1) for line in about.get_all("Project-URL") or ()
-        )
-    import tomllib  # noqa: PLC0415  likewise
+        urls = dict(line.split(", ", 1) for line in about.get_all("Project-URL") or ())
+        return about["Version"], urls
+
+    import tomllib  # noqa: PLC0415
 
     pyproject = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
     project = tomllib.loads(pyproject)["project"]
@@ -265,7 +294,7 @@ def _port(environment: Mapping[str, str]) -> int | None:
         ) from None
 
 
-def _listed(text: str, separator: str = ",") -> tuple[str, ...]:
+def _split_list(text: str, separator: str = ",") -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(separator) if part.strip())
 
 
@@ -275,15 +304,18 @@ def is_loopback(host: str) -> bool:
         address = ipaddress.ip_address(host.strip("[]"))
     except ValueError:
         return host.lower().rstrip(".") == "localhost"
-    mapped = getattr(address, "ipv4_mapped", None)  # ::ffff:127.0.0.1
+    # An address of IPv6 may stand for one of IPv4: ::ffff:127.0.0.1
+    mapped = getattr(address, "ipv4_mapped", None)
     return (mapped or address).is_loopback
 
 
 def resolve_path(path: str | Path) -> Path:
-    """Expand "~", and find shipped files under "assets/…" from any working directory, also in an installed package."""
+    """Expand "~", and find shipped files under "assets/…" from any working directory."""
     path = expanded(path)
     shipped = ASSETS.parent / path
-    return shipped if path.parts[:1] == (ASSETS.name,) and shipped.exists() else path
+    if path.parts[:1] == (ASSETS.name,) and shipped.exists():
+        return shipped
+    return path
 
 
 def prepare_environment(variables: Mapping[str, str] = ENVIRONMENT) -> None:
@@ -308,16 +340,20 @@ def without_proxies(environment: MutableMapping[str, str] = os.environ) -> Itera
 
 
 def reach_directly(host: str, environment: MutableMapping[str, str] = os.environ) -> None:
-    """Have requests to an address of this machine go past the proxies that the environment names, if it names any."""
-    if not any(environment.get(name) or environment.get(name.lower()) for name in PROXIES):
+    """Make requests to an address of this machine bypass the environment's proxies, if any."""
+    has_proxy = any(environment.get(name) or environment.get(name.lower()) for name in PROXIES)
+    if not has_proxy:
         return
     exempt = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
-    names = [*_listed(exempt), *OWN_NAMES, host]
+    names = [*_split_list(exempt), *OWN_NAMES, host]
     environment.update(dict.fromkeys(NO_PROXY, ",".join(dict.fromkeys(names))))
 
 
 def leave_address_to_app(environment: MutableMapping[str, str] = os.environ) -> None:
-    """Remove an IPv6 address that Gradio would read from the environment: it looks for free ports of IPv4 alone."""
+    """Remove an IPv6 address that Gradio would read from the environment.
+
+    Gradio looks for free ports of IPv4 alone.
+    """
     if ":" in environment.get("GRADIO_SERVER_NAME", ""):
         del environment["GRADIO_SERVER_NAME"]
 
@@ -332,42 +368,56 @@ def process_rank(environment: Mapping[str, str] = os.environ) -> int:
 
 
 def use_device(device: str, environment: MutableMapping[str, str] = os.environ) -> None:
-    """Leave one device visible, "cpu" or one of the visible GPUs, before torch looks for any; "auto" is no change."""
+    """Leave one device visible before torch looks for any: "cpu", or one of the visible GPUs.
+
+    "auto" changes nothing.
+    """
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", device):
         raise ConfigError(f"Cannot train on {quoted(device)}. Choose auto, cpu, cuda or cuda:1.")
+    if device == "auto":
+        return
     if device == "cpu":
         environment["CUDA_VISIBLE_DEVICES"] = ""
-    elif device != "auto":
-        number = int(device.partition(":")[2] or 0)
-        visible = environment.get("CUDA_VISIBLE_DEVICES")
-        gpus = [str(number)] * (number + 1) if visible is None else _listed(visible)
-        if number >= len(gpus):
-            raise ConfigError(
-                f"There is no {device}: {len(gpus)} GPUs are visible. Choose another."
-            )
-        environment["CUDA_VISIBLE_DEVICES"] = gpus[number]
+        return
+
+    number = int(device.partition(":")[2] or 0)
+    visible = environment.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        environment["CUDA_VISIBLE_DEVICES"] = str(number)
+        return
+    gpus = _split_list(visible)
+    if number >= len(gpus):
+        raise ConfigError(f"There is no {device}: {len(gpus)} GPUs are visible. Choose another.")
+    environment["CUDA_VISIBLE_DEVICES"] = gpus[number]
 
 
 def training_environment(
     device: str, environment: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
-    """Return the environment of a process that trains on a device, and sees no other GPU; "mps" is as "auto"."""
+    """Return the environment of a process that trains on a device, and sees no other GPU.
+
+    "mps" is treated as "auto".
+    """
     changed = dict(environment)
     use_device("auto" if device == "mps" else device, changed)
     return changed
 
 
 def training_devices(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Name the devices that a training with this environment uses, n under torchrun: "cpu", or n "cuda:N"."""
+    """Name the devices of a training with this environment: "cpu", or n "cuda:N" under torchrun."""
     import ctypes  # noqa: PLC0415  needed by trainings only
 
     try:
         ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     except OSError:
         return ("cpu",)
-    count = (
-        int(environment.get("LOCAL_WORLD_SIZE", 1)) if "TORCHELASTIC_RUN_ID" in environment else 1
-    )
-    visible = environment.get("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(count))))
-    gpus = [gpu.strip() for gpu in visible.split(",") if gpu.strip()]
-    return tuple(f"cuda:{gpu}" for gpu in gpus[:count]) if gpus and gpus[0] != "-1" else ("cpu",)
+
+    count = 1
+    if "TORCHELASTIC_RUN_ID" in environment:
+        count = int(environment.get("LOCAL_WORLD_SIZE", 1))
+    gpus: Sequence[str] = [str(number) for number in range(count)]
+    if "CUDA_VISIBLE_DEVICES" in environment:
+        gpus = _split_list(environment["CUDA_VISIBLE_DEVICES"])
+    if not gpus or gpus[0] == "-1":
+        return ("cpu",)
+    return tuple(f"cuda:{gpu}" for gpu in gpus[:count])

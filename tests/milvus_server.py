@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.search.index import ExactIndex, Milvus, MilvusIndex
-from nt2vr.search.index.milvus import Row
+from nt2vr.search.index.milvus import ClipRow
 from tests.conftest import free_port
 
 PLACES = [
@@ -80,7 +80,7 @@ def in_milvus(
     """Return an index of vectors that are not added yet, by default in a library that nothing else uses."""
     local = ExactIndex(vectors.shape[1])
     local.add(ids, vectors)
-    rows = dict.fromkeys(ids.tolist(), Row("content", 0.0, 0.0))
+    rows = dict.fromkeys(ids.tolist(), ClipRow("content", 0.0, 0.0))
     return MilvusIndex(milvus, f"hnsw_{vectors.shape[1]}", library or uuid4().hex, local, rows)
 
 

@@ -10,10 +10,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_origin, get_type_hints
 
+from nt2vr.papers.covr.settings import FusionSettings
 from nt2vr.papers.sea.settings import WordSettings
 from nt2vr.sections import Section
 from tests.paths import ROOT
-from trainer.config import SECTIONS, FusionSettings
+from trainer.config import SECTIONS
 from trainer.loss_settings import help_of
 from trainer.losses import LOSSES, Weight
 

@@ -26,7 +26,7 @@ from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR
 from nt2vr.evaluation.queries import JudgedQuery, mask, row_array
 from nt2vr.evaluation.scoring import score_table
 from nt2vr.evaluation.text_benchmark import TextBenchmark
-from nt2vr.evaluation.text_systems import ask_systems, parse_query
+from nt2vr.evaluation.text_systems import parse_query, search_vectors
 from nt2vr.models.card import write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
@@ -98,7 +98,7 @@ def excess_weight(encoder: Encoder, videos: Vectors, queries: Sequence[JudgedQue
         mask([getattr(query, name) for query in queries], len(videos))
         for name in ("relevant", "violating")
     )
-    asked = ask_systems(encoder, systems, queries, parse_query)
+    asked = search_vectors(encoder, systems, queries, parse_query)
     for system, (vectors, exclusions) in zip(systems, asked, strict=True):
         first = np.argsort(
             -score_table(vectors, videos, exclusions, videos), axis=1, kind="stable"

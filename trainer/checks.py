@@ -1,15 +1,15 @@
 """What a new run can be refused for, checked before anything of it is written, drawn, decoded or measured."""
 
 from collections.abc import Sequence
-from typing import get_args
 
 from nt2vr.datasets.base import Dataset
-from nt2vr.datasets.load import load_dataset, sample
+from nt2vr.datasets.load import load_dataset
+from nt2vr.datasets.splits import sample
 from nt2vr.errors import ConfigError, counted
 from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR, NEGATED_DELTA_MIR
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.world import NAME
-from trainer.config import OfDenying, OfText, OfVideos, TrainConfig
+from trainer.config import OF_DENYING, OF_TEXT, OF_VIDEOS, TrainConfig
 from trainer.data.clips import read_split
 from trainer.data.queries import evaluation_queries
 from trainer.inputs import Parts
@@ -69,7 +69,7 @@ def _check_captions(config: TrainConfig) -> None:
 
 
 def _check_dataset(config: TrainConfig, losses: WeightedLosses) -> None:
-    has_files = not config.frames.features
+    has_files = config.video_input is None
     training, validation = (
         load_dataset(config.dataset.data, split, with_files=has_files)
         for split in ("train", "validation")
@@ -99,10 +99,10 @@ def measured_metrics(config: TrainConfig, losses: WeightedLosses) -> list[str]:
     of_world = has_videos and config.dataset.is_world
     metrics: list[str] = []
     if has_videos:
-        metrics += get_args(OfVideos)
-        metrics += get_args(OfDenying) if of_world else OF_DATASETS
+        metrics += OF_VIDEOS
+        metrics += OF_DENYING if of_world else OF_DATASETS
     if Parts in losses.inputs and not of_world:
-        metrics += get_args(OfText)
+        metrics += OF_TEXT
     return metrics
 
 
@@ -115,7 +115,7 @@ def _check_queries(config: TrainConfig, validation: Dataset) -> None:
     measured = _metrics_of(evaluation_queries(clips, clips))
     if config.validation.monitor not in measured:
         where = f"the {counted(len(clips), 'held-out clip')} of {validation.name}, whose captions give no such queries"
-        raise _unmeasured(config, where, [*get_args(OfVideos), *measured])
+        raise _unmeasured(config, where, [*OF_VIDEOS, *measured])
 
 
 def _metrics_of(queries: Sequence[JudgedQuery]) -> list[str]:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from nt2vr.datasets.features import features_size
-from nt2vr.errors import ConfigError
+from nt2vr.datasets.video_inputs import open_video_input
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.extension import poolings
 from nt2vr.models.card import LEARNT, Card, configured, read_card
 from nt2vr.models.checkpoint import build_model, identified, read_configs, read_model
@@ -117,6 +117,12 @@ def _check_base(config: TrainConfig) -> None:
         raise ConfigError(
             f"{base} has no text tower, and no training starts from that. Name what it was made of."
         )
+    base_input = card.capabilities.video_input
+    if base_input is not None and base_input != config.video_input:
+        raise ConfigError(
+            f"{base} reads {base_input.kind} {quoted(base_input.name)} instead of frames. Set {base_input.kind} to "
+            "that, or name another base."
+        )
     if deeper(read_configs(base)[0], config.encoder.added_layers) != config.encoder.model_cfg:
         raise ConfigError(
             f"{base} does not match the config's model. Leave model out to use the base's own."
@@ -163,8 +169,9 @@ def start_pooling(config: TrainConfig, model: Any, base: Card | None) -> nn.Modu
     card = pooling_card(config, base)
     if base and card.pooling.head:
         return read_pooling(resolve_path(config.encoder.base), base, embed_dim_of(model)).train()
-    features = config.frames.features
-    width = features_size(config.dataset.data, features) if features else embed_dim_of(model)
+    width = embed_dim_of(model)
+    if config.video_input is not None:
+        width = open_video_input(config.video_input, config.dataset.data).width
     of_extension = extension_pooling(card.pooling.name)
     if of_extension is not None:
         return of_extension.for_training(config, width)
@@ -391,9 +398,9 @@ class Learner(Steps):
             self.config.encoder.name,
             pooling=self.card.pooling.name,
             head=head_of(self.pooling),
-            features=self.config.frames.features,
             positions=self.card.framing.positions,
             **card_fields(self.text_side),
+            **self.config.card_video_input,
         )
         card = configured(
             identified(card, self.model, self.tokenizer),

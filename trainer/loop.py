@@ -23,8 +23,20 @@ from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, ConfigError, counted, reason_of
 from nt2vr.evaluation.embed_media import EmbeddedVideos
-from nt2vr.evaluation.measures import KS, summarise
-from nt2vr.evaluation.metric_names import AUC, HARD_PAIRS, MIR, delta, recall
+from nt2vr.evaluation.measures import summarise
+from nt2vr.evaluation.metric_names import (
+    AUC,
+    HARD_PAIRS,
+    KS,
+    MIR,
+    TEXT_IDIOMS,
+    TEXT_KEPT,
+    TEXT_ORDER,
+    TEXT_ORDER_IF_KEPT,
+    TEXT_TARGET,
+    delta,
+    recall,
+)
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.models.card import Card
@@ -365,7 +377,7 @@ class Validator:
         if Parts in learner.losses.inputs and not (has_videos and config.dataset.is_world):
             self._text = TextMeasures(learner, clips)
             self.controls |= self._text.controls
-        if config.encoder.base_folder and has_videos and not config.frames.features:
+        if config.encoder.base_folder and has_videos and config.video_input is None:
             self.controls |= control_metrics(
                 config.encoder.base_folder, clips, learner.device, progress
             )
@@ -391,8 +403,7 @@ class Validator:
     def write(self, epoch: int, folder: Path, metrics: Mapping[str, float]) -> None:
         learner, config = self._learner, self._learner.config
         losses = config.objective.losses
-        features = config.frames.features
-        base = learner.base.name if learner.base and not features else ""
+        base = learner.base.name if learner.base and config.video_input is None else ""
         frames = config.frames.num_frames
         if learner.base and not self._clips.has_videos:
             frames = learner.base.framing.frames
@@ -403,13 +414,13 @@ class Validator:
             base=base,
             frames=frames,
             pooling=learner.card.pooling.name,
-            features=features,
             positions=learner.card.framing.positions,
             losses=losses,
             data=data,
             epoch=epoch,
             metrics=metrics,
             changes=self._changes,
+            **config.card_video_input,
         )
         card = card.replace(**self._card_fields)
         parts = {
@@ -541,7 +552,7 @@ class TextMeasures:
         self.controls = {f"base/{name}": value for name, value in self(teacher.encoder).items()}
         wanted, wants = (some.cpu().numpy()[self._denies] for some in (parts.wanted, ~parts.pure))
         if wants.any():
-            self.controls["drop/text/order"] = _share_above(wanted[wants], self._nearer[wants])
+            self.controls[f"drop/{TEXT_ORDER}"] = _share_above(wanted[wants], self._nearer[wants])
 
     def __call__(self, encoder: TextEncoder) -> dict[str, float]:
         texts = encoder.encode_text([sentence.text for sentence in self.sentences])
@@ -550,13 +561,13 @@ class TextMeasures:
         order = _share_above(texts[self._denies], self._nearer)
         if_kept = order if kept >= KEPT else 100 * (kept - KEPT)
         measured = {
-            "text/target": float((texts * self._target).sum(axis=1).mean()),
-            "text/kept": kept,
+            TEXT_TARGET: float((texts * self._target).sum(axis=1).mean()),
+            TEXT_KEPT: kept,
         }
-        measured |= {"text/order": order, "text/order_if_kept": if_kept}
+        measured |= {TEXT_ORDER: order, TEXT_ORDER_IF_KEPT: if_kept}
         if self._idioms:
             idioms = encoder.encode_text([idiom.text for idiom in self._idioms])
-            measured["text/idioms"] = float((idioms * self._paraphrases).sum(axis=1).mean())
+            measured[TEXT_IDIOMS] = float((idioms * self._paraphrases).sum(axis=1).mean())
         return measured
 
 

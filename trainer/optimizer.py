@@ -14,7 +14,7 @@ from trainer.distributed import agree, average_gradients
 
 
 class Steps:
-    """What a run trains, towers or a fusion, one step at a time; saved states name the `modules`, which learn."""
+    """What a run trains, one step at a time; saved states name the `modules`, which learn."""
 
     device = "cpu"
 

@@ -233,8 +233,9 @@ def _use_of(run: RunFolder, config: TrainConfig, model: str) -> str:
     data_dir = folder.parents[1]
     name = model or Catalog.of(Settings.read(data_dir)).name_of_run(folder)
     command = ["nt2vr", "search", "a dog and not a cat", "--systems", name]
-    if config.encoder.trains_fusion:
-        command += ["--image", "photo.jpg"]
+    training = training_of(config)
+    if training is not None:
+        command += training.search_options
     if Settings.read().data_dir.resolve() != data_dir:
         command += ["--data-dir", str(data_dir)]
     return f"Its model is “{name}”: {shlex.join(command)}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import ConfigError, Nt2vrError, counted, quoted
+from nt2vr.evaluation.metric_names import TEXT_KEPT
 from nt2vr.files import atomic_folder, slug
 from nt2vr.models.acquire import new_folder
 from nt2vr.models.card import read_card, write_card
@@ -196,7 +197,7 @@ def add_model(run: Path) -> tuple[str, str]:
     models = Catalog.of(Settings.read(run.resolve().parents[1]))
     epoch = best_checkpoint(run / "checkpoints")
     card = read_card(epoch)
-    if (kept := card.metrics.get("validation/text/kept", 1.0)) < KEPT:
+    if (kept := card.metrics.get(f"validation/{TEXT_KEPT}", 1.0)) < KEPT:
         reason = f"captions have changed (text/kept {kept:.3f}, below {KEPT}). Learn more slowly."
         return "", f"No model was added: {reason}"
     names = (taught(card.base) + (f" {number}" if number > 1 else "") for number in count(1))

@@ -3,9 +3,9 @@
 import os
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from nt2vr.extension import extensions, load
+from nt2vr.extension import load, trainings
 from nt2vr.progress import Progress, ShouldStop
 from nt2vr.registry import pick
 
@@ -13,11 +13,22 @@ if TYPE_CHECKING:
     from trainer.config.config import TrainConfig
     from trainer.runs.run_folder import RunFolder, State
 
-TOWERS = ("all", "text", "visual", "head")  # values of `train` that need no extension
-
 
 class Training(ABC):
-    """What a run does if `train` chooses it; an Nt2vrError says what it cannot do. Only `train` imports torch."""
+    """What a run does if `train` chooses it; an Nt2vrError says what it cannot do. Only `train` imports torch.
+
+    Attributes:
+        links_to_base: whether its checkpoints link to the files of the base, which take no space
+            then.
+        search_options: options of `nt2vr search` without which its model answers as its base.
+    """
+
+    links_to_base: ClassVar[bool] = False
+    search_options: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def loss_names(self, config: "TrainConfig") -> list[str]:
+        """Return the names of the losses in the metrics."""
 
     @abstractmethod
     def check_data(self, config: "TrainConfig") -> None:
@@ -41,16 +52,16 @@ class Training(ABC):
 
 def training_of(config: "TrainConfig") -> Training | None:
     """Return the training of an extension that a config chooses; None for one of towers."""
-    train = config.encoder.train
-    if train in TOWERS:
+    if config.encoder.trains_towers:
         return None
-    references = {
-        name: reference
-        for extension in extensions()
-        for name, reference in extension.trainings.items()
-    }
-    training: Training = load(pick("training", train, references))
+    training: Training = load(pick("training", config.encoder.train, trainings()).reference)
     return training
+
+
+def loss_names(config: "TrainConfig") -> list[str]:
+    """Return the names of the losses in the metrics of a run."""
+    training = training_of(config)
+    return list(config.objective.losses) if training is None else training.loss_names(config)
 
 
 def num_processes() -> int:

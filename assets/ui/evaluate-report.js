@@ -9,3 +9,9 @@ element.addEventListener("click", (event) => {
   }
   if ((link && isPlain) || event.target.closest("[data-queries]")) document.querySelector("#evaluate-filters")?.scrollIntoView({ block: "start" });
 });
+// A term is explained below its table: where the mouse is, where the focus is, and where somebody taps.
+const explain = ({ target }) => {
+  const term = target.closest(".nt-term");
+  if (term) term.closest(".nt-explained").querySelector(".nt-explains").textContent = `${term.textContent}: ${term.title}`;
+};
+["pointerover", "focusin", "click"].forEach((event) => element.addEventListener(event, explain));

@@ -13,36 +13,52 @@ from nt2vr.errors import DatasetError
 from nt2vr.media.gallery import Video
 
 Split = Literal["train", "validation", "test", "all"]
-SPLITS: Mapping[str, Split] = {  # names of splits in published files
+# Names of splits in published files. "restval" is the rest of MS-COCO's validation images, which
+# everyone trains on.
+SPLITS: Mapping[str, Split] = {
     **dict.fromkeys(("train", "training"), "train"),
-    "restval": "train",  # the rest of MS-COCO's validation images, which everyone trains on
+    "restval": "train",
     **dict.fromkeys(("val", "valid", "validate", "validation", "dev"), "validation"),
     **dict.fromkeys(("test", "testing"), "test"),
 }
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-Captions = dict[str, list[str]]  # video_id -> captions
+# By video id.
+Captions = dict[str, list[str]]
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Captioned videos of one split; a picture is a video of one frame."""
+    """Captioned videos of one split; a picture is a video of one frame.
+
+    Attributes:
+        remarks: sentences about likely mistakes in its set-up.
+    """
 
     name: str
     split: Split
     videos: tuple[Video, ...]
-    remarks: tuple[str, ...] = ()  # sentences about likely mistakes in its set-up
+    remarks: tuple[str, ...] = ()
 
 
 class Listing(NamedTuple):
-    """One entry of annotations: a video with some of its captions."""
+    """One entry of annotations: a video with some of its captions.
+
+    Attributes:
+        captions: may be empty, and so may each of them.
+        split: "all" if the annotations have no splits.
+        place: where the entry stands, such as "train/metadata.jsonl, line 2".
+        file: path or address of the video as written; empty if it is found by its id.
+        folder: of the annotations, relative to the dataset's folder: its files come first.
+        alias: second name that the video's file may have.
+    """
 
     video_id: str
-    captions: Sequence[str]  # may be empty, and so may each of them
-    split: Split = "all"  # all where the annotations have no splits
-    place: str = ""  # where the entry stands, such as "train/metadata.jsonl, line 2"
-    file: str = ""  # path or address of the video as written; empty where it is found by its id
-    folder: str = ""  # of the annotations, relative to the dataset's folder: its files come first
-    alias: str = ""  # second name that the video's file may have
+    captions: Sequence[str]
+    split: Split = "all"
+    place: str = ""
+    file: str = ""
+    folder: str = ""
+    alias: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,14 +72,20 @@ class Annotations:
 
 @dataclass(frozen=True)
 class Loader:
-    """Recognises and reads one kind of dataset."""
+    """Recognises and reads one kind of dataset.
 
-    marks: tuple[str, ...]  # patterns of file names, one of which identifies the kind
-    source: str  # format and origin of such files
+    Attributes:
+        marks: patterns of file names, one of which identifies the kind.
+        source: format and origin of such files.
+    """
+
+    marks: tuple[str, ...]
+    source: str
     load: Callable[[Files], Annotations]
 
 
-@cache  # a table names a split in each row
+# Cached, since a table names a split in each row.
+@cache
 def split_named(name: str) -> Split:
     """Return the split that a cell or key names, such as "val" or "train2017"."""
     split = SPLITS.get(name.strip().lower()) or split_in(name)
@@ -73,14 +95,14 @@ def split_named(name: str) -> Split:
 
 
 def split_in(name: str) -> Split | None:
-    """Return the split that the words of a file's or folder's name say; None if they say none, or several."""
+    """Return the only split that the words of a file's or folder's name say, if there is one."""
     words = WORD.findall(name)
     splits = {SPLITS[word.lower()] for word in words if word.lower() in SPLITS}
     return splits.pop() if len(splits) == 1 else None
 
 
 def split_of_path(path: str) -> Split | None:
-    """Return the split that a path says: by the file's name, or by the nearest folder that says one."""
+    """Return the split that a file's name says, or the nearest folder that says one."""
     for part in reversed(Path(path).with_suffix("").parts):
         split = split_in(part)
         if split:
@@ -98,11 +120,11 @@ def split_of_folders(path: str) -> Split | None:
 
 
 class SplitList(NamedTuple):
-    """A published file that lists the videos of a split."""
+    """A published file that lists the videos of a split, perhaps with folders and suffix."""
 
     split: Split
     path: Path
-    names: list[str]  # as listed, perhaps with folders and suffix
+    names: list[str]
 
 
 def read_split_lists(
@@ -121,7 +143,11 @@ def read_split_lists(
 def listed_captions(
     files: Files, lists: Iterable[SplitList], captions: Captions, ids: Mapping[str, str]
 ) -> list[Listing]:
-    """Describe the videos of lists; `ids` has the ids of listed names, otherwise the names without suffix."""
+    """Describe the videos of lists.
+
+    Args:
+        ids: of listed names; the id of another name is the name without its suffix.
+    """
     listings = []
     for split, path, names in lists:
         for number, name in enumerate(names, 1):

@@ -24,102 +24,114 @@ from nt2vr.errors import quoted
 from nt2vr.files import parse_json
 
 CAPTION = (
-    *(
-        "caption",
-        "captions",
-        "text",
-        "title",
-        "sentence",
-        "sentences",
-        "description",
-        "comment",
-        "prompt",
-        "raw",
-    ),
+    "caption",
+    "captions",
+    "text",
+    "title",
+    "sentence",
+    "sentences",
+    "description",
+    "comment",
+    "prompt",
+    "raw",
     *(f"caption{separator}{number}" for number in range(10) for separator in ("", "_")),
 )
-NUMBERED = re.compile(r"caption_?\d+")  # columns that each have a caption of the same video
+# Columns that each have a caption of the same video.
+NUMBERED = re.compile(r"caption_?\d+")
 NAME = ("video_id", "id", "image_id")
+# The last one is that of Label Studio's template for captions.
 PATH = (
-    *(
-        "path",
-        "filepath",
-        "file_path",
-        "file_name",
-        "filename",
-        "file",
-        "video_path",
-        "image_path",
-        "img_path",
-    ),
-    *(
-        "video",
-        "image",
-        "img",
-        "clip",
-        "video_name",
-        "image_name",
-        "img_name",
-        "clip_name",
-        "clip_path",
-    ),
-    *(
-        "image_file_name",
-        "video_file_name",
-        "image_filename",
-        "video_filename",
-        "image_file",
-        "video_file",
-    ),
-    *("captioning",),  # of Label Studio's template for captions
+    "path",
+    "filepath",
+    "file_path",
+    "file_name",
+    "filename",
+    "file",
+    "video_path",
+    "image_path",
+    "img_path",
+    "video",
+    "image",
+    "img",
+    "clip",
+    "video_name",
+    "image_name",
+    "img_name",
+    "clip_name",
+    "clip_path",
+    "image_file_name",
+    "video_file_name",
+    "image_filename",
+    "video_filename",
+    "image_file",
+    "video_file",
+    "captioning",
 )
-WRAPPERS = ("data", "samples", "annotations")  # keys of the array of objects
+# Keys of the array of objects.
+WRAPPERS = ("data", "samples", "annotations")
+QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
 NUMPY_LIST = re.compile(r"""\[(?:'[^']*'|"[^"]*")(?:\s+(?:'[^']*'|"[^"]*"))*\]""")
-Row = Mapping[str, Any]  # by column in lower case
+# By column in lower case.
+Row = Mapping[str, Any]
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of a captions file, each with its place in it; a ValueError says what is wrong."""
+    """Yield the rows of a captions file, each with its place in it."""
     if path.suffix.lower() in (".csv", ".tsv"):
         yield from read_table(path, CAPTION, (*NAME, *PATH))
         return
     for place, entry in _entries(path):
         if not isinstance(entry, dict):
             raise ValueError(f"{place} is not an object")
-        row = {name.strip().lower(): value for name, value in entry.items()}
-        yield place, _without_tool_form(row, place)
+        yield place, _without_tool_form(_lower_columns(entry), place)
+
+
+def _lower_columns(entry: Mapping[str, Any]) -> Row:
+    return {name.strip().lower(): value for name, value in entry.items()}
 
 
 def first_value(row: Row, names: Iterable[str]) -> Any:
-    """Return what a row has in the first of these columns that is not empty; "" if all are, None without any."""
-    is_there = False
+    """Return the value of the first of some columns that is not empty.
+
+    It is "" if all of them are empty, and None if the row has none of them.
+    """
+    has_column = False
     for name in names:
         if name in row:
-            is_there = True
+            has_column = True
             value = row[name]
             if value is not None and value != "":
                 return value
-    return "" if is_there else None
+    return "" if has_column else None
 
 
 def captions_of(row: Row, place: str, needs_one: bool) -> list[str]:
-    """Return the captions of a row; with `needs_one`, a row without a column of captions is a ValueError."""
+    """Return the captions of a row.
+
+    Args:
+        needs_one: whether a row without a column of captions is a ValueError.
+    """
     numbered = [row[name] for name in row if is_numbered(name)]
     value = numbered or first_value(row, CAPTION)
     if value is None:
         if needs_one:
             raise ValueError(f"{place} has no caption among {listed(row)}")
         return []
-    if isinstance(value, str) and not value.startswith("["):  # by far the most frequent case
+    # By far the most frequent case.
+    if isinstance(value, str) and not value.startswith("["):
         return [value.strip()]
-    captions = value if isinstance(value, list) else _captions_in_cell(value)
-    captions = ["" if _is_missing(caption) else caption for caption in captions]
-    if not all(isinstance(caption, str) for caption in captions):
-        raise ValueError(f"{place} has no caption, but {quoted(value)}")
-    return [caption.strip() for caption in captions]
+
+    captions = []
+    for caption in value if isinstance(value, list) else _captions_in_cell(value):
+        text = "" if _is_missing(caption) else caption
+        if not isinstance(text, str):
+            raise ValueError(f"{place} has no caption, but {quoted(value)}")
+        captions.append(text.strip())
+    return captions
 
 
-@cache  # asked of each row
+# Cached, since it is called for each row.
+@cache
 def is_numbered(column: str) -> bool:
     """Whether a column has one of several captions, such as caption_2."""
     return NUMBERED.fullmatch(column) is not None
@@ -136,13 +148,15 @@ def _captions_in_cell(value: Any) -> list[Any]:
     if not isinstance(value, str) or not value.startswith("[") or not value.endswith("]"):
         return [value]
     if NUMPY_LIST.fullmatch(value):
-        return [match[1:-1] for match in re.findall(r"""'[^']*'|"[^"]*\"""", value)]
+        return [text[1:-1] for text in QUOTED.findall(value)]
     try:
         captions = ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):  # a caption in brackets
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        # It is a caption in brackets.
         return [value]
-    is_list = isinstance(captions, list) and all(isinstance(caption, str) for caption in captions)
-    return captions if is_list else [value]
+    if isinstance(captions, list) and _is_text(captions):
+        return captions
+    return [value]
 
 
 def _is_missing(caption: Any) -> bool:
@@ -156,10 +170,10 @@ def _entries(path: Path) -> Iterator[tuple[str, Any]]:
     if path.suffix.lower() == ".jsonl" or _are_lines(content):
         yield from _json_lines(content)
         return
-    data = parse_json(content)
-    if isinstance(data, dict):
-        data = _array_in(data)
-    for number, entry in enumerate(data, 1):
+    entries = parse_json(content)
+    if isinstance(entries, dict):
+        entries = _array_in(entries)
+    for number, entry in enumerate(entries, 1):
         yield f"entry {number}", entry
 
 
@@ -185,18 +199,20 @@ def _json_lines(content: str) -> Iterator[tuple[str, Any]]:
             raise ValueError(f"line {number} is not JSON: {error}") from None
 
 
-def _array_in(data: dict[str, Any]) -> list[Any]:
+def _array_in(content: dict[str, Any]) -> list[Any]:
     """Return the entries that an object of one of the known forms holds."""
     for key in WRAPPERS:
-        if isinstance(data.get(key), list):
-            return list(data[key])
-    if are_captioned(data):
-        return _rows_of_columns(data)
-    if data and all(suffix_of(name) in MEDIA_SUFFIXES for name in data):
-        return [{"path": name, "captions": captions} for name, captions in data.items()]
-    if data and all(_is_text(captions) for captions in data.values()):
-        return [{"video_id": name, "captions": captions} for name, captions in data.items()]
-    raise ValueError("it is neither an array of objects nor an object of a known form")
+        if isinstance(content.get(key), list):
+            return list(content[key])
+    if are_captioned(content):
+        return _rows_of_columns(content)
+    if content and all(suffix_of(name) in MEDIA_SUFFIXES for name in content):
+        column = "path"
+    elif content and all(map(_is_text, content.values())):
+        column = "video_id"
+    else:
+        raise ValueError("it is neither an array of objects nor an object of a known form")
+    return [{column: name, "captions": captions} for name, captions in content.items()]
 
 
 def _is_text(captions: Any) -> bool:
@@ -205,17 +221,21 @@ def _is_text(captions: Any) -> bool:
 
 
 def _rows_of_columns(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Turn columns, each a list or an object by row, into rows; a single row may be the object itself."""
+    """Turn columns, each a list or an object by row, into rows; others are one row."""
     values = list(columns.values())
-    if (
-        all(isinstance(column, list) for column in values)
-        and len({len(column) for column in values}) == 1
-    ):
+    if all(isinstance(column, list) for column in values) and len(set(map(len, values))) == 1:
         return [dict(zip(columns, cells, strict=True)) for cells in zip(*values, strict=True)]
-    if all(isinstance(column, dict) for column in values):
-        keys = dict.fromkeys(key for column in values for key in column)
-        return [{name: column.get(key) for name, column in columns.items()} for key in keys]
-    return [dict(columns)]
+    if not all(isinstance(column, dict) for column in values):
+        return [dict(columns)]
+
+    rows: dict[str, dict[str, Any]] = {}
+    for column in values:
+        for key in column:
+            rows.setdefault(key, {})
+    for name, column in columns.items():
+        for key, row in rows.items():
+            row[name] = column.get(key)
+    return list(rows.values())
 
 
 def _without_tool_form(row: Row, place: str) -> Row:
@@ -238,10 +258,10 @@ def _label_studio_row(task: Row) -> Row:
     for annotation in task["annotations"]:
         if annotation.get("was_cancelled"):
             continue
-        for result in annotation.get("result", ()):
-            captions += _as_list(result.get("value", {}).get("text", ()))
-    data = {name.strip().lower(): value for name, value in task["data"].items()}
-    return {"id": task.get("id"), "path": first_value(data, PATH), "captions": captions}
+        for region in annotation.get("result", ()):
+            captions += _as_list(region.get("value", {}).get("text", ()))
+    path = first_value(_lower_columns(task["data"]), PATH)
+    return {"id": task.get("id"), "path": path, "captions": captions}
 
 
 def _as_list(value: Any) -> Collection[Any]:

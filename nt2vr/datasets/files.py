@@ -18,17 +18,20 @@ from nt2vr.files import parse_json
 from nt2vr.progress import Progress, silent
 
 DELIMITERS = ",;\t|"
-EXCEL_DELIMITER = "sep="  # before the delimiter, in a first line for Excel
-MOST_COLUMNS = 20  # named in a message
+# Before the delimiter, in a first line for Excel.
+EXCEL_DELIMITER = "sep="
+# Columns that are named in a message.
+MOST_COLUMNS = 20
 
 
 class Files:
     """The visible files in a folder and below it; links to folders are followed."""
 
     def __init__(self, path: Path, progress: Progress = silent) -> None:
-        """Scan the folder; an annotation file stands for its folder, without other annotations.
+        """Scan a folder, or that of an annotation file, whose other annotations are left out.
 
-        Readers report to `progress` how many rows they have read.
+        Args:
+            progress: gets the number of rows that readers have read.
         """
         if not os.path.exists(path):
             raise DatasetError(
@@ -42,20 +45,18 @@ class Files:
         self.media = MediaLookup(self.folder, relative_paths)
         self._annotations = [path.absolute()]
         if path.is_dir():
-            self._annotations = [
-                self.folder / name
-                for name in relative_paths
-                if suffix_of(name) not in MEDIA_SUFFIXES
-            ]
+            self._annotations = []
+            for name in relative_paths:
+                if suffix_of(name) not in MEDIA_SUFFIXES:
+                    self._annotations.append(self.folder / name)
 
     def named(self, *patterns: str) -> list[Path]:
         """Return the annotation files that match a pattern, in any letter case, shallowest first."""
-        lower = [pattern.lower() for pattern in patterns]
-        return [
-            file
-            for file in self._annotations
-            if any(fnmatch(file.name.lower(), pattern) for pattern in lower)
-        ]
+        matching = []
+        for file in self._annotations:
+            if any(fnmatch(file.name.lower(), pattern.lower()) for pattern in patterns):
+                matching.append(file)
+        return matching
 
     def single(self, *patterns: str) -> Path | None:
         """Return the only annotation file that matches a pattern, or None.
@@ -71,7 +72,7 @@ class Files:
 
     def refuse_several(self, paths: Collection[Path]) -> DatasetError:
         """Return the error that names several files of which only one can be read."""
-        names = ", ".join(self.relative(path) for path in paths)
+        names = ", ".join(map(self.relative, paths))
         advice = "Name one of them, or a folder that has only one."
         return DatasetError(f"{self.folder} has several captions files ({names}). {advice}")
 
@@ -82,10 +83,11 @@ class Files:
 
 @contextmanager
 def expecting(path: Path, form: str) -> Iterator[None]:
-    """Turn any error in a file's content into a DatasetError that names the file and its expected `form`."""
+    """Turn an error in a file's content into a DatasetError that names the file and its form."""
     try:
         yield
-    except InterruptedError:  # the work was cancelled
+    except InterruptedError:
+        # The work was cancelled.
         raise
     except (
         OSError,
@@ -103,12 +105,9 @@ def expecting(path: Path, form: str) -> Iterator[None]:
 
 def read_names(path: Path) -> list[str]:
     """Read a list of names: one per line, or a NumPy array of strings."""
-    names = (
-        np.load(path, allow_pickle=False).tolist()
-        if path.suffix == ".npy"
-        else path.read_text("utf-8").split()
-    )
-    return [text(name) for name in names]
+    if path.suffix == ".npy":
+        return texts(np.load(path, allow_pickle=False).tolist())
+    return path.read_text("utf-8").split()
 
 
 def read_json(path: Path) -> Any:
@@ -126,7 +125,11 @@ def read_text(path: Path) -> str:
 
 
 def read_table(path: Path, *needed: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the rows of a CSV file by line, and column in lower case; `needed` has names for each column it needs."""
+    """Yield the rows of a CSV file, each with its line, by column in lower case.
+
+    Args:
+        needed: names for each column that the file must have.
+    """
     content = read_text(path)
     first_line = 0
     if content[: len(EXCEL_DELIMITER)].lower() == EXCEL_DELIMITER:
@@ -141,20 +144,20 @@ def read_table(path: Path, *needed: Collection[str]) -> Iterator[tuple[str, dict
             raise ValueError(
                 f"{place} has more cells than the header; quote captions that contain {quoted(delimiter)}"
             )
-        row = dict(zip(columns, cells, strict=False))
-        is_short = len(cells) < len(columns) and any(
-            row.keys().isdisjoint(names) for names in needed
-        )
-        is_empty = not "".join(cells).strip()
-        if is_empty or (is_short and delimiter == "|"):  # Flickr30k's results.csv has such a line
+        if not "".join(cells).strip():
             continue
-        if is_short:
+
+        row = dict(zip(columns, cells, strict=False))
+        if any(row.keys().isdisjoint(names) for names in needed):
+            # Flickr30k's results.csv has such a line.
+            if delimiter == "|":
+                continue
             raise ValueError(f"{place} has fewer cells than the header")
         yield place, row
 
 
 def _table_head(content: str, needed: Iterable[Collection[str]]) -> tuple[str, list[str]]:
-    """Return the delimiter under which a table has the columns needed, and its columns in lower case."""
+    """Return the delimiter under which a table has the needed columns, and all in lower case."""
     most_columns: list[str] = []
     for delimiter in DELIMITERS:
         head = next(csv.reader(StringIO(content, ""), delimiter=delimiter), [])
@@ -170,7 +173,7 @@ def _table_head(content: str, needed: Iterable[Collection[str]]) -> tuple[str, l
 
 def listed(columns: Iterable[str]) -> str:
     """List up to MOST_COLUMNS names of columns."""
-    names = list(dict.fromkeys(name for name in columns if name))
+    names = list(dict.fromkeys(filter(None, columns)))
     return ", ".join(names[:MOST_COLUMNS]) or "no named column"
 
 
@@ -179,3 +182,8 @@ def text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not a string")
     return value.strip()
+
+
+def texts(values: Iterable[object]) -> list[str]:
+    """Strip strings."""
+    return [text(value) for value in values]

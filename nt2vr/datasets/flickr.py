@@ -1,6 +1,8 @@
-"""Flickr30k, Flickr8k and MS-COCO: in the splits of Karpathy and Fei-Fei (CVPR 2015), or Flickr's original files."""
+"""Flickr30k, Flickr8k and MS-COCO in Karpathy and Fei-Fei's splits (CVPR 2015), or Flickr's files."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from nt2vr.datasets.base import (
     Annotations,
@@ -32,29 +34,36 @@ LIST_FORM = "one picture's file name per line, as in Flickr_8k.testImages.txt"
 
 
 def _load_karpathy(files: Files) -> Annotations:
-    """Read the captions; a picture is found by its path or file name, MS-COCO's also by its name of 2017."""
+    """Read the captions; a picture is found by its path or file name."""
     path = files.single(*KARPATHY)
     assert path, "one of the marks was found"
-    listings = []
     with expecting(path, KARPATHY_FORM):
-        data = read_json(path)
-        name = text(data["dataset"])
-        images = data["images"]
-        paths = [_karpathy_path(image) for image in images]
-        ids = unique_ids(paths)
-        for number, (image, image_path) in enumerate(zip(images, paths, strict=True), 1):
-            video_id = ids[image_path]
-            listings.append(
-                Listing(
-                    video_id,
-                    captions=[text(sentence["raw"]) for sentence in image["sentences"]],
-                    split=split_named(text(image["split"])),
-                    place=f"{files.relative(path)}, image {number}",
-                    file=image_path,
-                    alias=video_id.rpartition("_")[2] if name == "coco" else "",
-                )
-            )
+        content = read_json(path)
+        name = text(content["dataset"])
+        listings = _karpathy_listings(content["images"], files.relative(path))
+    if name == "coco":
+        # Such as COCO_val2014_000000391895.jpg, which is 000000391895.jpg since 2017.
+        listings = [
+            listing._replace(alias=listing.video_id.rpartition("_")[2]) for listing in listings
+        ]
     return Annotations(NAMES.get(name, name), listings)
+
+
+def _karpathy_listings(images: Sequence[Any], source: str) -> list[Listing]:
+    ids = unique_ids(map(_karpathy_path, images))
+    listings = []
+    for number, image in enumerate(images, 1):
+        path = _karpathy_path(image)
+        listings.append(
+            Listing(
+                ids[path],
+                captions=[text(sentence["raw"]) for sentence in image["sentences"]],
+                split=split_named(text(image["split"])),
+                place=f"{source}, image {number}",
+                file=path,
+            )
+        )
+    return listings
 
 
 def _karpathy_path(image: dict[str, object]) -> str:
@@ -74,33 +83,34 @@ def _load(files: Files) -> Annotations:
     for picture, caption in rows:
         captions.setdefault(ids[picture], []).append(caption)
 
-    pictures = {video_id: picture for picture, video_id in ids.items()}
     lists = read_split_lists(files, LISTS, LIST_FORM)
     if lists:
-        listings = listed_captions(files, lists, captions, ids)
-        listings = [
-            listing._replace(file=pictures.get(listing.video_id, "")) for listing in listings
-        ]
+        described = listed_captions(files, lists, captions, ids)
     else:
         place = files.relative(path)
-        listings = [
-            Listing(video_id, texts, place=place, file=pictures[video_id])
-            for video_id, texts in captions.items()
-        ]
+        described = [Listing(video_id, texts, place=place) for video_id, texts in captions.items()]
+
+    pictures = {video_id: picture for picture, video_id in ids.items()}
+    listings = []
+    for listing in described:
+        listings.append(listing._replace(file=pictures.get(listing.video_id, "")))
     return Annotations(_name_of(path), listings)
 
 
 def _picture_captions(path: Path) -> list[tuple[str, str]]:
     """Return the name of a picture's file and a caption per line."""
-    lines = [line.split("\t") for line in read_text(path).split("\n") if line.strip()]
-    if len(lines[0]) == 1:
-        rows = [
-            (row["image"].strip(), row["caption"].strip())
-            for _, row in read_table(path, ["image"], ["caption"])
-        ]
-    else:
-        rows = [(cells[0].partition("#")[0].strip(), cells[1].strip()) for cells in lines]
-    return rows
+    lines = list(filter(str.strip, read_text(path).split("\n")))
+    picture_captions = []
+    if "\t" not in lines[0]:
+        for _, row in read_table(path, ["image"], ["caption"]):
+            picture_captions.append((row["image"].strip(), row["caption"].strip()))
+        return picture_captions
+
+    for line in lines:
+        cells = line.split("\t")
+        picture = cells[0].partition("#")[0]
+        picture_captions.append((picture.strip(), cells[1].strip()))
+    return picture_captions
 
 
 def _name_of(path: Path) -> str:

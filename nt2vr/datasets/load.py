@@ -2,18 +2,24 @@
 
 import gc
 import os
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nt2vr.datasets import captions, flickr, msrvtt, vatex
-from nt2vr.datasets.base import Captions, Dataset, Listing, Loader, Split, split_of_folders, such_as
+from nt2vr.datasets.base import Captions, Dataset, Loader, Split
+from nt2vr.datasets.captions_file import read_captions_file
+from nt2vr.datasets.described import (
+    DescribedVideos,
+    check_splits,
+    describe_videos,
+    media_names,
+    merge_by_file,
+)
 from nt2vr.datasets.files import Files
-from nt2vr.datasets.lookup import Located, MediaName, suffix_of
+from nt2vr.datasets.remarks import check_has_files, further_remarks, missing_remarks
+from nt2vr.datasets.splits import captions_by_split, captions_of_split, split_by_folder
 from nt2vr.errors import ConfigError, DatasetError, counted, quoted
 from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
@@ -28,7 +34,8 @@ def _checked(name: str, loader: Any) -> Loader:
     return loader
 
 
-BUILT_IN: Mapping[str, Loader] = {  # the first whose mark is found is used
+# The first kind whose mark is in a folder is used.
+BUILT_IN: Mapping[str, Loader] = {
     "msrvtt1k": msrvtt.LOADER_1K,
     "msrvtt3k": msrvtt.LOADER_3K,
     "vatex": vatex.LOADER,
@@ -37,15 +44,14 @@ BUILT_IN: Mapping[str, Loader] = {  # the first whose mark is found is used
     "flickr": flickr.LOADER,
     "captions": captions.OTHER_LOADER,
 }
-GENERAL = ("folder", "flickr", "captions")  # whose marks others may share
+# Kinds whose marks may be in folders of other kinds, too.
+GENERAL = ("folder", "flickr", "captions")
 DATASETS = Registry("kind of dataset", BUILT_IN, _checked)
 NO_SPLITS = (
     "{name} has no splits, so all of its {count} are taken. Of a model trained on them, only the split “validation” "
     "tells how it does on others."
 )
 NO_TEST = "{name} has no test split here, so its validation split is taken."
-HELD_OUT_SHARE = 0.1  # of the training videos, for datasets without a validation split
-HELD_OUT = 1_000  # at most; the same in every training and evaluation, so that none takes trained videos as unseen
 UNREAD = (
     "*.parquet",
     "*.arrow",
@@ -59,7 +65,6 @@ UNREAD = (
     "*.gz",
     "*.7z",
 )
-NAMED_UNCLEAR = 3  # videos whose reason is told
 
 
 def register_dataset(name: str, read: captions.ReadRows) -> None:
@@ -75,21 +80,6 @@ def register_dataset(name: str, read: captions.ReadRows) -> None:
             f"The dataset {quoted(name)} must be a function that takes a path and yields rows."
         )
     DATASETS.register(name, captions.loader_of(name, read))
-
-
-@dataclass
-class Described:
-    """What the annotations say about one video."""
-
-    first: Listing
-    captions: dict[Split, list[str]] = field(default_factory=dict)
-    places: dict[Split, str] = field(default_factory=dict)  # first entry in each split
-
-    def add(self, other: "Described") -> None:
-        """Add what is said about the same video under another id."""
-        for split, texts in other.captions.items():
-            self.captions.setdefault(split, []).extend(texts)
-            self.places.setdefault(split, other.places[split])
 
 
 class ManifestVideo(NamedTuple):
@@ -130,7 +120,7 @@ def load_dataset(
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Pause the garbage collector, which takes a quarter of the time to look through 100,000 new rows repeatedly."""
+    """Pause the garbage collector, which takes a quarter of the time for 100,000 new rows."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -146,95 +136,108 @@ def _load(
     kind, path = kind_and_path(data)
     loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
     files = Files(path, progress)
-    annotations = _marked(files, loaders).load(files)
+    annotations = _choose_loader(files, loaders).load(files)
     name = annotations.name
-    described = _described(annotations.listings)
+    described = describe_videos(annotations.listings)
     remarks = list(annotations.remarks)
     if with_files:
         progress(0, 0, "finding files")
-        located = files.media.locate(_media_names(described))
-        _check_found(name, described, located, files)
-        remarks += _missing_remarks(described, located, files)
-        described = _by_file(described, located)
-        remarks += _further_remarks(described, located, files)
-        paths = located.files
+        described, paths, file_remarks = _find_files(name, described, files)
+        remarks += file_remarks
     else:
-        paths = {video_id: entry.first.file for video_id, entry in described.items()}
-    _check_splits(name, described)
-    splits = _captions_by_split(described)
-    if splits.keys() == {"all"}:
-        splits = _split_by_folder(splits["all"], paths)
+        paths = {video_id: video.first.file for video_id, video in described.items()}
 
-    if split == "test" and splits.keys() == {"all"}:
-        split = "all"
-        remarks.insert(0, NO_SPLITS.format(name=name, count=counted(len(splits["all"]), "video")))
-    elif split == "test" and or_validation and "test" not in splits and "validation" in splits:
-        split = "validation"
-        remarks.insert(0, NO_TEST.format(name=name))
-    chosen = captions_of_split(name, splits, split)
-    videos = tuple(
-        Video(name, files.folder / paths[name], tuple(texts)) for name, texts in chosen.items()
-    )
+    check_splits(name, described)
+    splits = captions_by_split(described)
+    if splits.keys() == {"all"}:
+        splits = split_by_folder(splits["all"], paths)
+    split, remark = _available_split(name, splits, split, or_validation)
+    if remark:
+        remarks.insert(0, remark)
+
+    videos = _videos(captions_of_split(name, splits, split), paths, files.folder)
     if not videos:
-        which = "videos" if split == "all" else f"{split} videos"
-        raise DatasetError(f"{name} has no {which} with captions under {files.folder}.")
+        noun = "videos" if split == "all" else f"{split} videos"
+        raise DatasetError(f"{name} has no {noun} with captions under {files.folder}.")
     return Dataset(name, split, videos, tuple(remarks))
 
 
-def videos_of(path: Path, progress: Progress = silent) -> list[ManifestVideo]:
-    """List the videos that a captions file of one's own names, with or without captions, files or splits."""
-    files = Files(path, progress)
-    listings = captions.with_unique_ids(
-        captions.read_captions_file(files, path.absolute(), False).listings
-    )
-    described = _described(listings)
-    located = files.media.locate(_media_names(described))
+def _videos(captions: Captions, paths: Mapping[str, str], folder: Path) -> tuple[Video, ...]:
     videos = []
-    for video_id, entry in described.items():
-        file = located.files.get(
-            video_id
-        ) or f"{entry.first.folder}/{entry.first.file or video_id}".lstrip("/")
-        texts = [text for split_texts in entry.captions.values() for text in split_texts if text]
-        reason = located.unclear.get(video_id, "")
-        if reason:
+    for video_id, texts in captions.items():
+        videos.append(Video(video_id, folder / paths[video_id], tuple(texts)))
+    return tuple(videos)
+
+
+class _FoundFiles(NamedTuple):
+    """The described videos that have a file, its path, and remarks on others."""
+
+    described: DescribedVideos
+    paths: Mapping[str, str]
+    remarks: list[str]
+
+
+def _find_files(name: str, described: DescribedVideos, files: Files) -> _FoundFiles:
+    located = files.media.locate(media_names(described))
+    check_has_files(name, described, located, files)
+    remarks = missing_remarks(described, located, files)
+    merged = merge_by_file(described, located)
+    remarks += further_remarks(merged, located, files)
+    return _FoundFiles(merged, located.files, remarks)
+
+
+def _available_split(
+    name: str, splits: Mapping[Split, Captions], split: Split, or_validation: bool
+) -> tuple[Split, str]:
+    """Return the split that is taken, with a remark if it is not the one that was named."""
+    if split != "test":
+        return split, ""
+    if splits.keys() == {"all"}:
+        return "all", NO_SPLITS.format(name=name, count=counted(len(splits["all"]), "video"))
+    if or_validation and "test" not in splits and "validation" in splits:
+        return "validation", NO_TEST.format(name=name)
+    return split, ""
+
+
+def videos_of(path: Path, progress: Progress = silent) -> list[ManifestVideo]:
+    """List the videos in a captions file of one's own; captions, files and splits may be missing."""
+    files = Files(path, progress)
+    annotations = read_captions_file(files, path.absolute(), needs_captions=False)
+    described = describe_videos(captions.with_unique_ids(annotations.listings))
+    located = files.media.locate(media_names(described))
+    videos = []
+    for video_id, described_video in described.items():
+        file = located.files.get(video_id)
+        if not file:
+            listing = described_video.first
+            file = f"{listing.folder}/{listing.file or video_id}".lstrip("/")
+        texts = tuple(filter(None, described_video.texts()))
+        reason = ""
+        if located.unclear.get(video_id):
             reason = (
-                f"It cannot be tied to one file: {reason}. Write the file's folder and suffix, too."
+                f"It cannot be tied to one file: {located.unclear[video_id]}. "
+                "Write the file's folder and suffix, too."
             )
-        videos.append(ManifestVideo(Video(video_id, files.folder / file, tuple(texts)), reason))
+        videos.append(ManifestVideo(Video(video_id, files.folder / file, texts), reason))
     return videos
 
 
 def kind_and_path(data: str | Path) -> tuple[str, Path]:
     """Split "KIND:PATH"; the kind is empty if not given."""
     kind, colon, path = str(data).partition(":")
-    if not colon or len(kind) == 1 or os.path.exists(data):  # C:\videos has no kind
-        kind, path = "", str(data)
+    # The first part of C:\videos is not a kind.
+    if not colon or len(kind) == 1 or os.path.exists(data):
+        return "", expanded(str(data))
     return kind, expanded(path)
 
 
-def sample_ids(ids: Iterable[str], count: int) -> list[str]:
-    """Take at most `count` ids, always the same: those with the lowest hashes."""
-    return sorted(ids, key=lambda each: blake2b(each.encode(), digest_size=8).digest())[:count]
-
-
-def sample(videos: Iterable[Video], count: int) -> list[Video]:
-    """Take at most `count` videos, like `sample_ids`."""
-    by_id = {video.video_id: video for video in videos}
-    return [by_id[each] for each in sample_ids(by_id, count)]
-
-
-def held_out_of(video_ids: Collection[str]) -> list[str]:
-    """Choose the videos held out for validation without a split of their own: a tenth, but at most HELD_OUT."""
-    if len(video_ids) < 2:  # the only one is trained on
-        return []
-    return sample_ids(video_ids, min(HELD_OUT, max(1, int(HELD_OUT_SHARE * len(video_ids)))))
-
-
-def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
+def _choose_loader(files: Files, loaders: Mapping[str, Loader]) -> Loader:
+    """Return the first loader whose mark is in a folder; a DatasetError says what would be read."""
     is_named = len(loaders) == 1
-    for _, loader in sorted(loaders.items(), key=lambda item: item[0] in GENERAL):
+    for _, loader in sorted(loaders.items(), key=lambda entry: entry[0] in GENERAL):
         if files.named(*loader.marks) or (is_named and not loader.marks):
             return loader
+
     if not any(files.folder.iterdir()):
         raise DatasetError(
             f"{files.folder} is empty. Name the folder of a dataset, or its captions file."
@@ -245,198 +248,11 @@ def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
         raise DatasetError(
             f"{files.folder} has no captions that can be read, but {unread[0].name}. {advice}"
         )
-    marked = {name: loader for name, loader in loaders.items() if loader.marks}
-    sought = "; ".join(f"{' or '.join(loader.marks)} ({name})" for name, loader in marked.items())
-    more = f" Expected {next(iter(loaders.values())).source}." if len(loaders) == 1 else ""
-    raise DatasetError(f"{files.folder} has no captions or annotations. Looked for {sought}.{more}")
-
-
-def _described(listings: Sequence[Listing]) -> dict[str, Described]:
-    """Collect the entries of each video."""
-    described: dict[str, Described] = {}
-    for listing in listings:
-        entry = described.get(listing.video_id)
-        if entry is None:
-            entry = described[listing.video_id] = Described(listing)
-        entry.captions.setdefault(listing.split, []).extend(listing.captions)
-        entry.places.setdefault(listing.split, listing.place)
-    return described
-
-
-def _media_names(described: Mapping[str, Described]) -> dict[str, MediaName]:
-    """Return the names that files are looked up by."""
-    names = {}
-    for video_id, entry in described.items():
-        listing = entry.first
-        alias = listing.alias
-        if listing.file and not suffix_of(listing.file):  # perhaps the address of a web page
-            alias = alias or video_id
-        names[video_id] = MediaName(listing.file or video_id, listing.folder, alias)
-    return names
-
-
-def _by_file(described: Mapping[str, Described], located: Located) -> dict[str, Described]:
-    """Leave videos without a file out, and take several ids of one file as one video, under its first id."""
-    first_ids: dict[str, str] = {}
-    videos: dict[str, Described] = {}
-    for video_id, entry in described.items():
-        file = located.files.get(video_id)
-        if file is None:
-            continue
-        first_id = first_ids.setdefault(file, video_id)
-        if first_id == video_id:
-            videos[video_id] = entry
-        else:
-            videos[first_id].add(entry)
-    return videos
-
-
-def _check_splits(name: str, described: Mapping[str, Described]) -> None:
-    """Refuse clips that are in two splits: what was trained on would be evaluated."""
-    shared = [video_id for video_id, entry in described.items() if len(entry.captions) > 1]
-    if not shared:
-        return
-    entry = described[shared[0]]
-    file = entry.first.file
-    clip = f"{shared[0]} ({file})" if file not in ("", shared[0]) else shared[0]
-    places = [f"{split} ({place})" if place else split for split, place in entry.places.items()]
-    others = f", and {counted(len(shared) - 1, 'other video')} too" if len(shared) > 1 else ""
-    raise DatasetError(
-        f"{name} cannot be used: {clip} is in two splits, {' and '.join(places)}{others}. "
-        "Remove it from all splits but one."
-    )
-
-
-def _captions_by_split(described: Mapping[str, Described]) -> dict[Split, Captions]:
-    """Return the captions that are not empty, of videos that have any, by split."""
-    splits: dict[Split, Captions] = {}
-    for video_id, entry in described.items():
-        for split, texts in entry.captions.items():
-            captions_of_video = [text for text in texts if text]
-            of_split = splits.setdefault(split, {})
-            if captions_of_video:
-                of_split[video_id] = captions_of_video
-    return splits
-
-
-def _split_by_folder(captions_of: Captions, paths: Mapping[str, str]) -> dict[Split, Captions]:
-    """Split videos by the folders that they are in, where these name at least two splits; others are for training."""
-    named = {video_id: split_of_folders(paths[video_id]) for video_id in captions_of}
-    if len({split for split in named.values() if split}) < 2:
-        return {"all": captions_of}
-    splits: dict[Split, Captions] = defaultdict(dict)
-    for video_id, texts in captions_of.items():
-        splits[named[video_id] or "train"][video_id] = texts
-    return dict(splits)
-
-
-def _check_found(
-    name: str, described: Mapping[str, Described], located: Located, files: Files
-) -> None:
-    """Refuse annotations of which no video has a file."""
-    if located.files:
-        return
-    if located.unclear:
-        reason = next(f"{video_id}: {reason}" for video_id, reason in located.unclear.items())
-        advice = "Write the files' folders and suffixes, too."
-        raise DatasetError(
-            f"No video that {name} describes can be tied to one file ({reason}). {advice}"
-        )
-    there = such_as([path.rpartition("/")[2] for path in files.media.files]) or "none"
-    lacking = (
-        f"None of the {len(described)} videos that {name} describes "
-        f"({such_as(list(described))}) has a file under"
-    )
-    advice = "Put the videos there, named by their ids."
-    raise DatasetError(f"{lacking} {files.folder}; the files there: {there}. {advice}")
-
-
-def _missing_remarks(
-    described: Mapping[str, Described], located: Located, files: Files
-) -> list[str]:
-    """Report captions without a file, and those that may be of several."""
-    remarks = []
-    with_file = located.files | located.unclear
-    missing = [video_id for video_id in described if video_id not in with_file]
-    if missing:
-        absent = (
-            f"{len(missing)} of {len(described)} described videos have no file under {files.folder}"
-        )
-        remarks.append(_left_out(absent, missing))
-    return remarks + unclear_remark(located, len(described), "described videos")
-
-
-def unclear_remark(located: Located, count: int, what: str) -> list[str]:
-    """Report names that fit several files, or a file that fits another name, too; nothing if there are none."""
-    if not located.unclear:
-        return []
-    reasons = [f"{name}: {reason}" for name, reason in located.unclear.items()]
-    more = f"; and {len(reasons) - NAMED_UNCLEAR:,} more" if len(reasons) > NAMED_UNCLEAR else ""
-    shown = "; ".join(reasons[:NAMED_UNCLEAR])
-    return [
-        f"{len(reasons)} of {count} {what} cannot be tied to one file ({shown}{more}); they are left out."
-    ]
-
-
-def _further_remarks(
-    described: Mapping[str, Described], located: Located, files: Files
-) -> list[str]:
-    """Report videos without captions, and files that nothing describes."""
-    remarks = []
-    silent_videos = [video_id for video_id, entry in described.items() if not any(_texts(entry))]
-    if silent_videos:
-        count = f"{len(silent_videos)} of {len(described)} videos have no caption"
-        remarks.append(_left_out(count, silent_videos))
-    used = {located.files[video_id] for video_id in described}
-    suffixes = {os.path.splitext(path)[1] for path in used}
-    others = [
-        path
-        for path in files.media.files
-        if path not in used and os.path.splitext(path)[1] in suffixes
-    ]
-    if others:
-        targets = _targets_of_links(files.folder, used)
-        others = [path for path in others if os.path.realpath(files.folder / path) not in targets]
-    if others:
-        count = f"{len(others)} files under {files.folder} are not described"
-        remarks.append(_left_out(count, [path.rpartition("/")[2] for path in others]))
-    return remarks
-
-
-def _targets_of_links(folder: Path, paths: Iterable[str]) -> set[str]:
-    return {os.path.realpath(folder / path) for path in paths if os.path.islink(folder / path)}
-
-
-def _texts(entry: Described) -> Iterator[str]:
-    for texts in entry.captions.values():
-        yield from texts
-
-
-def _left_out(count: str, names: Sequence[str]) -> str:
-    return f"{count} ({such_as(names)}); they are left out."
-
-
-def _without(captions_of: Captions, video_ids: Collection[str]) -> Captions:
-    return {video_id: texts for video_id, texts in captions_of.items() if video_id not in video_ids}
-
-
-def captions_of_split(name: str, splits: Mapping[Split, Captions], split: Split) -> Captions:
-    """Return the captions of a split, held out if need be, see `load_dataset`."""
-    if split == "all":
-        return {
-            video_id: texts for of_split in splits.values() for video_id, texts in of_split.items()
-        }
-    parts = dict(splits)
-    training = parts.get("train", parts.get("all"))
-    if training is not None:
-        parts["train"] = training
-        if "validation" not in splits:
-            held_out = set(held_out_of(training))
-            parts["train"] = _without(training, held_out)
-            parts["validation"] = _without(training, parts["train"])
-    if split not in parts:
-        there = ", ".join(part for part in splits if part != "all") or "none"
-        advice = "Add its file, or choose another split, such as all, which has every video."
-        ways = "A column, a file's name or a folder may name it."
-        raise DatasetError(f"{name} has no {split} split here (there: {there}). {ways} {advice}")
-    return parts[split]
+    marks = []
+    for name, loader in loaders.items():
+        if loader.marks:
+            marks.append(f"{' or '.join(loader.marks)} ({name})")
+    message = f"{files.folder} has no captions or annotations. Looked for {'; '.join(marks)}."
+    if is_named:
+        message += f" Expected {next(iter(loaders.values())).source}."
+    raise DatasetError(message)

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import filterfalse
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -23,32 +24,47 @@ VIDEO_SUFFIXES = frozenset(
     ".ogv .qt .ts .vob .webm .wmv".split()
 )
 MEDIA_SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES
-# what Label Studio adds to the names of uploaded files: "0a1b2c3d-red.png", formerly
-# "red_ZoqW18z.png"
+# What Label Studio adds to the names of uploaded files: "0a1b2c3d-red.png", formerly
+# "red_ZoqW18z.png".
 UPLOADED = re.compile(r"[0-9a-f]{8}-(?P<new>.+)|(?P<old>.+)_[A-Za-z0-9]{7}(?P<suffix>\.\w+)")
-NAMED_CANDIDATES = 3  # files that are named in a reason
+# Files that are named in a reason.
+NAMED_CANDIDATES = 3
 
 
 class MediaName(NamedTuple):
-    """How annotations name a file."""
+    """How annotations name a file.
+
+    Attributes:
+        folder: of the annotations, relative to the dataset's folder; its files come first.
+        alias: a second name that the file may have.
+    """
 
     name: str
-    folder: str = ""  # of the annotations, relative to the dataset's folder; its files come first
-    alias: str = ""  # a second name that the file may have
+    folder: str = ""
+    alias: str = ""
 
 
 class Match(NamedTuple):
-    """The files that fit a name best: none, one, or several that fit equally well."""
+    """The files that fit a name best: none, one, or several that fit equally well.
+
+    Attributes:
+        is_complete: whether every part of the name fits, its folders and its suffix included.
+    """
 
     files: tuple[str, ...] = ()
-    is_complete: bool = False  # every part of the name fits, its folders and its suffix included
+    is_complete: bool = False
 
 
 class Located(NamedTuple):
-    """The files of videos, and why other videos have none although files fit their names."""
+    """The files of videos.
 
-    files: dict[str, str]  # video id -> path relative to the folder, with "/"
-    unclear: dict[str, str]  # video id -> reason
+    Attributes:
+        files: paths relative to the folder, with "/", by video id.
+        unclear: why other videos have no file although some fit their names, by video id.
+    """
+
+    files: dict[str, str]
+    unclear: dict[str, str]
 
 
 class MediaLookup:
@@ -73,11 +89,12 @@ class MediaLookup:
     @property
     def stems(self) -> list[str]:
         """The names of all files without folders and suffix, each once."""
-        return list(dict.fromkeys(stem(path) for path in self.files))
+        return list(dict.fromkeys(map(stem, self.files)))
 
     def find(self, name: str, folder: str = "") -> Match:
-        """Return the files that fit a name best; those in or below `folder` come before equally good others."""
-        if not folder and name in self._paths:  # by far the most frequent case
+        """Return the files that fit a name best, and of equals those in or below a folder."""
+        # By far the most frequent case.
+        if not folder and name in self._paths:
             return Match((name,), is_complete=True)
         relative = "/".join(self._parts(name))
         if folder and f"{folder}/{relative}" in self._paths:
@@ -101,9 +118,13 @@ class MediaLookup:
         return Match()
 
     def locate(self, names: Mapping[str, MediaName]) -> Located:
-        """Find the file of each video; a file that fits several names only in part belongs to none of them."""
-        matches = {video_id: self._first_match(wanted) for video_id, wanted in names.items()}
-        claims: dict[str, set[str]] = defaultdict(set)  # file -> folded names
+        """Find the file of each video.
+
+        A file that fits several names only in part belongs to none of them.
+        """
+        matches = {video_id: self._first_match(name) for video_id, name in names.items()}
+        # The folded names that claim a file.
+        claims: dict[str, set[str]] = defaultdict(set)
         for video_id, match in matches.items():
             if len(match.files) == 1:
                 claims[match.files[0]].add(fold(names[video_id].name))
@@ -125,29 +146,31 @@ class MediaLookup:
         """Split a path, perhaps one of another machine, or an address into its parts."""
         if "://" in name or "/?d=" in name:
             name = _path_of_address(name)
-        path = name.replace("\\", "/")
-        return [part for part in path.removeprefix(self._root).split("/") if part not in ("", ".")]
+        path = name.replace("\\", "/").removeprefix(self._root)
+        return [part for part in path.split("/") if part not in ("", ".")]
 
-    def _first_match(self, wanted: MediaName) -> Match:
-        match = self.find(wanted.name, wanted.folder)
-        if not match.files and wanted.alias:
-            match = self.find(wanted.alias, wanted.folder)
+    def _first_match(self, name: MediaName) -> Match:
+        match = self.find(name.name, name.folder)
+        if not match.files and name.alias:
+            match = self.find(name.alias, name.folder)
         return match
 
     def _best(
         self, candidates: Sequence[str], relative: str, folder: str, suffix_fits: bool
     ) -> Match:
-        """Keep the candidates whose folders fit best; of equals, those below `folder`, then videos before pictures."""
-        wanted_folders = fold(relative).split("/")[:-1]
-        fits = [_common_tail(path, wanted_folders) for path in candidates]
-        longest = max(fits)
-        best = [path for path, length in zip(candidates, fits, strict=True) if length == longest]
+        """Keep the candidates whose folders fit best, and of equals the preferred ones."""
+        folders = fold(relative).split("/")[:-1]
+        by_length = defaultdict(list)
+        for path in candidates:
+            by_length[_common_tail(path, folders)].append(path)
+        longest = max(by_length)
+        best = by_length[longest]
         if len(best) > 1:
             best = _preferred(best, lambda path: _has_tail(path, relative))
             best = _preferred(best, lambda path: path.startswith(f"{folder}/"))
             best = _preferred(best, lambda path: suffix_of(path) in VIDEO_SUFFIXES)
             best = self._without_links(best)
-        return Match(tuple(best), is_complete=suffix_fits and longest == len(wanted_folders))
+        return Match(tuple(best), is_complete=suffix_fits and longest == len(folders))
 
     def _without_links(self, paths: Sequence[str]) -> list[str]:
         """Keep one of several links to the same file."""
@@ -156,38 +179,48 @@ class MediaLookup:
 
 
 def relative_files(folder: Path) -> list[str]:
-    """List the visible files in a folder and below it, shallowest first; links to folders are followed."""
+    """List the visible files in and below a folder, shallowest first; links are followed."""
     paths = []
-    for place, names in _walk(folder):
-        prefix = os.path.relpath(place, folder).replace(os.sep, "/") + "/"
-        paths += [prefix.removeprefix("./") + name for name in names]
+    for subfolder, names in _walk(folder):
+        relative = os.path.relpath(subfolder, folder).replace(os.sep, "/")
+        prefix = f"{relative}/".removeprefix("./")
+        paths += [prefix + name for name in names]
     return sorted(paths, key=lambda path: (path.count("/"), path))
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """Yield the visible files in a folder and below it; links to folders are followed, cycles of them once."""
-    for place, names in _walk(folder):
-        yield from (Path(place, name) for name in names)
+    """Yield the visible files in and below a folder; links are followed, cycles of them once."""
+    for subfolder, names in _walk(folder):
+        for name in names:
+            yield Path(subfolder, name)
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield each visible folder with the names of its visible files."""
     visited = set()
-    for place, folders, names in os.walk(folder, followlinks=True):
-        real = os.path.realpath(place)
-        if real in visited:  # a cycle of links
+    for subfolder, folders, names in os.walk(folder, followlinks=True):
+        real_path = os.path.realpath(subfolder)
+        # A cycle of links leads to a folder again.
+        if real_path in visited:
             folders.clear()
             continue
-        visited.add(real)
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield place, [name for name in names if not name.startswith(".")]
+        visited.add(real_path)
+        folders[:] = sorted(filterfalse(_is_hidden, folders))
+        yield subfolder, list(filterfalse(_is_hidden, names))
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".")
 
 
 def suffix_of(name: str) -> str:
     """Return the suffix of a file's name in lower case, with its dot; "" without one."""
     before, dot, suffix = name.rpartition(".")
-    is_hidden = not before or before.endswith("/")  # such as .png, which has none
-    return "" if not dot or is_hidden or "/" in suffix else f".{suffix.lower()}"
+    # A name such as .png is hidden, and has no suffix.
+    is_hidden = not before or before.endswith("/")
+    if not dot or is_hidden or "/" in suffix:
+        return ""
+    return f".{suffix.lower()}"
 
 
 def stem(name: str) -> str:
@@ -205,24 +238,27 @@ def fold(name: str) -> str:
 
 
 def _path_of_address(name: str) -> str:
-    """Return the path in an address: of the web, of a file, or Label Studio's `/data/local-files/?d=folder/a.png`."""
+    """Return the path in an address of the web or of a file.
+
+    Label Studio's are `/data/local-files/?d=folder/a.png`.
+    """
     try:
         address = urlsplit(name)
-    except ValueError:  # such as "http://[a"
+    except ValueError:
+        # Such as "http://[a".
         return name
     local_files = parse_qs(address.query).get("d")
     return local_files[0] if local_files else unquote(address.path)
 
 
-def _common_tail(path: str, wanted_folders: Sequence[str]) -> int:
-    """Count how many of the wanted folders, from the last one back, are those of a path."""
-    if not wanted_folders:
+def _common_tail(path: str, folders: Sequence[str]) -> int:
+    """Count how many folders, from the last one back, are those of a path."""
+    if not folders:
         return 0
+    path_folders = fold(path).split("/")[:-1]
     length = 0
-    for folder, wanted in zip(
-        reversed(fold(path).split("/")[:-1]), reversed(wanted_folders), strict=False
-    ):
-        if folder != wanted:
+    for path_folder, folder in zip(reversed(path_folders), reversed(folders), strict=False):
+        if path_folder != folder:
             break
         length += 1
     return length
@@ -246,7 +282,7 @@ def _alternatives(paths: Sequence[str]) -> str:
 
 
 def unique_ids(names: Iterable[str]) -> dict[str, str]:
-    """Return the id of each name: the name without folders and suffix, or all of it where that is not unique."""
+    """Return the id of each name: without folders and suffix, or all of it if that is not unique."""
     by_stem: dict[str, set[str]] = defaultdict(set)
     for name in names:
         by_stem[stem(name)].add(name)

@@ -5,7 +5,8 @@ nT2VR calls them MSR-VTT3k (2,990 test videos) and MSR-VTT1k (1,000). MSR-VTT1k 
 video.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 from nt2vr.datasets.base import Annotations, Captions, Listing, Loader, Split, split_named
 from nt2vr.datasets.files import Files, expecting, read_json, read_table, text
@@ -32,54 +33,64 @@ def _load_1k(files: Files) -> Annotations:
             place = f"{files.relative(path)}, {place}"
             listings.append(Listing(text(row["video_id"]), [text(row["sentence"])], "test", place))
 
-    captions = _captions_by_video(_official(files))
+    captions = {listing.video_id: listing.captions for listing in _official(files)}
     list_path = files.single(TRAINING[0]) or files.single(TRAINING[1])
     if list_path:
-        with expecting(list_path, TRAINING_FORM):
-            for place, row in read_table(list_path, ["video_id"]):
-                video_id = text(row["video_id"])
-                place = f"{files.relative(list_path)}, {place}"
-                listings.append(Listing(video_id, captions.get(video_id, []), "train", place))
+        listings += _training_list(files, list_path, captions)
     else:
         test_ids = {listing.video_id for listing in listings}
-        training = [Listing(video_id, texts, "train") for video_id, texts in captions.items()]
-        listings += [listing for listing in training if listing.video_id not in test_ids]
+        for video_id, texts in captions.items():
+            if video_id not in test_ids:
+                listings.append(Listing(video_id, texts, "train"))
     return Annotations("MSR-VTT1k", listings)
 
 
+def _training_list(
+    files: Files, path: Path, captions: Mapping[str, Sequence[str]]
+) -> list[Listing]:
+    listings = []
+    with expecting(path, TRAINING_FORM):
+        for place, row in read_table(path, ["video_id"]):
+            video_id = text(row["video_id"])
+            place = f"{files.relative(path)}, {place}"
+            listings.append(Listing(video_id, captions.get(video_id, []), "train", place))
+    return listings
+
+
 def _official(files: Files) -> list[Listing]:
-    """Read the official split: 6,513 videos to train, 497 to validate and 2,990 to test, 20 captions each."""
+    """Read the official split, with 20 captions each: 6,513 training, 497 validation, 2,990 test."""
     # Captions of a video are from the first file that has it, since the file of 2017 repeats those
     # of 2016.
     path = files.single(CAPTIONS[0])
     paths = [path] if path else files.named(CAPTIONS[1])
-    known: set[str] = set()
-    listings = []
+    listings: list[Listing] = []
     for path in paths:
+        read_ids = {listing.video_id for listing in listings}
         with expecting(path, CAPTIONS_FORM):
-            data = read_json(path)
-            captions: Captions = {}
-            for sentence in data["sentences"]:
-                captions.setdefault(text(sentence["video_id"]), []).append(
-                    text(sentence["caption"])
-                )
-            entries: dict[
-                str, list[tuple[Split, str]]
-            ] = {}  # a video may be listed twice by mistake
-            for number, video in enumerate(data["videos"], 1):
-                entry = split_named(text(video["split"])), f"{files.relative(path)}, video {number}"
-                entries.setdefault(text(video["video_id"]), []).append(entry)
-            for video_id in captions:
-                if video_id in known:
-                    continue
-                for split, place in entries[video_id]:
-                    listings.append(Listing(video_id, captions[video_id], split, place))
-        known |= captions.keys()
+            listings += _read_captions(path, files.relative(path), read_ids)
     return listings
 
 
-def _captions_by_video(listings: Sequence[Listing]) -> Mapping[str, Sequence[str]]:
-    return {listing.video_id: listing.captions for listing in listings}
+def _read_captions(path: Path, source: str, read_ids: Collection[str]) -> list[Listing]:
+    """Describe the videos of a file that have captions, but not those that have been read."""
+    content = read_json(path)
+    captions: Captions = {}
+    for sentence in content["sentences"]:
+        captions.setdefault(text(sentence["video_id"]), []).append(text(sentence["caption"]))
+
+    # A video may be listed twice by mistake.
+    entries: dict[str, list[tuple[Split, str]]] = {}
+    for number, video in enumerate(content["videos"], 1):
+        split = split_named(text(video["split"]))
+        entries.setdefault(text(video["video_id"]), []).append((split, f"{source}, video {number}"))
+
+    listings = []
+    for video_id, texts in captions.items():
+        if video_id in read_ids:
+            continue
+        for split, place in entries[video_id]:
+            listings.append(Listing(video_id, texts, split, place))
+    return listings
 
 
 LOADER_3K = Loader(

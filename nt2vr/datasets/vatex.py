@@ -18,14 +18,15 @@ from nt2vr.datasets.base import (
     listed_captions,
     read_split_lists,
 )
-from nt2vr.datasets.files import Files, expecting, read_json, text
+from nt2vr.datasets.files import Files, expecting, read_json, text, texts
 
 PARTS: dict[str, Split] = {
     "vatex_training_v1*.json": "train",
     "vatex_validation_v1*.json": "validation",
     "vatex_public_test_english_v1*.json": "test",
 }
-LISTS: dict[Split, tuple[str, ...]] = {  # of ids
+# Lists of ids.
+LISTS: dict[Split, tuple[str, ...]] = {
     "train": ("vatex_train*.txt", "trn_names.npy"),
     "validation": ("vatex_val1k5*.txt", "val_names.npy"),
     "test": ("vatex_test1k5*.txt", "tst_names.npy"),
@@ -34,45 +35,53 @@ CAPTIONS = "ref_captions.json"
 FORM = '[{"videoID", "enCap": […]}, …], from eric-xw.github.io/vatex-website'
 LIST_FORM = "a list of ids, one per line or a NumPy array, such as Ptf_2VRj-V0_000122_000132"
 CAPTIONS_FORM = "HGR's captions: {id: [caption, …], …}"
-_SECONDS = re.compile(r"_\d{6}_\d{6}\Z")  # after the id of the YouTube video
+# Start and end of a clip, after the id of the YouTube video.
+_SECONDS = re.compile(r"_\d{6}_\d{6}\Z")
 
 
 def _load(files: Files) -> Annotations:
-    """Read the splits present; a video is found by its videoID, such as Ptf_2VRj-V0_000122_000132, or Ptf_2VRj-V0."""
-    listings = _parts(files)
+    """Read the splits present.
+
+    A video is found by its videoID, such as Ptf_2VRj-V0_000122_000132, or by Ptf_2VRj-V0.
+    """
+    listings = _official(files)
     captions: Captions = {listing.video_id: list(listing.captions) for listing in listings}
     captions |= _reference_captions(files)
-    youtube = _youtube_ids(captions)
-    full_ids = {short: video_id for video_id, short in youtube.items()}
+    youtube_ids = _youtube_ids(captions)
     lists = read_split_lists(files, LISTS, LIST_FORM)
+    listed_splits = {split for split, _, _ in lists}
     name = "VATEX, public test"
-    if any(split != "train" for split, _, _ in lists):  # the halves replace the official splits
+    # The halves of the validation set replace the official splits.
+    if listed_splits - {"train"}:
         name = "VATEX, val1k5 and test1k5"
-        has_training_list = any(split == "train" for split, _, _ in lists)
-        training = (
-            []
-            if has_training_list
-            else [listing for listing in listings if listing.split == "train"]
-        )
-        listings = [*training, *listed_captions(files, lists, captions, full_ids)]
+        training = []
+        if "train" not in listed_splits:
+            training = [listing for listing in listings if listing.split == "train"]
+        full_ids = {youtube_id: video_id for video_id, youtube_id in youtube_ids.items()}
+        listings = training + listed_captions(files, lists, captions, full_ids)
     if not listings:
-        listings = [Listing(video_id, texts) for video_id, texts in captions.items()]
-    return Annotations(
-        name, [listing._replace(alias=youtube.get(listing.video_id, "")) for listing in listings]
-    )
+        for video_id, video_captions in captions.items():
+            listings.append(Listing(video_id, video_captions))
+
+    with_aliases = []
+    for listing in listings:
+        with_aliases.append(listing._replace(alias=youtube_ids.get(listing.video_id, "")))
+    return Annotations(name, with_aliases)
 
 
 def _reference_captions(files: Files) -> Captions:
-    """Read HGR's captions, where they are."""
+    """Read HGR's captions, if they are in the folder."""
     path = files.single(CAPTIONS)
     if path is None:
         return {}
     with expecting(path, CAPTIONS_FORM):
-        entries = read_json(path).items()
-        return {video_id: [text(caption) for caption in captions] for video_id, captions in entries}
+        captions = {}
+        for video_id, values in read_json(path).items():
+            captions[video_id] = texts(values)
+        return captions
 
 
-def _parts(files: Files) -> list[Listing]:
+def _official(files: Files) -> list[Listing]:
     listings = []
     for pattern, split in PARTS.items():
         path = files.single(pattern)
@@ -80,7 +89,7 @@ def _parts(files: Files) -> list[Listing]:
             continue
         with expecting(path, FORM):
             for number, entry in enumerate(read_json(path), 1):
-                captions = [text(caption) for caption in entry["enCap"]]
+                captions = texts(entry["enCap"])
                 place = f"{files.relative(path)}, entry {number}"
                 listings.append(Listing(text(entry["videoID"]), captions, split, place))
     return listings
@@ -88,9 +97,9 @@ def _parts(files: Files) -> list[Listing]:
 
 def _youtube_ids(captions: Captions) -> dict[str, str]:
     """Return the YouTube ids of clips; of several clips of one video, none."""
-    short = {video_id: _SECONDS.sub("", video_id) for video_id in captions}
-    counts = Counter(short.values())
-    return {video_id: name for video_id, name in short.items() if counts[name] == 1}
+    youtube_ids = {video_id: _SECONDS.sub("", video_id) for video_id in captions}
+    counts = Counter(youtube_ids.values())
+    return {clip: youtube_id for clip, youtube_id in youtube_ids.items() if counts[youtube_id] == 1}
 
 
 LOADER = Loader((*PARTS, CAPTIONS), FORM, _load)

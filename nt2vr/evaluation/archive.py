@@ -1,4 +1,7 @@
-"""Archive of reports: lists, opens, annotates and deletes them. Repeating an evaluation replaces its report."""
+"""Archive of reports, which lists, opens, annotates and deletes them.
+
+Repeating an evaluation replaces its report.
+"""
 
 import json
 import shutil
@@ -28,41 +31,62 @@ from nt2vr.files import (
     without_schema,
     write_json,
 )
-from nt2vr.media.store import LIMITS, bytes_in, evict
+from nt2vr.media.limits import LIMITS, bytes_in, evict
 
-QUERIES_CSV, REVIEW, LOCK = "queries.csv", "review.json", ".review.lock"
-LOCK_S = 10.0  # that a note waits for others to be written
-FILES = (REPORT, *FORMS, QUERIES, QUERIES_CSV, REVIEW)  # to download
-LOADED = 4  # reports cached in memory: 20 MB each for 10,000 queries
-MAX_REPORTS, MAX_BYTES = LIMITS["reports"].count, LIMITS["reports"].num_bytes
-MAX_TAG, MAX_NOTE, MAX_NAME = 40, 2_000, 80  # characters
-NAME = "name.txt"  # by a person; stays when an evaluation is repeated
+QUERIES_CSV = "queries.csv"
+REVIEW = "review.json"
+LOCK = ".review.lock"
+# A name that a person gave; it stays when an evaluation is repeated.
+NAME = "name.txt"
+# Files to download.
+FILES = (REPORT, *FORMS, QUERIES, QUERIES_CSV, REVIEW)
+# Seconds that a note waits for others to be written.
+LOCK_S = 10.0
+# Reports cached in memory: 20 MB each for 10,000 queries.
+LOADED = 4
+MAX_REPORTS = LIMITS["reports"].count
+MAX_BYTES = LIMITS["reports"].num_bytes
+# Characters.
+MAX_TAG = 40
+MAX_NOTE = 2_000
+MAX_NAME = 80
 
 
 @dataclass(frozen=True)
 class Remark:
-    """What a person says of one query; empty texts say nothing."""
+    """What a person writes about one query; empty texts stand for nothing."""
 
     tag: str = ""
     note: str = ""
 
     def __post_init__(self) -> None:
-        for name, text, longest in (("tag", self.tag, MAX_TAG), ("note", self.note, MAX_NOTE)):
-            if len(text) > longest or any("\ud800" <= character <= "\udfff" for character in text):
-                raise ConfigError(
-                    f"The {name} must be text of at most {longest:,} characters. It is not saved."
-                )
+        _check_text("tag", self.tag, MAX_TAG)
+        _check_text("note", self.note, MAX_NOTE)
+
+
+def _check_text(name: str, text: str, longest: int) -> None:
+    has_surrogate = any("\ud800" <= character <= "\udfff" for character in text)
+    if len(text) > longest or has_surrogate:
+        raise ConfigError(
+            f"The {name} must be text of at most {longest:,} characters. It is not saved."
+        )
 
 
 Remarks = Mapping[int, Remark]  # by the query's position in the report
 
 
 class Entry(NamedTuple):
+    """A report in the list.
+
+    Attributes:
+        problem: why it cannot be read; then its name is its id, and nothing else is known.
+    """
+
     report_id: str
     name: str
     systems: tuple[str, ...]
     created: str
-    problem: str = ""  # why it cannot be read; then the name is its id, and nothing else is known
+    problem: str = ""
 
 
 class Archive:
@@ -70,8 +94,10 @@ class Archive:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._listed: dict[str, tuple[int, Entry]] = {}  # by id, with the file's modification time
-        evict(folder.glob("*/.*.partial*"), LIMITS["uploads"])  # of writers that were killed
+        # By id, with the file's modification time.
+        self._listed: dict[str, tuple[int, Entry]] = {}
+        # Files of writers that were killed.
+        evict(folder.glob("*/.*.partial*"), LIMITS["uploads"])
         for kind in benchmark_kinds().values():
             for path, read in kind.old_reports(folder.parent).items():
                 self._take_in(path, read)
@@ -104,36 +130,36 @@ class Archive:
             raise ConfigError(
                 f"The report cannot be saved to {folder} ({error.strerror}). Free space."
             ) from error
-        report.save(folder)  # writes report.json last, which makes it listed
+        # It writes report.json last, and only then is the report listed.
+        report.save(folder)
 
     def entries(self) -> list[Entry]:
         """List the reports, newest first, and those that cannot be read at the end."""
-        entries = list[Entry]()
-        for path in self.folder.glob(f"[!.]*/{REPORT}"):
-            report_id, name = path.parent.name, ""
-            try:
-                written = path.stat().st_mtime_ns
-                if self._listed.get(report_id, (None,))[0] != written:
-                    data = _read(path)
-                    known = (
-                        tuple(str(system["system"]) for system in data["systems"]),
-                        str(data["created"]),
-                    )
-                    self._listed[report_id] = written, Entry(report_id, str(data["name"]), *known)
-                with suppress(OSError, ValueError):
-                    name = (path.parent / NAME).read_text(encoding="utf-8")[:MAX_NAME]
-                entry = self._listed[report_id][1]
-                entries.append(entry._replace(name=name or entry.name))
-            except (ConfigError, *UNREADABLE) as error:
-                self._listed.pop(report_id, None)
-                warn_once(f"{path}: {reason_of(error)}")
-                problem = reason_of(error).replace(str(path), path.name)
-                entries.append(Entry(report_id, report_id, (), "", problem))
+        entries = [self._entry(path) for path in self.folder.glob(f"[!.]*/{REPORT}")]
         return sorted(entries, key=lambda entry: (entry.created, entry.report_id), reverse=True)
+
+    def _entry(self, path: Path) -> Entry:
+        report_id = path.parent.name
+        try:
+            modified = path.stat().st_mtime_ns
+            if report_id not in self._listed or self._listed[report_id][0] != modified:
+                self._listed[report_id] = (modified, _read_entry(path))
+        except (ConfigError, *UNREADABLE) as error:
+            self._listed.pop(report_id, None)
+            warn_once(f"{path}: {reason_of(error)}")
+            problem = reason_of(error).replace(str(path), path.name)
+            return Entry(report_id, report_id, (), "", problem)
+
+        entry = self._listed[report_id][1]
+        name = ""
+        with suppress(OSError, ValueError):
+            name = (path.parent / NAME).read_text(encoding="utf-8")[:MAX_NAME]
+        return entry._replace(name=name or entry.name)
 
     def rename(self, report_id: str, name: str) -> None:
         """Give a report another name; its id, and so its links, stay. An empty one gives it back its first."""
-        path, name = self._known(report_id) / NAME, name.strip()
+        path = self._known(report_id) / NAME
+        name = name.strip()
         if len(name) > MAX_NAME or not name.isprintable():
             raise ConfigError(
                 f"A report's name has at most {MAX_NAME} printable characters. Choose a shorter one."
@@ -148,7 +174,8 @@ class Archive:
 
     def check_room(self) -> None:
         """Refuse a report beyond MAX_REPORTS or MAX_BYTES, on behalf of somebody who may delete none."""
-        count, num_bytes = len(self.entries()), bytes_in(self.folder)
+        count = len(self.entries())
+        num_bytes = bytes_in(self.folder)
         if count >= MAX_REPORTS or num_bytes >= MAX_BYTES:
             raise ConfigError(
                 f"There are {count:,} reports of {size_text(num_bytes)}, and no room for another. "
@@ -169,22 +196,19 @@ class Archive:
         """Return the remarks of a report by the positions of queries; of an unreadable file none."""
         return _remarks(self._known(report_id))
 
-    def annotate(self, report_id: str, place: int, remark: Remark) -> None:
+    def annotate(self, report_id: str, position: int, remark: Remark) -> None:
         """Save a remark on a query, and export it with the queries; an empty one is removed."""
-        report, folder = self.load(report_id), self._known(report_id)
-        if not 0 <= place < len(report.queries):
-            raise ConfigError(f"The report has no query {place:,}. The note is not saved.")
+        report = self.load(report_id)
+        folder = self._known(report_id)
+        if not 0 <= position < len(report.queries):
+            raise ConfigError(f"The report has no query {position:,}. The note is not saved.")
         try:
-            with FileLock(
-                folder / LOCK, timeout=LOCK_S
-            ):  # other processes may share the data folder
-                remarks = {**read_remarks(folder), place: remark}
+            # Other processes may share the data folder.
+            with FileLock(folder / LOCK, timeout=LOCK_S):
+                remarks = {**read_remarks(folder), position: remark}
                 if remark == Remark():
-                    del remarks[place]
-                said = {}  # with the texts of the queries, for people who read the file
-                for number, each in sorted(remarks.items()):
-                    said[str(number)] = {"text": report.queries[number].text, **asdict(each)}
-                write_json(folder / REVIEW, with_schema({"queries": said}), indent=1)
+                    del remarks[position]
+                _write_remarks(report, folder, remarks)
                 _write_queries(report, folder / QUERIES_CSV, remarks)
         except OSError as error:
             reason = "others are being written" if isinstance(error, Timeout) else error.strerror
@@ -218,16 +242,34 @@ def _read(path: Path) -> dict[str, Any]:
     return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
 
 
+def _read_entry(path: Path) -> Entry:
+    summary = _read(path)
+    systems = tuple(str(system["system"]) for system in summary["systems"])
+    return Entry(path.parent.name, str(summary["name"]), systems, str(summary["created"]))
+
+
 def read_remarks(folder: Path) -> dict[int, Remark]:
     """Read the remarks of a report; a ConfigError says why they cannot be read."""
     path = folder / REVIEW
+    if not path.exists():
+        return {}
     try:
-        noted = _read(path)["queries"].items() if path.exists() else ()
-        return {int(place): Remark(str(said["tag"]), str(said["note"])) for place, said in noted}
+        remarks = {}
+        for position, line in _read(path)["queries"].items():
+            remarks[int(position)] = Remark(str(line["tag"]), str(line["note"]))
     except UNREADABLE as error:
         raise ConfigError(
             f"{path} cannot be read ({error}). Move it away to write new notes."
         ) from error
+    return remarks
+
+
+def _write_remarks(report: Report, folder: Path, remarks: Remarks) -> None:
+    """Write remarks with the texts of the queries, for people who read the file."""
+    lines = {}
+    for position, remark in sorted(remarks.items()):
+        lines[str(position)] = {"text": report.queries[position].text, **asdict(remark)}
+    write_json(folder / REVIEW, with_schema({"queries": lines}), indent=1)
 
 
 def _remarks(folder: Path) -> dict[int, Remark]:
@@ -239,22 +281,20 @@ def _remarks(folder: Path) -> dict[int, Remark]:
 
 
 def _write_queries(report: Report, path: Path, remarks: Remarks) -> None:
-    """Write one line per query, with one column of ranks per system; with its tag and note if there are any."""
+    """Write one line per query, with its rank under each system, and its tag and note if any has."""
     ranks = {result.system: result.measured.ranks.tolist() for result in report.results}
+    heads = ["kind", "text", "cue", "wanted", "unwanted", "num_relevant", *ranks]
+    if remarks:
+        heads += ["tag", "note"]
     with atomic_write(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = SafeCsv(file)
-        said = ("tag", "note") if remarks else ()
-        writer.writerow(
-            ("kind", "text", "cue", "wanted", "unwanted", "num_relevant", *ranks, *said)
-        )
-        for place, query in enumerate(report.queries):
-            parts = (
-                query.kind,
-                query.text,
-                query.cue,
-                query.wanted or "",
-                ", ".join(query.unwanted),
-            )
-            found = (len(query.relevant), *(of_system[place] for of_system in ranks.values()))
-            remark = remarks.get(place, Remark())
-            writer.writerow((*parts, *found, *((remark.tag, remark.note) if remarks else ())))
+        writer.writerow(heads)
+        for position, query in enumerate(report.queries):
+            unwanted = ", ".join(query.unwanted)
+            row: list[str | int] = [query.kind, query.text, query.cue, query.wanted or "", unwanted]
+            row.append(len(query.relevant))
+            row += [of_system[position] for of_system in ranks.values()]
+            if remarks:
+                remark = remarks.get(position, Remark())
+                row += [remark.tag, remark.note]
+            writer.writerow(row)

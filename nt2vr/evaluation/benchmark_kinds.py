@@ -1,4 +1,4 @@
-"""Kinds of benchmarks that extensions add, whose data are named by a prefix, such as "covr:world"."""
+"""Kinds of benchmarks that extensions add, whose data are named by a prefix, such as "mine:FILE"."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -94,7 +94,7 @@ class BenchmarkKind(ABC):
 
 @cache
 def benchmark_kinds() -> Mapping[str, BenchmarkKind]:
-    """Return the kinds that extensions add, by prefix, such as "covr:"."""
+    """Return the kinds that extensions add, by prefix, such as "mine:"."""
     kinds: dict[str, BenchmarkKind] = {}
     for extension in extensions():
         for name, reference in extension.benchmarks.items():

@@ -9,7 +9,7 @@ of two motions, neither caption fits the other's scene.
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, product, takewhile
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from nt2vr.evaluation.embed_media import EmbeddedVideos, content_of, embed_files
-from nt2vr.evaluation.measures import KS, LENIENT
-from nt2vr.evaluation.metric_names import ORIGINAL_MIR, recall
+from nt2vr.evaluation.measures import LENIENT
+from nt2vr.evaluation.metric_names import KS, ORIGINAL_MIR, recall
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
@@ -36,41 +36,64 @@ from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene, SceneSplit
 from nt2vr.world.sentences import SceneDenialKind, SceneDenials, negate
 
-NEGATED, MOTION, ADDED, SWAPPED = "negated", "motion", "prop added", "verbs swapped"
+NEGATED = "negated"
+MOTION = "motion"
+ADDED = "prop added"
+SWAPPED = "verbs swapped"
 FOLDS = (NEGATED, "verb", MOTION, "subject", "place", "prop replaced", ADDED, SWAPPED)
-PAIRS = 400  # of each fold: an interval of at most 5 points to either side
-TRIES, SWAPPED_TRIES = 8, 32  # wordings of a scene; swapped verbs must take the same synonyms
-MOST_WORDS = 6  # in a row that a change may replace
+# Pairs of each fold: an interval of at most 5 points to either side.
+PAIRS = 400
+# Wordings that are tried of a scene; swapped verbs must take the same synonyms.
+TRIES = 8
+SWAPPED_TRIES = 32
+# Words in a row that a change may replace.
+MOST_WORDS = 6
+
+NUM_CLIPS = 2_000
+SEED = 7
+NEGATED_KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "not")
 
 
-class _Steady(random.Random):
-    """Takes one number per draw, however many there are to choose from: equal seeds word alike scenes alike."""
+class _SteadyGenerator(random.Random):
+    """Takes one number per draw, however many there are to choose from.
 
-    def random(self) -> float:  # a class with its own is asked for nothing else
+    So equal seeds word similar scenes alike.
+    """
+
+    # A class that defines this is asked for nothing else.
+    def random(self) -> float:
         return super().random()
 
 
 def fold_questions(
     scenes: Sequence[Scene], captions: Sequence[SceneCaption], count: int = PAIRS
 ) -> tuple[tuple[str, ...], tuple[JudgedQuery, ...]]:
-    """Return the distinct foils, and a question per caption and foil, the first `count` of each fold."""
-    texts: dict[str, int] = {}
+    """Return the distinct foils, and a question per caption and foil, `count` of each fold at most."""
+    foils: dict[str, int] = {}
     questions = []
     for fold in FOLDS:
-        pairs = (
-            (row, next(_pairs(scene, captions[row], fold, row), None))
-            for row, scene in enumerate(scenes)
-        )
-        for row, (true, foil) in islice(((row, pair) for row, pair in pairs if pair), count):
-            other, cue = (
-                row_array((texts.setdefault(foil, len(texts)),)),
-                cue_of(foil),
-            )  # the caption denies nothing
-            shown = row_array((row,))
-            questions.append(
-                JudgedQuery("pair", true, shown, wanted=true, others=other, group=fold, cue=cue)
+        num_questions = 0
+        for row, (scene, caption) in enumerate(zip(scenes, captions, strict=True)):
+            if num_questions == count:
+                break
+            pair = next(_pairs(scene, caption, fold, row), None)
+            if pair is None:
+                continue
+            true_caption, foil = pair
+            foil_row = foils.setdefault(foil, len(foils))
+            question = JudgedQuery(
+                kind="pair",
+                text=true_caption,
+                relevant=row_array((row,)),
+                # The caption denies nothing.
+                wanted=true_caption,
+                others=row_array((foil_row,)),
+                group=fold,
+                cue=cue_of(foil),
             )
-    return tuple(texts), tuple(questions)
+            questions.append(question)
+            num_questions += 1
+    return tuple(foils), tuple(questions)
 
 
 def _pairs(scene: Scene, caption: SceneCaption, fold: str, row: int) -> Iterator[tuple[str, str]]:
@@ -78,40 +101,55 @@ def _pairs(scene: Scene, caption: SceneCaption, fold: str, row: int) -> Iterator
     if fold == NEGATED:
         denials = negate(caption)
         random.Random(f"{fold} {row}").shuffle(denials)
-        yield from ((caption.text, denial.text) for denial in denials)
+        for denial in denials:
+            yield caption.text, denial.text
         return
+
     for attempt in range(SWAPPED_TRIES if fold == SWAPPED else TRIES):
         seed = f"{fold} {row} {attempt}"
-        true = describe(scene, _Steady(seed))
-        changed = next(altered(scene, fold, random.Random(seed)), None)
-        if changed is None:
+        true_caption = describe(scene, _SteadyGenerator(seed))
+        changed_scene = next(altered(scene, fold, random.Random(seed)), None)
+        if changed_scene is None:
             return
-        foil = describe(changed, _Steady(seed))
-        is_apart = not foil.claim.holds(scene) and not (
-            fold == MOTION and true.claim.holds(changed)
-        )
-        if is_apart and one_change(true.text, foil.text, fold):
-            yield true.text, foil.text
+        foil = describe(changed_scene, _SteadyGenerator(seed))
+        if foil.claim.holds(scene):
+            continue
+        if fold == MOTION and true_caption.claim.holds(changed_scene):
+            continue
+        if one_change(true_caption.text, foil.text, fold):
+            yield true_caption.text, foil.text
 
 
 def one_change(caption: str, foil: str, fold: str) -> bool:
-    """Return whether a foil differs as its fold says: in its order, by more words, or by other words in a row."""
-    before, after = (re.findall(r"[^\s,]+|,", text) for text in (caption, foil))
+    """Return whether a foil differs as its fold says.
+
+    That is in the order of words, by more words, or by other words in a row.
+    """
+    before = re.findall(r"[^\s,]+|,", caption)
+    after = re.findall(r"[^\s,]+|,", foil)
     if fold == SWAPPED:
         return before != after and sorted(before) == sorted(after)
-    for _ in range(2):  # leave out the words that both start with, then those that both end with
-        start = sum(
-            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
-        )
-        before, after = before[start:][::-1], after[start:][::-1]
-    return 0 < len(after) <= MOST_WORDS and (
-        not before if fold == ADDED else 0 < len(before) <= MOST_WORDS
-    )
+
+    # Leave out the words that both start with, then those that both end with.
+    num_equal = _num_equal_at_start(before, after)
+    before = before[num_equal:]
+    after = after[num_equal:]
+    num_equal = _num_equal_at_start(before[::-1], after[::-1])
+    num_removed = len(before) - num_equal
+    num_added = len(after) - num_equal
+
+    if not 0 < num_added <= MOST_WORDS:
+        return False
+    if fold == ADDED:
+        return num_removed == 0
+    return 0 < num_removed <= MOST_WORDS
 
 
-NUM_CLIPS = 2_000
-SEED = 7
-NEGATED_KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "not")
+def _num_equal_at_start(first: Sequence[str], second: Sequence[str]) -> int:
+    for number, (one_word, other_word) in enumerate(zip(first, second, strict=False)):
+        if one_word != other_word:
+            return number
+    return min(len(first), len(second))
 
 
 def world_benchmark(
@@ -122,39 +160,60 @@ def world_benchmark(
     progress: Progress = silent,
     num_pairs: int = PAIRS,
 ) -> TextBenchmark:
-    """Build a benchmark of held-out scenes, "test" or "validation", with at most `num_pairs` foils per fold."""
+    """Build a benchmark of held-out scenes, "test" or "validation".
+
+    It has at most `num_pairs` foils per fold.
+    """
     scenes = sample_scenes(split, num_clips, seed)
-    captions, name = captions_of(scenes), WORLD if split == "test" else f"{WORLD}, {split}"
-    queries = world_queries([caption.text for caption in captions], SceneDenials(scenes), progress)
-    texts, pairs = fold_questions(scenes, captions, num_pairs)
-    source = {"data": NAME, "split": split, "clips": num_clips, "seed": seed, "look": LOOK}
-    references = {"oracle": oracle_metrics(scenes, captions)}
-    return _benchmark(name, scenes, (*queries, *pairs), source, cache, texts, references)
+    captions = captions_of(scenes)
+    texts = [caption.text for caption in captions]
+    queries = world_queries(texts, SceneDenials(scenes), progress)
+    foils, questions = fold_questions(scenes, captions, num_pairs)
+    return _benchmark(
+        name=WORLD if split == "test" else f"{WORLD}, {split}",
+        scenes=scenes,
+        queries=(*queries, *questions),
+        source={"data": NAME, "split": split, "clips": num_clips, "seed": seed, "look": LOOK},
+        cache=cache,
+        texts=foils,
+        references={"oracle": oracle_metrics(scenes, captions)},
+    )
 
 
 def shown_benchmark(
     cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED, progress: Progress = silent
 ) -> TextBenchmark:
-    """Build questions about who, which deed and which place held-out scenes show; each sort counts as a data set.
+    """Build questions about which subject, action and place held-out scenes show.
 
-    One of the classes of a sort that a scene shows is asked for against all that it does not show.
+    Each of the three counts as a data set. One of its classes that a scene shows is asked for
+    against all that the scene does not show.
     """
-    scenes, texts = sample_scenes("test", num_clips, seed), dict[str, int]()
+    scenes = sample_scenes("test", num_clips, seed)
     table = SceneTable(scenes)
-    questions: dict[str, list[JudgedQuery]] = {"class": [], LENIENT: []}
-    for sort, some in shown_classes().items():
-        *forms, claims = zip(*some, strict=True)
-        shown = np.stack([table.holding(claim) for claim in claims])  # (C, N)
-        places = [row_array(texts.setdefault(text, len(texts)) for text in said) for said in forms]
-        for row in np.flatnonzero(shown.any(axis=0) & ~shown.all(axis=0)).tolist():
-            right = random.Random(f"class {sort} {row}").choice(
-                np.flatnonzero(shown[:, row]).tolist()
-            )
-            for (kind, found), said, at in zip(questions.items(), forms, places, strict=True):
-                others = at[~shown[:, row]]
-                found.append(
-                    JudgedQuery(kind, said[right], row_array((row,)), others=others, group=sort)
+    texts: dict[str, int] = {}
+    plain_questions: list[JudgedQuery] = []
+    negated_questions: list[JudgedQuery] = []
+    for sort, classes in shown_classes().items():
+        plain_texts, negated_texts, claims = zip(*classes, strict=True)
+        is_shown = np.stack([table.holding(claim) for claim in claims])  # (C, N)
+        plain_rows = row_array(texts.setdefault(text, len(texts)) for text in plain_texts)
+        negated_rows = row_array(texts.setdefault(text, len(texts)) for text in negated_texts)
+        has_question = is_shown.any(axis=0) & ~is_shown.all(axis=0)
+        for row in np.flatnonzero(has_question).tolist():
+            shown_classes_of_scene = np.flatnonzero(is_shown[:, row]).tolist()
+            right = random.Random(f"class {sort} {row}").choice(shown_classes_of_scene)
+            is_wrong = ~is_shown[:, row]
+            video = row_array((row,))
+            plain_questions.append(
+                JudgedQuery(
+                    "class", plain_texts[right], video, others=plain_rows[is_wrong], group=sort
                 )
+            )
+            negated_questions.append(
+                JudgedQuery(
+                    LENIENT, negated_texts[right], video, others=negated_rows[is_wrong], group=sort
+                )
+            )
     source = {
         "data": f"{NAME}, classes",
         "split": "test",
@@ -162,8 +221,14 @@ def shown_benchmark(
         "seed": seed,
         "look": LOOK,
     }
-    asked = (*questions["class"], *questions[LENIENT])
-    return _benchmark(f"{WORLD}, classes", scenes, asked, source, cache, tuple(texts))
+    return _benchmark(
+        name=f"{WORLD}, classes",
+        scenes=scenes,
+        queries=(*plain_questions, *negated_questions),
+        source=source,
+        cache=cache,
+        texts=tuple(texts),
+    )
 
 
 def _benchmark(
@@ -188,21 +253,27 @@ def _benchmark(
 def gallery_benchmark(
     gallery: Gallery, decoder: Decoder, cache: Cache, progress: Progress = silent
 ) -> TextBenchmark:
-    """Build the same kind of benchmark from a gallery, as the shipped one; a ConfigError says if no scene is known."""
+    """Build the same kind of benchmark from a gallery, such as the shipped one.
+
+    A ConfigError says if no scene is known.
+    """
     videos = [video for video in gallery.videos if video.scene is not None]
-    ids, scenes = (
-        tuple(video.video_id for video in videos),
-        [Scene.from_dict(video.scene or {}) for video in videos],
-    )
-    captions, embed = captions_of(scenes), embed_files(videos, decoder, cache, gallery.key)
-    queries = world_queries([caption.text for caption in captions], SceneDenials(scenes), progress)
+    scenes = [Scene.from_dict(video.scene or {}) for video in videos]
+    captions = captions_of(scenes)
+    texts = [caption.text for caption in captions]
     source = {
         "data": gallery.name,
         "clips": len(videos),
         "content": content_of(videos, cache, progress),
     }
-    references = {"oracle": oracle_metrics(scenes, captions)} if scenes else {}
-    return TextBenchmark(gallery.name, ids, queries, embed, source, references)
+    return TextBenchmark(
+        name=gallery.name,
+        video_ids=tuple(video.video_id for video in videos),
+        queries=world_queries(texts, SceneDenials(scenes), progress),
+        embed=embed_files(videos, decoder, cache, gallery.key),
+        source=source,
+        references={"oracle": oracle_metrics(scenes, captions)} if scenes else {},
+    )
 
 
 def captions_of(scenes: Sequence[Scene]) -> list[SceneCaption]:
@@ -211,13 +282,14 @@ def captions_of(scenes: Sequence[Scene]) -> list[SceneCaption]:
 
 
 def _generator(row: int) -> random.Random:
-    return random.Random(f"validation {row}")  # as for the metrics in the cards of all models
+    """Return the generator of a scene's sentences, as for the metrics in the cards of all models."""
+    return random.Random(f"validation {row}")
 
 
 def world_queries(
     captions: Sequence[str], sentences: SceneDenials, progress: Progress = silent
 ) -> tuple[JudgedQuery, ...]:
-    """Generate queries per scene: its caption, its caption with one thing denied, and one of each negated kind.
+    """Generate each scene's caption, the caption with one thing denied, and one of each negated kind.
 
     The latter say nothing, and are left out, if no scene satisfies them, or none shows both of
     their parts.
@@ -226,39 +298,65 @@ def world_queries(
         JudgedQuery("original", caption, row_array((row,))) for row, caption in enumerate(captions)
     ]
     for row in range(len(captions)):
-        if negated := sentences.negated(row, _generator(row)):
-            queries.append(_judged(negated, (row,), (), (), original=row))
+        denial = sentences.negated(row, _generator(row))
+        if denial is not None:
+            queries.append(_judged(denial, relevant=(row,), original=row))
+
     draws = list(product(NEGATED_KINDS, range(len(captions))))
     for kind, row in tracked(draws, len(draws), "writing queries", progress):
-        sentence = sentences.draw(row, kind, _generator(row))
-        fitting, both = sentences.fitting(sentence), sentences.showing_both(sentence)
-        if (
-            sentence.kind == kind and fitting.any() and both.any()
-        ):  # scenes of vehicles allow no composed query
-            shown = sentences.showing_unwanted(sentence)
-            queries.append(
-                _judged(sentence, *(np.flatnonzero(some) for some in (fitting, both, shown)))
-            )
+        denial = sentences.draw(row, kind, _generator(row))
+        # Scenes of vehicles allow no composed query.
+        if denial.kind != kind:
+            continue
+        fits = sentences.fitting(denial)
+        shows_both = sentences.showing_both(denial)
+        if not fits.any() or not shows_both.any():
+            continue
+        query = _judged(
+            denial,
+            relevant=np.flatnonzero(fits),
+            hard=np.flatnonzero(shows_both),
+            violating=np.flatnonzero(sentences.showing_unwanted(denial)),
+        )
+        queries.append(query)
     return tuple(queries)
 
 
-def _judged(sentence: Denial, *rows: Iterable[int], original: int | None = None) -> JudgedQuery:
-    relevant, hard, violating = map(row_array, rows)
-    parts = sentence.wanted, (sentence.unwanted,), original, cue_of(sentence.text)
-    return JudgedQuery(sentence.kind, sentence.text, relevant, hard, violating, *parts)
+def _judged(
+    denial: Denial,
+    relevant: Iterable[int],
+    hard: Iterable[int] = (),
+    violating: Iterable[int] = (),
+    original: int | None = None,
+) -> JudgedQuery:
+    return JudgedQuery(
+        kind=denial.kind,
+        text=denial.text,
+        relevant=row_array(relevant),
+        hard=row_array(hard),
+        violating=row_array(violating),
+        wanted=denial.wanted,
+        unwanted=(denial.unwanted,),
+        original=original,
+        cue=cue_of(denial.text),
+    )
 
 
 def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[SceneCaption]) -> dict[str, float]:
-    """Expected R@k and MIR of an oracle that knows the scenes but must guess among the n clips matching a caption.
+    """Expected R@k and MIR of an oracle that knows the scenes and guesses among those that fit.
+
+    Of n clips that match a caption:
 
         E[R@k] = min(k, n) / n        E[1 / rank] = (1 + 1/2 + … + 1/n) / n
 
     An upper bound for models on these captions.
     """
     table = SceneTable(scenes)
-    fitting = np.array([table.holding(caption.claim).sum() for caption in captions])
-    recalls = {
-        f"original/{recall(k)}": 100 * float((np.minimum(k, fitting) / fitting).mean()) for k in KS
-    }
-    harmonic = np.cumsum(1 / np.arange(1, fitting.max() + 1))
-    return {**recalls, ORIGINAL_MIR: float((harmonic[fitting - 1] / fitting).mean())}
+    num_fitting = np.array([table.holding(caption.claim).sum() for caption in captions])
+    metrics = {}
+    for k in KS:
+        shares = np.minimum(k, num_fitting) / num_fitting
+        metrics[f"original/{recall(k)}"] = 100 * float(shares.mean())
+    harmonic = np.cumsum(1 / np.arange(1, num_fitting.max() + 1))
+    metrics[ORIGINAL_MIR] = float((harmonic[num_fitting - 1] / num_fitting).mean())
+    return metrics

@@ -10,16 +10,23 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.differences import is_noise
-from nt2vr.evaluation.measures import FIRST_PAGE, Interval, intervals_of_means, sign_flip_p
+from nt2vr.evaluation.intervals import (
+    Interval,
+    intervals_of_means,
+    sign_flip_p,
+)
+from nt2vr.evaluation.measures import FIRST_PAGE
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.evaluation.report import Report
 from nt2vr.search.answers import Verdict
 
-IMPROVED, WORSENED = "improved", "worsened"
-SMALLEST = 10  # queries of a group that is shown on its own
+IMPROVED = "improved"
+WORSENED = "worsened"
+# Queries of a group that is shown on its own.
+SMALLEST = 10
 
 
-def places_by_difference(
+def positions_by_difference(
     report: Report,
     first: str,
     second: str,
@@ -28,9 +35,9 @@ def places_by_difference(
     text: str = "",
     change: str = "",
     fails_everywhere: bool = False,
-    places: Collection[int] | None = None,
+    positions: Collection[int] | None = None,
 ) -> list[int]:
-    """Return positions of queries, from those where `second` beats `first` most to those where it loses most.
+    """Order queries from those where `second` beats `first` most to those where it loses most.
 
         difference = log(rank of first) - log(rank of second)
 
@@ -42,64 +49,97 @@ def places_by_difference(
         change: IMPROVED or WORSENED, by `second`; "" for all.
         fails_everywhere: only queries that no system's first page answers; negated ones that all
             get wrong.
-        places: positions of queries to list; None lists all.
+        positions: of queries to list; None lists all.
+
+    Returns:
+        Positions of the queries.
     """
-    ranks = {result.system: result.measured.ranks for result in report.results}
     for name in (first, second):
         report.check_system(name)
-    negated = np.array([query.kind == "negated" for query in report.queries])
+    ranks = {result.system: result.measured.ranks for result in report.results}
+    is_negated = np.array([query.kind == "negated" for query in report.queries])
     gains = np.log(ranks[first]) - np.log(ranks[second])
-    gains[negated] *= -1
-    listed = np.array([_fits(query, kind, cue, text.lower().split()) for query in report.queries])
-    listed &= {IMPROVED: gains > 0, WORSENED: gains < 0}.get(change, True)
+    gains[is_negated] *= -1
+
+    words = text.lower().split()
+    is_listed = np.array([_fits(query, kind, cue, words) for query in report.queries])
+    if change == IMPROVED:
+        is_listed &= gains > 0
+    if change == WORSENED:
+        is_listed &= gains < 0
     if fails_everywhere:
-        shown = np.stack(list(ranks.values())) <= FIRST_PAGE  # (S, Q)
-        listed &= np.where(negated, shown.all(axis=0), ~shown.any(axis=0))
-    if places is not None:
-        listed &= np.isin(np.arange(len(listed)), list(places))
-    return [int(place) for place in np.argsort(-gains, kind="stable") if listed[place]]
+        is_on_page = np.stack(list(ranks.values())) <= FIRST_PAGE  # (S, Q)
+        is_listed &= np.where(is_negated, is_on_page.all(axis=0), ~is_on_page.any(axis=0))
+    if positions is not None:
+        is_listed &= np.isin(np.arange(len(is_listed)), list(positions))
+
+    order = np.argsort(-gains, kind="stable").tolist()
+    return [position for position in order if is_listed[position]]
 
 
 def _fits(query: JudgedQuery, kind: str, cue: str, words: Sequence[str]) -> bool:
-    is_asked = kind in ("", query.kind) and cue in ("", query.cue)
-    return is_asked and all(word in query.text.lower() for word in words)
+    if kind not in ("", query.kind) or cue not in ("", query.cue):
+        return False
+    return all(word in query.text.lower() for word in words)
 
 
-def first_videos(report: Report, place: int, system: str) -> list[tuple[str, Verdict | None]]:
-    """Return the ids of the first videos of a system for a query, with their verdicts; [] where they are unknown.
+def first_videos(report: Report, position: int, system: str) -> list[tuple[str, Verdict | None]]:
+    """Return the ids of a system's first videos for a query, with verdicts; [] if they are unknown.
 
     The video of a negated query's original caption violates, since it no longer matches.
     """
     first = next(result.measured.first for result in report.results if result.system == system)
-    query, negated = report.queries[place], report.queries[place].kind == "negated"
-    right = frozenset(() if negated else query.relevant.tolist())
-    wrong = frozenset((query.relevant if negated else query.violating).tolist())
-    return [
-        (report.video_ids[row], "right" if row in right else "violation" if row in wrong else None)
-        for row in (first[place].tolist() if len(first) else ())
-        if row >= 0
-    ]
+    if not len(first):
+        return []
+    query = report.queries[position]
+    right = query.relevant.tolist()
+    violating = query.violating.tolist()
+    if query.kind == "negated":
+        right, violating = [], right
+
+    videos: list[tuple[str, Verdict | None]] = []
+    for row in first[position].tolist():
+        if row < 0:
+            continue
+        verdict: Verdict | None = None
+        if row in right:
+            verdict = "right"
+        elif row in violating:
+            verdict = "violation"
+        videos.append((report.video_ids[row], verdict))
+    return videos
 
 
-class Group(NamedTuple):
-    name: str  # negation word that the queries share; "" if they have none, or for joined groups
+class CueGroup(NamedTuple):
+    """Two systems compared on the queries that share a negation word.
+
+    Attributes:
+        name: the word; "" for queries without one, or for joined groups.
+        means: of the first system, of the second, and of second minus first per query.
+        intervals: of these means; None where all values are equal.
+        p: of the sign-flip test.
+        num_joined: number of small groups that this one joins; 0 for a single one.
+    """
+
+    name: str
     num_queries: int
-    means: Sequence[float]  # of the first system, the second, and second minus first per query
-    intervals: Sequence[Interval | None]  # of these means; None where all values are equal
-    p: float  # of the sign-flip test
-    num_joined: int = 0  # number of small groups that this one joins; 0 for a single one
+    means: Sequence[float]
+    intervals: Sequence[Interval | None]
+    p: float
+    num_joined: int = 0
 
     @property
     def is_noise(self) -> bool:
+        """Whether chance may explain the difference."""
         return is_noise(self.intervals[2], self.p)
 
 
 @lru_cache(16)
-def break_down(report: Report, first: str, second: str, key: str) -> tuple[Group, ...]:
-    """Compare two systems by one metric, such as "composed/hard_pairs": on all queries, then per negation word.
+def break_down(report: Report, first: str, second: str, key: str) -> tuple[CueGroup, ...]:
+    """Compare two systems by a metric such as "composed/hard_pairs", on all and per negation word.
 
-    The largest group comes first; words with fewer than SMALLEST queries are joined. A ConfigError
-    refuses systems and metrics that the report does not have.
+    All queries come first, then the largest group; words with fewer than SMALLEST queries are
+    joined. A ConfigError refuses systems and metrics that the report does not have.
     """
     for name in (first, second):
         report.check_system(name)
@@ -107,39 +147,54 @@ def break_down(report: Report, first: str, second: str, key: str) -> tuple[Group
             raise ConfigError(
                 f"{name} has no {quoted(key)}. Choose one of: {', '.join(report.values[name])}."
             )
-    one, two = (report.values[name][key] for name in (first, second))
-    places, *rows = np.intersect1d(one.places, two.places, return_indices=True)
-    if not len(places):
+    of_first = report.values[first][key]
+    of_second = report.values[second][key]
+    positions, first_rows, second_rows = np.intersect1d(
+        of_first.positions, of_second.positions, return_indices=True
+    )
+    if not len(positions):
         raise ConfigError(f"{first} and {second} have no query in common for {key}. Choose others.")
-    before, after = one.values[rows[0]], two.values[rows[1]]
-    table, units = np.stack([before, after, after - before], axis=1), report.units[places]
-    return tuple(_groups(table, units, [report.queries[place].cue for place in places.tolist()]))
+
+    before = of_first.values[first_rows]
+    after = of_second.values[second_rows]
+    table = np.stack([before, after, after - before], axis=1)  # (N, 3)
+    cues = [report.queries[position].cue for position in positions.tolist()]
+    return tuple(_groups(table, report.units[positions], cues))
 
 
 def _groups(
     table: NDArray[np.float64], units: NDArray[np.int64], cues: Sequence[str]
-) -> Iterator[Group]:
-    def group(name: str, rows: list[int], num_joined: int = 0) -> Group:
-        some, own = table[rows], units[rows]
-        p = sign_flip_p(some[:, 2], own)
-        return Group(
-            name,
-            len(rows),
-            some.mean(axis=0).tolist(),
-            intervals_of_means(some, own),
-            p,
-            num_joined,
-        )
-
-    yield group("", list(range(len(table))))
+) -> Iterator[CueGroup]:
+    yield _group("", table, units)
     rows_of: defaultdict[str, list[int]] = defaultdict(list)
     for row, cue in enumerate(cues):
         rows_of[cue].append(row)
     if rows_of.keys() == {""}:
         return
+
     small = [name for name, rows in rows_of.items() if len(rows) < SMALLEST]
-    joined = sorted(row for name in small for row in rows_of.pop(name)) if len(small) > 1 else []
+    joined_rows: list[int] = []
+    if len(small) > 1:
+        for name in small:
+            joined_rows += rows_of.pop(name)
+        joined_rows.sort()
+
+    # Queries without a negation word come last.
     for name in sorted(rows_of, key=lambda name: (name == "", -len(rows_of[name]), name)):
-        yield group(name, rows_of[name])
-    if joined:
-        yield group("", joined, len(small))
+        rows = rows_of[name]
+        yield _group(name, table[rows], units[rows])
+    if joined_rows:
+        yield _group("", table[joined_rows], units[joined_rows], num_joined=len(small))
+
+
+def _group(
+    name: str, table: NDArray[np.float64], units: NDArray[np.int64], num_joined: int = 0
+) -> CueGroup:
+    return CueGroup(
+        name=name,
+        num_queries=len(table),
+        means=table.mean(axis=0).tolist(),
+        intervals=intervals_of_means(table, units),
+        p=sign_flip_p(table[:, 2], units),
+        num_joined=num_joined,
+    )

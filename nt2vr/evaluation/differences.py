@@ -5,30 +5,49 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nt2vr.evaluation.measures import Interval, Units, Values, intervals_of, sign_flip_p
+from nt2vr.evaluation.intervals import (
+    Interval,
+    Units,
+    intervals_of,
+    sign_flip_p,
+)
+from nt2vr.evaluation.measures import Array, Positions, Values
 
 SIGNIFICANT = 0.05
 Pair = tuple[str, str]
 
 
 class Difference(NamedTuple):
-    """One measure of two systems, over the queries that both have a value for."""
+    """One measure of two systems, over the queries that both have a value for.
 
-    measure: str  # its key, "composed/hard_pairs"
+    Attributes:
+        measure: its key, such as "composed/hard_pairs".
+        first: mean of the first system.
+        second: mean of the second system.
+        difference: mean of second minus first, query by query.
+        interval: of the difference, 95 %; None where all queries differ by as much.
+        p: of the sign-flip test.
+    """
+
+    measure: str
     num_queries: int
-    first: float  # mean of the first system
-    second: float  # mean of the second system
-    difference: float  # mean of second minus first, query by query
-    interval: Interval | None  # of the difference, 95 %; None where all queries differ by as much
-    p: float  # of the sign-flip test
+    first: float
+    second: float
+    difference: float
+    interval: Interval | None
+    p: float
 
     @property
     def is_noise(self) -> bool:
+        """Whether chance may explain the difference."""
         return is_noise(self.interval, self.p)
 
 
 def is_noise(interval: Interval | None, p: float) -> bool:
-    """Whether chance may explain a difference: by its interval, or by the test, which also holds for few queries."""
+    """Return whether chance may explain a difference.
+
+    The interval decides, or the test, which also holds for few queries.
+    """
     includes_zero = interval is not None and interval.low <= 0 <= interval.high
     return p >= SIGNIFICANT or includes_zero
 
@@ -56,50 +75,61 @@ def paired_differences(
         values: per-query values by system and measure.
         units: of the queries, as of `units_of`.
     """
-    joined = {pair: _joined(values[pair[0]], values[pair[1]]) for pair in pairs}
+    common: dict[Pair, dict[str, _CommonValues]] = {}
+    for pair in pairs:
+        first, second = pair
+        common[pair] = _common_values(values[first], values[second])
 
     # All pairs at once: differences over the same queries share their resamples.
     changes: dict[str, dict[str, Values]] = {}
     for number, pair in enumerate(pairs):
         changes[str(number)] = {
-            measure: Values(both.places, both.second - both.first)
-            for measure, both in joined[pair].items()
+            measure: Values(both.positions, both.second - both.first)
+            for measure, both in common[pair].items()
         }
     intervals = intervals_of(changes, units)
 
     compared: dict[Pair, tuple[Difference, ...]] = {}
     for number, pair in enumerate(pairs):
         differences = []
-        for measure, both in joined[pair].items():
+        for measure, both in common[pair].items():
             change = changes[str(number)][measure].values
             difference = Difference(
                 measure=measure,
-                num_queries=len(both.places),
+                num_queries=len(both.positions),
                 first=float(both.first.mean()),
                 second=float(both.second.mean()),
                 difference=float(change.mean()),
                 interval=intervals[str(number)].get(measure),
-                p=sign_flip_p(change, units[both.places]),
+                p=sign_flip_p(change, units[both.positions]),
             )
             differences.append(difference)
         compared[pair] = tuple(differences)
     return compared
 
 
-class _Both(NamedTuple):
-    places: Units  # (N,), positions of the queries that both have a value for
-    first: np.ndarray  # (N,)
-    second: np.ndarray  # (N,)
+class _CommonValues(NamedTuple):
+    """Values of two systems for the queries that both have one for."""
+
+    positions: Positions  # (N,)
+    first: Array  # (N,)
+    second: Array  # (N,)
 
 
-def _joined(first: Mapping[str, Values], second: Mapping[str, Values]) -> dict[str, _Both]:
-    """Match the values of two systems, query by query; figures that are not means are left out."""
-    joined: dict[str, _Both] = {}
-    for measure, one in first.items():
-        other = second.get(measure)
-        if other is None or one.statistic is not None:
+def _common_values(
+    first: Mapping[str, Values], second: Mapping[str, Values]
+) -> dict[str, _CommonValues]:
+    """Match the values of two systems, query by query; metrics that are not means are left out."""
+    common: dict[str, _CommonValues] = {}
+    for measure, of_first in first.items():
+        of_second = second.get(measure)
+        if of_second is None or of_first.statistic is not None:
             continue
-        places, rows, other_rows = np.intersect1d(one.places, other.places, return_indices=True)
-        if len(places):
-            joined[measure] = _Both(places, one.values[rows], other.values[other_rows])
-    return joined
+        positions, first_rows, second_rows = np.intersect1d(
+            of_first.positions, of_second.positions, return_indices=True
+        )
+        if len(positions):
+            common[measure] = _CommonValues(
+                positions, of_first.values[first_rows], of_second.values[second_rows]
+            )
+    return common

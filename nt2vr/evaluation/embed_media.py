@@ -1,4 +1,4 @@
-"""Embeddings of a benchmark's videos under a model, from their files or from features."""
+"""Embeddings of a benchmark's videos under a model, from their files or from another input."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -9,28 +9,32 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.datasets.features import Features
+from nt2vr.datasets.video_inputs import VideoVectors
 from nt2vr.errors import DatasetError, MediaError, quoted
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.store import Cache
+from nt2vr.models.capabilities import VideoInputName
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent, tracked
 from nt2vr.search.embed_clips import embed_gallery
 
-NAMED = 20  # unreadable videos in a remark
+# Unreadable videos that a remark names.
+MAX_NAMES = 20
 Vectors = NDArray[np.float32]  # (N, D)
 
 
 class EmbeddedVideos(NamedTuple):
-    """A benchmark's videos under a model."""
+    """A benchmark's videos under a model.
 
-    # (V, D), or those of their frames (V, F, D) if the model's pooling is query-scored; zeros for
-    # unreadable files
+    Attributes:
+        vectors: (V, D), or those of their frames (V, F, D) if the model's pooling is query-scored;
+            zeros for unreadable files.
+        unreadable: why the files of some videos cannot be read, by id.
+    """
+
     vectors: Vectors
-    unreadable: Mapping[str, str] = MappingProxyType(
-        {}
-    )  # ids of videos whose files cannot be read, with the reasons
+    unreadable: Mapping[str, str] = MappingProxyType({})
 
 
 Embed = Callable[[Encoder, Progress], EmbeddedVideos]
@@ -39,12 +43,14 @@ Embed = Callable[[Encoder, Progress], EmbeddedVideos]
 def unreadable_remark(
     unreadable: Mapping[str, str], num_videos: int, num_lost: int, num_queries: int
 ) -> str:
-    """Name files that cannot be read, with the reasons, and count the queries that are left out with them."""
+    """Name files that cannot be read, with the reasons, and count the queries that go with them."""
     named = [f"{video_id} ({reason.rstrip('.')})" for video_id, reason in unreadable.items()]
-    more = f", and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
+    names = ", ".join(named[:MAX_NAMES])
+    if len(named) > MAX_NAMES:
+        names += f", and {len(named) - MAX_NAMES:,} more"
     return (
-        f"{len(named):,} of {num_videos:,} videos cannot be read: {', '.join(named[:NAMED])}{more}. They are left "
-        f"out, and {num_lost:,} of {num_queries:,} queries with them."
+        f"{len(named):,} of {num_videos:,} videos cannot be read: {names}. They are left out, and "
+        f"{num_lost:,} of {num_queries:,} queries with them."
     )
 
 
@@ -64,7 +70,7 @@ def embed_files(
         key: that of the gallery.
         of_frames: embed all frames, (V, F, D), whatever the model's pooling.
     """
-    rows = {video.video_id: row for row, video in enumerate(videos)}
+    row_of = {video.video_id: row for row, video in enumerate(videos)}
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
         def report(done: int, total: int, doing: str) -> None:
@@ -77,11 +83,12 @@ def embed_files(
             raise DatasetError(
                 f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}"
             )
-        found = embedded.embeddings
+        readable = embedded.embeddings
         if of_frames or encoder.capabilities.weighs_frames:
-            found = embedded.all_frames[embedded.places]
-        embeddings = np.zeros((len(videos), *found.shape[1:]), np.float32)
-        embeddings[[rows[video.video_id] for video in embedded.gallery.videos]] = found
+            readable = embedded.all_frames[embedded.places]
+        readable_rows = [row_of[video.video_id] for video in embedded.gallery.videos]
+        embeddings = np.zeros((len(videos), *readable.shape[1:]), np.float32)
+        embeddings[readable_rows] = readable
         unreadable: dict[str, str] = {}
         for video_id, reason in embedded.skipped:
             unreadable.setdefault(video_id, reason)
@@ -90,28 +97,45 @@ def embed_files(
     return embed
 
 
-def embed_features(
-    videos: Sequence[Video], known: Mapping[str, Features], otherwise: Embed
+def embed_vectors(
+    videos: Sequence[Video],
+    vectors: Mapping[VideoInputName, VideoVectors],
+    embed_frames: Embed,
 ) -> Embed:
-    """Return a function that projects features, or zeros, under models that read them; others embed `otherwise`."""
+    """Return a function that embeds the videos under a model of any of the inputs, or of frames.
+
+    Videos that have no vector in the model's input have embeddings of zeros.
+    """
 
     def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
-        if not encoder.capabilities.reads_features:
-            return otherwise(encoder, progress)
-        features = known[encoder.card.visual.features]
-        width = encoder.stored_shape[-1]
-        if features.size != width:
-            raise DatasetError(
-                f"{encoder.name} was trained on features {quoted(features.name)} of {width} numbers, but here they "
-                f"have {features.size}. Name a dataset with the same features."
-            )
-        there = [row for row, video in enumerate(videos) if video.video_id in features.of_video]
+        input_name = encoder.capabilities.video_input
+        if input_name is None:
+            return embed_frames(encoder, progress)
+        of_input = vectors[input_name]
+        _check_width(encoder, of_input)
+
+        rows = []
+        inputs = []
+        for row, video in enumerate(videos):
+            if video.video_id in of_input.of_video:
+                rows.append(row)
+                inputs.append(of_input.of_video[video.video_id])
         embeddings = np.zeros((len(videos), encoder.embed_dim), np.float32)
-        rows = np.stack([features.of_video[videos[row].video_id] for row in there])
-        embeddings[there] = encoder.pool(rows[:, None])
+        embeddings[rows] = encoder.pool(np.stack(inputs)[:, None])
         return EmbeddedVideos(embeddings)
 
     return embed
+
+
+def _check_width(encoder: Encoder, vectors: VideoVectors) -> None:
+    """Refuse vectors of another length than those that the model was trained on."""
+    width = encoder.stored_shape[-1]
+    if vectors.width != width:
+        kind, name = vectors.name
+        raise DatasetError(
+            f"{encoder.name} was trained on {kind} {quoted(name)} of {width} numbers, but here they "
+            f"have {vectors.width}. Name a dataset with the same {kind}."
+        )
 
 
 def content_of(videos: Sequence[Video], cache: Cache, progress: Progress = silent) -> str:

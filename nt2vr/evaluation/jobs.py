@@ -1,30 +1,16 @@
-"""Background evaluations for the app, one at a time, and the report that it comes with: of the gallery.
+"""Background evaluations for the app, one at a time."""
 
-That report's file has what was measured; queries and their truth are drawn again, so it fits only
-the gallery it was made of. To make it anew: `nt2vr evaluate --data gallery --systems
-"clip,clip-bnl,clip-neg" --out REPORT`, then `python -m nt2vr.evaluation.jobs REPORT`.
-"""
-
-import io
-import json
-import lzma
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.benchmark_kinds import ModelData, Places
-from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
-from nt2vr.evaluation.report import Report, Result
-from nt2vr.evaluation.sources import FRAMES, GALLERY, Data, load_benchmark
-from nt2vr.evaluation.stored_reports import load_report
+from nt2vr.evaluation.ready_report import ready_report
+from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.sources import FRAMES, GALLERY, Data, Inputs, load_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
@@ -33,55 +19,12 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Job, Progress, Runner
 from nt2vr.search.strategies import System
-from nt2vr.settings import ASSETS
 from nt2vr.world import WORLD
 
 READY_MARK = ".ready"  # beside the folder of reports
 MAX_SYSTEMS = (
     32  # of one evaluation, without controls: each takes memory, time and space in the report
 )
-READY = ASSETS / "report.npz.xz"
-TITLE = "The gallery, measured before"
-NOTE = "This report comes with the app. README's table rests on 2,000 other scenes, the “Built-in world” of the menu."
-FIELDS = ("digest", "created", "versions", "notes")
-MEASURED = tuple(Measured.__dataclass_fields__)
-
-
-def pack(report: Report, path: Path = READY) -> None:
-    """Write what cannot be computed from the benchmark; whole numbers of 16 bits compress better."""
-    said = {name: getattr(report, name) for name in FIELDS}
-    said["systems"] = [{"system": result.system, **result.spec} for result in report.results]
-    small: dict[str, Any] = {}
-    for name in MEASURED:
-        each = np.stack([getattr(result.measured, name) for result in report.results])
-        small[name] = each.astype(np.int16) if each.dtype == np.int32 else each
-    file = io.BytesIO()
-    np.savez(file, **small, said=np.array(json.dumps(said)))
-    path.write_bytes(lzma.compress(file.getvalue(), preset=9 | lzma.PRESET_EXTREME))
-
-
-def unpack(benchmark: TextBenchmark, path: Path = READY) -> Report:
-    """Return the report; a ConfigError refuses another benchmark than the one it was made of."""
-    with np.load(io.BytesIO(lzma.decompress(path.read_bytes())), allow_pickle=False) as found:
-        said, arrays = json.loads(str(found["said"])), {name: found[name] for name in MEASURED}
-    if said["digest"] != benchmark.digest:
-        raise ConfigError(
-            "The report that comes with the app is of another gallery. Evaluate the gallery again."
-        )
-    whole = {
-        name: each.astype(np.int32) if each.dtype == np.int16 else each
-        for name, each in arrays.items()
-    }
-    results = [
-        Result(
-            spec.pop("system"),
-            spec,
-            Measured(**{name: each[place] for name, each in whole.items()}),
-        )
-        for place, spec in enumerate(said["systems"])
-    ]
-    report = benchmark.report(results, (NOTE, *said["notes"]))
-    return replace(report, name=TITLE, created=said["created"], versions=said["versions"])
 
 
 class Evaluations:
@@ -171,39 +114,31 @@ class Evaluations:
         """Add the report that comes with the app where there is none, once: who deletes it does not get it again."""
         folder = self.places.folder
         mark = folder / READY_MARK
-        if (
-            mark.exists()
-            or self.archive.entries()
-            or (self.job is not None and self.job.is_under_way)
-        ):
+        if mark.exists() or self.archive.entries():
             return
 
-        def work(progress: Progress) -> str:
-            progress(0, 0, "drawing its queries")
-            folder.mkdir(parents=True, exist_ok=True)
-            mark.touch()
-            benchmark = self._benchmark(Data(GALLERY), FRAMES, progress)
-            return self.archive.add(unpack(benchmark))
-
-        self._runner.run(work, "The report that comes with the app")
+        folder.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+        self.archive.add(ready_report())
 
     def evaluate(self, data: Data, named: Sequence[System], progress: Progress) -> Report:
         """Evaluate systems and their controls in this thread, and return the report without archiving it."""
         systems = with_controls(named, self._models)
-        reads = frozenset(self._models.card(system.model).visual.features for system in systems)
-        benchmark = self._benchmark(data, reads, progress)
+        cards = [self._models.card(system.model) for system in systems]
+        inputs = frozenset(card.capabilities.video_input for card in cards)
+        benchmark = self._benchmark(data, inputs, progress)
         store = ResultStore(self.places.folder)
         return evaluate(
             benchmark, systems, self._models, store, progress, named=list(dict.fromkeys(named))
         )
 
-    def _benchmark(self, data: Data, reads: frozenset[str], progress: Progress) -> TextBenchmark:
-        if reads == FRAMES and data in self._built:
+    def _benchmark(self, data: Data, inputs: Inputs, progress: Progress) -> TextBenchmark:
+        if inputs == FRAMES and data in self._built:
             return self._built[data]
         progress(0, 0, "reading the data")
         places = self.places
         benchmark = load_benchmark(
-            data, places.folder, places.decoder, places.cache, progress, self._libraries, reads
+            data, places.folder, places.decoder, places.cache, progress, self._libraries, inputs
         )
         if data.name in (WORLD, GALLERY):  # the world's 10,000 queries take 5 s
             self._built[data] = benchmark
@@ -214,7 +149,3 @@ class Evaluations:
         benchmark = data.load(encoder, self.places, progress)
         results = benchmark.measure(encoder, benchmark.systems_of(encoder), progress=progress)
         return benchmark.report(results)
-
-
-if __name__ == "__main__":
-    pack(load_report(Path(sys.argv[1])))

@@ -1,5 +1,8 @@
 """Names of measures, written once. Reports and cards put the kind of queries before them: "composed/hard_pairs"."""
 
+# Ranks k of recall, R@k.
+KS = (1, 5, 10)
+
 MIR = "MIR"  # mean inverted rank
 MEDIAN_RANK, MEAN_RANK = "MedR", "MeanR"
 HARD_PAIRS = "hard_pairs"
@@ -21,15 +24,6 @@ def violations(k: int) -> str:
     return f"violations@{k}"
 
 
-def mean_average_precision(k: int) -> str:
-    return f"mAP@{k}"
-
-
-def within_subset(name: str) -> str:
-    """Return the name of a measure of which only a subset of the clips is ranked, as in CIRR."""
-    return f"subset {name}"
-
-
 def delta(name: str) -> str:
     """Return the name of how much a measure falls when captions are negated."""
     return f"{DELTA}_{name}"
@@ -40,7 +34,17 @@ def mean_over_sets(name: str) -> str:
     return f"mean {name}"
 
 
+# Of distillation, which compares texts with texts: see `trainer.loop.TextMeasures`.
+TEXT_ORDER = "text/order"
+TEXT_KEPT = "text/kept"
+TEXT_ORDER_IF_KEPT = "text/order_if_kept"
+TEXT_TARGET = "text/target"
+TEXT_IDIOMS = "text/idioms"
+
 COMPOSED_MIR = f"composed/{MIR}"
 COMPOSED_HARD_PAIRS = f"composed/{HARD_PAIRS}"
 ORIGINAL_MIR = f"original/{MIR}"
+WITHOUT_MIR = f"without/{MIR}"
+WITHOUT_HARD_PAIRS = f"without/{HARD_PAIRS}"
+NOT_AUC = f"not/{AUC}"
 NEGATED_DELTA_MIR = f"negated/{delta(MIR)}"

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
@@ -16,7 +16,8 @@ from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.evaluation.text_systems import PLAIN, system_spec
 from nt2vr.files import atomic_write
-from nt2vr.media.store import LIMITS, evict, mark_used, read_cached
+from nt2vr.media.limits import LIMITS, evict, mark_used
+from nt2vr.media.store import read_cached
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.progress import Progress, silent
@@ -24,20 +25,27 @@ from nt2vr.search.strategies import STRATEGIES, System, check_strategy
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL = 5  # cache version: raise it when measurements change
+# Version of stored results: raise it when measurements change.
+PROTOCOL = 5
 CONTROLS = (PLAIN, "drop")
 
 
 class ResultStore:
-    """Stores one file per result, and limits their number; not of strategies from outside, whose code may change."""
+    """Stores one file per result, and limits their number.
+
+    Results of strategies from outside are not stored, since their code may change.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def get(self, digest: str, spec: Mapping[str, Any]) -> Measured | None:
+        """Return the result of a system on the benchmark of this digest, if it is stored."""
+        if spec["strategy"] in STRATEGIES.added:
+            return None
         path = self._path(digest, spec)
         mark_used(path)
-        return None if spec["strategy"] in STRATEGIES.added else read_cached(path, _read)
+        return read_cached(path, _read)
 
     def put(self, digest: str, spec: Mapping[str, Any], measured: Measured) -> None:
         """Store a result; a full disk or a read-only folder only costs measuring it again."""
@@ -54,10 +62,9 @@ class ResultStore:
 
     def _path(self, digest: str, spec: Mapping[str, Any]) -> Path:
         """Return the file of a result; models are identified by their weights, not by their names."""
-        known = {name: value for name, value in spec.items() if name not in ("model", "base")}
-        key = blake2b(
-            json.dumps([PROTOCOL, digest, known], sort_keys=True).encode(), digest_size=12
-        ).hexdigest()
+        identity = {name: value for name, value in spec.items() if name not in ("model", "base")}
+        content = json.dumps([PROTOCOL, digest, identity], sort_keys=True).encode()
+        key = blake2b(content, digest_size=12).hexdigest()
         return self._folder / f"{key}.npz"
 
 
@@ -67,25 +74,29 @@ def _read(path: Path) -> Measured:
 
 
 def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
-    """Prepend the controls that every table needs: the base models, as far back as they are there, plain and `drop`.
+    """Prepend the controls that every table needs: the base models, plain and `drop`.
 
     They reveal mistakes in the set-up, and how far merely ignoring the negation gets.
     """
-    names, bases = models.names(), dict[str, None]()
-    for model in (system.model for system in systems):
-        seen = {model}
-        while (base := models.card(model).base) in names and base not in seen:
-            seen.add(base)
-            model = base
-        bases[model] = None
-    with_parts = {base: not models.card(base).capabilities.given_queries_only for base in bases}
-    controls = [
-        System(base, each)
-        for base in bases
-        for each in CONTROLS
-        if each == PLAIN or with_parts[base]
-    ]
+    controls = []
+    for base in dict.fromkeys(_first_base(system.model, models) for system in systems):
+        for strategy in CONTROLS:
+            has_parts = not models.card(base).capabilities.given_queries_only
+            if strategy == PLAIN or has_parts:
+                controls.append(System(base, strategy))
     return list(dict.fromkeys([*controls, *systems]))
+
+
+def _first_base(model: str, models: Catalog) -> str:
+    """Return what a model was first trained from, as far back as the models are there."""
+    names = models.names()
+    visited = {model}
+    while True:
+        base = models.card(model).base
+        if base not in names or base in visited:
+            return model
+        visited.add(base)
+        model = base
 
 
 def evaluate(
@@ -98,58 +109,80 @@ def evaluate(
 ) -> Report:
     """Evaluate systems on a benchmark, one model at a time; errors as of `Catalog.load`.
 
-    A person has `named` some of the systems; the others are controls.
-
-    Results in the `store` are used again; new ones are added after each model, and stay if
-    `progress` stops the work.
+    Args:
+        store: its results are used again. New ones are added after each model, and stay if
+            `progress` stops the work.
+        named: the systems that a person has named; the others are controls.
     """
-    by_model = sorted(dict.fromkeys(systems), key=lambda system: system.model)
-    cards = {system: models.card(system.model) for system in by_model}
+    cards = {system: models.card(system.model) for system in dict.fromkeys(systems)}
     for system, card in cards.items():
         check_strategy(system, card)
     specs = {system: system_spec(system, card) for system, card in cards.items()}
-    notes = dict.fromkeys(
-        f"{system.model}: {card.notes}" for system, card in cards.items() if card.notes
-    )
 
-    def stored() -> dict[System, Measured]:
-        digest = benchmark.digest
-        found = {system: store.get(digest, spec) for system, spec in specs.items()} if store else {}
-        return {system: measured for system, measured in found.items() if measured is not None}
-
-    measured = stored()
+    measured = _stored(store, benchmark.digest, specs)
     if benchmark.leaves_out_unreadable and len(measured) < len(specs):
         benchmark = benchmark.without(_unreadable(benchmark, cards, models, progress))
-        measured = stored()
-    videos = dict[str, EmbeddedVideos]()  # by what embeds them
-    for model, group in groupby(
-        [each for each in by_model if each not in measured], lambda system: system.model
-    ):
+        measured = _stored(store, benchmark.digest, specs)
+
+    missing = [system for system in specs if system not in measured]
+    for system, of_system in _measure(benchmark, missing, models, progress):
+        measured[system] = of_system
+        if store is not None:
+            store.put(benchmark.digest, specs[system], of_system)
+
+    results = [Result(system.name, spec, measured[system]) for system, spec in specs.items()]
+    notes = [f"{system.model}: {card.notes}" for system, card in cards.items() if card.notes]
+    return benchmark.report(
+        results,
+        notes=list(dict.fromkeys(notes)),
+        named=[system.name for system in named],
+    )
+
+
+def _stored(
+    store: ResultStore | None, digest: str, specs: Mapping[System, Mapping[str, Any]]
+) -> dict[System, Measured]:
+    if store is None:
+        return {}
+    stored = {}
+    for system, spec in specs.items():
+        measured = store.get(digest, spec)
+        if measured is not None:
+            stored[system] = measured
+    return stored
+
+
+def _measure(
+    benchmark: TextBenchmark, systems: Sequence[System], models: Catalog, progress: Progress
+) -> Iterator[tuple[System, Measured]]:
+    """Yield the results of systems, model by model; models with equal keys share embeddings."""
+    last_key = ""
+    videos: EmbeddedVideos | None = None
+    by_model = sorted(systems, key=lambda system: system.model)
+    for model, group in groupby(by_model, lambda system: system.model):
         progress(0, 0, f"loading {model}")
-        encoder, missing = models.load(model), list(group)
+        encoder = models.load(model)
         key = encoder.card.text_key if benchmark.captions else encoder.card.visual_key
-        if key not in videos:  # models with equal keys share them
-            videos = {key: benchmark.embed(encoder, progress)}
-        results = benchmark.measure(encoder, missing, videos[key], progress)
-        for system, result in zip(missing, results, strict=True):
-            measured[system] = result.measured
-            if store is not None:
-                store.put(benchmark.digest, specs[system], result.measured)
-    results = [
-        Result(system.name, specs[system], measured[system]) for system in dict.fromkeys(systems)
-    ]
-    return benchmark.report(results, list(notes), [system.name for system in named])
+        if videos is None or key != last_key:
+            videos = benchmark.embed(encoder, progress)
+            last_key = key
+        of_model = list(group)
+        results = benchmark.measure(encoder, of_model, videos, progress)
+        for system, result in zip(of_model, results, strict=True):
+            yield system, result.measured
 
 
 def _unreadable(
     benchmark: TextBenchmark, cards: Mapping[System, Card], models: Catalog, progress: Progress
 ) -> dict[str, str]:
-    """Return the videos that cannot be read, which one of the models that see frames finds out, with the reasons."""
+    """Return the videos that cannot be read, with the reasons; a model that sees frames finds them."""
     unreadable = dict(benchmark.unreadable)
     seeing = [system.model for system, card in cards.items() if card.capabilities.sees_files]
-    if seeing:
-        progress(0, 0, f"loading {seeing[0]}")
-        embedded = benchmark.embed(models.load(seeing[0]), progress)
-        for video_id, reason in embedded.unreadable.items():
-            unreadable.setdefault(video_id, reason)
+    if not seeing:
+        return unreadable
+    model = min(seeing)
+    progress(0, 0, f"loading {model}")
+    embedded = benchmark.embed(models.load(model), progress)
+    for video_id, reason in embedded.unreadable.items():
+        unreadable.setdefault(video_id, reason)
     return unreadable

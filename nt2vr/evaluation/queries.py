@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-QUESTIONS = frozenset(
-    {"choice", "pair", "class", "negated class"}
-)  # kinds that rank texts for a video
-KIND_NAMES = {  # of queries, for readers
+# Kinds that rank texts for a video.
+QUESTIONS = frozenset({"choice", "pair", "class", "negated class"})
+# For readers.
+KIND_NAMES = {
     "original": "original",
     "negated": "negated",
     "composed": "A and not B",
@@ -38,41 +38,55 @@ def row_array(numbers: Iterable[int]) -> Rows:
 
 
 def cue_of(text: str) -> str:
-    """Return the first negation word of a sentence in lower case, "n't" for "doesn't"; "" if it has none."""
+    """Return a sentence's first negation word in lower case, "n't" for "doesn't"; "" if it has none."""
     match = CUE.search(text)
-    return match[0].lower().replace("\u2019", "'") if match else ""
+    if match is None:
+        return ""
+    return match[0].lower().replace("\u2019", "'")
+
+
+def _no_rows() -> Rows:
+    return row_array(())
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedQuery:
     """A query with its ground truth.
 
-    Its kind is "original" (a caption), "negated" (a caption with one thing denied), "composed" (A
-    and not B), "without" (A without a thing), "not" (not B, nothing wanted), "retrieval" (a true
-    caption with a negation) or "picture" (a sentence with a right video and a `hard`, wrong one);
-    the others are QUESTIONS, or kinds of change.
+    Attributes:
+        kind: "original" (a caption), "negated" (a caption with one thing denied), "composed" (A and
+            not B), "without" (A without a thing), "not" (not B, nothing wanted), "retrieval" (a
+            true caption with a negation) or "picture" (a sentence with a right video and a `hard`,
+            wrong one); the others are QUESTIONS, or kinds of change.
+        text: of a question, its right answer.
+        relevant: of a negated query, the video of its caption, which is no longer relevant.
+        hard: they show the wanted and the unwanted part, if any.
+        violating: they show the unwanted part.
+        wanted: "" if nothing is wanted; None if the parts are unknown.
+        original: position of the caption of a negated query.
+        cue: its first negation word.
+        others: rows of wrong answers among the benchmark's texts.
+        group: names of subsets whose scores are reported separately, with "; " between them.
+        instead: where a video stands for other captions in this query, its row to that of what
+            `TextBenchmark.embed` returns, or to NO_CAPTION.
+        query_id: in its file, such as "video7020#enc#0", for embeddings from elsewhere.
+        picture: its reference: a `scene` of the built-in world, or the `path` of a file; empty for
+            texts alone.
     """
 
     kind: str
-    text: str  # of a question, its correct answer
-    relevant: Rows  # of a negated query, the video of its caption, which is no longer relevant
-    hard: Rows = field(
-        default_factory=lambda: row_array(())
-    )  # they show the wanted and the unwanted part, if any
-    violating: Rows = field(default_factory=lambda: row_array(()))  # they show the unwanted part
-    wanted: str | None = None  # "" if nothing is wanted; None if the parts are unknown
+    text: str
+    relevant: Rows
+    hard: Rows = field(default_factory=_no_rows)
+    violating: Rows = field(default_factory=_no_rows)
+    wanted: str | None = None
     unwanted: tuple[str, ...] = ()
-    original: int | None = None  # position of the caption of a negated query
+    original: int | None = None
     cue: str = ""
-    others: Rows = field(
-        default_factory=lambda: row_array(())
-    )  # places of wrong answers among the benchmark's texts
-    group: str = ""  # names of subsets whose scores are reported separately, with "; " between them
-    # where a video stands for other captions in this query, its row to that of what
-    # `TextBenchmark.embed` returns
-    instead: Mapping[int, int] = field(default_factory=dict)  # or to NO_CAPTION
-    query_id: str = ""  # in its file, such as "video7020#enc#0", for embeddings from elsewhere
-    # its reference: a `scene` of the built-in world, or the `path` of a file; empty for texts alone
+    others: Rows = field(default_factory=_no_rows)
+    group: str = ""
+    instead: Mapping[int, int] = field(default_factory=dict)
+    query_id: str = ""
     picture: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -81,19 +95,22 @@ class JudgedQuery:
 
 
 def renumbered(queries: Mapping[int, JudgedQuery]) -> tuple[JudgedQuery, ...]:
-    """Renumber the originals of queries that are left, by their former positions; without one, a query goes, too."""
-    found: list[JudgedQuery] = []
-    new_place: dict[int | None, int | None] = {None: None}
-    for place, query in queries.items():
-        if query.original in new_place:
-            new_place[place] = len(found)
-            found.append(replace(query, original=new_place[query.original]))
-    return tuple(found)
+    """Renumber the originals of queries, given by their former positions.
+
+    A query goes if its original is gone.
+    """
+    remaining: list[JudgedQuery] = []
+    new_position: dict[int | None, int | None] = {None: None}
+    for position, query in queries.items():
+        if query.original in new_position:
+            new_position[position] = len(remaining)
+            remaining.append(replace(query, original=new_position[query.original]))
+    return tuple(remaining)
 
 
-def mask(videos: Sequence[Rows | Sequence[int]], count: int) -> NDArray[np.bool_]:
-    """Convert lists of row numbers to a Boolean array (len(videos), count)."""
-    table = np.zeros((len(videos), count), bool)
-    for row, some in zip(table, videos, strict=True):
-        row[np.asarray(some, np.int32)] = True
+def mask(rows_of_queries: Sequence[Rows | Sequence[int]], count: int) -> NDArray[np.bool_]:
+    """Convert lists of row numbers to a Boolean array (len(rows_of_queries), count)."""
+    table = np.zeros((len(rows_of_queries), count), bool)
+    for of_query, rows in zip(table, rows_of_queries, strict=True):
+        of_query[np.asarray(rows, np.int32)] = True
     return table

@@ -25,27 +25,35 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.differences import Difference, Pair, paired_differences
-from nt2vr.evaluation.measures import (
+from nt2vr.evaluation.columns import (
     Column,
-    Group,
+    ColumnGroup,
+)
+from nt2vr.evaluation.differences import Difference, Pair, paired_differences
+from nt2vr.evaluation.intervals import (
     Interval,
-    Measured,
     Units,
+    intervals_of,
+    units_of,
+)
+from nt2vr.evaluation.measures import (
+    Measured,
     Values,
     averages_of,
-    intervals_of,
     metric_values,
-    units_of,
 )
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.files import atomic_write, with_schema, write_json
 from nt2vr.media.gallery import Video
 from nt2vr.settings import project_version
 
-REPORT, QUERIES, ARRAYS, CAPTIONS = "report.json", "queries.jsonl", "arrays.npz", "captions.json"
+REPORT = "report.json"
+QUERIES = "queries.jsonl"
+ARRAYS = "arrays.npz"
+CAPTIONS = "captions.json"
 VIDEOS = "videos.jsonl"
-JUDGED = ("relevant", "hard", "violating", "others")  # fields of queries that list rows
+# Fields of queries that list rows.
+JUDGED = ("relevant", "hard", "violating", "others")
 
 
 def package_versions() -> dict[str, str]:
@@ -56,42 +64,55 @@ def package_versions() -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class Result:
+    """What a system achieves on a benchmark.
+
+    Attributes:
+        spec: see `text_systems.system_spec`.
+        metrics: of pictures plus texts, by "kind/metric"; None for those of `measured`.
+    """
+
     system: str
-    spec: Mapping[str, Any]  # see `text_systems.system_spec`
+    spec: Mapping[str, Any]
     measured: Measured
-    metrics: Mapping[str, float] | None = (
-        None  # of pictures plus texts, by "kind/metric"; None: those of `measured`
-    )
+    metrics: Mapping[str, float] | None = None
 
 
 class Row(NamedTuple):
-    """One query of a report for display."""
+    """One query of a report for display.
+
+    Attributes:
+        ranks: of each system.
+        heading: of what is listed below the query.
+        relevant: ids of its relevant videos; none where clips are but numbers.
+        captions: of these videos, if they are in words.
+        search_systems: that Search compares when the row opens there; none if it is reviewed first.
+    """
 
     query: JudgedQuery
-    ranks: Mapping[str, int]  # of each system
-    heading: str  # of what is listed below the query
-    relevant: tuple[str, ...] = ()  # ids of its relevant videos; none where clips are but numbers
-    captions: Mapping[str, Sequence[str]] = MappingProxyType(
-        {}
-    )  # of these videos, if they are in words
-    search_systems: tuple[
-        str, ...
-    ] = ()  # that Search compares when the row opens there; none if it is reviewed first
+    ranks: Mapping[str, int]
+    heading: str
+    relevant: tuple[str, ...] = ()
+    captions: Mapping[str, Sequence[str]] = MappingProxyType({})
+    search_systems: tuple[str, ...] = ()
 
 
 class Presentation(ABC):
-    """How the reports of one kind of benchmark are stored, compared and shown."""
+    """How the reports of one kind of benchmark are stored, compared and shown.
 
-    # Texts for the page; empty where there is nothing to say.
-    margins: ClassVar[str] = ""  # meaning of the figures after ±
-    opens: ClassVar[str] = (
-        ""  # what a click on a query does, where it does not depend on where the videos are
-    )
-    has_review: ClassVar[
-        bool
-    ]  # whether a query is reviewed with its first clips, and takes a tag and a note
-    has_breakdown: ClassVar[bool]  # whether measures are broken down by negation word
-    wraps_heads: ClassVar[bool]  # whether heads of columns are too long for one line
+    Attributes:
+        margins: for the page, the meaning of the figures after ±; "" for none.
+        opens: for the page, what a click on a query does, where it does not depend on where the
+            videos are; otherwise "".
+        has_review: whether a query is reviewed with its first clips, and takes a tag and a note.
+        has_breakdown: whether measures are broken down by negation word.
+        wraps_heads: whether heads of columns are too long for one line.
+    """
+
+    margins: ClassVar[str] = ""
+    opens: ClassVar[str] = ""
+    has_review: ClassVar[bool]
+    has_breakdown: ClassVar[bool]
+    wraps_heads: ClassVar[bool]
 
     @abstractmethod
     def fits(self, lines: Sequence[Mapping[str, Any]]) -> bool:
@@ -110,7 +131,7 @@ class Presentation(ABC):
         """Return metrics that REPORT has of a system; None if they are computed again from the values per query."""
 
     @abstractmethod
-    def row(self, report: "Report", place: int) -> Row:
+    def row(self, report: "Report", position: int) -> Row:
         """Return what is shown of a query."""
 
     @abstractmethod
@@ -144,7 +165,7 @@ class Presentation(ABC):
         """Return the metrics that a system's line in tables shows."""
 
     @abstractmethod
-    def groups(self, report: "Report", known: Collection[str]) -> list[tuple[Group, ...]]:
+    def groups(self, report: "Report", known: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
         """Return the groups of columns of each table, measured or not; `known` are the metrics of all lines."""
 
     @abstractmethod
@@ -166,26 +187,35 @@ class Presentation(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Results of several systems on one benchmark, whose fields are copied, see `Benchmark` and `TextBenchmark`."""
+    """Results of several systems on one benchmark.
+
+    Fields that are not named here are copied from the benchmark, see `Benchmark` and
+    `TextBenchmark`.
+
+    Attributes:
+        digest: equal for equal benchmarks; "" if unknown.
+        results: in table order.
+        notes: from the models' cards.
+        videos: files of one's own, without captions, where the data has any.
+        named: systems that a person named; the others are controls. Empty if unknown.
+    """
 
     name: str
-    digest: str  # equal for equal benchmarks; "" if unknown
+    digest: str
     source: Mapping[str, Any]
     references: Mapping[str, Mapping[str, float]]
     video_ids: tuple[str, ...]
     texts: tuple[str, ...]
     queries: tuple[JudgedQuery, ...]
-    results: tuple[Result, ...]  # in table order
+    results: tuple[Result, ...]
     presentation: Presentation
-    notes: tuple[str, ...] = ()  # from the models' cards
+    notes: tuple[str, ...] = ()
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     versions: Mapping[str, str] = field(default_factory=package_versions)
     captions: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    videos: tuple[Video, ...] = ()  # files of one's own, without captions, where the data has any
+    videos: tuple[Video, ...] = ()
     gaps: tuple[str, ...] = ()
-    named: tuple[
-        str, ...
-    ] = ()  # systems that a person named; the others are controls. Empty if unknown
+    named: tuple[str, ...] = ()
 
     @cached_property
     def values(self) -> dict[str, dict[str, Values]]:
@@ -196,22 +226,23 @@ class Report:
 
     @cached_property
     def metrics(self) -> dict[str, dict[str, float]]:
-        """Metrics per system: as given, otherwise the averages of `values`."""
-        given = {
-            result.system: dict(result.metrics)
-            for result in self.results
-            if result.metrics is not None
-        }
-        return {
-            system: given.get(system) or averages_of(values)
-            for system, values in self.values.items()
-        }
+        """Metrics per system: its own, otherwise the averages of `values`."""
+        metrics = {}
+        for result in self.results:
+            if result.metrics:
+                metrics[result.system] = dict(result.metrics)
+            else:
+                metrics[result.system] = averages_of(self.values[result.system])
+        return metrics
 
     @cached_property
     def titles(self) -> dict[str, str]:
         """The first caption of each video that original queries have, by id."""
-        captions = (query for query in reversed(self.queries) if query.kind == "original")
-        return {self.video_ids[query.relevant[0]]: query.text for query in captions}
+        titles: dict[str, str] = {}
+        for query in self.queries:
+            if query.kind == "original":
+                titles.setdefault(self.video_ids[query.relevant[0]], query.text)
+        return titles
 
     @cached_property
     def units(self) -> Units:
@@ -238,13 +269,17 @@ class Report:
         return paired_differences(self.values, self.presentation.pairs(self), self.units)
 
     def compare(self, first: str, second: str) -> tuple[Difference, ...]:
-        """Compare two systems by every measure that both have per query; a ConfigError refuses unknown ones."""
+        """Compare two systems by every measure that both have per query.
+
+        A ConfigError refuses unknown ones.
+        """
         for name in (first, second):
             self.check_system(name)
         self.presentation.check_comparable()
         pair = (first, second)
-        known = self.differences.get(pair)
-        return known or paired_differences(self.values, [pair], self.units)[pair]
+        if pair in self.differences:
+            return self.differences[pair]
+        return paired_differences(self.values, [pair], self.units)[pair]
 
     def check_system(self, name: str) -> None:
         if name not in self.specs:
@@ -252,34 +287,23 @@ class Report:
                 f"The report has no system {quoted(name)}. Choose one of: {', '.join(self.specs)}."
             )
 
-    def row(self, place: int) -> Row:
-        return self.presentation.row(self, place)
+    def row(self, position: int) -> Row:
+        """Return what is shown of a query."""
+        return self.presentation.row(self, position)
 
-    def ranks(self, place: int) -> dict[str, int]:
+    def ranks(self, position: int) -> dict[str, int]:
         """Return the rank that each system gives a query's best relevant video."""
-        return {result.system: int(result.measured.ranks[place]) for result in self.results}
+        return {result.system: int(result.measured.ranks[position]) for result in self.results}
 
     def save(self, folder: Path) -> None:
         """Write the report's files atomically, report.json last."""
-        arrays: dict[str, Any] = {
-            "video_ids": np.array(self.video_ids),
-            "texts": np.array(self.texts, np.str_),
-        }
-        for name in JUDGED:
-            lists = [getattr(query, name) for query in self.queries]
-            arrays |= {
-                name: np.concatenate(lists),
-                f"num_{name}": np.array(list(map(len, lists)), np.int32),
-            }
-        for name in Measured.__dataclass_fields__:
-            arrays[f"measured_{name}"] = np.stack(
-                [getattr(result.measured, name) for result in self.results]
-            )
-        lines = [json.dumps(self._query_line(place)) + "\n" for place in range(len(self.queries))]
+        lines = [
+            json.dumps(self._query_line(position)) + "\n" for position in range(len(self.queries))
+        ]
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(folder / ARRAYS) as partial:
-                np.savez_compressed(partial, **arrays)
+                np.savez_compressed(partial, **self._arrays())
             with atomic_write(folder / QUERIES) as partial:
                 partial.write_text("".join(lines), encoding="utf-8")
             if self.captions:
@@ -289,53 +313,74 @@ class Report:
             write_json(folder / REPORT, self.summary(), indent=2)
         except OSError as error:
             raise ConfigError(
-                f"The report cannot be written to {folder} ({error.strerror}). Choose another folder."
+                f"The report cannot be written to {folder} ({error.strerror}). "
+                "Choose another folder."
             ) from error
 
-    def _query_line(self, place: int) -> dict[str, Any]:
-        """Describe a query in QUERIES: what is asked, of which videos, and each system's rank."""
-        row = self.row(place)
-        query = row.query
-        line: dict[str, Any] = {"query_id": query.query_id, **self.presentation.caption_fields(row)}
-        line |= {
-            name: getattr(query, name) for name in ("kind", "text", "cue", "wanted", "unwanted")
+    def _arrays(self) -> dict[str, Any]:
+        """Return what ARRAYS has: the rows of all queries one after another, and all results."""
+        arrays: dict[str, Any] = {
+            "video_ids": np.array(self.video_ids),
+            "texts": np.array(self.texts, np.str_),
         }
-        line |= {"ranks": row.ranks, "original": query.original}
-        line |= {"group": query.group, "num_relevant": len(query.relevant)}
-        return line | self.presentation.clip_fields(row)
+        for name in JUDGED:
+            rows = [getattr(query, name) for query in self.queries]
+            arrays[name] = np.concatenate(rows)
+            arrays[f"num_{name}"] = np.array([len(of_query) for of_query in rows], np.int32)
+        for name in Measured.__dataclass_fields__:
+            by_system = [getattr(result.measured, name) for result in self.results]
+            arrays[f"measured_{name}"] = np.stack(by_system)
+        return arrays
+
+    def _query_line(self, position: int) -> dict[str, Any]:
+        """Describe a query in QUERIES: what is asked, of which videos, and each system's rank."""
+        row = self.row(position)
+        query = row.query
+        return {
+            "query_id": query.query_id,
+            **self.presentation.caption_fields(row),
+            "kind": query.kind,
+            "text": query.text,
+            "cue": query.cue,
+            "wanted": query.wanted,
+            "unwanted": query.unwanted,
+            "ranks": row.ranks,
+            "original": query.original,
+            "group": query.group,
+            "num_relevant": len(query.relevant),
+            **self.presentation.clip_fields(row),
+        }
 
     def summary(self) -> dict[str, Any]:
-        summary: dict[str, Any] = {
+        """Return what REPORT has."""
+        summary = {
             "name": self.name,
             "digest": self.digest,
             "source": dict(self.source),
-        }
-        summary |= {
             "videos": len(self.video_ids),
             "queries": Counter(query.kind for query in self.queries),
-        }
-        summary |= {
             "references": dict(self.references),
             "systems": self._systems(),
             "notes": list(self.notes),
-        }
-        summary |= {
             "gaps": list(self.gaps),
             "named": list(self.named),
             "differences": self._differences(),
+            "created": self.created,
+            "versions": dict(self.versions),
         }
-        return with_schema({**summary, "created": self.created, "versions": dict(self.versions)})
+        return with_schema(summary)
 
     def _systems(self) -> list[dict[str, Any]]:
         systems = []
         for result in self.results:
-            metrics = self.metrics[result.system]
-            intervals = {
-                key: list(interval) for key, interval in self.intervals[result.system].items()
+            intervals = self.intervals[result.system]
+            line = {
+                "system": result.system,
+                **result.spec,
+                "metrics": self.metrics[result.system],
+                "intervals": {name: list(interval) for name, interval in intervals.items()},
             }
-            systems.append(
-                {"system": result.system, **result.spec, "metrics": metrics, "intervals": intervals}
-            )
+            systems.append(line)
         return systems
 
     def _differences(self) -> list[dict[str, Any]]:

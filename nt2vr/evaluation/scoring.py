@@ -1,4 +1,4 @@
-"""Scores of what systems search for, and what is measured of every query: ranks, orders of pairs, first pages.
+"""Scores of videos, and what is measured of every query: ranks, orders of pairs, first pages.
 
 Ties and NaN scores count against the model, so a constant model gets no credit. In this project's
 own measures (`ordered_shares`, `shares_among_first`), scores within TIE tie; ranks compare exactly,
@@ -15,8 +15,12 @@ from nt2vr.evaluation.measures import FIRST_PAGE, LENIENT, Measured
 from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, Rows, mask, row_array
 from nt2vr.search.exclusion import Exclusion, averaged, focused
 
-TIE = 1e-6  # frames in reverse change a score by at most 1.5e-7, by rounding of the mean; neighbours differ by .002
-BLOCK = 256  # videos at a time: 60 MB of scores for the 59,800 captions of MSR-VTT3k
+# Frames in reverse change a score by at most 1.5e-7, by rounding of the mean; neighbours differ by
+# .002.
+TIE = 1e-6
+# Videos at a time: 60 MB of scores for the 59,800 captions of MSR-VTT3k.
+BLOCK = 256
+
 Exclusions = Sequence[Exclusion | None]
 Scores = NDArray[np.float32]  # (Q, V), higher is better
 Mask = NDArray[np.bool_]  # (Q, V)
@@ -29,112 +33,144 @@ def measure_block(
     num_videos: int | None = None,
     exclusions: Exclusions = (),
 ) -> Measured:
-    """Score all videos for the vectors (Q, D) of queries, of which zeros search for nothing, and measure each query.
+    """Score all videos for some queries, and measure each query.
 
-    Videos are (V, D), or their frames (V, F, D), which each query weighs; zeros for unreadable
-    ones, which rank last. Rows after the `num_videos` first replace some of these in single
-    queries, see `JudgedQuery.instead`. There is one exclusion per query, or none at all.
+    Args:
+        vectors: (Q, D), what is searched for; zeros search for nothing.
+        videos: (V, D), or their frames (V, F, D), which each query weighs. Zeros stand for
+            unreadable ones, which rank last.
+        num_videos: rows after so many first ones replace some of these in single queries, see
+            `JudgedQuery.instead`.
+        exclusions: one per query, or none at all.
     """
-    count = len(videos) if num_videos is None else num_videos
-    scores = _video_scores(vectors, videos, queries, count, exclusions)
-    relevant, hard, violating = (
-        mask([getattr(query, name) for query in queries], count)
-        for name in ("relevant", "hard", "violating")
+    if num_videos is None:
+        num_videos = len(videos)
+    scores = _video_scores(vectors, videos, queries, num_videos, exclusions)
+    relevant = mask([query.relevant for query in queries], num_videos)
+    hard = mask([query.hard for query in queries], num_videos)
+    ordered, tied = ordered_shares(scores, relevant, hard)
+    violations, first = _first_page(vectors, scores, queries, relevant)
+    return Measured(
+        ranks=first_ranks(scores, relevant).astype(np.int32),
+        ordered=ordered.astype(np.float32),
+        tied=tied.astype(np.float32),
+        violations=violations.astype(np.float32),
+        first=first,
+        pair_scores=_pair_scores(scores, queries),
     )
-    violations, first = (
-        shares_among_first(scores, violating, FIRST_PAGE),
-        first_rows(scores, relevant, FIRST_PAGE),
-    )
-    nothing = ~vectors.any(axis=1)
-    violations[~violating.any(axis=1) | nothing] = np.nan
-    first[nothing] = -1
-    pictures = [(row, query) for row, query in enumerate(queries) if query.kind == "picture"]
-    pairs = np.array(
-        [scores[row, [each.relevant[0], each.hard[0]]] for row, each in pictures], np.float32
-    )
-    shares = (*ordered_shares(scores, relevant, hard), violations)
-    ordered, tied, violated = (some.astype(np.float32) for some in shares)
-    ranks = first_ranks(scores, relevant).astype(np.int32)
-    return Measured(ranks, ordered, tied, violated, first, pair_scores=pairs.reshape(-1, 2))
+
+
+def _first_page(
+    vectors: Vectors, scores: Scores, queries: Sequence[JudgedQuery], relevant: Mask
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Return the share of violations on each query's first page, (Q,), and its rows."""
+    violating = mask([query.violating for query in queries], scores.shape[1])
+    violations = shares_among_first(scores, violating, FIRST_PAGE)
+    first = first_rows(scores, relevant, FIRST_PAGE)
+
+    searches_for_nothing = ~vectors.any(axis=1)
+    first[searches_for_nothing] = -1
+    violations[searches_for_nothing | ~violating.any(axis=1)] = np.nan
+    return violations, first
+
+
+def _pair_scores(scores: Scores, queries: Sequence[JudgedQuery]) -> Scores:
+    """Return the scores of the right and the wrong picture of each query that has a pair: (N, 2)."""
+    pairs = [
+        scores[row, [query.relevant[0], query.hard[0]]]
+        for row, query in enumerate(queries)
+        if query.kind == "picture"
+    ]
+    return np.array(pairs, np.float32).reshape(-1, 2)
 
 
 def _video_scores(
     vectors: Vectors,
     videos: Vectors,
     queries: Sequence[JudgedQuery],
-    count: int,
+    num_videos: int,
     exclusions: Exclusions,
 ) -> Scores:
-    further = sorted(
-        {other for query in queries for other in query.instead.values()} - {NO_CAPTION}
-    )
-    column = {other: count + place for place, other in enumerate(further)}
-    clips = np.concatenate([videos[:count], videos[further]])
-    everything = score_table(vectors, clips, exclusions, videos[:count])  # (Q, V + further)
-    scores = everything[:, :count]
-    scores[:, ~videos[:count].any(axis=(1, 2)[: videos.ndim - 1])] = -np.inf
-    for row, query in enumerate(queries):
-        for video, other in query.instead.items():
-            scores[row, video] = -np.inf if other == NO_CAPTION else everything[row, column[other]]
+    """Score the videos, (Q, V), each by the row that stands for it in a query."""
+    gallery = videos[:num_videos]
+    substitutes: set[int] = set()
+    for query in queries:
+        substitutes.update(query.instead.values())
+    substitute_rows = sorted(substitutes - {NO_CAPTION})
+    column_of = {row: num_videos + number for number, row in enumerate(substitute_rows)}
+
+    clips = np.concatenate([gallery, videos[substitute_rows]])
+    all_scores = score_table(vectors, clips, exclusions, gallery)  # (Q, V + substitutes)
+    scores = all_scores[:, :num_videos]
+    frame_axes = (1, 2)[: videos.ndim - 1]
+    is_unreadable = ~gallery.any(axis=frame_axes)
+    scores[:, is_unreadable] = -np.inf
+    for query_row, query in enumerate(queries):
+        for video, row in query.instead.items():
+            if row == NO_CAPTION:
+                scores[query_row, video] = -np.inf
+            else:
+                scores[query_row, video] = all_scores[query_row, column_of[row]]
     return scores
 
 
 def score_table(
     vectors: Vectors, clips: Vectors, exclusions: Exclusions, gallery: Vectors
 ) -> Scores:
-    """Score clips, or frames that each query weighs, less what exclusions take: (Q, C); see `losses`."""
-    if clips.ndim == 2:
-        return np.asarray(
-            inner_products(vectors, clips) - losses(exclusions, clips, gallery), np.float32
-        )
-    found, nothing = np.empty((len(vectors), len(clips)), np.float32), np.zeros_like(vectors[0])
-    pooled = averaged(gallery)
+    """Score clips, or frames that each query weighs, less what exclusions take: (Q, C)."""
+    has_frames = clips.ndim > 2
+    if not has_frames:
+        scores = inner_products(vectors, clips) - losses(exclusions, clips, gallery)
+        return np.asarray(scores, np.float32)
+
+    no_focus = np.zeros_like(vectors[0])
+    pooled_gallery = averaged(gallery)
+    scores = np.empty((len(vectors), len(clips)), np.float32)
     for row, vector in enumerate(vectors):
         exclusion = exclusions[row] if exclusions else None
-        own = focused(
-            clips, nothing if exclusion is None or exclusion.focus is None else exclusion.focus
-        )
-        found[row] = inner_products(vector[None], own)[0] - np.ravel(
-            losses([exclusion], own, pooled)
-        )
-    return found
+        focus = no_focus
+        if exclusion is not None and exclusion.focus is not None:
+            focus = exclusion.focus
+        weighed_clips = focused(clips, focus)  # (C, D)
+        loss = np.ravel(losses([exclusion], weighed_clips, pooled_gallery))
+        scores[row] = inner_products(vector[None], weighed_clips)[0] - loss
+    return scores
 
 
 def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> Scores | float:
-    """Return what exclusions, one per query, take from the scores of clips: (Q, C); 0 without exclusions.
+    """Return what exclusions, one per query, take from the scores of clips: (Q, C), or 0 for none.
 
     Equal clips lose bit-equal amounts, as in `inner_products`. The gallery gives the exclusions
     what they lack; zeros are unreadable clips.
     """
-    given = [(row, exclusion) for row, exclusion in enumerate(exclusions) if exclusion is not None]
-    if not given:
+    rows = [row for row, exclusion in enumerate(exclusions) if exclusion is not None]
+    excluding = [exclusion for exclusion in exclusions if exclusion is not None]
+    if not excluding:
         return 0.0
-    found, readable = (
-        np.zeros((len(exclusions), len(clips)), np.float32),
-        gallery[gallery.any(axis=1)],
-    )
-    similarities = inner_products(
-        np.concatenate([exclusion.unwanted for _, exclusion in given]), clips
-    )
-    ends = np.cumsum([len(exclusion.unwanted) for _, exclusion in given])
-    for (row, exclusion), some in zip(given, np.split(similarities, ends[:-1]), strict=True):
-        found[row] = exclusion.within(readable).loss(some.T)
-    return found
+
+    readable = gallery[gallery.any(axis=1)]
+    unwanted = [exclusion.unwanted for exclusion in excluding]
+    similarities = inner_products(np.concatenate(unwanted), clips)  # (unwanted, C)
+    ends = np.cumsum([len(vectors) for vectors in unwanted])
+    taken = np.zeros((len(exclusions), len(clips)), np.float32)
+    by_exclusion = np.split(similarities, ends[:-1])
+    for row, exclusion, of_exclusion in zip(rows, excluding, by_exclusion, strict=True):
+        taken[row] = exclusion.within(readable).loss(of_exclusion.T)
+    return taken
 
 
 def inner_products(queries: Vectors, videos: Vectors) -> Scores:
     """Scores of (Q, D) queries and (V, D) videos: (Q, V), bit-equal for equal videos.
 
     A matrix product alone rounds equal columns differently, depending on its size and on their
-    places (OpenBLAS with up to 33 queries), and would decide ties.
+    position (OpenBLAS with up to 33 queries), and would decide ties.
     """
     scores: Scores = queries @ videos.T
-    first: dict[bytes, int] = {}
-    places = np.array(
-        [first.setdefault(video.tobytes(), place) for place, video in enumerate(videos)], np.int64
-    )
-    again = np.flatnonzero(places != np.arange(len(videos)))
-    scores[:, again] = scores[:, places[again]]
+    first_row: dict[bytes, int] = {}
+    rows = [first_row.setdefault(video.tobytes(), row) for row, video in enumerate(videos)]
+    first_equal = np.array(rows, np.int64)
+    repeated = np.flatnonzero(first_equal != np.arange(len(videos)))
+    scores[:, repeated] = scores[:, first_equal[repeated]]
     return scores
 
 
@@ -154,28 +190,39 @@ def first_ranks(scores: Scores, right: Mask) -> NDArray[np.int64]:
 def ordered_shares(
     scores: Scores, right: Mask, wrong: Mask
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Shares (Q,) of each query's (right, wrong) pairs of videos that are ordered correctly, and that tie; or NaN."""
-    higher, equal = np.full((2, len(scores)), np.nan)
-    for query, row in enumerate(_against(scores, right)):
-        rights, wrongs = row[right[query]], np.sort(row[wrong[query]])
-        if len(rights) and len(wrongs):
-            below = np.searchsorted(wrongs, rights - TIE, "left")
-            higher[query] = below.mean() / len(wrongs)
-            equal[query] = (np.searchsorted(wrongs, rights + TIE, "right") - below).mean() / len(
-                wrongs
-            )
-    return higher, equal
+    """Shares (Q,) of each query's (right, wrong) pairs of videos in the right order, and of ties.
+
+    Both are NaN for a query without pairs.
+    """
+    ordered = np.full(len(scores), np.nan)
+    tied = np.full(len(scores), np.nan)
+    for row, of_query in enumerate(_against(scores, right)):
+        right_scores = of_query[right[row]]
+        wrong_scores = np.sort(of_query[wrong[row]])
+        num_wrong = len(wrong_scores)
+        if not len(right_scores) or not num_wrong:
+            continue
+        num_below = np.searchsorted(wrong_scores, right_scores - TIE, "left")
+        num_below_or_tied = np.searchsorted(wrong_scores, right_scores + TIE, "right")
+        ordered[row] = num_below.mean() / num_wrong
+        tied[row] = (num_below_or_tied - num_below).mean() / num_wrong
+    return ordered, tied
 
 
 def shares_among_first(scores: Scores, unwanted: Mask, k: int) -> NDArray[np.float64]:
-    """Share of unwanted videos, which come first in ties, among each query's first k (or all, if fewer): (Q,)."""
-    scores, k = _against(scores, ~unwanted), min(k, scores.shape[1])
-    last = -np.partition(-scores, k - 1, axis=1)[:, k - 1 : k]  # (Q, 1), the k-th highest
-    above = scores > last + TIE
-    tied = ~above & (scores >= last - TIE)
-    places = k - above.sum(axis=1)
-    found = (above & unwanted).sum(axis=1) + np.minimum(places, (tied & unwanted).sum(axis=1))
-    shares: NDArray[np.float64] = found / k
+    """Share of unwanted videos among each query's first k (or all, if fewer): (Q,).
+
+    Unwanted videos come first in ties.
+    """
+    scores = _against(scores, ~unwanted)
+    k = min(k, scores.shape[1])
+    kth_score = -np.partition(-scores, k - 1, axis=1)[:, k - 1 : k]  # (Q, 1)
+    is_above = scores > kth_score + TIE
+    is_tied = ~is_above & (scores >= kth_score - TIE)
+    num_free = k - is_above.sum(axis=1)
+    num_unwanted = (is_above & unwanted).sum(axis=1)
+    num_unwanted += np.minimum(num_free, (is_tied & unwanted).sum(axis=1))
+    shares: NDArray[np.float64] = num_unwanted / k
     return shares
 
 
@@ -184,98 +231,121 @@ def first_rows(scores: Scores, right: Mask, k: int) -> NDArray[np.int32]:
 
     Relevant videos come last in ties. -1 stands for none: fewer videos, or scores of -inf or NaN.
     """
-    scores, count = _against(scores, np.ones(scores.shape, bool)), min(k, scores.shape[1])
+    scores = _against(scores, np.ones(scores.shape, bool))
+    count = min(k, scores.shape[1])
+    # The next lower number, so that relevant videos lose ties and nothing else.
     scores = np.where(right, np.nextafter(scores, np.float32(-np.inf)), scores)
     best = np.sort(np.argpartition(-scores, count - 1, axis=1)[:, :count], axis=1)
     order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
     best = np.take_along_axis(best, order, axis=1)
-    found = np.full((len(scores), k), -1, np.int32)
-    found[:, :count] = np.where(np.isneginf(np.take_along_axis(scores, best, axis=1)), -1, best)
-    return found
+
+    is_none = np.isneginf(np.take_along_axis(scores, best, axis=1))
+    rows = np.full((len(scores), k), -1, np.int32)
+    rows[:, :count] = np.where(is_none, -1, best)
+    return rows
 
 
 def _against(scores: Scores, right: Mask) -> Scores:
-    """Replace NaN by the worst possible score."""
+    """Replace NaN by the worst possible score: low for right videos, high for wrong ones."""
     if not np.isnan(scores).any():
         return scores
-    return np.where(np.isnan(scores), np.where(right, -np.inf, np.inf), scores).astype(np.float32)
+    worst = np.where(right, -np.inf, np.inf)
+    return np.where(np.isnan(scores), worst, scores).astype(np.float32)
 
 
 def choices_of(
     questions: Sequence[JudgedQuery], texts: Sequence[str]
 ) -> tuple[list[JudgedQuery], Rows]:
-    """Return the wrong answers of some questions as queries, and their positions among all texts.
+    """Return the wrong answers of some questions as queries, and their rows among all texts.
 
     They deny nothing where the parts of the question are known and it has no cue.
     """
-    plain = {
-        place
-        for each in questions
-        if each.wanted is not None and not each.cue
-        for place in each.others.tolist()
-    }
-    places = np.unique(
-        np.concatenate([row_array(()), *(question.others for question in questions)])
-    ).astype(np.int32)
-    said = ((texts[place], texts[place] if place in plain else None) for place in places.tolist())
-    return [
-        JudgedQuery("choice", text, row_array(()), wanted=wanted) for text, wanted in said
-    ], places
+    affirmative: set[int] = set()
+    for question in questions:
+        if question.wanted is not None and not question.cue:
+            affirmative.update(question.others.tolist())
+
+    wrong_rows = [row_array(()), *(question.others for question in questions)]
+    text_rows = np.unique(np.concatenate(wrong_rows)).astype(np.int32)
+    answers = []
+    for row in text_rows.tolist():
+        wanted = texts[row] if row in affirmative else None
+        answers.append(JudgedQuery("choice", texts[row], row_array(()), wanted=wanted))
+    return answers, text_rows
 
 
 def measure_choices(
     vectors: Vectors,
     videos: Vectors,
     questions: Sequence[JudgedQuery],
-    places: Rows,
+    text_rows: Rows,
     exclusions: Exclusions = (),
 ) -> Measured:
-    """Rank the correct answer of each of Q questions, about its `relevant` video, as Alhamoud et al. (CVPR 2025) do.
+    """Rank the right answer of each question among its answers, as Alhamoud et al. (CVPR 2025) do.
 
-    The vectors (Q + T, D) are of the Q correct answers, then of the T wrong ones, whose `places`
-    (T,) are ascending positions among the benchmark's texts. There is one exclusion per vector, or
-    none at all.
+    Args:
+        vectors: (Q + T, D), of the Q right answers, then of the T wrong ones.
+        questions: each is about its `relevant` video.
+        text_rows: (T,), ascending rows of the wrong answers among the benchmark's texts.
+        exclusions: one per vector, or none at all.
     """
-    shown = videos[[question.relevant[0] for question in questions]]  # (Q, D), or (Q, F, D)
-    if shown.ndim > 2:  # frames, which each answer weighs
-        scores = score_table(vectors, shown, exclusions, videos).T
+    clips = videos[[question.relevant[0] for question in questions]]  # (Q, D), or (Q, F, D)
+    if clips.ndim > 2:
+        # Frames, which each answer weighs.
+        scores = score_table(vectors, clips, exclusions, videos).T
     else:
-        scores = inner_products(shown, vectors) - np.transpose(
-            losses(exclusions, shown, videos)
-        )  # (Q, Q + T)
-    right, scores = scores.diagonal(), scores[:, len(questions) :]
+        taken = np.transpose(losses(exclusions, clips, videos))
+        scores = inner_products(clips, vectors) - taken  # (Q, Q + T)
+
+    right_scores = scores.diagonal()
+    wrong_scores = scores[:, len(questions) :]
     ranks = np.ones(len(questions), np.int32)
     for row, question in enumerate(questions):
-        wrong = scores[row, np.searchsorted(places, question.others)]
-        ahead = wrong > right[row] if question.kind == LENIENT else ~(wrong < right[row])
-        ranks[row] += ahead.sum()
-    nothing = np.full(len(questions), np.nan, np.float32)
+        of_question = wrong_scores[row, np.searchsorted(text_rows, question.others)]
+        if question.kind == LENIENT:
+            is_ahead = of_question > right_scores[row]
+        else:
+            is_ahead = ~(of_question < right_scores[row])
+        ranks[row] += is_ahead.sum()
+
+    no_value = np.full(len(questions), np.nan, np.float32)
     return Measured(
-        ranks, nothing, nothing, nothing, np.full((len(questions), FIRST_PAGE), -1, np.int32)
+        ranks=ranks,
+        ordered=no_value,
+        tied=no_value,
+        violations=no_value,
+        first=np.full((len(questions), FIRST_PAGE), -1, np.int32),
     )
 
 
 def caption_ranks(
     videos: Vectors, captions: Vectors, queries: Sequence[JudgedQuery]
 ) -> NDArray[np.int32]:
-    """Rank of each video's best caption among the (Q, D) captions of all, 1 is best: (V,); 0 for a video without any.
+    """Rank of each video's best caption among all captions, 1 is best: (V,); 0 for none.
 
-    Other captions of the same video do not count against the best one; ties do. The relevant videos
-    of `queries` are those that the captions describe.
+    Other captions of the same video do not count against the best one; ties do.
+
+    Args:
+        captions: (Q, D).
+        queries: the captions; their relevant videos are those that they describe.
     """
-    of_pair = np.repeat(np.arange(len(queries)), [len(query.relevant) for query in queries])
-    described = np.concatenate([query.relevant for query in queries])
+    num_described = [len(query.relevant) for query in queries]
+    caption_of_pair = np.repeat(np.arange(len(queries)), num_described)
+    video_of_pair = np.concatenate([query.relevant for query in queries])
     ranks = np.zeros(len(videos), np.int32)
     for start in range(0, len(videos), BLOCK):
-        some = videos[start : start + BLOCK]
-        inside = (described >= start) & (described < start + len(some))
-        right = np.zeros((len(some), len(queries)), bool)
-        right[described[inside] - start, of_pair[inside]] = True
-        if some.ndim == 2:
-            scores = inner_products(some, captions)
-        else:  # frames, which each caption weighs
-            scores = np.stack([focused(some, caption) @ caption for caption in captions], axis=1)
-        ranks[start : start + len(some)] = np.where(
-            right.any(axis=1), first_ranks(scores, right), 0
-        )
+        block = videos[start : start + BLOCK]
+        end = start + len(block)
+        in_block = (video_of_pair >= start) & (video_of_pair < end)
+        right = np.zeros((len(block), len(queries)), bool)
+        right[video_of_pair[in_block] - start, caption_of_pair[in_block]] = True
+
+        if block.ndim == 2:
+            scores = inner_products(block, captions)
+        else:
+            # Frames, which each caption weighs.
+            columns = [focused(block, caption) @ caption for caption in captions]
+            scores = np.stack(columns, axis=1)
+        has_caption = right.any(axis=1)
+        ranks[start:end] = np.where(has_caption, first_ranks(scores, right), 0)
     return ranks

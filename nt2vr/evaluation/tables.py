@@ -2,13 +2,17 @@
 
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain, product
 from pathlib import Path
 from typing import NamedTuple
 
 from nt2vr.errors import counted
+from nt2vr.evaluation.columns import (
+    EMPTY,
+    Column,
+    ColumnGroup,
+)
 from nt2vr.evaluation.differences import Difference, verdict_text
-from nt2vr.evaluation.measures import EMPTY, Column, Group, Interval
+from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.remarks import kind_counts
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
@@ -31,7 +35,7 @@ class Line(NamedTuple):
 class Table(NamedTuple):
     """The groups of columns with any value, and the lines with any."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[ColumnGroup, ...]
     lines: tuple[Line, ...]
 
     @property
@@ -39,7 +43,10 @@ class Table(NamedTuple):
         return [column for group in self.groups for column in group.columns]
 
     def texts(self, report: Report) -> list[list[str]]:
-        """Return the heads of the columns, then a row per system; after ± is half of a figure's 95 % interval."""
+        """Return the heads of the columns, then a row per system.
+
+        After ± is half of a figure's 95 % interval.
+        """
         heads = [""]
         for group in self.groups:
             heads += [f"{group.head} {column.head}".strip() for column in group.columns]
@@ -50,20 +57,19 @@ class Table(NamedTuple):
 
 
 def tables_of(report: Report) -> list[Table]:
-    lines, tables = lines_of(report), []
-    known = keys_of(lines)
+    """Return the tables that have any value."""
+    lines = lines_of(report)
+    measured = keys_of(lines)
+    tables = []
     for groups in groups_of(report):
-        there = Table(
-            tuple(
-                group for group in groups if any(column.key in known for column in group.columns)
-            ),
-            (),
-        )
-        keys = {column.key for column in there.columns}
-        tables.append(
-            there._replace(lines=tuple(line for line in lines if not keys.isdisjoint(line.metrics)))
-        )
-    return [table for table in tables if table.lines]
+        measured_groups = [
+            group for group in groups if any(column.key in measured for column in group.columns)
+        ]
+        keys = {column.key for group in measured_groups for column in group.columns}
+        measured_lines = [line for line in lines if not keys.isdisjoint(line.metrics)]
+        if measured_lines:
+            tables.append(Table(tuple(measured_groups), tuple(measured_lines)))
+    return tables
 
 
 def lines_of(report: Report) -> list[Line]:
@@ -76,7 +82,7 @@ def lines_of(report: Report) -> list[Line]:
     return lines
 
 
-def groups_of(report: Report) -> list[tuple[Group, ...]]:
+def groups_of(report: Report) -> list[tuple[ColumnGroup, ...]]:
     """Return the groups of columns of each table, measured or not."""
     return report.presentation.groups(report, keys_of(lines_of(report)))
 
@@ -98,7 +104,7 @@ def _cell(report: Report, line: Line, column: Column) -> str:
 
 
 def named_columns(report: Report) -> dict[str, tuple[str, Column]]:
-    """Return each measure of the tables once, by its key: its name, such as "Composed R@1", and its column."""
+    """Return each measure of the tables by its key: a name such as "Composed R@1", and its column."""
     columns: dict[str, tuple[str, Column]] = {}
     for groups in groups_of(report):
         for group in groups:
@@ -111,21 +117,28 @@ DIFFERENCE_HEADS = ("difference", "95 % interval", "")
 
 
 def difference_rows(report: Report, differences: Sequence[Difference]) -> list[list[str]]:
-    """Return a row per measure: key, name, both systems, their difference, its interval, and whether it is noise."""
+    """Return a row per measure: key, name, both systems, difference, interval, whether it is noise."""
     columns = named_columns(report)
     rows = []
-    for result in sorted(differences, key=lambda result: _position(columns, result.measure)):
-        name, column = columns.get(
-            result.measure, (result.measure, Column(result.measure, result.measure))
-        )
-        ends = EMPTY
-        if result.interval is not None:
-            ends = f"{column.text(result.interval.low)} to {column.text(result.interval.high)}"
-        verdict = verdict_text(result.difference, result.interval, result.p, column.lower_is_better)
-        figures = [column.text(value) for value in (result.first, result.second)]
-        rows.append(
-            [result.measure, name, *figures, _signed(column.text(result.difference)), ends, verdict]
-        )
+    for difference in sorted(differences, key=lambda one: _position(columns, one.measure)):
+        measure = difference.measure
+        name, column = columns.get(measure, (measure, Column(measure, measure)))
+        interval = EMPTY
+        if difference.interval is not None:
+            low, high = difference.interval
+            interval = f"{column.text(low)} to {column.text(high)}"
+        row = [
+            measure,
+            name,
+            column.text(difference.first),
+            column.text(difference.second),
+            _signed(column.text(difference.difference)),
+            interval,
+            verdict_text(
+                difference.difference, difference.interval, difference.p, column.lower_is_better
+            ),
+        ]
+        rows.append(row)
     return rows
 
 
@@ -184,11 +197,15 @@ def aligned(text: str) -> str:
 
 
 def _padded(table: Sequence[Sequence[str]]) -> list[str]:
-    """Return a table's lines, given its cells; the second row says on which side each column is aligned."""
+    """Return a table's lines, given its cells.
+
+    The second row says on which side each column is aligned.
+    """
+    # Lengths differ if a name has the separator itself.
     lengths = {len(row) for row in table}
-    if len(table) < 2 or len(lengths) > 1:  # a name has the separator itself
+    if len(table) < 2 or len(lengths) > 1:
         return [f"| {' | '.join(row)} |" for row in table]
-    widths = [max(3, *(len(row[place]) for row in table)) for place in range(len(table[0]))]
+    widths = [max(3, *(len(row[column]) for row in table)) for column in range(len(table[0]))]
     lines = []
     for row in table:
         cells = []
@@ -203,20 +220,21 @@ def _padded(table: Sequence[Sequence[str]]) -> list[str]:
 
 
 def csv_table(report: Report) -> str:
-    """Return all measures of all systems, unrounded, with their keys as headers; then the ends of their intervals.
+    """Return all measures of all systems, unrounded, then the ends of their intervals.
 
-    What no system has is left out.
+    Keys are the headers; what no system has is left out.
     """
     lines = lines_of(report)
     measured = keys_of(lines)
     keys = report.presentation.csv_keys(report, measured)
     with_interval = [key for key in keys if any(interval_of(report, line, key) for line in lines)]
 
+    heads = ["system", "role", *keys]
+    for key in with_interval:
+        heads += [f"{key} low", f"{key} high"]
     file = io.StringIO()
     writer = SafeCsv(file, lineterminator="\n")
-    writer.writerow(
-        ["system", "role", *keys, *map(" ".join, product(with_interval, ("low", "high")))]
-    )
+    writer.writerow(heads)
     for line in lines:
         row = [line.name, line.label, *(line.metrics.get(key, "") for key in keys)]
         for key in with_interval:
@@ -230,24 +248,38 @@ def latex(report: Report) -> str:
 
     A small number after ± is half of a figure's 95 % interval.
     """
-    columns, heads, rules = dict[str, Column](), [""], list[str]()
-    for group in chain.from_iterable(table.groups for table in tables_of(report)):
-        if new := {column.key: column for column in group.columns if column.key not in columns}:
-            rules.append(rf"\cmidrule(lr){{{2 + len(columns)}-{1 + len(columns) + len(new)}}}")
-            heads.append(rf"\multicolumn{{{len(new)}}}{{c}}{{{escaped(group.head)}}}")
-            columns |= new
-    rows = [["Model", *(escaped(column.head) for column in columns.values())]]
+    columns: dict[str, Column] = {}
+    heads = [""]
+    rules = []
+    for table in tables_of(report):
+        for group in table.groups:
+            new_columns = [column for column in group.columns if column.key not in columns]
+            if not new_columns:
+                continue
+            first = len(columns) + 2
+            rules.append(rf"\cmidrule(lr){{{first}-{first + len(new_columns) - 1}}}")
+            heads.append(rf"\multicolumn{{{len(new_columns)}}}{{c}}{{{escaped(group.head)}}}")
+            for column in new_columns:
+                columns[column.key] = column
+
+    names = ["Model", *(escaped(column.head) for column in columns.values())]
+    lines = [
+        rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
+        r"\toprule",
+        _latex_row(heads),
+        " ".join(rules),
+        _latex_row(names),
+        r"\midrule",
+    ]
     for line in lines_of(report):
-        rows.append(
-            [
-                escaped(line.labelled),
-                *(_latex_cell(report, line, each) for each in columns.values()),
-            ]
-        )
-    names, *cells = (" & ".join(row) + r" \\" for row in rows)
-    head = rf"\begin{{tabular}}{{l{'r' * len(columns)}}}", r"\toprule", " & ".join(heads) + r" \\"
-    lines = *head, " ".join(rules), names, r"\midrule", *cells, r"\bottomrule", r"\end{tabular}"
+        cells = [_latex_cell(report, line, column) for column in columns.values()]
+        lines.append(_latex_row([escaped(line.labelled), *cells]))
+    lines += [r"\bottomrule", r"\end{tabular}"]
     return "\n".join(lines) + "\n"
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
 
 
 def _latex_cell(report: Report, line: Line, column: Column) -> str:

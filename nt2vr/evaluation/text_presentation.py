@@ -5,8 +5,15 @@ from itertools import product
 from typing import Any
 
 from nt2vr.errors import counted
+from nt2vr.evaluation.columns import (
+    BOTH_WAYS,
+    HONEST,
+    OTHERS,
+    PAPER,
+    Column,
+    ColumnGroup,
+)
 from nt2vr.evaluation.differences import Pair
-from nt2vr.evaluation.measures import BOTH_WAYS, HONEST, OTHERS, PAPER, Column, Group
 from nt2vr.evaluation.metric_names import ACCURACY, mean_over_sets, recall
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Presentation, Report, Row
@@ -91,11 +98,11 @@ class TextPresentation(Presentation):
             return dict(metrics)
         return {key: value for key, value in metrics.items() if not key.startswith(OF_CAPTIONS)}
 
-    def groups(self, report: Report, known: Collection[str]) -> list[tuple[Group, ...]]:
+    def groups(self, report: Report, known: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
         others = tuple(_with_subsets(known, group) for group in OTHERS)
         # pairs do not tell whether a model can search
         if any(query.kind == "pair" for query in report.queries):
-            others = (Group(HONEST[0].head, HONEST[0].columns[:1]), *others)
+            others = (ColumnGroup(HONEST[0].head, HONEST[0].columns[:1]), *others)
         both_ways = [BOTH_WAYS] if f"video/{recall(1)}" in known else []
         return [PAPER, HONEST, *both_ways, others]
 
@@ -117,7 +124,7 @@ class TextPresentation(Presentation):
         return [report.name, size_of(report)]
 
 
-def _with_subsets(known: Iterable[str], group: Group) -> Group:
+def _with_subsets(known: Iterable[str], group: ColumnGroup) -> ColumnGroup:
     """Add a column per subset of pairs, and per data set of classes, of which there is a mean, too."""
     first = group.columns[0]
     if not first.key.endswith(f"/{ACCURACY}"):
@@ -136,7 +143,7 @@ def _with_subsets(known: Iterable[str], group: Group) -> Group:
         parts.append(
             Column(f"{column.key} {name}", name if column is alone else f"{column.head} {name}")
         )
-    return Group(group.head, (*group.columns, *parts))
+    return ColumnGroup(group.head, (*group.columns, *parts))
 
 
 TEXTS = TextPresentation()

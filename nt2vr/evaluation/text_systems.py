@@ -1,6 +1,7 @@
 """What systems search for with queries of text, and what decides their results."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -27,12 +28,27 @@ from nt2vr.search.strategies import (
 
 T = TypeVar("T")
 Understand = Callable[[str], Query]
-Step = Callable[[float], None]  # gets the share of the work that is done, from 0 to 1
+# Gets the share of the work that is done, from 0 to 1.
+Step = Callable[[float], None]
 
-PLAIN = "plain"  # the strategy that needs no parts
-PARSING = 0.5  # share of the work, where texts must be parsed
-CHUNK = 64  # texts between two steps
-TINY = 1e-12  # below which a mean has no direction
+# The strategy that needs no parts.
+PLAIN = "plain"
+# Share of the work that parsing is, where texts must be parsed.
+PARSING = 0.5
+# Texts between two steps.
+CHUNK = 64
+# Length below which a mean has no direction.
+TINY = 1e-12
+
+
+class QueryTexts(NamedTuple):
+    """The parts of a query as texts."""
+
+    wanted: str
+    unwanted: tuple[str, ...]
+
+
+NO_PARTS = QueryTexts("", ())
 
 
 def parse_query(text: str) -> Query:
@@ -40,111 +56,157 @@ def parse_query(text: str) -> Query:
     return understand(text, load_tagger())
 
 
-class Asked(NamedTuple):
-    vectors: Vectors  # (Q, D), what a system searches for with Q queries; zeros search for nothing
-    exclusions: list[
-        Exclusion | None
-    ]  # Q, what is taken from the scores of a vector, and how frames are weighed
+class SearchVectors(NamedTuple):
+    """What one system searches for, query by query."""
+
+    vectors: Vectors  # (Q, D); a vector of zeros searches for nothing
+    exclusions: list[Exclusion | None]  # Q, see `nt2vr.search.exclusion`
 
 
-def ask_systems(
+def search_vectors(
     encoder: Encoder,
     systems: Sequence[System],
     queries: Sequence[JudgedQuery],
     understand: Understand,
     step: Step = lambda _: None,
     averaged: Mapping[str, Sequence[str]] = MappingProxyType({}),
-) -> list[Asked]:
+) -> list[SearchVectors]:
     """Compute what a model's systems search for, encoding each text once.
 
-    Captions have nothing to exclude, so every strategy searches for the full text. A system without
-    anything to search for (`drop` on "not B") gets zeros, for which all videos tie. What `step`,
-    called now and then, raises ends the work; `averaged` is that of `TextBenchmark`, and
-    `understand` parses queries whose parts are unknown.
+    Captions have nothing to exclude, so every strategy searches for the full text. A system that
+    has nothing to search for (`drop` on "not B") gets zeros, for which all videos tie.
+
+    Args:
+        understand: parses the queries whose parts are unknown.
+        step: called now and then; what it raises ends the work.
+        averaged: texts that stand for the mean of several, see `TextBenchmark`.
     """
-    card, parsing = encoder.card, 0.0
-    parts: list[tuple[str, tuple[str, ...]]] = [("", ())] * len(queries)
-    if any(system.strategy != PLAIN for system in systems):
-        steps = ticking(queries, lambda share: step(PARSING * share))
-        parts, parsing = [_parts(query, understand) for query in steps], PARSING
+    needs_parts = any(system.strategy != PLAIN for system in systems)
+    parsing_share = PARSING if needs_parts else 0.0
+    query_parts = [NO_PARTS] * len(queries)
+    if needs_parts:
+        reported = ticking(queries, lambda share: step(parsing_share * share))
+        query_parts = [_parts(query, understand) for query in reported]
+
     sentences = [encoder.query_name(query.query_id, query.text) for query in queries]
-    texts = chain(sentences, *((wanted, *unwanted) for wanted, unwanted in parts))
-    embeddings = _embedded(
-        texts, encoder, averaged, lambda share: step(parsing + (1 - parsing) * share)
+    texts = [*sentences]
+    for parts in query_parts:
+        texts += [parts.wanted, *parts.unwanted]
+    embeddings = _embed(
+        texts, encoder, averaged, lambda share: step(parsing_share + (1 - parsing_share) * share)
     )
-    nothing, anchor, tau = (
-        np.zeros((0, encoder.embed_dim), np.float32),
-        anchor_of(encoder),
-        tau_of(card),
-    )
-    strengths = [system.strength_for(card) for system in systems]
-    asked = [Asked(np.zeros((len(queries), encoder.embed_dim), np.float32), []) for _ in systems]
-    rows = enumerate(zip(queries, sentences, parts, strict=True))
-    for row, (query, sentence, (wanted, unwanted)) in ticking(list(rows), lambda _: step(1)):
-        away = np.stack([embeddings[text] for text in unwanted]) if unwanted else nothing
-        for system, strength, found in zip(systems, strengths, asked, strict=True):
-            strategy = PLAIN if query.kind == "original" else system.strategy
-            given = Parts(
-                embeddings[sentence], embeddings.get(wanted), away, strength, anchor, tau=tau
-            ).by_text(card)
-            vector = pick("strategy", strategy, STRATEGIES).vector(given)
-            found.exclusions.append(exclusion_of(strategy, given))
-            if vector is not None:
-                found.vectors[row] = vector
-    return asked
+    embedded_parts = _embedded_parts(encoder, sentences, query_parts, embeddings)
+    return [
+        _vectors_of_system(encoder, system, queries, embedded_parts, step) for system in systems
+    ]
 
 
-def _embedded(
+def _embedded_parts(
+    encoder: Encoder,
+    sentences: Sequence[str],
+    query_parts: Sequence[QueryTexts],
+    embeddings: Mapping[str, Vectors],
+) -> list[Parts]:
+    """Return the parts of each query as embeddings, without the strength of a system."""
+    anchor = anchor_of(encoder)
+    tau = tau_of(encoder.card)
+    embedded = []
+    for sentence, parts in zip(sentences, query_parts, strict=True):
+        unwanted = np.zeros((0, encoder.embed_dim), np.float32)
+        if parts.unwanted:
+            unwanted = np.stack([embeddings[text] for text in parts.unwanted])
+        of_query = Parts(
+            sentence=embeddings[sentence],
+            wanted=embeddings.get(parts.wanted),
+            unwanted=unwanted,
+            strength=0.0,
+            anchor=anchor,
+            tau=tau,
+        )
+        embedded.append(of_query.by_text(encoder.card))
+    return embedded
+
+
+def _vectors_of_system(
+    encoder: Encoder,
+    system: System,
+    queries: Sequence[JudgedQuery],
+    embedded_parts: Sequence[Parts],
+    step: Step,
+) -> SearchVectors:
+    """Compute what one system searches for; captions are searched for as they are."""
+    strength = system.strength_for(encoder.card)
+    vectors = np.zeros((len(queries), encoder.embed_dim), np.float32)
+    exclusions = []
+    rows = list(enumerate(zip(queries, embedded_parts, strict=True)))
+    for row, (query, parts) in ticking(rows, lambda _: step(1)):
+        strategy = PLAIN if query.kind == "original" else system.strategy
+        parts_with_strength = replace(parts, strength=strength)
+        vector = pick("strategy", strategy, STRATEGIES).vector(parts_with_strength)
+        if vector is not None:
+            vectors[row] = vector
+        exclusions.append(exclusion_of(strategy, parts_with_strength))
+    return SearchVectors(vectors, exclusions)
+
+
+def _embed(
     texts: Iterable[str], encoder: Encoder, averaged: Mapping[str, Sequence[str]], step: Step
 ) -> dict[str, Vectors]:
     """Embed each text once; `averaged` ones are the normalised means of several."""
-    members = {text: averaged.get(text, (text,)) for text in texts if text}
-    each, encoded = list(dict.fromkeys(chain(*members.values()))), dict[str, Vectors]()
-    for start in range(0, len(each), CHUNK):
-        step(start / len(each))
-        encoded |= zip(
-            each[start : start + CHUNK],
-            encoder.encode_text(each[start : start + CHUNK]),
-            strict=True,
-        )
-    found = {text: encoded[some[0]] for text, some in members.items()}
-    for text, some in members.items():
-        if len(some) > 1:
-            mean = np.mean([encoded[one] for one in some], axis=0, dtype=np.float64)
-            found[text] = np.asarray(mean / max(float(np.linalg.norm(mean)), TINY), np.float32)
-    return found
+    members_of = {text: averaged.get(text, (text,)) for text in texts if text}
+    to_encode = list(dict.fromkeys(chain(*members_of.values())))
+    encoded: dict[str, Vectors] = {}
+    for start in range(0, len(to_encode), CHUNK):
+        step(start / len(to_encode))
+        chunk = to_encode[start : start + CHUNK]
+        encoded |= zip(chunk, encoder.encode_text(chunk), strict=True)
+
+    embeddings = {}
+    for text, members in members_of.items():
+        if len(members) == 1:
+            embeddings[text] = encoded[members[0]]
+            continue
+        mean = np.mean([encoded[member] for member in members], axis=0, dtype=np.float64)
+        length = max(float(np.linalg.norm(mean)), TINY)
+        embeddings[text] = np.asarray(mean / length, np.float32)
+    return embeddings
 
 
 def ticking(items: Sequence[T], step: Step) -> Iterator[T]:
-    """Yield items, calling `step` with the share of those that are done before every CHUNK of them."""
+    """Yield items; before every CHUNK of them, call `step` with the share that is done."""
     for number, item in enumerate(items):
         if number % CHUNK == 0:
             step(number / len(items))
         yield item
 
 
-def _parts(query: JudgedQuery, understand: Understand) -> tuple[str, tuple[str, ...]]:
+def _parts(query: JudgedQuery, understand: Understand) -> QueryTexts:
     if query.kind == "original":
-        return "", ()
+        return NO_PARTS
     if query.wanted is not None:
-        return query.wanted, query.unwanted
+        return QueryTexts(query.wanted, query.unwanted)
     parsed = understand(query.text)
-    return " ".join(parsed.wanted), parsed.unwanted
+    return QueryTexts(" ".join(parsed.wanted), parsed.unwanted)
 
 
 def system_spec(system: System, card: Card) -> dict[str, Any]:
-    """Describe a system as plain JSON data: the towers of its model, and its strategy with strength and anchor."""
-    known = STRENGTHS.get(system.strategy)
-    optional = {
-        "anchor": card.exclusion.get("anchor") if system.strategy == "anchored" else None,
-        "tau": tau_of(card) if system.strategy == "rectified" else None,
-        "shifts": dict(card.training.shifts),
-    }
-    return {
+    """Describe a system as plain JSON data: its model's towers, and its strategy and settings."""
+    optional: dict[str, Any] = {"shifts": dict(card.training.shifts)}
+    if system.strategy == "anchored":
+        optional["anchor"] = card.exclusion.get("anchor")
+    if system.strategy == "rectified":
+        optional["tau"] = tau_of(card)
+
+    spec = {
         "model": system.model,
         **card.for_reports(),
         "strategy": system.strategy,
         "alpha": None,
-        **{name: value for name, value in optional.items() if value not in (None, "", {})},
-        **({known.word: system.strength_for(card)} if known else {}),
     }
+    for name in ("anchor", "tau", "shifts"):
+        if optional.get(name) not in (None, "", {}):
+            spec[name] = optional[name]
+    strength = STRENGTHS.get(system.strategy)
+    if strength is not None:
+        spec[strength.word] = system.strength_for(card)
+    return spec

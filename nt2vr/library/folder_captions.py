@@ -7,26 +7,35 @@ from pathlib import Path
 
 from nt2vr.datasets.load import videos_of
 from nt2vr.errors import Nt2vrError, reason_of
-from nt2vr.library.inventory import NOTE, LibraryFile
+from nt2vr.library.library_file import NOTE, LibraryFile
 from nt2vr.progress import Progress, silent
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")
-MAX_BYTES = 200_000_000  # of one file: a million captions take 100 MB
-NAMED = "caption"  # in the name of a file that is certainly meant to have captions
+# Of one file: a million captions take 100 MB.
+MAX_BYTES = 200_000_000
+# A file with this in its name is certainly meant to have captions.
+CAPTIONS_WORD = "caption"
 
 
 @dataclass
 class FolderCaptions:
-    """What the captions files of a folder say, and why some cannot be used."""
+    """What the captions files of a folder say, and why some cannot be used.
 
-    of_file: dict[str, dict[str, None]] = field(default_factory=dict)  # captions by path, each once
+    Attributes:
+        of_file: the captions by path; the keys of a dictionary, so that each is there once.
+    """
+
+    of_file: dict[str, dict[str, None]] = field(default_factory=dict)
     problems: dict[Path, str] = field(default_factory=dict)
 
 
 def with_folder_captions(
     files: Iterable[LibraryFile], folder: Path, progress: Progress = silent
 ) -> Iterator[LibraryFile]:
-    """Yield files with their captions from the captions files at the top of their folder, then what is wrong there."""
+    """Add the captions in the captions files at the top of a folder to its files.
+
+    Captions files that cannot be used follow as notes.
+    """
     captions = _read_folder(folder, progress)
     for file in files:
         texts = list(captions.of_file.get(file.path, ()))
@@ -49,22 +58,33 @@ def _read_folder(folder: Path, progress: Progress) -> FolderCaptions:
 
 
 def _read_file(path: Path, captions: FolderCaptions, progress: Progress) -> None:
-    """Add a file's captions; other tables and JSON files, which folders of videos have too, are left alone."""
-    reason = ""
-    described = {}
+    """Add a file's captions, or the problem if it is certainly meant to have some.
+
+    Folders of videos also have other tables and JSON files, which are left alone.
+    """
+    problem = ""
+    texts_by_path = {}
     try:
         if path.stat().st_size > MAX_BYTES:
-            reason = "It is too large to be read with a folder; use --kind manifest."
+            problem = "It is too large to be read with a folder; use --kind manifest."
         else:
-            videos = [each.video for each in videos_of(path, progress)]
-            described = {str(video.path): video.captions for video in videos if video.captions}
-            if not any(Path(name).is_file() for name in described):
-                reason = "It describes no file of this folder, so its captions are not used."
+            texts_by_path = _texts_by_path(path, progress)
+            if not any(Path(name).is_file() for name in texts_by_path):
+                problem = "It describes no file of this folder, so its captions are not used."
     except (Nt2vrError, OSError) as error:
-        reason = f"Its captions cannot be used: {reason_of(error)}"
+        problem = f"Its captions cannot be used: {reason_of(error)}"
 
-    if not reason:
-        for name, texts in described.items():
+    if not problem:
+        for name, texts in texts_by_path.items():
             captions.of_file.setdefault(name, {}).update(dict.fromkeys(texts))
-    elif NAMED in path.name.lower():
-        captions.problems[path] = reason
+    elif CAPTIONS_WORD in path.name.lower():
+        captions.problems[path] = problem
+
+
+def _texts_by_path(path: Path, progress: Progress) -> dict[str, tuple[str, ...]]:
+    """Return the captions in a file by the paths of the videos that they describe."""
+    texts_by_path = {}
+    for video, _ in videos_of(path, progress):
+        if video.captions:
+            texts_by_path[str(video.path)] = video.captions
+    return texts_by_path

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from threading import Lock
+from typing import NamedTuple
 
 from nt2vr.library.libraries import BUILT_IN, Libraries
 from nt2vr.media.decode import Decoder
@@ -18,13 +19,26 @@ from nt2vr.search.index import Milvus
 from nt2vr.search.live import LiveModels
 from nt2vr.search.searcher import DEFAULT_SYSTEMS, Searcher
 
-BEST = "CLIP-neg"  # of the models that ship
-EXCLUDING = "rectified"  # the strategy with the best first clips, see docs/results.md
-MAX_OPEN = 4  # libraries; the least recently used is closed first
+# The best of the models that ship.
+BEST = "CLIP-neg"
+# The strategy with the best first clips, see docs/results.md.
+EXCLUDING = "rectified"
+# Number of open libraries; the least recently used one is closed first.
+MAX_OPEN = 4
+
+
+class OpenSearcher(NamedTuple):
+    """A library's searcher, and the stamp of the library when it was opened."""
+
+    stamp: tuple[object, ...]
+    searcher: Searcher
 
 
 class Galleries:
-    """Searchers by gallery key, "" or a library's id, with one set of loaded models; arguments as for `Searcher`."""
+    """Searchers by gallery key: "" or a library's id. They share one set of loaded models.
+
+    The arguments are as for `Searcher`.
+    """
 
     def __init__(
         self,
@@ -34,11 +48,12 @@ class Galleries:
         cache: Cache,
         judge: Judge,
         synonyms: Synonyms,
-        shelf: Libraries,
+        libraries: Libraries,
         index: str | Milvus = "",
     ) -> None:
-        self.shelf, self._cache = shelf, cache
+        self.libraries = libraries
         self.live = LiveModels(models)
+        self._cache = cache
         self._open_searcher = partial(
             Searcher,
             models,
@@ -49,59 +64,67 @@ class Galleries:
             index=index,
         )
         self.built_in = self._open_searcher(built_in, judge=judge)
-        self._open: dict[
-            str, tuple[tuple[object, ...], Searcher]
-        ] = {}  # with stamps; least recently used first
+        # By library id, the least recently used one first.
+        self._open: dict[str, OpenSearcher] = {}
         self._opening = Lock()
 
     def key(self, name: str) -> str:
         """Return the key of a gallery given by name or key."""
-        return "" if not name or name == BUILT_IN else self.shelf.find(name).id
+        if not name or name == BUILT_IN:
+            return ""
+        return self.libraries.find(name).id
 
     def searcher(self, name: str) -> Searcher:
-        """Return the searcher of a gallery given by name or key, reopened if its library has changed."""
+        """Return the searcher of a gallery given by name or key, reopened if its library changed."""
         if not name or name == BUILT_IN:
             return self.built_in
-        key = name if name in self._open else self.shelf.find(name).id
+
+        key = name if name in self._open else self.libraries.find(name).id
         with self._opening:
-            stamp = self.shelf.stamp(key)
-            known, searcher = self._open.pop(key, (None, None))
-            if searcher is None or known != stamp:
-                gallery = self.shelf.gallery(self.shelf.find(key).id)
+            stamp = self.libraries.stamp(key)
+            opened = self._open.pop(key, None)
+            if opened is None or opened.stamp != stamp:
+                gallery = self.libraries.gallery(self.libraries.find(key).id)
                 searcher = self._open_searcher(gallery, judge=judge_by_captions, library_id=key)
-            self._open[key] = stamp, searcher
+                opened = OpenSearcher(stamp, searcher)
+            self._open[key] = opened
+
             while len(self._open) > MAX_OPEN:
-                del self._open[next(iter(self._open))]
-        return searcher
+                least_recent = next(iter(self._open))
+                del self._open[least_recent]
+        return opened.searcher
 
     def default_model(self, key: str) -> str:
-        """Return the model that is used where none is named: the one that has indexed a library, if any has.
+        """Return the model that is used unless one is named.
 
-        Otherwise it is one that knows real videos, but no training run, and in the built-in gallery
-        the best one.
+        For a library, it is a model that has indexed it, if any has, and otherwise one that knows
+        real videos, but not a training run. In the built-in gallery it is the best one.
         """
         models = self.built_in.models
         if self.searcher(key).is_library:
-            if indexed := [name for name in models.library_models() if self.is_indexed(key, name)]:
-                knows_more = not models.knows_only_drawings(indexed[0])
-                return indexed[0] if knows_more or BEST not in indexed else BEST
-            if real := models.real_models():
-                return real[0]
+            indexed = [name for name in models.library_models() if self.is_indexed(key, name)]
+            if indexed:
+                knows_only_drawings = models.knows_only_drawings(indexed[0])
+                return BEST if knows_only_drawings and BEST in indexed else indexed[0]
+            real_models = models.real_models()
+            if real_models:
+                return real_models[0]
+
         names = models.names()
         return BEST if BEST in names else names[0]
 
     def is_indexed(self, key: str, model: str) -> bool:
         """Whether a model, or another one with its visual tower, has indexed clips of a library."""
-        return tower_folder(
-            self.searcher(key).gallery, self.built_in.models.card(model), self._cache
-        ).is_dir()
+        gallery = self.searcher(key).gallery
+        card = self.built_in.models.card(model)
+        return tower_folder(gallery, card, self._cache).is_dir()
 
     def default_systems(self, key: str) -> Sequence[str]:
-        """Return what the page compares unless it is told."""
+        """Return the systems that the page compares at first."""
         return systems_of(self.default_model(key)) if key else DEFAULT_SYSTEMS
 
     def answering(self, key: str, query: Query) -> list[str]:
-        """Return the system that answers a program which names none; it excludes what the query denies."""
+        """Return the system that answers a program which names none; it excludes what is unwanted."""
         model = self.default_model(key)
         capabilities = self.built_in.models.card(model).capabilities
         if query.unwanted and not capabilities.given_queries_only:
@@ -115,5 +138,5 @@ class Galleries:
 
 
 def systems_of(model: str) -> Sequence[str]:
-    """Return the systems of one model to compare at first: the sentence as typed, and without what is unwanted."""
+    """Return the systems of a model to compare at first: with and without the excluding strategy."""
     return model, f"{model} {EXCLUDING}"

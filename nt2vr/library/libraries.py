@@ -1,23 +1,20 @@
-"""All libraries of a data folder, one subfolder each: settings, inventory, previews."""
+"""Settings, contents and updates of all libraries of a data folder, one subfolder each."""
 
 import shutil
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from hashlib import blake2b
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter
 
 from nt2vr.datasets.base import Split
-from nt2vr.datasets.load import DATASETS, kind_and_path
+from nt2vr.datasets.load import kind_and_path
 from nt2vr.errors import (
     ConfigError,
     GalleryError,
-    MediaError,
     Nt2vrError,
     did_you_mean,
     quoted,
@@ -33,118 +30,58 @@ from nt2vr.files import (
     without_schema,
     write_json,
 )
-from nt2vr.library.inventory import (
-    WINDOW_S,
-    Changes,
-    Inventory,
-    Kind,
-    LibraryInfo,
-    Skipped,
-    Source,
-    clips_of,
-)
-from nt2vr.library.sources import allowed_path, is_available, list_files
-from nt2vr.media.decode import Decoder, Decoding, ahead
-from nt2vr.media.gallery import Gallery, Video
-from nt2vr.media.preview import DISK_FULL
+from nt2vr.library.changes import Changes
+from nt2vr.library.inventory import Inventory
+from nt2vr.library.listing import is_available, list_files
+from nt2vr.library.named_paths import check_named, resolve_allowed, with_named_path
+from nt2vr.library.previews import Previews
+from nt2vr.library.source import WINDOW_S, Kind, LibraryInfo, Skipped, Source
+from nt2vr.library.upload_names import create_file
+from nt2vr.library.windows import clips_of
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery
 from nt2vr.progress import Progress, silent
-from nt2vr.registry import pick
 from nt2vr.search.index import Milvus
 
-SETTINGS, INVENTORY, UPLOADS, PREVIEWS, LOCK = (
-    "library.json",
-    "files.db",
-    "uploads",
-    "previews",
-    "update.lock",
-)
-MAX_NAME = 80  # characters
-MAX_STEM, MAX_FILE_BYTES = (
-    120,
-    200,
-)  # characters and bytes of an upload's name; file systems take 255 bytes
-EMBEDDINGS = "embeddings"  # beside the folder of libraries
-BUILT_IN = "built-in"  # name of the gallery that is no library, on the command line and in the APIs
-MANIFESTS = (".csv", ".tsv", ".jsonl", ".json")
+SETTINGS = "library.json"
+INVENTORY = "files.db"
+UPLOADS = "uploads"
+PREVIEWS = "previews"
+LOCK = "update.lock"
+# A folder next to that of the libraries.
+EMBEDDINGS = "embeddings"
+# The name of the gallery that is not a library, on the command line and in the APIs.
+BUILT_IN = "built-in"
+# Characters of a library's name.
+MAX_NAME = 80
+# Seconds between two looks at whether to stop waiting for another update.
+WAIT_S = 0.5
 SOURCE = TypeAdapter(Source)
-WAIT_S = 0.5  # between looks at whether to stop waiting for another update
-PREVIEW_VERSION = 1  # of how posters and previews are made: raise it to make all again
-POSTER, PREVIEW = ".jpg", ".webm"
-AHEAD_PER_CHILD = 3
-
-
-class Previews:
-    """JPEG posters and muted VP9 previews in one folder, made in the decoder's children; a MediaError says why not."""
-
-    def __init__(self, folder: Path, decoder: Decoder) -> None:
-        self.folder, self._decoder = folder, decoder
-
-    def poster(self, video: Video) -> Path:
-        """Return the JPEG of a clip's middle frame, at most 224 pixels on its short side; made if it is missing."""
-        return self.preview(video, POSTER)
-
-    def preview(self, video: Video, suffix: str = PREVIEW) -> Path:
-        """Return a WebM of a clip, 224 pixels on its short side, at most 10 s, muted; made if it is missing."""
-        path = self._path(video, suffix)
-        if not path.is_file():
-            self._start(video).result()
-        return path
-
-    def has(self, video: Video) -> bool:
-        """Whether both are there already."""
-        return all(self._path(video, suffix).is_file() for suffix in (POSTER, PREVIEW))
-
-    def make(self, videos: Sequence[Video], progress: Progress = silent) -> None:
-        """Make what is missing, several at a time; clips that cannot be decoded have none."""
-        missing = (
-            (done, video, self._start(video))
-            for done, video in enumerate(videos, 1)
-            if not self.has(video)
-        )
-        for done, video, decoding in ahead(missing, AHEAD_PER_CHILD * self._decoder.num_workers):
-            try:
-                decoding.result()
-            except MediaError as error:
-                if str(error) == DISK_FULL:
-                    raise
-            progress(done, len(videos), f"making previews: {video.video_id}")
-        progress(len(videos), len(videos), "making previews")
-
-    def retain(self, videos: Iterable[Video]) -> None:
-        """Delete the posters and previews of all other clips."""
-        kept = {self._path(video, suffix) for video in videos for suffix in (POSTER, PREVIEW)}
-        for path in self.folder.glob("??/*"):
-            if path not in kept and not path.name.startswith("."):
-                path.unlink(missing_ok=True)
-
-    def _start(self, video: Video) -> Decoding:
-        poster, preview = (self._path(video, suffix) for suffix in (POSTER, PREVIEW))
-        return self._decoder.preview(
-            video.path, video.start, video.end, poster, preview, video.root
-        )
-
-    def _path(self, video: Video, suffix: str) -> Path:
-        name = blake2b(f"{PREVIEW_VERSION} {video.key}".encode(), digest_size=12).hexdigest()
-        return self.folder / name[:2] / f"{name}{suffix}"
 
 
 class Libraries:
-    """The libraries in a folder, also changed by other processes: nothing is held in memory."""
+    """The libraries in a folder.
+
+    Other processes change them, too, so nothing is held in memory.
+    """
 
     def __init__(self, folder: Path, milvus: Milvus | None = None) -> None:
-        self.folder, self._milvus = folder, milvus
+        self.folder = folder
+        self._milvus = milvus
         self._embeddings = folder.with_name(EMBEDDINGS)
 
     def infos(self) -> list[LibraryInfo]:
         """List all libraries by name; folders without readable settings are left out."""
-        return sorted(map(self._info, self._sources()), key=lambda info: info.name.casefold())
+        infos = [self._info(source) for source in self._sources()]
+        return sorted(infos, key=lambda info: info.name.casefold())
 
     def find(self, name: str) -> LibraryInfo:
         return self._info(self._source(name))
 
     def stamp(self, library_id: str) -> tuple[object, ...]:
-        """Return what changes whenever a library's clips or its name do, without opening anything."""
-        return stamp(*(self.folder / library_id / name for name in (SETTINGS, INVENTORY)))
+        """Return a value that changes with a library's clips or name, without opening a file."""
+        folder = self.folder / library_id
+        return stamp(folder / SETTINGS, folder / INVENTORY)
 
     def add(
         self,
@@ -173,33 +110,38 @@ class Libraries:
             window_s = WINDOW_S if kind in ("folder", "uploads") else 0.0
         library_id = uuid4().hex[:12]
         folder = self.folder / library_id
-        source = Source(library_id, name, kind, (folder / UPLOADS).resolve(), split, window_s)
+        uploads_folder = folder / UPLOADS
+        source = Source(library_id, name, kind, uploads_folder.resolve(), split, window_s)
         if kind != "uploads":
-            source = _named(source, path, roots)
-        with _told(f"{name} cannot be added"):
-            (folder / UPLOADS if kind == "uploads" else folder).mkdir(parents=True)
+            source = with_named_path(source, path, roots)
+
+        with _disk_errors(f"{name} cannot be added"):
+            new_folder = uploads_folder if kind == "uploads" else folder
+            new_folder.mkdir(parents=True)
         self._write(source)
         try:
             if uploads:
                 self.upload(library_id, uploads)
         except BaseException:
-            self.remove(library_id)  # or its name would be taken
+            # Otherwise the name would be taken.
+            self.remove(library_id)
             raise
         return self._info(source)
 
     def rename(self, library_id: str, name: str) -> None:
         """Give a library another name; its id stays."""
-        self._write(replace(self._source(library_id), name=self._free_name(name, library_id)))
+        source = self._source(library_id)
+        self._write(replace(source, name=self._free_name(name, library_id)))
 
-    def moved(
+    def moved_to(
         self, library_id: str, path: str | Path, roots: Sequence[Path] | None = None
     ) -> Source:
-        """Return a library's settings with another folder, manifest or dataset, as `add` takes it; nothing is written.
+        """Return a library's settings with another path, as `add` takes it; nothing is written.
 
         A manifest, or a dataset that is a file, is also found by its name in the folder that it has
         been moved to.
         """
-        _check_path(path)
+        check_named(path)
         source = self._source(library_id)
         if source.kind == "uploads":
             advice = "To move them, move the data folder (NT2VR_DATA)."
@@ -207,90 +149,97 @@ class Libraries:
                 f"{source.name} has uploaded files, which lie in the data folder. {advice}"
             )
 
-        loader, place = source.loader, Path(path)
-        if source.kind == "dataset":
-            named_loader, place = kind_and_path(path)
-            loader = named_loader or loader
+        named_loader, path = kind_and_path(path) if source.kind == "dataset" else ("", Path(path))
+        loader = named_loader or source.loader
 
-        folder, _ = allowed_path(place, roots)
+        folder, _ = resolve_allowed(path, roots)
         file = folder / source.path.name
         if folder.is_dir() and source.kind == "manifest" and not file.is_file():
             raise ConfigError(f"{folder} has no {source.path.name}. Name the captions file.")
         if folder.is_dir() and source.kind != "folder" and file.is_file():
-            place = file
+            path = file
 
-        moved = _named(source, f"{loader}:{place}" if loader else place, roots)
+        moved = with_named_path(source, f"{loader}:{path}" if loader else path, roots)
         if moved.path == source.path:
             raise ConfigError(
                 f"{source.name} is in {source.path} already. Name another folder, or update it."
             )
         return moved
 
-    def settle(self, moved: Source) -> None:
-        """Store where a library lies now, as `moved` returned it."""
+    def store_move(self, moved: Source) -> None:
+        """Store where a library lies now, as `moved_to` returned it."""
         source = self._source(moved.id)
         self._write(replace(source, path=moved.path, within=moved.within, loader=moved.loader))
 
     def remove(self, library_id: str) -> None:
-        """Delete a library with its embeddings, previews and uploaded files; files of other folders stay."""
+        """Delete a library with embeddings, previews and uploads; files of other folders stay."""
         source = self._source(library_id)
         folder = self.folder / source.id
+        # A hidden folder is not listed, even if deleting its files fails.
+        hidden_folder = self.folder / f".{source.id}.removed"
         try:
-            with _told(f"{source.name} cannot be removed"), FileLock(folder / LOCK, timeout=0):
-                gone = folder.rename(
-                    self.folder / f".{source.id}.removed"
-                )  # listed no more, even if deleting fails
+            with (
+                _disk_errors(f"{source.name} cannot be removed"),
+                FileLock(folder / LOCK, timeout=0),
+            ):
+                folder.rename(hidden_folder)
         except Timeout:
             raise ConfigError(
                 f"{source.name} is being updated. Cancel the update, then remove it."
             ) from None
-        shutil.rmtree(gone, ignore_errors=True)
+
+        shutil.rmtree(hidden_folder, ignore_errors=True)
         shutil.rmtree(self._embeddings / source.key, ignore_errors=True)
         if self._milvus is not None:
-            with suppress(ConnectionError):  # logged; rows that stay are found by no search
+            # The error is logged; no search returns the rows that stay.
+            with suppress(ConnectionError):
                 self._milvus.forget(source.key)
 
     def upload(self, library_id: str, files: Sequence[tuple[str, Path]]) -> None:
-        """Copy files, by a visitor's name and the path, into a library of uploads; `update_library` indexes them."""
+        """Copy files, as (a visitor's name, path), into a library of uploads; an update indexes them."""
         source = self._source(library_id)
         if source.kind != "uploads":
             raise ConfigError(
                 f"{source.name} is not a library of uploads. Copy the files into {source.path}."
             )
-        check_free(
-            source.path, sum(path.stat().st_size for _, path in files), "Storing the uploads"
-        )
+        num_bytes = sum(path.stat().st_size for _, path in files)
+        check_free(source.path, num_bytes, "Storing the uploads")
+
         for name, path in files:
-            partial = source.path / f".{uuid4().hex}.partial"  # hidden from a scan
-            with _told(f"{name} cannot be stored"):
+            # A scan leaves hidden files out.
+            partial_copy = source.path / f".{uuid4().hex}.partial"
+            with _disk_errors(f"{name} cannot be stored"):
                 try:
-                    shutil.copyfile(path, partial)
-                    partial.replace(_new_file(source.path, name))
+                    shutil.copyfile(path, partial_copy)
+                    partial_copy.replace(create_file(source.path, name))
                 finally:
-                    partial.unlink(missing_ok=True)
+                    partial_copy.unlink(missing_ok=True)
 
     def gallery(self, library_id: str) -> Gallery:
-        """Return the clips that the last update found usable; no file is opened."""
+        """Return the clips that the last update could use; no file is opened."""
         source = self._source(library_id)
         inventory = self.inventory(source)
-        failed = inventory.skipped_clips()
-        clips = (clip for file in inventory.files().values() for clip in clips_of(file, source))
-        return Gallery(
-            source.name, tuple(clip for clip in clips if clip.video_id not in failed), source.key
-        )
+        skipped = inventory.skipped_clips()
+        clips = []
+        for file in inventory.files().values():
+            for clip in clips_of(file, source):
+                if clip.video_id not in skipped:
+                    clips.append(clip)
+        return Gallery(source.name, tuple(clips), source.key)
 
     def skipped(self, library_id: str) -> list[Skipped]:
-        """List what is not in the gallery, with reasons; duplicates last."""
+        """List the files and clips that are not in the gallery, with reasons; duplicates last."""
         source = self._source(library_id)
         inventory = self.inventory(source)
         files = inventory.files().values()
-        bad = [Skipped(file.id, file.reason) for file in files if file.state == "skipped"]
-        bad += [Skipped(clip, reason) for clip, reason in inventory.skipped_clips().items()]
-        copies = [file for file in files if file.duplicate_of]
-        return bad + [
-            Skipped(file.id, f"It is a copy of {file.duplicate_of}.", file.duplicate_of)
-            for file in copies
-        ]
+        skipped = [Skipped(file.id, file.reason) for file in files if file.state == "skipped"]
+        for clip_id, reason in inventory.skipped_clips().items():
+            skipped.append(Skipped(clip_id, reason))
+        for file in files:
+            if file.duplicate_of:
+                reason = f"It is a copy of {file.duplicate_of}."
+                skipped.append(Skipped(file.id, reason, file.duplicate_of))
+        return skipped
 
     def retry(self, library_id: str) -> None:
         """Have the next update read skipped files and windows again."""
@@ -300,7 +249,7 @@ class Libraries:
         return Previews(self.folder / self._source(library_id).id / PREVIEWS, decoder)
 
     def check(self, library_id: str) -> Changes:
-        """Compare the files with what is indexed, by path, size and modification time; nothing is read."""
+        """Compare the files with the inventory by path, size and modification time; nothing is read."""
         source = self._source(library_id)
         return self.inventory(source).changes(list(list_files(source)))
 
@@ -310,7 +259,10 @@ class Libraries:
 
     @contextmanager
     def updating(self, library_id: str, progress: Progress = silent) -> Iterator[Source]:
-        """Hold a library for one update at a time, between processes; an InterruptedError ends the wait."""
+        """Hold a library for one update at a time, also across processes.
+
+        An InterruptedError of `progress` ends the wait for another update.
+        """
         source = self._source(library_id)
         folder = self.folder / source.id
         lock = FileLock(folder / LOCK)
@@ -322,8 +274,8 @@ class Libraries:
             except Timeout:
                 progress(0, 0, "waiting for another update of this library")
             except (OSError, ConfigError) as error:
-                failed = f"{source.name} cannot be updated: {folder} cannot be written to."
-                raise GalleryError(f"{failed} What is indexed stays searchable.") from error
+                problem = f"{source.name} cannot be updated: {folder} cannot be written to."
+                raise GalleryError(f"{problem} What is indexed stays searchable.") from error
         try:
             yield self._source(source.id)
         finally:
@@ -332,12 +284,8 @@ class Libraries:
     def _sources(self) -> list[Source]:
         sources = []
         for folder in self.folder.glob("[!.]*/"):
-            path = folder / SETTINGS
             try:
-                data = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
-                if data.get("kind") == "uploads":
-                    data["path"] = (folder / UPLOADS).resolve()  # the data folder may have moved
-                sources.append(SOURCE.validate_python({**data, "id": folder.name}))
+                sources.append(_read_source(folder))
             except FileNotFoundError:
                 continue
             except (OSError, ValueError, TypeError, AttributeError, Nt2vrError) as error:
@@ -345,23 +293,25 @@ class Libraries:
         return sources
 
     def _write(self, source: Source) -> None:
-        with _told(f"{source.name} cannot be saved"):
-            write_json(
-                self.folder / source.id / SETTINGS,
-                with_schema(SOURCE.dump_python(source, mode="json")),
-            )
+        settings = SOURCE.dump_python(source, mode="json")
+        with _disk_errors(f"{source.name} cannot be saved"):
+            write_json(self.folder / source.id / SETTINGS, with_schema(settings))
 
     def _source(self, name: str) -> Source:
+        """Return the settings of a library by its id or name."""
         sources = self._sources()
-        found = [source for source in sources if source.id == name]
-        found += [source for source in sources if source.name.casefold() == name.strip().casefold()]
-        if not found:
-            names = sorted(source.name for source in sources)
-            there = ", ".join(names) or "none yet"
-            raise ConfigError(
-                f"There is no library {quoted(name)}.{did_you_mean(name, names)} There: {there}."
-            )
-        return found[0]
+        for source in sources:
+            if source.id == name:
+                return source
+        for source in sources:
+            if source.name.casefold() == name.strip().casefold():
+                return source
+
+        names = sorted(source.name for source in sources)
+        choices = ", ".join(names) or "none yet"
+        raise ConfigError(
+            f"There is no library {quoted(name)}.{did_you_mean(name, names)} There: {choices}."
+        )
 
     def _info(self, source: Source) -> LibraryInfo:
         try:
@@ -372,85 +322,39 @@ class Libraries:
         return LibraryInfo(source, available=is_available(source), **counts)
 
     def _free_name(self, name: str, library_id: str = "") -> str:
-        """Strip a name; refuse one that is empty, too long, unprintable or taken."""
+        """Strip a name; refuse one that is empty, too long, unprintable or taken by another library."""
         name = name.strip()
         if not name or len(name) > MAX_NAME or not name.isprintable():
             choices = f"1 to {MAX_NAME} printable characters"
             raise ConfigError(f"{quoted(name)} cannot be a library's name. Choose {choices}.")
-        others = [source for source in self._sources() if source.id != library_id]
-        taken = {
-            BUILT_IN,
-            *(source.name.casefold() for source in others),
-            *(source.id for source in others),
-        }
+
+        taken = {BUILT_IN}
+        for source in self._sources():
+            if source.id != library_id:
+                taken.update((source.name.casefold(), source.id))
         if name.casefold() in taken:
             raise ConfigError(f"There is a library {quoted(name)} already. Choose another name.")
         return name
 
 
+def _read_source(folder: Path) -> Source:
+    """Read the settings of the library in a folder."""
+    path = folder / SETTINGS
+    settings = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
+    if settings.get("kind") == "uploads":
+        # The data folder may have moved.
+        settings["path"] = (folder / UPLOADS).resolve()
+    return SOURCE.validate_python({**settings, "id": folder.name})
+
+
 @contextmanager
-def _told(failed: str) -> Iterator[None]:
-    """Turn an error of a full or read-only disk into a sentence that begins with what failed."""
+def _disk_errors(problem: str) -> Iterator[None]:
+    """Turn an error of a full or read-only disk into a GalleryError that names the problem."""
     try:
         yield
-    except Timeout:  # of a lock; an OSError, too
+    except Timeout:
+        # The timeout of a lock is an OSError, too, but not one of the disk.
         raise
     except OSError as error:
         advice = "Free some space, or make the data folder writable."
-        raise GalleryError(f"{failed} ({error.strerror}). {advice}") from error
-
-
-def _named(source: Source, path: str | Path, roots: Sequence[Path] | None) -> Source:
-    """Complete a source with the place that someone named."""
-    _check_path(path)
-    loader, place = kind_and_path(path) if source.kind == "dataset" else ("", Path(path))
-    if loader:
-        pick("kind of dataset", loader, DATASETS)
-    resolved, root = allowed_path(place, roots)
-    if source.kind == "folder" and not resolved.is_dir():
-        raise ConfigError(f"{resolved} is not a folder. {_kind_advice(resolved)}")
-    if source.kind == "manifest" and (
-        resolved.is_dir() or resolved.suffix.lower() not in MANIFESTS
-    ):
-        raise ConfigError(f"{resolved.name} is not a manifest. {_kind_advice(resolved)}")
-    within = {"folder": resolved, "manifest": resolved.parent}.get(source.kind, root)
-    source = replace(source, path=resolved, within=within, loader=loader)
-    if not is_available(source):
-        raise ConfigError(
-            f"{resolved} is empty. Put videos or pictures there, or name another folder."
-        )
-    return source
-
-
-def _kind_advice(path: Path) -> str:
-    """Say which kind of library a path can be."""
-    if path.is_dir():
-        return "Use --kind folder, whose captions file is found, or --kind dataset; or name a CSV, TSV or JSON file."
-    if path.suffix.lower() in MANIFESTS:
-        return "Use --kind manifest (on the page: Manifest with captions), or name a folder."
-    return "Name a folder, or with --kind manifest a CSV, TSV, JSONL or JSON file."
-
-
-def _check_path(path: str | Path) -> None:
-    if not str(path).strip():
-        raise ConfigError("No folder is named. Name the folder or file of the library.")
-
-
-def _new_file(folder: Path, name: str) -> Path:
-    """Create an empty file, which no other upload can take, under a visitor's file name made safe and unique."""
-    last = name.replace("\\", "/").rpartition("/")[2]
-    clean = "".join(
-        each for each in unicodedata.normalize("NFC", last) if each.isprintable()
-    ).strip(". ")
-    path = PurePosixPath(clean.encode("utf-8", "replace").decode() or "file")
-    stem, suffix = path.stem[:MAX_STEM], path.suffix[:10]
-    while len(f"{stem}{suffix}".encode()) > MAX_FILE_BYTES:
-        stem = stem[:-1]
-    place, number = folder / f"{stem}{suffix}", 1
-    while True:
-        try:
-            place.touch(exist_ok=False)
-            return place
-        except FileExistsError:
-            number += 1
-            place = folder / f"{stem} ({number}){suffix}"
+        raise GalleryError(f"{problem} ({error.strerror}). {advice}") from error

@@ -1,4 +1,4 @@
-"""Move of a library whose files lie in another folder now: they are recognised there, and nothing is encoded."""
+"""Move of a library whose files lie in another folder now; nothing is encoded again."""
 
 import os
 import shlex
@@ -9,25 +9,36 @@ from pathlib import Path
 
 from nt2vr.datasets.base import such_as
 from nt2vr.errors import ConfigError, MediaError, counted
-from nt2vr.library.inventory import LibraryFile, Source
 from nt2vr.library.libraries import Libraries
-from nt2vr.library.sources import is_available, list_files, move_command
+from nt2vr.library.library_file import LibraryFile
+from nt2vr.library.listing import is_available, list_files, move_command
+from nt2vr.library.source import Source
 from nt2vr.media.store import Cache
 from nt2vr.progress import Progress, silent
 
-LEAST_SHARE = 0.5  # of the files; with fewer, the folder is probably the wrong one
+# With a smaller share of the files, the folder is probably the wrong one.
+LEAST_SHARE = 0.5
+Files = Mapping[str, LibraryFile]
 
 
 @dataclass(frozen=True)
 class Moved:
-    """Outcome of a move; files are named by their ids."""
+    """Outcome of a move; files are given by their ids.
 
-    num_files: int  # usable ones that the library had, copies included
-    renamed: Mapping[str, str] = field(default_factory=dict)  # old id to new id
-    changed: tuple[str, ...] = ()  # files with another content than before
+    Attributes:
+        num_files: usable files that the library had, copies included.
+        renamed: new ids by old ids.
+        changed: files with another content than before.
+        new: files that the library did not have.
+        left_behind: the former folder or file, if it still exists.
+    """
+
+    num_files: int
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    changed: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    new: tuple[str, ...] = ()  # files that the library did not have
-    left_behind: Path | None = None  # the former folder or file, if it is still there
+    new: tuple[str, ...] = ()
+    left_behind: Path | None = None
 
     @property
     def num_recognised(self) -> int:
@@ -35,9 +46,9 @@ class Moved:
 
     @property
     def by_kind(self) -> dict[str, tuple[str, ...]]:
-        """The files that are there, but not as they were, by words to put after their number."""
-        renamed = tuple(f"{old} → {new}" for old, new in self.renamed.items())
-        kinds = {"renamed": renamed, "changed": self.changed, "new": self.new}
+        """Renamed, changed and new files, by words that follow their number."""
+        renamed = [f"{old} → {new}" for old, new in self.renamed.items()]
+        kinds = {"renamed": tuple(renamed), "changed": self.changed, "new": self.new}
         return {words: files for words, files in kinds.items() if files}
 
 
@@ -53,9 +64,9 @@ def move_library(
     """Tell a library where its files are now. Its id, clips, embeddings and previews stay.
 
     A file with its former place in the folder, size and modification time is not read. Others are
-    read if their size is that of a file that is not there, and recognised by their content. What is
-    missing, changed or new is only named: the next update removes it, or reads it. Stopped or
-    killed, a move leaves the former or the new folder.
+    read if a missing file has their size, and recognised by their content. Missing, changed and
+    new files are only named: the next update removes or reads them. A move that is stopped or
+    killed leaves the former or the new folder.
 
     Args:
         path: a folder, a manifest, or a dataset, as `Libraries.add` takes it.
@@ -71,45 +82,46 @@ def move_library(
         GalleryError: if the disk is full, or the data folder read-only.
     """
     with libraries.updating(library_id, progress) as source:
-        target = libraries.moved(source.id, path, roots)
+        target = libraries.moved_to(source.id, path, roots)
         progress(0, 0, "looking for files")
         inventory = libraries.inventory(source)
-        known = inventory.files()
-        listed = {file.id: file for file in list_files(target)}
+        stored = inventory.files()
+        listed_files = {file.id: file for file in list_files(target)}
 
-        indexed = {file.id: file for file in known.values() if file.state == "ready"}
-        recognised = _unchanged(indexed, listed, source, target)
-        recognised |= _same_content(indexed, listed, recognised, cache, progress)
-        moved = _outcome(known, indexed, listed, recognised, source, target)
+        indexed = {file.id: file for file in stored.values() if file.state == "ready"}
+        recognised = _unchanged(indexed, listed_files, source, target)
+        recognised |= _same_content(indexed, listed_files, recognised, cache, progress)
+        new = _new_files(stored, listed_files, recognised)
+        moved = _outcome(indexed, listed_files, recognised, new, source, target)
         _check_enough(moved, source.name, target.path, force)
 
         # Relative paths make one write the whole move of files that kept their places. What follows
         # it only spares the next update some reading.
         inventory.make_relative()
-        libraries.settle(target)
+        libraries.store_move(target)
         _rewrite(libraries, target, recognised)
     return moved
 
 
 def _unchanged(
-    indexed: Mapping[str, LibraryFile],
-    listed: Mapping[str, LibraryFile],
-    source: Source,
-    target: Source,
+    indexed: Files, listed_files: Files, source: Source, target: Source
 ) -> dict[str, LibraryFile]:
-    """Return the rows of files with their former place, size and modification time, by their former ids."""
-    rows = {}
-    old_base, new_base = source.base, target.base
+    """Return the rows of files with their former place, size and modification time, by their ids."""
+    old_base = source.base
+    new_base = target.base
     if target.path.is_file():
-        old_base, new_base = source.path.parent, target.path.parent
-    for file_id, before in indexed.items():
-        now = listed.get(file_id)
-        if now is None or now.reason or (now.size, now.mtime_ns) != (before.size, before.mtime_ns):
+        old_base = source.path.parent
+        new_base = target.path.parent
+
+    rows = {}
+    for file_id, old in indexed.items():
+        new = listed_files.get(file_id)
+        if new is None or new.reason or (new.size, new.mtime_ns) != (old.size, old.mtime_ns):
             continue
-        if now.path == before.path or _relative(now.path, new_base) == _relative(
-            before.path, old_base
-        ):
-            rows[file_id] = _row(before, now)
+        has_same_path = new.path == old.path
+        has_same_place = _relative(new.path, new_base) == _relative(old.path, old_base)
+        if has_same_path or has_same_place:
+            rows[file_id] = _row(old, new)
     return rows
 
 
@@ -119,19 +131,19 @@ def _relative(path: str, base: Path) -> str:
 
 
 def _same_content(
-    indexed: Mapping[str, LibraryFile],
-    listed: Mapping[str, LibraryFile],
-    recognised: Mapping[str, LibraryFile],
+    indexed: Files,
+    listed_files: Files,
+    recognised: Files,
     cache: Cache,
     progress: Progress,
 ) -> dict[str, LibraryFile]:
-    """Read the files that may be indexed ones, and return the rows of those that are, by their former ids."""
-    taken = {file.id for file in recognised.values()}
-    sought = [file for file_id, file in indexed.items() if file_id not in recognised]
-    sizes = {file.size for file in sought}
+    """Read the files that may be indexed ones; return the rows of those that are, by their old ids."""
+    missing = [file for file_id, file in indexed.items() if file_id not in recognised]
+    missing_sizes = {file.size for file in missing}
+    recognised_ids = {file.id for file in recognised.values()}
     candidates = []
-    for file in listed.values():
-        if file.id not in taken and file.size in sizes and not file.reason:
+    for file in listed_files.values():
+        if file.id not in recognised_ids and file.size in missing_sizes and not file.reason:
             candidates.append(file)
 
     contents = {}
@@ -140,72 +152,79 @@ def _same_content(
         try:
             contents[file.id] = cache.content_hash(Path(file.path))
         except MediaError:
-            continue  # the next update reads it again, and says what is the matter
-    return _paired(sought, candidates, contents)
+            # The next update reads the file again, and says why it cannot be used.
+            continue
+    return _pair_by_content(missing, candidates, contents)
 
 
-def _paired(
-    sought: Sequence[LibraryFile], candidates: Iterable[LibraryFile], contents: Mapping[str, str]
+def _pair_by_content(
+    missing: Sequence[LibraryFile], candidates: Iterable[LibraryFile], contents: Mapping[str, str]
 ) -> dict[str, LibraryFile]:
-    """Give each file that is sought a candidate with its content: one with its id, if possible."""
-    rows = {}
+    """Give each missing file a candidate with its content: one with its id, if possible."""
     by_content = defaultdict[str, dict[str, LibraryFile]](dict)
     for candidate in candidates:
         if candidate.id in contents:
             by_content[contents[candidate.id]][candidate.id] = candidate
 
-    for file in sought:
-        if now := by_content[file.content].pop(file.id, None):
-            rows[file.id] = _row(file, now)
+    rows = {}
+    for file in missing:
+        candidate_of_id = by_content[file.content].pop(file.id, None)
+        if candidate_of_id is not None:
+            rows[file.id] = _row(file, candidate_of_id)
 
     # Originals come before their copies, which have no clips.
-    for file in sorted(sought, key=lambda file: file.duplicate_of != ""):
-        others = by_content[file.content]
-        if file.id not in rows and others:
-            now = others.pop(next(iter(others)))
-            rows[file.id] = _row(file, now)
+    for file in sorted(missing, key=lambda file: file.duplicate_of != ""):
+        candidates_left = by_content[file.content]
+        if file.id not in rows and candidates_left:
+            first_id = next(iter(candidates_left))
+            rows[file.id] = _row(file, candidates_left.pop(first_id))
     return rows
 
 
-def _row(before: LibraryFile, now: LibraryFile) -> LibraryFile:
+def _row(old: LibraryFile, new: LibraryFile) -> LibraryFile:
     """Return what is known of a file's content, with its present place."""
-    return before._replace(
-        id=now.id, path=now.path, captions=now.captions, size=now.size, mtime_ns=now.mtime_ns
+    return old._replace(
+        id=new.id, path=new.path, captions=new.captions, size=new.size, mtime_ns=new.mtime_ns
     )
 
 
+def _new_files(stored: Files, listed_files: Files, recognised: Files) -> list[str]:
+    """Return the ids of usable files that the library did not have."""
+    recognised_ids = {file.id for file in recognised.values()}
+    new = []
+    for file_id, file in listed_files.items():
+        if not file.reason and file_id not in stored and file_id not in recognised_ids:
+            new.append(file_id)
+    return new
+
+
 def _outcome(
-    known: Mapping[str, LibraryFile],
-    indexed: Mapping[str, LibraryFile],
-    listed: Mapping[str, LibraryFile],
-    recognised: Mapping[str, LibraryFile],
+    indexed: Files,
+    listed_files: Files,
+    recognised: Files,
+    new: Sequence[str],
     source: Source,
     target: Source,
 ) -> Moved:
     """Say what became of each file."""
-    taken = {file.id for file in recognised.values()}
-    # A manifest lists files that are not there, too, with the reason.
-    usable = {file_id for file_id, file in listed.items() if not file.reason}
+    recognised_ids = {file.id for file in recognised.values()}
+    # A manifest lists files that do not exist, too, with the reason.
+    usable = {file_id for file_id, file in listed_files.items() if not file.reason}
     changed = []
     missing = []
     for file_id in indexed:
         if file_id in recognised:
             continue
-        if file_id in usable and file_id not in taken:
+        if file_id in usable and file_id not in recognised_ids:
             changed.append(file_id)
         else:
             missing.append(file_id)
-
-    new = []
-    for file_id in listed:
-        if file_id in usable and file_id not in known and file_id not in taken:
-            new.append(file_id)
 
     # A folder above the former one still reads it.
     is_left_behind = is_available(source) and not source.path.is_relative_to(target.path)
     return Moved(
         num_files=len(indexed),
-        renamed={old: file.id for old, file in recognised.items() if file.id != old},
+        renamed={old_id: file.id for old_id, file in recognised.items() if file.id != old_id},
         changed=tuple(changed),
         missing=tuple(missing),
         new=tuple(new),
@@ -217,15 +236,14 @@ def _check_enough(moved: Moved, name: str, path: Path, force: bool) -> None:
     """Refuse a folder that has none of the files, or few of them unless it is forced."""
     if not moved.num_files:
         return
+
     unchanged = "Nothing was changed."
     if not moved.num_recognised:
-        which = (
-            "The only file" if moved.num_files == 1 else f"None of the {moved.num_files:,} files"
-        )
-        verb = "is not" if moved.num_files == 1 else "is"
-        raise ConfigError(
-            f"{which} of {name} {verb} in {path}. {unchanged} Name the folder that has them now."
-        )
+        problem = f"None of the {moved.num_files:,} files of {name} is in {path}."
+        if moved.num_files == 1:
+            problem = f"The only file of {name} is not in {path}."
+        raise ConfigError(f"{problem} {unchanged} Name the folder that has them now.")
+
     if not force and moved.num_recognised < LEAST_SHARE * moved.num_files:
         share = f"{moved.num_recognised:,} of the {counted(moved.num_files, 'file')}"
         lacking = such_as([*moved.missing, *moved.changed])
@@ -236,11 +254,11 @@ def _check_enough(moved: Moved, name: str, path: Path, force: bool) -> None:
         )
 
 
-def _rewrite(libraries: Libraries, target: Source, recognised: Mapping[str, LibraryFile]) -> None:
+def _rewrite(libraries: Libraries, target: Source, recognised: Files) -> None:
     """Store the rows that are no longer right after the move."""
     inventory = libraries.inventory(target)
     stored = inventory.files()
-    rows = {old: file for old, file in recognised.items() if stored.get(old) != file}
+    rows = {old_id: file for old_id, file in recognised.items() if stored.get(old_id) != file}
     if rows:
         inventory.rewrite(rows)
     if target.kind == "folder":

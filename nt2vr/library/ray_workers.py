@@ -13,53 +13,80 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 from warnings import catch_warnings
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, quoted, reason_of
+from nt2vr.media.clip_frames import decode_files
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.media.video_files import decode_files
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import BATCH_FRAMES, Encoder
 from nt2vr.search.embed_clips import Encode, Some, embeddings_of
 from nt2vr.settings import Settings, project_version
 
 ADDRESS = re.compile(r"auto|(ray://)?[^\s/]+:\d+")
-AT_ONCE = 4  # batches per worker: one is encoded while others are decoded
-MOST_CORES = 8  # of a worker without a GPU
-TRIES = 3  # workers that may end with a batch under way
-READY = -1  # instead of the number of a batch: asks a worker whether it is ready
-POLL_S = 0.5  # between looks at whether to stop
+# Batches per worker: one is encoded while others are decoded.
+AT_ONCE = 4
+# Cores of a worker without a GPU.
+MOST_CORES = 8
+# Number of workers that may end while they encode the same batch.
+TRIES = 3
+# The number that stands for no batch: it asks a worker whether it is ready.
+READY = -1
+# Seconds between two looks at whether to stop.
+POLL_S = 0.5
 Load = Callable[[], Encoder]
+# Embeddings (B, F, D) of the clips that can be decoded, and reasons of the others by clip id.
+EncodedBatch = tuple[NDArray[np.float32], dict[str, str]]
 
 
 class Worker:
-    """An encoder with a decoder, in a process of its own; one of another identity than `expected` is refused."""
+    """An encoder with a decoder, in a process of its own.
+
+    Args:
+        expected: the identity that the encoder must have (see `identity_of`).
+    """
 
     def __init__(self, load: Load, expected: str, num_cores: int) -> None:
-        self._load, self._expected, self._one_at_a_time = load, expected, Lock()
+        self._load = load
+        self._expected = expected
         self._encoder: Encoder | None = None
+        self._encoder_lock = Lock()
         self._decoder = Decoder(num_cores)
 
-    def encode(self, clips: Sequence[Video]) -> tuple[NDArray[np.float32], dict[str, str]]:
-        """Return the embeddings (B, F, D) of the clips that can be decoded, and ids and reasons of the others."""
-        with self._one_at_a_time:
-            encoder = self._encoder or self._load()
-            if (own := identity_of(encoder)) != self._expected:
-                problem = f"is not that of this process ({own}, not {self._expected})"
-                raise ConfigError(f"its model or version {problem}. Install the same on all nodes.")
-            self._encoder = encoder
+    def encode(self, clips: Sequence[Video]) -> EncodedBatch:
+        """Decode clips, several calls at a time, and encode them, one call at a time."""
+        with self._encoder_lock:
+            encoder = self._loaded_encoder()
+
         failed: dict[str, str] = {}
-        read = list(decode_files(clips, encoder.num_frames, encoder.framing, self._decoder, failed))
-        with self._one_at_a_time:
-            if not read:
-                return np.empty((0, *encoder.stored_shape), np.float32), failed
-            clips, frames = zip(*read, strict=True)
-            return embeddings_of(clips, frames, encoder, self._decoder), failed
+        decoded = list(
+            decode_files(clips, encoder.num_frames, encoder.framing, self._decoder, failed)
+        )
+        if not decoded:
+            return np.empty((0, *encoder.stored_shape), np.float32), failed
+
+        decoded_clips, frames = zip(*decoded, strict=True)
+        with self._encoder_lock:
+            embeddings = embeddings_of(decoded_clips, frames, encoder, self._decoder)
+        return embeddings, failed
+
+    def _loaded_encoder(self) -> Encoder:
+        """Return the encoder, loaded with the first call; raise a ConfigError if it is another."""
+        if self._encoder is not None:
+            return self._encoder
+
+        encoder = self._load()
+        identity = identity_of(encoder)
+        if identity != self._expected:
+            problem = f"is not that of this process ({identity}, not {self._expected})"
+            raise ConfigError(f"its model or version {problem}. Install the same on all nodes.")
+        self._encoder = encoder
+        return encoder
 
 
 def identity_of(encoder: Encoder) -> str:
@@ -68,142 +95,216 @@ def identity_of(encoder: Encoder) -> str:
 
 
 def load_like(data_dir: Path, device: str, name: str, precision: str) -> Encoder:
-    """Load a model on a worker, to compute in the precision of the process that stores the embeddings."""
+    """Load a model on a worker, in the precision of the process that stores the embeddings."""
     encoder = Catalog.of(Settings.read(data_dir, device)).load(name)
     encoder.set_precision(precision)
     return encoder
 
 
-def plan(nodes: Sequence[Mapping[str, float]]) -> tuple[int, int, int]:
-    """Return how many workers a cluster has room for, and the cores and GPUs of each, from its nodes' resources.
+class WorkerPlan(NamedTuple):
+    """The workers that a cluster has room for."""
 
-    Each GPU has a worker. Without any, the smallest node has one, or several of MOST_CORES.
+    num_workers: int
+    cores_per_worker: int
+    gpus_per_worker: int
+
+
+def plan_workers(nodes: Sequence[Mapping[str, float]]) -> WorkerPlan:
+    """Plan the workers of a cluster from the resources of its nodes.
+
+    Each GPU has a worker. Without GPUs, the smallest node has one worker, or several of MOST_CORES.
     """
-    with_gpus = [
-        (int(node.get("CPU", 0)), int(node["GPU"])) for node in nodes if node.get("GPU", 0) >= 1
-    ]
-    if with_gpus:
-        return (
-            sum(gpus for _, gpus in with_gpus),
-            min(cores // gpus for cores, gpus in with_gpus),
-            1,
-        )
-    cores = [int(node["CPU"]) for node in nodes if node.get("CPU", 0) >= 1]
-    if not cores:
+    gpu_nodes = [node for node in nodes if node.get("GPU", 0) >= 1]
+    if gpu_nodes:
+        num_gpus = 0
+        cores_per_gpu = []
+        for node in gpu_nodes:
+            num_gpus += int(node["GPU"])
+            cores_per_gpu.append(int(node.get("CPU", 0)) // int(node["GPU"]))
+        return WorkerPlan(num_gpus, cores_per_worker=min(cores_per_gpu), gpus_per_worker=1)
+
+    node_cores = [int(node["CPU"]) for node in nodes if node.get("CPU", 0) >= 1]
+    if not node_cores:
         raise ConfigError("The Ray cluster has neither GPUs nor cores. Start its nodes with some.")
-    each = min(MOST_CORES, *cores)
-    return sum(own // each for own in cores), each, 0
+    cores_per_worker = min(MOST_CORES, *node_cores)
+    num_workers = sum(cores // cores_per_worker for cores in node_cores)
+    return WorkerPlan(num_workers, cores_per_worker, gpus_per_worker=0)
 
 
 @contextmanager
 def ray_workers(address: str, load: Load, like: Encoder) -> Iterator[Encode]:
-    """Connect to a Ray cluster ("auto", "ray://host:10001", "host:6379"); yield what encodes there as `like` does."""
+    """Connect to a Ray cluster, and yield a function that encodes there as `like` does.
+
+    Args:
+        address: "auto", "ray://host:10001" or "host:6379".
+    """
     if not ADDRESS.fullmatch(address):
-        raise ConfigError(f"{quoted(address)} is no Ray cluster. Write auto, or ray://host:10001.")
-    try:
-        ray = import_module("ray")
-    except ImportError:
-        raise ConfigError("Encoding on Ray needs its package: pip install 'nt2vr[ray]'.") from None
-    try:
-        with catch_warnings(action="ignore"):  # the error says it all
-            ray.init(address, logging_level="error", log_to_driver=False)
-        resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    except (OSError, RuntimeError, ValueError, ImportError) as error:
-        where = f"{address} ({reason_of(error).rstrip('.')})"
         raise ConfigError(
-            f"No Ray cluster answers at {where}. Start one there: ray start --head."
-        ) from error
-
-    def encode(
-        clips: Sequence[Video], failed: dict[str, str], report: Callable[[], None]
-    ) -> Iterator[Some]:
-        size = max(1, BATCH_FRAMES // like.num_frames)
-        batches = [clips[start : start + size] for start in range(0, len(clips), size)]
-        crew = _Crew(ray, partial(actor.remote, load, identity_of(like), num_cores), batches)
-        try:
-            for _ in range(min(most, len(batches))):
-                crew.start_worker()
-            unfinished = len(batches)
-            while unfinished:
-                report()
-                for batch, (embeddings, reasons) in crew.results():
-                    unfinished -= 1
-                    failed |= reasons
-                    if embedded := [clip for clip in batch if clip.video_id not in reasons]:
-                        yield embedded, embeddings
-        finally:
-            for worker in crew.workers:
-                ray.kill(worker)
-
+            f"{quoted(address)} is not a Ray cluster. Write auto, or ray://host:10001."
+        )
+    ray = _import_ray()
+    resources = _connect(ray, address)
     try:
-        most, num_cores, num_gpus = plan(resources)
-        actor = ray.remote(num_cpus=num_cores, num_gpus=num_gpus, max_concurrency=AT_ONCE)(Worker)
-        yield encode
+        plan = plan_workers(resources)
+        worker_class = ray.remote(
+            num_cpus=plan.cores_per_worker,
+            num_gpus=plan.gpus_per_worker,
+            max_concurrency=AT_ONCE,
+        )(Worker)
+        yield partial(
+            _encode_on_workers,
+            ray,
+            partial(worker_class.remote, load, identity_of(like), plan.cores_per_worker),
+            plan.num_workers,
+            max(1, BATCH_FRAMES // like.num_frames),
+        )
     finally:
         ray.shutdown()
 
 
+def _import_ray() -> Any:
+    try:
+        return import_module("ray")
+    except ImportError:
+        raise ConfigError("Encoding on Ray needs its package: pip install 'nt2vr[ray]'.") from None
+
+
+def _connect(ray: Any, address: str) -> list[Mapping[str, float]]:
+    """Connect to a cluster, and return the resources of its nodes."""
+    try:
+        # Ray warns of what its error says, too.
+        with catch_warnings(action="ignore"):
+            ray.init(address, logging_level="error", log_to_driver=False)
+        return [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    except (OSError, RuntimeError, ValueError, ImportError) as error:
+        reason = reason_of(error).rstrip(".")
+        raise ConfigError(
+            f"No Ray cluster answers at {address} ({reason}). Start one there: ray start --head."
+        ) from error
+
+
+def _encode_on_workers(
+    ray: Any,
+    start_worker: Callable[[], Any],
+    num_workers: int,
+    batch_size: int,
+    clips: Sequence[Video],
+    failed: dict[str, str],
+    report: Callable[[], None],
+) -> Iterator[Some]:
+    """Encode clips in batches, as `Encode` does, by workers that end with the last batch."""
+    batches = []
+    for start in range(0, len(clips), batch_size):
+        batches.append(clips[start : start + batch_size])
+
+    crew = _Crew(ray, start_worker, batches)
+    try:
+        for _ in range(min(num_workers, len(batches))):
+            crew.start_worker()
+
+        num_unfinished = len(batches)
+        while num_unfinished:
+            report()
+            for batch, (embeddings, reasons) in crew.encoded_batches():
+                num_unfinished -= 1
+                failed.update(reasons)
+                embedded = [clip for clip in batch if clip.video_id not in reasons]
+                if embedded:
+                    yield embedded, embeddings
+    finally:
+        for worker in crew.workers:
+            ray.kill(worker)
+
+
+class _Task(NamedTuple):
+    """What a worker does: it encodes a batch, or starts, which has the number READY."""
+
+    worker: Any
+    batch_number: int
+
+    @property
+    def is_start(self) -> bool:
+        return self.batch_number == READY
+
+
 class _Crew:
-    """Workers with batches to do; one that ends is replaced, and its batches are given to others."""
+    """Workers that encode batches. One that ends is replaced, and its batches go to others."""
 
     def __init__(
         self, ray: Any, start: Callable[[], Any], batches: Sequence[Sequence[Video]]
     ) -> None:
-        self._ray, self._start, self._batches = ray, start, batches
         self.workers = list[Any]()
-        self._todo = deque(range(len(batches)))
-        self._free = list[Any]()  # workers, once per batch that they can take
-        self._running = dict[
-            Any, tuple[Any, int]
-        ]()  # worker and number of the batch, by the reference of the result
-        self._ended = Counter[int]()  # workers, by the batch under way
+        self._ray = ray
+        self._start = start
+        self._batches = batches
+        self._waiting = deque(range(len(batches)))
+        # A worker is in this list once for each batch that it can take.
+        self._free = list[Any]()
+        # Tasks by the reference of their result.
+        self._running = dict[Any, _Task]()
+        # Workers that have ended, counted by the batch that they were encoding.
+        self._ended = Counter[int]()
 
     def start_worker(self) -> None:
-        """Start a worker; it is given batches once it is ready, which on a busy cluster it may never be."""
-        self.workers.append(self._start())
-        self._send(self.workers[-1], READY)
+        """Start a worker. It gets batches once it is ready, which may be never on a busy cluster."""
+        worker = self._start()
+        self.workers.append(worker)
+        self._running[worker.encode.remote(())] = _Task(worker, READY)
 
-    def _send(self, worker: Any, number: int) -> None:
-        clips = self._batches[number] if number != READY else ()
-        self._running[worker.encode.remote(clips)] = worker, number
+    def encoded_batches(self) -> Iterator[tuple[Sequence[Video], EncodedBatch]]:
+        """Hand out batches, wait for POLL_S at most, and yield those that have come back."""
+        while self._free and self._waiting:
+            self._hand_out(self._waiting.popleft())
 
-    def results(
-        self,
-    ) -> Iterator[tuple[Sequence[Video], tuple[NDArray[np.float32], dict[str, str]]]]:
-        """Give out batches, wait POLL_S at most, and yield the files and results of those that are back."""
-        while self._free and self._todo:
-            self._send(self._free.pop(), self._todo.popleft())
-        for reference in self._ray.wait(list(self._running), timeout=POLL_S)[0]:
-            worker, number = self._running.pop(reference)
+        finished, _ = self._ray.wait(list(self._running), timeout=POLL_S)
+        for reference in finished:
+            task = self._running.pop(reference)
             try:
-                result = self._ray.get(reference)
+                encoded = self._ray.get(reference)
             except self._ray.exceptions.RayTaskError as error:
                 if isinstance(error.cause, Nt2vrError):
                     raise ConfigError(f"A Ray worker cannot encode: {error.cause}") from None
                 raise
             except self._ray.exceptions.RayError as error:
-                self._replace(worker, number, error)
+                self._give_up(task, error)
                 continue
-            if worker in self.workers:
-                self._free += [worker] * (AT_ONCE if number == READY else 1)
-            if number != READY:
-                yield self._batches[number], result
 
-    def _replace(self, worker: Any, number: int, error: Exception) -> None:
-        self._ended[number] += 1
-        is_starting = number == READY
-        if self._ended[number] == TRIES * (len(self.workers) if is_starting else 1):
-            doing = (
-                "start" if is_starting else f"encode {self._batches[number][0].video_id} and others"
-            )
-            raise GalleryError(
-                f"The workers of the Ray cluster end as they {doing} ({reason_of(error).rstrip('.')}). What is "
-                "embedded is kept. Read the cluster's logs, then update the library."
-            )
-        if not is_starting:
-            self._todo.appendleft(number)
-        if worker in self.workers:  # this is the first of its batches that fails
-            self.workers.remove(worker)
-            self._free = [other for other in self._free if other != worker]
-            self._ray.kill(worker)
+            # Another task of this worker may have failed in the meantime.
+            if task.worker in self.workers:
+                num_batches = AT_ONCE if task.is_start else 1
+                self._free += [task.worker] * num_batches
+            if not task.is_start:
+                yield self._batches[task.batch_number], encoded
+
+    def _hand_out(self, batch_number: int) -> None:
+        worker = self._free.pop()
+        reference = worker.encode.remote(self._batches[batch_number])
+        self._running[reference] = _Task(worker, batch_number)
+
+    def _give_up(self, task: _Task, error: Exception) -> None:
+        """Replace a worker that has ended, and put its batch first; raise if too many have ended."""
+        self._ended[task.batch_number] += 1
+        limit = TRIES * len(self.workers) if task.is_start else TRIES
+        if self._ended[task.batch_number] == limit:
+            raise GalleryError(self._end_text(task, error))
+
+        if not task.is_start:
+            self._waiting.appendleft(task.batch_number)
+
+        # The first of its tasks that fails takes the worker from the list.
+        if task.worker in self.workers:
+            self.workers.remove(task.worker)
+            self._free = [worker for worker in self._free if worker != task.worker]
+            self._ray.kill(task.worker)
             self.start_worker()
+
+    def _end_text(self, task: _Task, error: Exception) -> str:
+        action = "start"
+        if not task.is_start:
+            first_clip = self._batches[task.batch_number][0]
+            action = f"encode {first_clip.video_id} and others"
+        reason = reason_of(error).rstrip(".")
+        return (
+            f"The workers of the Ray cluster end as they {action} ({reason}). What is embedded is "
+            "kept. Read the cluster's logs, then update the library."
+        )

@@ -1,25 +1,22 @@
 """Update of a library: scan, probe, embed, then posters and previews."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nt2vr.errors import MediaError, counted
-from nt2vr.library.inventory import (
-    Changes,
-    Inventory,
-    LibraryFile,
-    Source,
-    changes_of,
-    compared,
-    windows,
-)
+from nt2vr.library.changes import Changes, changes_of, compare_files
+from nt2vr.library.inventory import Inventory
 from nt2vr.library.libraries import Libraries
+from nt2vr.library.library_file import LibraryFile
+from nt2vr.library.listing import list_files
 from nt2vr.library.move import Moved
-from nt2vr.library.sources import list_files
+from nt2vr.library.source import Source
+from nt2vr.library.windows import windows
 from nt2vr.media.decode import CLOSED, Decoder, ahead
+from nt2vr.media.gallery import Gallery
 from nt2vr.media.store import Cache
 from nt2vr.media.video import Probe
 from nt2vr.models.encoder import Encoder
@@ -27,22 +24,30 @@ from nt2vr.progress import Job, Progress, silent
 from nt2vr.search.embed_clips import Encode, drop_unused, embed_gallery
 from nt2vr.search.index import Milvus
 
-PROBES_PER_CHILD = 8  # files under way
-COMMIT_S = 1.0  # what is read is stored at least so often
+# Files under way.
+PROBES_PER_CHILD = 8
+# Seconds after which what is read is stored.
+COMMIT_S = 1.0
 
 
 @dataclass(frozen=True)
 class Updated:
-    """Outcome of an update."""
+    """Outcome of an update.
+
+    Attributes:
+        num_embedded: clips with an embedding under the encoder.
+        notice: why the clips are not in the index that somebody chose.
+    """
 
     changes: Changes
     num_clips: int
-    num_embedded: int  # clips with an embedding under the encoder
+    num_embedded: int
     num_skipped: int
-    notice: str = ""  # why they are not in the index that was asked for
+    notice: str = ""
 
 
-IndexJob = Job[Updated | Moved]  # of a library; a move names no model
+# A job of a library; a move names no model.
+IndexJob = Job[Updated | Moved]
 
 
 def update_library(
@@ -59,8 +64,8 @@ def update_library(
 ) -> Updated:
     """Bring a library's inventory, embeddings, posters and previews up to date with its files.
 
-    Unchanged files are not read again. What was done is kept when the update is stopped or killed.
-    A second update of the same library, also in another process, waits for the first. A
+    Unchanged files are not read again. Finished work is stored when the update is stopped or
+    killed. A second update of the same library, also in another process, waits for the first. A
     GalleryError says that its folder is not there.
 
     Args:
@@ -73,61 +78,81 @@ def update_library(
         inventory = libraries.inventory(source)
         changes = _scan(source, inventory, decoder, progress)
         gallery = libraries.gallery(source.id)
-        embedded, notice = 0, ""
+        num_embedded = 0
+        notice = ""
         if encoder is not None and gallery.videos:
-            view = embed_gallery(
-                gallery, encoder, decoder, cache, progress, False, milvus, encode, announce
+            embedded = embed_gallery(
+                gallery,
+                encoder,
+                decoder,
+                cache,
+                progress,
+                in_memory=False,
+                milvus=milvus,
+                encode=encode,
+                announce=announce,
             )
-            embedded, notice = len(view.gallery.videos), view.notice
-            if any(reason.endswith(CLOSED) for _, reason in view.skipped):
+            num_embedded = len(embedded.gallery.videos)
+            notice = embedded.notice
+            if any(reason.endswith(CLOSED) for _, reason in embedded.skipped):
                 raise InterruptedError
-            if encoder.given_videos is None:  # otherwise clips are missing for other reasons
-                films = {video.video_id: video.film or video.video_id for video in gallery.videos}
-                inventory.skip_clips((clip, films[clip], reason) for clip, reason in view.skipped)
-                changes = _with_skipped(changes, {films[clip] for clip, _ in view.skipped})
+            # A model with given embeddings lacks clips for other reasons.
+            if encoder.given_videos is None:
+                changes = _store_skipped(embedded.skipped, gallery, inventory, changes)
             gallery = libraries.gallery(source.id)
-        made = libraries.previews(source.id, decoder)
+
+        gallery_previews = libraries.previews(source.id, decoder)
         if previews:
-            made.make(gallery.videos, progress)
-        made.retain(gallery.videos)
-        with suppress(OSError):  # a full disk: the next update tries again
+            gallery_previews.make(gallery.videos, progress)
+        gallery_previews.retain(gallery.videos)
+        # If the disk is full, the next update tries again.
+        with suppress(OSError):
             drop_unused(gallery, cache)
         return Updated(
-            changes, len(gallery.videos), embedded, inventory.counts()["num_skipped"], notice
+            changes,
+            num_clips=len(gallery.videos),
+            num_embedded=num_embedded,
+            num_skipped=inventory.counts()["num_skipped"],
+            notice=notice,
         )
 
 
-def _with_skipped(changes: Changes, unread: Collection[str]) -> Changes:
-    """Add to the skipped files those in which clips could not be read after all."""
-    skipped = {*changes.skipped, *unread}
-    return replace(changes, skipped=tuple(name for name in changes.new if name in skipped))
+def _store_skipped(
+    skipped: Sequence[tuple[str, str]], gallery: Gallery, inventory: Inventory, changes: Changes
+) -> Changes:
+    """Store the clips that could not be read after all, and add their files to the skipped ones."""
+    file_ids = {clip.video_id: clip.film or clip.video_id for clip in gallery.videos}
+    inventory.skip_clips((clip_id, file_ids[clip_id], reason) for clip_id, reason in skipped)
+
+    skipped_files = set(changes.skipped)
+    skipped_files.update(file_ids[clip_id] for clip_id, _ in skipped)
+    new_skipped = [file_id for file_id in changes.new if file_id in skipped_files]
+    return replace(changes, skipped=tuple(new_skipped))
 
 
 def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Progress) -> Changes:
     """List the files, forget those that are gone, and probe those that are new or changed."""
     progress(0, 0, "looking for files")
-    found = list(list_files(source, progress))
-    known = inventory.files()
-    pending, captioned, gone = compared(known, found)
+    files = list(list_files(source, progress))
+    stored = inventory.files()
+    pending, captioned, gone = compare_files(stored, files)
     inventory.make_relative()
     inventory.apply(pending, captioned, [file.id for file in gone])
+
     to_read = [file for file in pending if not file.reason]
-    progress(
-        0,
-        len(to_read),
-        f"reading files: starting {counted(decoder.num_workers, 'process', 'processes')}",
-    )
+    processes = counted(decoder.num_workers, "process", "processes")
+    progress(0, len(to_read), f"reading files: starting {processes}")
     _probe(to_read, source, inventory, decoder, progress)
-    if source.kind in ("folder", "uploads"):  # a dataset's videos keep their own captions
+    # Videos of a manifest or dataset each have captions of their own, also if they are equal.
+    if source.kind in ("folder", "uploads"):
         inventory.mark_duplicates()
-    now = inventory.files()
-    changes = changes_of(known, [now[file.id] for file in pending], gone, lambda file: file.content)
-    copies = tuple(name for name in changes.new if now[name].duplicate_of)
-    return replace(
-        changes,
-        copies=copies,
-        skipped=tuple(name for name in changes.new if now[name].state == "skipped"),
-    )
+
+    updated = inventory.files()
+    read = [updated[file.id] for file in pending]
+    changes = changes_of(stored, read, gone, mark=lambda file: file.content)
+    copies = [file_id for file_id in changes.new if updated[file_id].duplicate_of]
+    skipped = [file_id for file_id in changes.new if updated[file_id].state == "skipped"]
+    return replace(changes, copies=tuple(copies), skipped=tuple(skipped))
 
 
 def _probe(
@@ -137,29 +162,27 @@ def _probe(
     decoder: Decoder,
     progress: Progress,
 ) -> None:
-    """Read what files contain in the decoder's children, several at a time, and store it once a second."""
-    results: dict[str, tuple[Probe, int] | str] = {}
+    """Read what files contain, several at a time, and store it once a second."""
+    outcomes: dict[str, tuple[Probe, int] | str] = {}
     stored_s = time.monotonic()
     try:
-        probes = ((file, decoder.probe(Path(file.path), source.root)) for file in files)
-        for done, (file, probing) in enumerate(
-            ahead(probes, PROBES_PER_CHILD * decoder.num_workers)
-        ):
+        started = ((file, decoder.probe(Path(file.path), source.root)) for file in files)
+        probing = ahead(started, PROBES_PER_CHILD * decoder.num_workers)
+        for done, (file, decoding) in enumerate(probing):
             progress(done, len(files), f"reading files: {file.id}")
             try:
-                found: Probe = probing.result()
-                results[file.id] = (
-                    found,
-                    len(windows(found.seconds, found.num_frames, source.window_s)),
-                )
+                probe: Probe = decoding.result()
+                num_clips = len(windows(probe.seconds, probe.num_frames, source.window_s))
+                outcomes[file.id] = (probe, num_clips)
             except MediaError as error:
                 if str(error).endswith(CLOSED):
                     raise InterruptedError from None
-                results[file.id] = str(error)
+                outcomes[file.id] = str(error)
+
             if time.monotonic() - stored_s > COMMIT_S:
-                inventory.put_probes(results)
-                results.clear()
+                inventory.put_probes(outcomes)
+                outcomes.clear()
                 stored_s = time.monotonic()
     finally:
-        inventory.put_probes(results)
+        inventory.put_probes(outcomes)
     progress(len(files), len(files), "reading files")

@@ -23,25 +23,31 @@ from numpy.typing import NDArray
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from nt2vr.errors import MediaError
-from nt2vr.media.picture import PICTURE_SUFFIXES, fit, read_picture
+from nt2vr.media.picture import PICTURE_SUFFIXES, read_picture
 from nt2vr.media.preview import write_moment, write_preview
+from nt2vr.media.resize import fit
 from nt2vr.media.video import Window, probe, sample_frames, sample_short_video, sample_windows
 from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain, limit_memory
 
 T = TypeVar("T")
-MAX_WORKERS = 32  # children take 70 MB each
-MAX_BYTES = 2 << 30  # of a child: an 8K film in H.264 took 0.5 GB
-READ_BYTES_S = 10e6  # of a slow disk
-PACE = 3.0  # seconds to decode a second of film, at most: 4K at 60 frames per second takes 0.6, 8K at 30 takes 2.7
-CLOSED = (
-    "was not decoded: the decoder is closed."  # how the reason ends for files that nobody has tried
+# Children take 70 MB each.
+MAX_WORKERS = 32
+# Of a child: an 8K video in H.264 took 0.5 GB.
+MAX_BYTES = 2 << 30
+# Of a slow disk.
+READ_BYTES_S = 10e6
+# Seconds to decode a second of video, at most: 4K at 60 frames per second takes 0.6, 8K at 30 takes 2.7.
+PACE = 3.0
+# How the reason ends for files that nobody has tried.
+CLOSED = "was not decoded: the decoder is closed."
+# The threshold of glibc's mallopt above which memory is given back.
+M_MMAP_THRESHOLD = -3
+FOLDER_FLAGS = (
+    getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 )
-M_MMAP_THRESHOLD = -3  # of glibc's mallopt
-FOLDER = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
-FILE = (
-    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-)  # a pipe would block
+# A pipe would block.
+FILE_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 OUTSIDE = "is a link that leads out of the library's folder. Copy the file into the folder."
 
 
@@ -52,33 +58,35 @@ def _picture(path: Path, framing: Framing | None) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True)
 class Decoding:
+    """A file that a child decodes."""
+
     path: Path
     future: ProcessFuture[Any]
     is_picture: bool = False
 
     def result(self) -> Any:
         """Wait for the frames, or the picture; a MediaError says why there are none."""
-        slow = "Make it smaller" if self.is_picture else "Convert it to a short MP4 or WebM clip"
+        advice = "Make it smaller" if self.is_picture else "Convert it to a short MP4 or WebM clip"
         try:
             return self.future.result()
         except TimeoutError:
-            problem = f"takes too long to decode. {slow}."
+            problem = f"takes too long to decode. {advice}."
         except MemoryError:
-            problem = f"takes too much memory to decode. {slow}."
+            problem = f"takes too much memory to decode. {advice}."
         except (ProcessExpired, BrokenProcessPool):
-            kind = "Save it as JPEG or PNG" if self.is_picture else "Convert it to MP4 or WebM"
-            problem = f"crashed the decoder. {kind} and try again."
+            advice = "Save it as JPEG or PNG" if self.is_picture else "Convert it to MP4 or WebM"
+            problem = f"crashed the decoder. {advice} and try again."
         except CancelledError:
             problem = CLOSED
         raise MediaError(f"{self.path.name} {problem}")
 
 
-def ahead(jobs: Iterable[T], most: int) -> Iterator[T]:
-    """Yield jobs in their order, each once the `most` next ones are started, too."""
+def ahead(jobs: Iterable[T], count: int) -> Iterator[T]:
+    """Yield jobs in their order, each after the `count` next ones have been started, too."""
     started: deque[T] = deque()
     for job in jobs:
         started.append(job)
-        if len(started) > most:
+        if len(started) > count:
             yield started.popleft()
     yield from started
 
@@ -104,14 +112,13 @@ class Decoder(AbstractContextManager["Decoder"]):
     def frames(
         self, path: Path, num_frames: int, framing: Framing | None, root: Path | None = None
     ) -> Decoding:
-        is_picture = path.suffix.lower() in PICTURE_SUFFIXES
         return self._start(
             path,
             sample_frames,
             path,
             num_frames,
             framing,
-            is_picture=is_picture,
+            is_picture=path.suffix.lower() in PICTURE_SUFFIXES,
             reads=True,
             root=root,
         )
@@ -127,11 +134,21 @@ class Decoder(AbstractContextManager["Decoder"]):
         framing: Framing | None,
         root: Path | None = None,
     ) -> Decoding:
-        """Schedule `sample_windows` in a child; each window has a time limit, longer for a longer one."""
+        """Schedule `sample_windows` in a child; a longer window has a longer time limit."""
         limits_s = [self._timeout_s + PACE * ((end or start) - start) for start, end in windows]
-        timeout_s = self._timeout_s + sum(limits_s)  # for a child that hangs
-        asked = path, windows, num_frames, framing, limits_s
-        return self._start(path, sample_windows, *asked, timeout_s=timeout_s, reads=True, root=root)
+        return self._start(
+            path,
+            sample_windows,
+            path,
+            windows,
+            num_frames,
+            framing,
+            limits_s,
+            # For a child that hangs.
+            timeout_s=self._timeout_s + sum(limits_s),
+            reads=True,
+            root=root,
+        )
 
     def preview(
         self,
@@ -142,24 +159,38 @@ class Decoder(AbstractContextManager["Decoder"]):
         preview: Path,
         root: Path | None = None,
     ) -> Decoding:
-        asked = path, start, end, poster, preview
         return self._start(
-            path, write_preview, *asked, timeout_s=2 * self._timeout_s, reads=True, root=root
+            path,
+            write_preview,
+            path,
+            start,
+            end,
+            poster,
+            preview,
+            timeout_s=2 * self._timeout_s,
+            reads=True,
+            root=root,
         )
 
     def moment(
         self, video: Path, start: float, end: float, moment: Path, root: Path | None = None
     ) -> Decoding:
-        asked = video, start, end, moment
         return self._start(
-            video, write_moment, *asked, timeout_s=4 * self._timeout_s, reads=True, root=root
+            video,
+            write_moment,
+            video,
+            start,
+            end,
+            moment,
+            timeout_s=4 * self._timeout_s,
+            reads=True,
+            root=root,
         )
 
     def picture(self, path: Path, framing: Framing | None = None) -> NDArray[np.uint8]:
         """Read a picture as (H, W, 3) RGB, or `fit` to `framing`."""
-        picture: NDArray[np.uint8] = self._start(
-            path, _picture, path, framing, is_picture=True
-        ).result()
+        decoding = self._start(path, _picture, path, framing, is_picture=True)
+        picture: NDArray[np.uint8] = decoding.result()
         return picture
 
     def reference(self, path: Path) -> tuple[NDArray[np.uint8], ...]:
@@ -169,7 +200,8 @@ class Decoder(AbstractContextManager["Decoder"]):
         try:
             return tuple(self._start(path, sample_short_video, path).result())
         except MediaError as error:
-            with suppress(MediaError):  # a picture of another name, such as photo.jfif
+            # It may be a picture with another suffix, such as photo.jfif.
+            with suppress(MediaError):
                 return (self.picture(path),)
             raise error
 
@@ -193,39 +225,47 @@ class Decoder(AbstractContextManager["Decoder"]):
         reads: bool = False,
         root: Path | None = None,
     ) -> Decoding:
-        """Schedule a function in a child, with more time for one that `reads` all of a large file."""
+        """Schedule a function in a child.
+
+        Args:
+            reads: whether it reads all of the file, so that a large one gets more time.
+        """
+        # A pipe or device would occupy a child.
+        if os.path.exists(path) and not os.path.isfile(path):
+            kind = "picture" if is_picture else "video"
+            future: ProcessFuture[Any] = ProcessFuture()
+            future.set_exception(
+                MediaError(f"{path.name} is not a {kind}, but a folder, pipe or device.")
+            )
+            return Decoding(path, future, is_picture)
+
         timeout_s = timeout_s or self._timeout_s
         if reads:
             with suppress(OSError):
                 timeout_s += os.path.getsize(path) / READ_BYTES_S
         if root is not None:
-            function, args = _confined, (root, function, *args)
-        if os.path.exists(path) and not os.path.isfile(
-            path
-        ):  # a pipe or device would occupy a child
-            future: ProcessFuture[Any] = ProcessFuture()
-            kind = "picture" if is_picture else "video"
-            future.set_exception(
-                MediaError(f"{path.name} is not a {kind}, but a folder, pipe or device.")
-            )
-            return Decoding(path, future, is_picture)
+            args = (root, function, *args)
+            function = _confined
         with self._lock:
-            if (
-                self._pool is None or not self._pool.active
-            ):  # a pool stops if an idle child is killed
-                self._stop_pool()
-                self._folder = (
-                    TemporaryDirectory()
-                )  # of children, which leave theirs behind when killed
-                setup: dict[str, Any] = {
-                    "initializer": _set_up_child,
-                    "initargs": (self._folder.name,),
-                }
-                self._pool = ProcessPool(self.num_workers, **setup, context=WithoutMain())
-            future = self._pool.schedule(function, args=args, timeout=timeout_s)
+            future = self._running_pool().schedule(function, args=args, timeout=timeout_s)
             self._pending.add(future)
         future.add_done_callback(self._pending.discard)
         return Decoding(path, future, is_picture)
+
+    def _running_pool(self) -> ProcessPool:
+        # A pool stops if an idle child is killed.
+        if self._pool is not None and self._pool.active:
+            return self._pool
+        self._stop_pool()
+        # Of the children, which leave their temporary files behind when they are killed.
+        self._folder = TemporaryDirectory()
+        self._pool = ProcessPool(
+            self.num_workers,
+            initializer=_set_up_child,
+            initargs=(self._folder.name,),
+            context=WithoutMain(),
+        )
+        return self._pool
 
     def _stop_pool(self) -> None:
         if self._pool is not None:
@@ -236,36 +276,27 @@ class Decoder(AbstractContextManager["Decoder"]):
 
 
 def _confined(root: Path, function: Callable[..., Any], path: Path, *args: Any) -> Any:
-    with confined(path, root) as opened:
-        return function(opened, *args)
+    with confined(path, root) as confined_path:
+        return function(confined_path, *args)
 
 
 @contextmanager
 def confined(path: Path, root: Path) -> Iterator[Path]:
-    """Yield a path, of the same name, to the file that a path leads to; a MediaError refuses one outside the root.
+    """Yield a path, of the same name, to the file that a path leads to; refuse one outside the root.
 
     Links within the root, which is absolute and resolved, are followed. On Linux, the path yielded
     names the open file, so whatever is replaced by a link meanwhile does not count; elsewhere it is
     the path that links lead to.
     """
-    real = Path(os.path.realpath(path))
-    if not real.is_relative_to(root):
+    real_path = Path(os.path.realpath(path))
+    if not real_path.is_relative_to(root):
         raise MediaError(f"{path.name} {OUTSIDE}")
     if sys.platform != "linux":
-        yield real
+        yield real_path
         return
-    *folders, name = real.relative_to(root).parts
+
     try:
-        file = os.open(root, FOLDER)
-        for part, flags in [
-            *((each, FOLDER) for each in folders),
-            (name, FILE),
-        ]:  # none of them a link
-            try:
-                inner = os.open(part, flags, dir_fd=file)
-            finally:
-                os.close(file)
-            file = inner
+        file = _open_without_links(real_path, root)
     except OSError as error:
         raise MediaError(f"{path.name} cannot be read ({error.strerror}).") from None
     try:
@@ -279,13 +310,29 @@ def confined(path: Path, root: Path) -> Iterator[Path]:
         os.close(file)
 
 
+def _open_without_links(path: Path, root: Path) -> int:
+    """Open a file in the root, of whose path no part may be a link."""
+    *folders, name = path.relative_to(root).parts
+    file = os.open(root, FOLDER_FLAGS)
+    for folder in folders:
+        file = _open_in(file, folder, FOLDER_FLAGS)
+    return _open_in(file, name, FILE_FLAGS)
+
+
+def _open_in(folder: int, name: str, flags: int) -> int:
+    """Open an entry of an open folder, and close the folder."""
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
 def _set_up_child(folder: str) -> None:
     """Silence FFmpeg, keep it to the given file, and ignore Ctrl+C, which the parent handles."""
     tempfile.tempdir = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     av.logging.set_level(None)
-    with suppress(
-        AttributeError, OSError, TypeError
-    ):  # glibc would hold on to the freed memory of pictures
+    # Otherwise glibc keeps the freed memory of pictures.
+    with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 20)
     limit_memory(MAX_BYTES)

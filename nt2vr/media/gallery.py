@@ -48,34 +48,41 @@ class Video:
     @property
     def key(self) -> str:
         """Name what is decoded: the content, and the seconds where it is a window."""
-        whole = not self.start and self.end is None
-        if whole:
+        if not self.start and self.end is None:
             return self.decoded_content
         return f"{self.decoded_content} {self.start:.3f}-{self.end or 0:.3f}"
 
 
 @dataclass(frozen=True)
 class Gallery:
-    """Named videos. The key names the folder of its embeddings, which galleries without one share."""
+    """Named clips.
+
+    Attributes:
+        key: name of the folder of its embeddings, safe in a path; galleries without one share a
+            folder.
+    """
 
     name: str
     videos: tuple[Video, ...]
-    key: str = ""  # safe in a path
+    key: str = ""
 
 
 def load_gallery(manifest: Path) -> Gallery:
-    """Read a gallery of our own: one {"video_id", "path", "captions"?, "scene"?} per line, paths within its folder."""
+    """Read a gallery of our own, with paths within its folder.
+
+    Each line is {"video_id", "path", "captions", "scene"}; captions and scene are optional.
+    """
     folder = manifest.parent.resolve()
-    entries = [
-        parse_json(line) for line in manifest.read_text(encoding="utf-8").split("\n") if line
-    ]
-    videos = (
-        Video(
-            each["video_id"],
-            folder / each["path"],
-            tuple(each.get("captions", ())),
-            each.get("scene"),
+    videos = []
+    for line in manifest.read_text(encoding="utf-8").split("\n"):
+        if not line:
+            continue
+        entry = parse_json(line)
+        video = Video(
+            entry["video_id"],
+            folder / entry["path"],
+            captions=tuple(entry.get("captions", ())),
+            scene=entry.get("scene"),
         )
-        for each in entries
-    )
+        videos.append(video)
     return Gallery(folder.name, tuple(videos))

@@ -1,10 +1,10 @@
-"""Poster and preview of a clip, a JPEG and a short silent VP9 WebM, which every browser plays; or a clip cut out."""
+"""Poster and preview of a clip, a JPEG and a short silent WebM (VP9), or the clip cut out."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import dropwhile
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -12,21 +12,29 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError
 from nt2vr.files import atomic_write, is_disk_full
-from nt2vr.media.picture import Limits, write_jpeg
-from nt2vr.media.video import Film, Screen, is_dated_by_decoding
+from nt2vr.media.picture import write_jpeg
+from nt2vr.media.resize import Limits
+from nt2vr.media.video import Screen
+from nt2vr.media.video_file import VideoFile, is_dated_by_decoding
 
-LIMITS = (224, 640)  # pixels of the short and the long side
+# Pixels of the short and the long side.
+LIMITS = (224, 640)
 FPS = 12
 MAX_SECONDS = 10.0
-DISK_FULL = "The disk is full. Free some space, and update the library again."  # and so is it for all others
-REORDERED_S = 1.0  # frames that are shown earlier come at most this much later
-MOMENT_LIMITS, MOMENT_FPS, MOMENT_S = (720, 1280), 25, 60.0  # of a moment that is encoded anew
+# If the disk is full for one preview, it is full for all others.
+DISK_FULL = "The disk is full. Free some space, and update the library again."
+# Frames that are shown earlier come at most this much later.
+REORDERED_S = 1.0
+# Of a moment that is encoded again.
+MOMENT_LIMITS = (720, 1280)
+MOMENT_FPS = 25
+MOMENT_S = 60.0
 OPTIONS = {"crf": "40", "b": "0", "deadline": "realtime", "cpu-used": "8"}
 MOMENT_OPTIONS = OPTIONS | {"crf": "30"}
 
 
 def write_preview(path: Path, start: float, end: float | None, poster: Path, preview: Path) -> None:
-    """Write the preview of a clip, a single frame for a picture, and the poster, of the preview's middle.
+    """Write the preview of a clip, a single frame for a picture, and its middle frame as the poster.
 
     An `end` of None is that of the file.
     """
@@ -37,7 +45,8 @@ def write_preview(path: Path, start: float, end: float | None, poster: Path, pre
             write_jpeg(frames[len(frames) // 2], partial)
         with atomic_write(preview) as partial:
             write_webm(frames, partial, FPS, OPTIONS)
-    except OSError as error:  # PyAV's errors are among them
+    except OSError as error:
+        # PyAV's errors are among them.
         if is_disk_full(error):
             raise MediaError(DISK_FULL) from None
         raise MediaError(
@@ -48,7 +57,7 @@ def write_preview(path: Path, start: float, end: float | None, poster: Path, pre
 def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
     """Cut a clip out, with its sound, from the keyframe before `start` on, by copying its packets.
 
-    Where that fails (an AVI's may have wrong times), it is encoded as a silent WebM.
+    If that fails (an AVI's may have wrong times), it is encoded as a silent WebM.
     """
     try:
         try:
@@ -63,45 +72,60 @@ def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
 
 
 def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
-    with Film(path).opened() as (source, film), av.open(str(moment), "w") as cut:
-        if is_dated_by_decoding(source, film):
+    """Copy the packets of a clip; a ValueError says that their times are wrong or that it has none."""
+    with VideoFile(path).opened() as (source, stream), av.open(str(moment), "w") as output:
+        if is_dated_by_decoding(source, stream):
             raise ValueError
-        streams = [film, *source.streams.audio[:1]]
-        copies = {each.index: cut.add_stream_from_template(each) for each in streams}
-        begins = (source.start_time or 0) / av.time_base
-        source.seek(int((start + begins) * av.time_base))
+        streams = [stream, *source.streams.audio[:1]]
+        copies = {old.index: output.add_stream_from_template(old) for old in streams}
+        file_start_s = (source.start_time or 0) / av.time_base
+        end_s = end + file_start_s
+        source.seek(int((start + file_start_s) * av.time_base))
+
         first_s = None
-        dated = (
-            each for each in source.demux(streams) if each.dts is not None and each.pts is not None
-        )
-        for packet in dropwhile(lambda each: not (each.stream is film and each.is_keyframe), dated):
-            at_s = float(packet.pts * packet.time_base)
-            first_s = at_s if first_s is None else first_s
-            if at_s < first_s:
+        for packet in _from_keyframe(source.demux(streams), stream):
+            packet_s = float(packet.pts * packet.time_base)
+            if first_s is None:
+                first_s = packet_s
+            if packet_s < first_s:
                 continue
-            if at_s >= end + begins:  # of frames, some that are shown earlier may still come
-                if (
-                    packet.stream is film and packet.is_keyframe
-                ) or at_s > end + begins + REORDERED_S:
+            if packet_s >= end_s:
+                # Frames that are shown earlier may still come, but not after a keyframe.
+                if _is_keyframe(packet, stream) or packet_s > end_s + REORDERED_S:
                     break
                 continue
             shift = int(first_s / packet.time_base)
-            packet.pts, packet.dts, packet.stream = (
-                packet.pts - shift,
-                packet.dts - shift,
-                copies[packet.stream.index],
-            )
-            cut.mux(packet)
+            packet.pts -= shift
+            packet.dts -= shift
+            packet.stream = copies[packet.stream.index]
+            output.mux(packet)
         if first_s is None:
             raise ValueError
+
+
+def _from_keyframe(packets: Iterable[Any], stream: Any) -> Iterator[Any]:
+    """Yield the packets that have times, from a stream's first keyframe on."""
+    has_begun = False
+    for packet in packets:
+        if packet.dts is None or packet.pts is None:
+            continue
+        has_begun = has_begun or _is_keyframe(packet, stream)
+        if has_begun:
+            yield packet
+
+
+def _is_keyframe(packet: Any, stream: Any) -> bool:
+    return packet.stream is stream and packet.is_keyframe
 
 
 def _frames(
     path: Path, start: float, end: float | None, limits: Limits, fps: int, longest_s: float
 ) -> list[NDArray[np.uint8]]:
     screen = Screen(path, limits=limits)
-    last = min(start + longest_s, screen.length() if end is None else end)
-    count = max(1, round((last - start) * fps))
+    if end is None:
+        end = screen.length()
+    end = min(start + longest_s, end)
+    count = max(1, round((end - start) * fps))
     return [screen.at(start + number / fps) for number in range(count)]
 
 
@@ -111,14 +135,17 @@ def write_webm(
     fps: int,
     options: Mapping[str, str],
 ) -> None:
-    """Write (F, H, W, 3) RGB frames as VP9, which all browsers play; the same frames give the same bytes."""
-    with av.open(
-        str(path), "w", format="webm", options={"fflags": "bitexact"}
-    ) as container:  # no random id
+    """Write (F, H, W, 3) RGB frames as VP9; the same frames give the same bytes."""
+    # Otherwise the file has a random id.
+    container_options = {"fflags": "bitexact"}
+    with av.open(str(path), "w", format="webm", options=container_options) as container:
         stream = container.add_stream("libvpx-vp9", rate=Fraction(fps))
-        stream.height, stream.width = frames[0].shape[:2]
+        height, width = frames[0].shape[:2]
+        stream.height = height
+        stream.width = width
         stream.pix_fmt = "yuv420p"
         stream.options = dict(options)
         for frame in frames:
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
+            video_frame = av.VideoFrame.from_ndarray(frame, format="rgb24")
+            container.mux(stream.encode(video_frame))
         container.mux(stream.encode())

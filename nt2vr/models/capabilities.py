@@ -1,6 +1,14 @@
 """What a model can do, for callers that must know before they ask it."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class VideoInputName(NamedTuple):
+    """What a model reads of videos instead of frames: a kind of input, and which one of a dataset."""
+
+    kind: str  # as in `Extension.video_inputs`
+    name: str
 
 
 @dataclass(frozen=True)
@@ -22,8 +30,9 @@ class Capabilities:
     # Frames are weighed by the query, so that scores need a clip's frames, and the texts that weigh
     # them.
     weighs_frames: bool = False
-    # Videos are given as features of a dataset, so that no file can be decoded for the model.
-    reads_features: bool = False
+    # Videos are read as an input that an extension adds, so that no file can be decoded for the
+    # model; None for frames.
+    video_input: VideoInputName | None = None
     # Only the queries of a file are known, and neither their parts nor other texts, so that
     # strategies need not ask.
     given_queries_only: bool = False
@@ -33,4 +42,4 @@ class Capabilities:
     @property
     def sees_files(self) -> bool:
         """Return True if videos are decoded for the model, which finds those that cannot be read."""
-        return not (self.reads_features or self.given_queries_only)
+        return self.video_input is None and not self.given_queries_only

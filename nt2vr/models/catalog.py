@@ -22,9 +22,10 @@ from nt2vr.models.acquire import (
     any_name,
     is_download,
 )
-from nt2vr.models.card import CARD, DRAWINGS, FUSION, Card, read_card
+from nt2vr.models.card import CARD, DRAWINGS, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.clip_encoder import MODEL, ClipModel
+from nt2vr.models.composer import names_in
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.options import AddOptions
 from nt2vr.models.outside import check_encoder
@@ -50,12 +51,13 @@ class CatalogEntry:
             otherwise one folder.
         kind: a model of its own, embeddings from a file, a run (its newest or best epoch), one
             epoch of a run, or a model from outside, an object in Python.
+        composers: names of the composers that its folders have.
         make: returns a model from outside, which has no folders.
     """
 
     folders: tuple[Path, ...]
     kind: Literal["model", "embeddings", "run", "epoch", "outside"] = "model"
-    has_fusion: bool = False
+    composers: tuple[str, ...] = ()
     make: Callable[[], Encoder] | None = None
 
 
@@ -107,10 +109,12 @@ class Catalog:
         ):
             if card := self._card(folder):
                 has_given_queries = card.capabilities.given_queries_only
-                entry = CatalogEntry(
-                    (folder,), "embeddings" if has_given_queries else "model", bool(card.fusion)
+                kind: Literal["embeddings", "model"] = (
+                    "embeddings" if has_given_queries else "model"
                 )
-                entries.setdefault(card.name, entry)
+                entries.setdefault(
+                    card.name, CatalogEntry((folder,), kind, tuple(card.composers.entries))
+                )
         taken = {name.casefold() for name in entries}
         for run in sorted(_subfolders(self._runs), reverse=True):
             name = run.name if run.name.casefold() not in taken else f"{run.name} (run)"
@@ -315,11 +319,11 @@ def epochs_of(checkpoints: Path) -> dict[str, CatalogEntry]:
     )
     if not epochs:
         return {}
-    fused = any((folder / FUSION).is_file() for folder in epochs.values())
-    entries = {"": CatalogEntry(tuple(epochs.values()), "run", fused)}
+    composers = names_in(epochs.values())
+    entries = {"": CatalogEntry(tuple(epochs.values()), "run", composers)}
     with suppress(OSError, ValueError, LookupError, TypeError):
         best = epochs[parse_json((checkpoints / BEST).read_text(encoding="utf-8"))["epoch"]]
-        entries[BEST_SUFFIX] = CatalogEntry((best,), "run", fused)
+        entries[BEST_SUFFIX] = CatalogEntry((best,), "run", composers)
     return entries | {
         f" · epoch {epoch}": CatalogEntry((folder,), "epoch") for epoch, folder in epochs.items()
     }

@@ -2,8 +2,7 @@
 
     open_clip_config.json · open_clip_model.safetensors · nt2vr.json and, unless the tokenizer is
     CLIP's: tokenizer.json · tokenizer_config.json and, if its pooling learns: head.safetensors; if
-    it has an extension's text side: NAME.safetensors; if it has a trained fusion:
-    fusion.safetensors
+    it has a text side or a composer of an extension: NAME.safetensors
 
 A fine-tuned model has difference.safetensors instead of all weights, see `difference`, and the
 tokenizer of its base.
@@ -27,10 +26,11 @@ from nt2vr.models.card import (
     WEIGHTS,
     Card,
     configured,
+    extension_file,
     read_card,
-    text_side_file,
     write_card,
 )
+from nt2vr.models.composer import read_composers
 from nt2vr.models.device import resolve_device
 from nt2vr.models.difference import (
     difference_from,
@@ -182,8 +182,8 @@ def write_checkpoint(
         stored[HEAD] = head
         metadata: dict[str, dict[str, str]] = {}  # by file
         if text_side:
-            stored[text_side_file(text_side.name)] = of_text_side
-            metadata[text_side_file(text_side.name)] = text_side.metadata
+            stored[extension_file(text_side.name)] = of_text_side
+            metadata[extension_file(text_side.name)] = text_side.metadata
         for name, tensors in stored.items():
             if tensors:
                 save_file(tensors, partial / name, metadata.get(name))
@@ -211,7 +211,6 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
         verify: compare the fingerprints of both towers with the weights (1 s per GB), not of the
             visual one alone.
     """
-    from nt2vr.models.fusion import read_fusion  # noqa: PLC0415  imports torch
     from nt2vr.models.pooling import read_pooling  # noqa: PLC0415  imports torch
     from nt2vr.models.text_side import read_text_side  # noqa: PLC0415  imports torch
 
@@ -241,7 +240,7 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
         tower = json.dumps({**model_cfg, "text_cfg": {}})
         encoder = OpenClipEncoder(model, tokenizer, card, pooling, text_side, folded.get(tower))
         encoder.shared, folded[tower] = shared, encoder.folded
-        encoder.fusion = read_fusion(folder, encoder.embed_dim)
+        encoder.composers = read_composers(folder, encoder.embed_dim)
     matches = (visual or visual_fingerprint(weights)) == card.visual.fingerprint
     if not matches or (
         verify and text_fingerprint(weights, digest_of(tokenizer)) != card.text.fingerprint

@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from nt2vr.errors import CheckpointError, quoted
-from nt2vr.extension import text_sides
+from nt2vr.extension import composers, text_sides
 from nt2vr.files import atomic_folder, stamp
 from nt2vr.models.card import (
     CARD,
     CONFIG,
     DIFFERENCE,
-    FUSION,
     HEAD,
     WEIGHTS,
     Card,
     DifferenceSection,
+    extension_file,
     read_as_base,
     read_card,
-    text_side_file,
     write_card,
 )
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
@@ -173,8 +172,8 @@ def export_checkpoint(folder: Path, target: Path) -> None:
         raise CheckpointError(f"{target} already exists. Choose another name or delete it.")
     base = whole_folder(folder, card)
     with atomic_folder(target) as partial:
-        files_of_sides = map(text_side_file, text_sides())
-        places = dict.fromkeys((CONFIG, HEAD, *files_of_sides, FUSION), folder)
+        of_extensions = map(extension_file, (*text_sides(), *composers()))
+        places = dict.fromkeys((CONFIG, HEAD, *of_extensions), folder)
         places |= dict.fromkeys((TOKENIZER, TOKENIZER_CONFIG), tokenizer_folder(folder, base))
         for file in (place / name for name, place in places.items()):
             if file.is_file():

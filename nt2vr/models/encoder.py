@@ -2,17 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.models.capabilities import Capabilities
 from nt2vr.models.card import Card
+from nt2vr.models.composer import Composer
 from nt2vr.models.framing import Framing
-
-if TYPE_CHECKING:  # imports torch
-    from nt2vr.models.fusion import Fusion
 
 Vectors = NDArray[np.float32]
 Frames = NDArray[np.uint8]
@@ -31,7 +30,8 @@ class Encoder(ABC):
         card: says what the model is. Its fingerprints change with the towers: embeddings are stored
             under them.
         embed_dim: D, length of an embedding.
-        fusion: trained fusion of a picture and a text; None without one.
+        composers: what makes one query of a picture and a text by learned weights, by name; see
+            `Extension.composers`.
         given_videos: embeddings (D,) by id, if the model has them from elsewhere and encodes no
             clips; otherwise None.
         num_bytes: of the weights in memory, of a model that `is_slow`.
@@ -39,7 +39,7 @@ class Encoder(ABC):
 
     card: Card
     embed_dim: int
-    fusion: "Fusion | None" = None
+    composers: Mapping[str, Composer] = MappingProxyType({})
     given_videos: Mapping[str, Vectors] | None = None
     num_bytes: int = 0
 
@@ -123,7 +123,7 @@ class Encoder(ABC):
         return ""
 
     def encode_tokens(self, texts: Sequence[str]) -> Vectors:
-        """Embed the tokens of texts for a fusion: (N, T, D), L2-normalised; zeros pad. By default, a text is one."""
+        """Embed the tokens of texts for a composer: (N, T, D), L2-normalised; zeros pad. By default, a text is one."""
         return self.encode_text(texts)[:, None]
 
     def composed(self, picture: Frames, text: str) -> Vectors:

@@ -15,20 +15,19 @@ from pebble import concurrent
 from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, causes, quoted
-from nt2vr.extension import text_sides
+from nt2vr.extension import composers, text_sides
 from nt2vr.files import is_disk_full
 from nt2vr.models.card import (
     CARD,
     CONFIG,
     DIFFERENCE,
     DRAWINGS,
-    FUSION,
     HEAD,
     MAX_HEAD,
     WEIGHTS,
     Card,
+    extension_file,
     read_card,
-    text_side_file,
     write_card,
 )
 from nt2vr.models.checkpoint import identified, read_checkpoint, read_configs, read_model
@@ -64,9 +63,8 @@ def limits() -> dict[str, int]:
         CONFIG: SMALL_BYTES,
         TOKENIZER_CONFIG: SMALL_BYTES,
         TOKENIZER: 128 << 20,  # 34 MB for 256,000 tokens
-        FUSION: 256 << 20,  # 80 MB for two layers of 2,048 units at 4,096 dimensions
         HEAD: MAX_HEAD,
-        **{text_side_file(name): MAX_HEAD for name in text_sides()},
+        **{extension_file(name): MAX_HEAD for name in (*text_sides(), *composers())},
         DIFFERENCE: 8 << 30,
         WEIGHTS: 8 << 30,
     }

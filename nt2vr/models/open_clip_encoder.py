@@ -94,8 +94,8 @@ class OpenClipEncoder(FrameEncoder):
             to another device.
         folded: a ResNet's visual tower with its BatchNorms folded; None for other towers.
         shared: weights of its base, which stay in memory as long as a model needs them.
-        frame_dim: W, length of a frame's embedding, or of a video's features; that of a video is
-            `embed_dim`.
+        frame_dim: W, length of a frame's embedding, or of the vector of another input; that of a
+            video is `embed_dim`.
     """
 
     def __init__(

@@ -35,7 +35,7 @@ class WrappedEncoder(Encoder):
 
     card: Any = _PassedOn()
     embed_dim: Any = _PassedOn()
-    fusion: Any = _PassedOn()
+    composers: Any = _PassedOn()
     given_videos: Any = _PassedOn()
     num_bytes: Any = _PassedOn()
     capabilities: Any = _PassedOn()

@@ -222,7 +222,7 @@ def fixed_pooling(card: Card) -> nn.Module:
 
 
 def read_pooling(folder: Path, card: Card, width: int) -> nn.Module:
-    """Return the pooling of a checkpoint folder with embeddings of this width; features have one of their own."""
+    """Return the pooling of a checkpoint folder with frames of this width; another input has a width of its own."""
     if card.pooling.name in FIXED:
         return Mean()
     path = folder / HEAD
@@ -261,7 +261,8 @@ def filled_pooling(card: Card, weights: Mapping[str, Tensor], width: int) -> nn.
         if card.pooling.name == ATTENTION:
             pooling: nn.Module = AttentionPooling(width, len(weights["hidden.weight"]))
         elif of_extension is not None:
-            learnt = of_extension.read(weights, None if card.visual.features else width)
+            sees_frames = card.visual.input is None
+            learnt = of_extension.read(weights, width if sees_frames else None)
             pooling = learnt
             width = learnt.width
         else:

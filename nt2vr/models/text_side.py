@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from nt2vr.errors import CheckpointError
 from nt2vr.extension import load, text_sides
-from nt2vr.models.card import Card, text_side_file
+from nt2vr.models.card import Card, extension_file
 from nt2vr.models.weights import hash_into, loading, unfilled
 
 Entry = dict[str, str]  # of a text side on a card
@@ -94,7 +94,7 @@ def read_text_side(folder: Path, card: Card) -> TextSide | None:
     entry = card.text.side
     if entry is None:
         return None
-    path = folder / text_side_file(entry.name)
+    path = folder / extension_file(entry.name)
     if not path.is_file():
         raise CheckpointError(
             f"{folder} reads {entry.name}, but has no {path.name}. Choose a complete checkpoint."

@@ -91,8 +91,8 @@ def try_out(encoder: Encoder, name: str) -> None:
 
 
 def _encoded_black(encoder: Encoder) -> Vectors:
-    """Return a black video as the model stores it, (1, R, W); features of zeros if it reads features."""
-    if encoder.capabilities.reads_features:
+    """Return a black video as the model stores it, (1, R, W); zeros if it reads another input than frames."""
+    if encoder.capabilities.video_input is not None:
         return np.zeros((1, *encoder.stored_shape), np.float32)
     # One frame is enough, except for models that take exactly their number of frames.
     num_frames = encoder.num_frames if _takes_whole_clips(encoder) else 1

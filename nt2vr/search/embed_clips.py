@@ -28,27 +28,19 @@ from nt2vr.errors import (
     reason_of,
 )
 from nt2vr.files import is_disk_full, parse_json, write_json
+from nt2vr.media.clip_frames import decode_files, hash_files, missing_of
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.media.store import (
-    CHUNK,
-    LIMITS,
-    SAMPLING,
-    Cache,
-    Rows,
-    digest,
-    evict,
-    mark_used,
-    read_cached,
-)
-from nt2vr.media.video_files import decode_files, hash_files, missing_of
+from nt2vr.media.limits import LIMITS, evict, mark_used
+from nt2vr.media.rows import CHUNK, Rows, digest
+from nt2vr.media.store import SAMPLING, Cache, read_cached
 from nt2vr.models.card import Card, StoredNames
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.cues import forms
 from nt2vr.progress import Progress, duration_text, silent, tracked
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import ExactIndex, FaissIndex, Milvus, MilvusIndex
-from nt2vr.search.index.milvus import Row
+from nt2vr.search.index.milvus import ClipRow
 from nt2vr.settings import ASSETS
 
 logger = logging.getLogger(__name__)
@@ -419,11 +411,11 @@ def _in_milvus(
     local = ExactIndex(embeddings.shape[1])
     is_unique = len(ids) == len(contents)  # then nothing is copied
     local.add(contents if is_unique else ids, embeddings if is_unique else embeddings[places])
-    read = [Row(clip.content, clip.start, clip.end or 0.0) for clip in clips] if sample else []
+    read = [ClipRow(clip.content, clip.start, clip.end or 0.0) for clip in clips] if sample else []
     rows = dict(zip(contents.tolist(), read, strict=False))
     index = MilvusIndex(milvus, f"{folder.parent.name}_{folder.name}", library, local, rows)
     path = folder.with_suffix(".milvus.json")  # what the last update measured
-    state, refused = {"index": milvus.place, "ids": _fingerprint(ids)}, ""
+    state, refused = {"index": milvus.address, "ids": _fingerprint(ids)}, ""
     if sample is None:
         facts = (
             read_cached(path, lambda path: dict(parse_json(path.read_text(encoding="utf-8")))) or {}

@@ -12,7 +12,8 @@ from functools import cache, partial
 import numpy as np
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.media.picture import fit
+from nt2vr.media.resize import fit
+from nt2vr.models.composer import PictureQuery
 from nt2vr.models.device import on_gpu
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import frame_positions
@@ -22,12 +23,11 @@ from nt2vr.negation.parse.query import Query
 from nt2vr.negation.parse.tokens import EMOJI, NO_EMOJI
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.references import (
-    CovrVectors,
     Reference,
     Weights,
-    attends,
     combine,
     merge_references,
+    reads_tokens,
 )
 from nt2vr.search.strategies import Parts, Vector, anchor_of, tau_of
 
@@ -153,7 +153,9 @@ def embed_query(
         each.video_id: _row(each.video_id, gallery, encoder) for each in references if each.video_id
     }
     clips = {name: np.asarray(gallery.embeddings[row], np.float32) for name, row in rows.items()}
-    frames = {name: gallery.frame_embeddings(row) for name, row in rows.items() if attends(encoder)}
+    frames = {}
+    if reads_tokens(encoder):
+        frames = {name: gallery.frame_embeddings(row) for name, row in rows.items()}
     return _embed(encoder, query, references, clips, frames)
 
 
@@ -179,10 +181,10 @@ def _embed(
     sentence, affirmed = (
         nothing if each is None else each for each in (parts.sentence, parts.wanted)
     )
-    covr = CovrVectors(picture, sentence, affirmed, np.asarray(parts.unwanted.sum(axis=0)))
-    if attends(
-        encoder
-    ):  # a fusion with cross-attention reads the sentence's tokens, and the references' frames
+    picture_query = PictureQuery(
+        picture, sentence, affirmed, np.asarray(parts.unwanted.sum(axis=0))
+    )
+    if reads_tokens(encoder):
         tokens = encoder.encode_tokens([query.text] if query.text.strip() else [])
         seen = []
         for reference in wanted:
@@ -191,8 +193,10 @@ def _embed(
             else:
                 stored = _encoded(encoder, reference)  # (F, W)
                 seen.append(encoder.pool(stored[:, None]))
-        covr = replace(
-            covr, tokens=tokens.reshape(-1, encoder.embed_dim), frames=np.concatenate(seen)
+        picture_query = replace(
+            picture_query,
+            tokens=tokens.reshape(-1, encoder.embed_dim),
+            frames=np.concatenate(seen),
         )
     share = max(each.weight for each in wanted)
 
@@ -207,7 +211,10 @@ def _embed(
         return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-6), np.float32)
 
     combined = partial(
-        combine, query=covr, weights=Weights.of(encoder.card.composition), fusion=encoder.fusion
+        combine,
+        query=picture_query,
+        weights=Weights.of(encoder.card.composition),
+        composers=encoder.composers,
     )
     sentence, affirmed = (
         joined(query.text, parts.sentence),

@@ -1,18 +1,16 @@
-"""Queries by references (pictures, videos, clips) plus a text that says what should differ; see `models.fusion`."""
+"""Queries by references (pictures, videos, clips) plus a text that says what should differ; see `models.composer`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
+from nt2vr.models.composer import Composer, PictureQuery
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.exclusion import Vectors, unit
-
-if TYPE_CHECKING:  # imports torch
-    from nt2vr.models.fusion import Fusion
 
 MAX_REFERENCES = 4
 DEFAULT_WEIGHT = 0.5
@@ -80,61 +78,32 @@ def take_away(vector: Vectors | None, away: Vectors) -> Vectors | None:
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of the combinations, chosen on validation data and stored in a model's card as its `composition`."""
+    """Weights of `parts`, chosen on validation data and stored in a model's card as its `composition`."""
 
-    sum: float = 0.5  # of the text in `weighted_sum`, 0 to 1
-    wanted: float = 1.6  # of the wanted part in `parts`; the picture has 1
-    unwanted: float = 1.2  # of the unwanted parts in `parts`
+    wanted: float = 1.6  # of the wanted part; the picture has 1
+    unwanted: float = 1.2  # of the unwanted parts
 
     @classmethod
-    def of(cls, composition: Mapping[str, float]) -> "Weights":
+    def of(cls, composition: Mapping[str, float]) -> Self:
         """Read the weights of a card; unknown names are ignored."""
         known = cls.__dataclass_fields__
         return cls(**{name: float(value) for name, value in composition.items() if name in known})
 
 
-@dataclass(frozen=True, eq=False)
-class CovrVectors:
-    """Embeddings of one covr query or of many: (..., D), unit vectors; zeros for what a query lacks."""
-
-    picture: Vectors
-    sentence: Vectors
-    wanted: Vectors
-    unwanted: Vectors  # the sum of its unwanted parts
-    tokens: Vectors | None = (
-        None  # (..., T, D) of the sentence, for a fusion with cross-attention; zeros pad
-    )
-    frames: Vectors | None = None  # (..., F, D) of the references, likewise
-
-
-def weighted_sum(query: CovrVectors, weights: Weights) -> Vectors:
-    """Average picture and sentence with weights: (1 - t) * picture + t * sentence, normalised."""
-    return unit((1 - weights.sum) * query.picture + weights.sum * query.sentence)
-
-
-def parts(query: CovrVectors, weights: Weights) -> Vectors:
+def parts(query: PictureQuery, weights: Weights) -> Vectors:
     """Add the wanted part to the picture, and take the unwanted parts away, with weights; normalised."""
     return unit(query.picture + weights.wanted * query.wanted - weights.unwanted * query.unwanted)
 
 
-COMBINATIONS: dict[str, Callable[[CovrVectors, Weights], Vectors]] = {
-    "picture": lambda query, _: query.picture,  # alone, a control
-    "text": lambda query, _: query.sentence,  # likewise
-    "sum": weighted_sum,
-    "parts": parts,
-}
-TRAINING_FREE = ("sum", "parts")
+def combine(
+    name: str, query: PictureQuery, weights: Weights, composers: Mapping[str, Composer]
+) -> Vectors:
+    """Return the vectors of queries by a composer of this name, or by `parts` for a model without it."""
+    if name in composers:
+        return composers[name].compose(query)
+    return parts(query, weights)
 
 
-def combine(name: str, query: CovrVectors, weights: Weights, fusion: "Fusion | None") -> Vectors:
-    """Return the vectors of queries; "fusion" falls back to "parts" for models without one."""
-    if name != "fusion":
-        return COMBINATIONS[name](query, weights)
-    if fusion is None:
-        return parts(query, weights)
-    return fusion.combine(query.picture, query.wanted, query.unwanted, query.tokens, query.frames)
-
-
-def attends(encoder: Encoder) -> bool:
-    """Return True if a model's fusion has cross-attention, and so needs tokens and frames."""
-    return encoder.fusion is not None and encoder.fusion.cross is not None
+def reads_tokens(encoder: Encoder) -> bool:
+    """Return True if a model has a composer that needs the tokens of texts, and the frames of references."""
+    return any(composer.reads_tokens for composer in encoder.composers.values())

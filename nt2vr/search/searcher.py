@@ -152,7 +152,7 @@ class Searcher:
                 offered += [
                     System(model, name, strength).name
                     for name, strategy in STRATEGIES.items()
-                    if strategy.needs != "fusion" or entry.has_fusion
+                    if strategy.composer in ("", *entry.composers)
                     for strength in strategy.offered
                 ]
         for name in dict.fromkeys(also[:MAX_SYSTEMS]):
@@ -234,7 +234,7 @@ class Searcher:
         Args:
             query: a sentence, or its parts as corrected by a person.
             references: up to 4 pictures, videos and clips, wanted or not. They join the query as a
-                weighted mean of unit vectors, or as the strategies parts and fusion compose them;
+                weighted mean of unit vectors, or as the strategies for pictures compose them;
                 their clips are not ranked.
             strengths: strength per strategy, for systems that fix none; default: the model's.
         """

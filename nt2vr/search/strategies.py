@@ -43,7 +43,7 @@ class Parts:
         None  # mean of the model's neutral texts, not normalised; None if it has none
     )
     combined: Callable[[str], Vector] | None = (
-        None  # picture and text by a named combination; None without a picture
+        None  # picture and text by `parts` or a named composer; None without a picture
     )
     away: Vector | None = (
         None  # the sum of unwanted references, see `merge_references`; None without them
@@ -106,9 +106,10 @@ class Strategy:
         False  # whether scores are cosines with a text, as in validation: a low one says something
     )
     is_control: bool = False  # whether it ignores all that is unwanted
-    needs: Literal["", "picture", "fusion"] = (
-        ""  # without a picture it is `plain`; a fusion must be trained
-    )
+    needs_picture: bool = False  # without a picture it is `plain`
+    # the composer of `Extension.composers` by which it searches; models without are not offered
+    # with it
+    composer: str = ""
     offered: tuple[float | None, ...] = (
         None,
     )  # strengths with which the menu lists it; None is the model's own
@@ -182,8 +183,8 @@ def _excess(parts: Parts) -> Exclusion | None:
     return Exclusion(parts.unwanted, parts.strength, parts.tau)
 
 
-def _combining(name: str) -> Callable[[Parts], Vector | None]:
-    """Combine a picture with a text; without a picture this is `plain`."""
+def combining(name: str) -> Callable[[Parts], Vector | None]:
+    """Return what combines a picture with a text, see `references.combine`; without a picture it is `plain`."""
     return lambda parts: plain(parts) if parts.combined is None else parts.combined(name)
 
 
@@ -262,17 +263,11 @@ BUILT_IN = {
         is_control=True,
     ),
     "parts": Strategy(
-        _combining("parts"),
+        combining("parts"),
         "the picture plus the wanted part minus the unwanted part, with chosen weights",
         ("sentence",),
-        needs="picture",
+        needs_picture=True,
         offered=(),
-    ),
-    "fusion": Strategy(
-        _combining("fusion"),
-        "what a trained layer makes of the picture and both parts",
-        ("sentence",),
-        needs="fusion",
     ),
 }
 STRATEGIES = Registry("strategy", BUILT_IN, _checked, lambda extension: extension.strategies)

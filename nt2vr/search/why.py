@@ -5,6 +5,7 @@ The parts of a system that searches with parts add up to the score exactly; fram
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,14 +13,19 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embed_query import embed_texts, parts_of, texts_of, with_words
-from nt2vr.search.embedded_gallery import Excerpt
+from nt2vr.search.embedded_gallery import EmbeddedGallery, Excerpt
 from nt2vr.search.exclusion import Exclusion, focused, scores_of
 from nt2vr.search.strategies import STRATEGIES, Parts, Role, System, Vector, searched
 
-MAX_WORDS = 40  # of a query that are left out one by one
-SAME = 1e-3  # largest difference between two computations of one vector, or poolings of one clip
+# Words of a query that are left out one by one.
+MAX_WORDS = 40
+# Largest difference between two computations of one vector, or poolings of one clip.
+SAME = 1e-3
 WHOLE_QUERIES = "This system knows whole queries only, so words and parts cannot be taken apart."
-NOT_BY_TEXT = "Words and parts are not taken apart: the search used a picture, or the model has been replaced since."
+NOT_BY_TEXT = (
+    "Words and parts are not taken apart: the search used a picture, or the model has been "
+    "replaced since."
+)
 EXCERPT = "Words and parts are not taken apart: the answer is from another gallery. Open that one."
 NO_FRAMES = "This model takes whole clips, so it has no scores of single frames."
 NOT_SEARCHED = "This system has no score for this clip."
@@ -27,48 +33,99 @@ NOT_SEARCHED = "This system has no score for this clip."
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the query."""
+    """One part of the query.
 
-    role: Role  # "anchor" is the mean of the model's neutral texts
+    Attributes:
+        role: "anchor" is the mean of the model's neutral texts.
+        similarity: the part's score alone, in cosine units.
+        weight: factor of the part in the score; None if the system does not use it.
+        above: similarity from which it counts.
+    """
+
+    role: Role
     text: str
-    similarity: float  # the part's score alone, in cosine units
-    weight: float | None = (
-        None  # factor of the part in the score; None if the system does not use it
-    )
-    above: float = 0.0  # similarity from which it counts
+    similarity: float
+    weight: float | None = None
+    above: float = 0.0
 
     @property
     def contribution(self) -> float | None:
-        return None if self.weight is None else self.weight * (self.similarity - self.above)
+        """What the part adds to the score; None if the system does not use it."""
+        if self.weight is None:
+            return None
+        return self.weight * (self.similarity - self.above)
 
 
 @dataclass(frozen=True)
 class Word:
-    """One word of a part."""
+    """One word of a part.
+
+    Attributes:
+        place: number of the unwanted part, otherwise 0.
+        share: the score minus the score without the word; None if nothing is left to search for.
+    """
 
     role: Role
-    place: int  # number of the unwanted part, otherwise 0
+    place: int
     text: str
-    share: (
-        float | None
-    )  # the score minus the score without the word; None if nothing is left to search for
+    share: float | None
 
 
 @dataclass(frozen=True)
 class Why:
-    """One clip's score under one system."""
+    """One clip's score under one system.
+
+    Attributes:
+        frames: (F,), the scores of its frames. Their mean is not the score: the mean of the frames'
+            embeddings is scaled to length 1, and may be weighted, or pooled in their order.
+        parts: those with a weight add up to the score.
+        words: in the order of the texts. They act together, so their shares do not add up.
+        num_left: words that were not left out.
+        notice: why something is not explained.
+    """
 
     system: System
     score: float | None
-    # (F,), the scores of its frames. Their mean is not the score: the mean of the frames'
-    # embeddings is scaled to length 1, and may be weighted, or pooled in their order.
     frames: tuple[float, ...] = ()
-    parts: tuple[Part, ...] = ()  # those with a weight add up to the score
-    words: tuple[
-        Word, ...
-    ] = ()  # in the order of the texts; they act together, so that their shares do not add up
-    num_left: int = 0  # words that were not left out
+    parts: tuple[Part, ...] = ()
+    words: tuple[Word, ...] = ()
+    num_left: int = 0
     notice: str = ""
+
+
+class _ClipInGallery(NamedTuple):
+    """A clip of the gallery that a system ranked, and what it searched for."""
+
+    gallery: EmbeddedGallery
+    row: int
+    vector: Vector  # (D,)
+    exclusion: Exclusion | None
+
+    @property
+    def embedding(self) -> Vector:
+        """The clip as the query sees it, (D,)."""
+        embedding: Vector = self.gallery.clips(self.exclusion, [self.row])[0]
+        return embedding
+
+    @property
+    def score(self) -> float:
+        return float(scores_of(self.embedding, self.vector, self.exclusion))
+
+    def frame_scores(self) -> tuple[float, ...]:
+        """Return the scores of its frames; none for a clip of a single one."""
+        frames = self.gallery.frame_embeddings(self.row)
+        if len(frames) < 2:
+            return ()
+        return tuple(scores_of(frames, self.vector, self.exclusion).tolist())
+
+
+class _WordVariant(NamedTuple):
+    """A query without one word of one of its texts."""
+
+    role: Role
+    place: int  # number of the unwanted part, otherwise 0
+    word: str
+    query: Query
 
 
 def explain(
@@ -77,173 +134,237 @@ def explain(
     encoder_of: Callable[[str], Encoder],
     columns: Iterable[int] | None = None,
 ) -> tuple[Why, ...]:
-    """Explain a clip's scores in an answer: those in the columns of these numbers, by default in all."""
-    chosen = range(len(answer.rankings)) if columns is None else columns
-    rankings = [answer.rankings[column] for column in chosen]
-    return tuple(
-        _explain(ranking, answer.query, video_id, encoder_of(ranking.system.model))
-        for ranking in rankings
-    )
+    """Explain a clip's scores in an answer: in the columns of these numbers, by default in all."""
+    if columns is None:
+        columns = range(len(answer.rankings))
+    explained = []
+    for column in columns:
+        ranking = answer.rankings[column]
+        encoder = encoder_of(ranking.system.model)
+        explained.append(_explain(ranking, answer.query, video_id, encoder))
+    return tuple(explained)
 
 
 def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) -> Why:
-    gallery, vector = ranking.gallery, ranking.vector
-    row = gallery.row_of.get(video_id) if gallery else None
-    if gallery is None or vector is None or row is None:
-        return Why(ranking.system, None, notice=NOT_SEARCHED)
-    clip = gallery.clips(ranking.exclusion, [row])[0]
-    frames = scores_of(gallery.frame_embeddings(row), vector, ranking.exclusion)
-    score = float(scores_of(clip, vector, ranking.exclusion))
-    notice = "" if encoder.capabilities.scores_frames else NO_FRAMES
+    clip = _find_clip(ranking, video_id)
+    if clip is None:
+        return Why(ranking.system, score=None, notice=NOT_SEARCHED)
+
+    score = clip.score
     why = Why(
-        ranking.system, score, tuple(frames.tolist()) if len(frames) > 1 else (), notice=notice
+        ranking.system,
+        score=score,
+        frames=clip.frame_scores(),
+        notice="" if encoder.capabilities.scores_frames else NO_FRAMES,
     )
     if encoder.capabilities.given_queries_only:
         return replace(why, notice=WHOLE_QUERIES)
-    if encoder.embed_dim != len(vector):
+    if encoder.embed_dim != len(clip.vector):
         return replace(why, notice=NOT_BY_TEXT)
     # What counts as similar depends on all clips of the gallery.
-    if isinstance(gallery, Excerpt):
+    if isinstance(clip.gallery, Excerpt):
         return replace(why, notice=EXCERPT)
+
+    model_query = with_words(query, ranking.read_as) if ranking.read_as else query
+    roles = STRATEGIES[ranking.system.strategy].uses
+    variants = list(_word_variants(model_query, roles))
+    left_out = variants[:MAX_WORDS]
+    query_parts, *variant_parts = _embed_queries(
+        [model_query, *(variant.query for variant in left_out)], encoder, ranking.strength
+    )
     strategy = ranking.system.strategy
-    asked = with_words(query, ranking.read_as) if ranking.read_as else query
-    variants = list(_variants(asked, STRATEGIES[strategy].uses))
-    queries = [asked, *(rest for *_, rest in variants[:MAX_WORDS])]
-    texts = list(dict.fromkeys(text for each in queries for text in texts_of(each)))
-    known = dict(zip(texts, embed_texts(encoder, texts), strict=True))  # in one batch
-    whole, *others = (
-        replace(parts_of(encoder, each, known), strength=ranking.strength) for each in queries
-    )
-    found, exclusion = searched(strategy, whole, gallery.embeddings)
-    again, before = (
-        ([] if found is None else _rows(found, exclusion)),
-        _rows(vector, ranking.exclusion),
-    )
-    if (
-        found is None
-        or len(again) != len(before)
-        or not np.allclose(again, before, rtol=0, atol=SAME)
-    ):
+    vector, exclusion = searched(strategy, query_parts, clip.gallery.embeddings)
+    if vector is None or not _is_same_search(clip, vector, exclusion):
         return replace(why, notice=NOT_BY_TEXT)
+
     words = []
-    for (role, place, text, _), parts in zip(variants, others, strict=False):
-        without, taken = searched(strategy, parts, gallery.embeddings)
-        left = (
-            None
-            if without is None
-            else float(scores_of(gallery.clips(taken, [row])[0], without, taken))
-        )
-        words.append(Word(role, place, text, None if left is None else score - left))
-    shown = tuple(_parts(asked, whole, strategy, found, exclusion, clip))
-    return replace(why, parts=shown, words=tuple(words), num_left=len(variants) - len(words))
+    for variant, parts in zip(left_out, variant_parts, strict=True):
+        score_without = _score(clip, strategy, parts)
+        share = None if score_without is None else score - score_without
+        words.append(Word(variant.role, variant.place, variant.word, share))
+    return replace(
+        why,
+        parts=tuple(_parts(model_query, query_parts, strategy, vector, exclusion, clip.embedding)),
+        words=tuple(words),
+        num_left=len(variants) - len(words),
+    )
 
 
-def _variants(asked: Query, roles: Sequence[Role]) -> Iterator[tuple[Role, int, str, Query]]:
-    """Leave out each word of the texts with these roles: role, place, word, and the query without it."""
-    texts: list[tuple[Role, int, str]] = [
-        ("sentence", 0, asked.text),
-        ("wanted", 0, " ".join(asked.wanted)),
-    ]
-    texts += [("unwanted", place, text) for place, text in enumerate(asked.unwanted)]
-    for role, place, text in texts:
-        words = text.split() if role in roles else []
-        for number, word in enumerate(words):
-            rest = " ".join(words[:number] + words[number + 1 :])
-            if role == "sentence":
-                yield role, place, word, replace(asked, text=rest)
-            elif role == "wanted":
-                yield role, place, word, replace(asked, wanted=(rest,))
-            else:
-                others = (
-                    *asked.unwanted[:place],
-                    *filter(None, (rest,)),
-                    *asked.unwanted[place + 1 :],
-                )
-                yield role, place, word, replace(asked, unwanted=others)
+def _find_clip(ranking: Ranking, video_id: str) -> _ClipInGallery | None:
+    """Return a clip as a system ranked it; None if the system has no score for it."""
+    gallery = ranking.gallery
+    if gallery is None or ranking.vector is None or video_id not in gallery.row_of:
+        return None
+    row = gallery.row_of[video_id]
+    return _ClipInGallery(gallery, row, ranking.vector, ranking.exclusion)
 
 
-def _rows(vector: Vector, exclusion: Exclusion | None) -> list[Vector]:
+def _embed_queries(queries: Sequence[Query], encoder: Encoder, strength: float) -> list[Parts]:
+    """Embed the parts of some queries, all texts in one batch."""
+    texts: dict[str, None] = {}
+    for query in queries:
+        texts.update(dict.fromkeys(texts_of(query)))
+    embeddings = dict(zip(texts, embed_texts(encoder, list(texts)), strict=True))
+    return [replace(parts_of(encoder, query, embeddings), strength=strength) for query in queries]
+
+
+def _is_same_search(clip: _ClipInGallery, vector: Vector, exclusion: Exclusion | None) -> bool:
+    """Return whether the search compared clips with the same vectors."""
+    now = _compared_vectors(vector, exclusion)
+    before = _compared_vectors(clip.vector, clip.exclusion)
+    return len(now) == len(before) and np.allclose(now, before, rtol=0, atol=SAME)
+
+
+def _compared_vectors(vector: Vector, exclusion: Exclusion | None) -> list[Vector]:
     """List the vectors that clips are compared with."""
     if exclusion is None:
         return [vector]
-    return [vector, *exclusion.unwanted, *(() if exclusion.focus is None else (exclusion.focus,))]
+    vectors = [vector, *exclusion.unwanted]
+    if exclusion.focus is not None:
+        vectors.append(exclusion.focus)
+    return vectors
+
+
+def _score(clip: _ClipInGallery, strategy: str, parts: Parts) -> float | None:
+    """Score a clip for other parts; None if they leave nothing to search for."""
+    vector, exclusion = searched(strategy, parts, clip.gallery.embeddings)
+    if vector is None:
+        return None
+    embedding = clip.gallery.clips(exclusion, [clip.row])[0]
+    return float(scores_of(embedding, vector, exclusion))
+
+
+def _word_variants(query: Query, roles: Sequence[Role]) -> Iterator[_WordVariant]:
+    """Leave out each word of the texts with these roles."""
+    if "sentence" in roles:
+        for word, rest in _without_each_word(query.text):
+            yield _WordVariant("sentence", 0, word, replace(query, text=rest))
+    if "wanted" in roles:
+        for word, rest in _without_each_word(" ".join(query.wanted)):
+            yield _WordVariant("wanted", 0, word, replace(query, wanted=(rest,)))
+    if "unwanted" in roles:
+        for place, text in enumerate(query.unwanted):
+            for word, rest in _without_each_word(text):
+                unwanted = [*query.unwanted]
+                unwanted[place : place + 1] = [rest] if rest else []
+                variant = replace(query, unwanted=tuple(unwanted))
+                yield _WordVariant("unwanted", place, word, variant)
+
+
+def _without_each_word(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each word, and the text without it."""
+    words = text.split()
+    for number, word in enumerate(words):
+        yield word, " ".join(words[:number] + words[number + 1 :])
 
 
 def _parts(
-    asked: Query,
+    query: Query,
     embedded: Parts,
     strategy: str,
-    whole: Vector,
+    vector: Vector,
     exclusion: Exclusion | None,
     clip: Vector,
 ) -> Iterator[Part]:
-    """Return the parts' similarities, and the weights with which the system's parts make up its score.
-
-    Of an exclusion, the wanted part has 1, the unwanted part that exceeds tau most -alpha, and the
-    others 0.
-    """
-    named: list[tuple[Role, str, Vector | None]] = [
-        ("sentence", asked.text, embedded.sentence),
-        ("wanted", " ".join(asked.wanted), embedded.wanted),
-        *(
-            ("unwanted", text, vector)
-            for text, vector in zip(asked.unwanted, embedded.unwanted, strict=True)
-        ),
-        ("anchor", "", embedded.anchor if asked.unwanted else None),
-    ]
-    parts = [(role, text, vector) for role, text, vector in named if vector is not None]
-    weights, above = dict[int, float](), dict[int, float]()
+    """Return the parts' similarities, and the weights with which they make up the score."""
+    named = _named_parts(query, embedded)
+    similarities = [float(clip @ part_vector) for _, _, part_vector in named]
+    above: dict[int, float] = {}
     if exclusion is not None and len(exclusion.unwanted):
-        excess = exclusion.excess(clip @ exclusion.unwanted.T)
-        unwanted = [place for place, (role, *_) in enumerate(parts) if role == "unwanted"]
-        above = dict(
-            zip(
-                unwanted,
-                np.broadcast_to(np.asarray(exclusion.tau), excess.shape).tolist(),
-                strict=True,
-            )
-        )
-        weights = {
-            place: float(role == "wanted")
-            for place, (role, *_) in enumerate(parts)
-            if "wanted" in role
-        }
-        if excess.any():
-            weights[unwanted[int(excess.argmax())]] = -exclusion.weight
+        weights, above = _weights_of_exclusion(named, exclusion, clip)
     else:
-        used = [
-            place for place, (role, *_) in enumerate(parts) if role in STRATEGIES[strategy].uses
-        ]
-        basis = np.stack([parts[place][2] for place in used]).astype(np.float64)
-        shares = np.linalg.lstsq(basis.T, whole.astype(np.float64), rcond=None)[0]
-        weights = dict(zip(used, shares.tolist(), strict=True))
-    for place, (role, text, vector) in enumerate(parts):
-        if role != "anchor" or place in weights:
-            yield Part(role, text, float(clip @ vector), weights.get(place), above.get(place, 0.0))
+        weights = _weights_of_vector(named, STRATEGIES[strategy].uses, vector)
+
+    for number, (role, text, _) in enumerate(named):
+        is_unused_anchor = role == "anchor" and number not in weights
+        if is_unused_anchor:
+            continue
+        yield Part(
+            role,
+            text,
+            similarities[number],
+            weight=weights.get(number),
+            above=above.get(number, 0.0),
+        )
+
+
+NamedPart = tuple[Role, str, Vector]
+
+
+def _named_parts(query: Query, embedded: Parts) -> list[NamedPart]:
+    """List the parts of a query that have an embedding."""
+    parts: list[tuple[Role, str, Vector | None]] = [
+        ("sentence", query.text, embedded.sentence),
+        ("wanted", " ".join(query.wanted), embedded.wanted),
+    ]
+    for text, vector in zip(query.unwanted, embedded.unwanted, strict=True):
+        parts.append(("unwanted", text, vector))
+    if query.unwanted:
+        parts.append(("anchor", "", embedded.anchor))
+    return [(role, text, vector) for role, text, vector in parts if vector is not None]
+
+
+def _weights_of_exclusion(
+    named: Sequence[NamedPart], exclusion: Exclusion, clip: Vector
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return the weights of parts, by number, and the similarities from which unwanted ones count.
+
+    The wanted part has weight 1, the unwanted part that exceeds tau most -alpha, and others 0.
+    """
+    unwanted = [number for number, (role, _, _) in enumerate(named) if role == "unwanted"]
+    excess = exclusion.excess(clip @ exclusion.unwanted.T)
+    thresholds = np.broadcast_to(np.asarray(exclusion.tau), excess.shape).tolist()
+    above = dict(zip(unwanted, thresholds, strict=True))
+
+    weights = dict.fromkeys(unwanted, 0.0)
+    for number, (role, _, _) in enumerate(named):
+        if role == "wanted":
+            weights[number] = 1.0
+    if excess.any():
+        weights[unwanted[int(excess.argmax())]] = -exclusion.weight
+    return weights, above
+
+
+def _weights_of_vector(
+    named: Sequence[NamedPart], roles: Sequence[Role], vector: Vector
+) -> dict[int, float]:
+    """Return the weights, by number, with which the parts of some roles sum up to a vector."""
+    numbers = [number for number, (role, _, _) in enumerate(named) if role in roles]
+    basis = np.stack([named[number][2] for number in numbers]).astype(np.float64)
+    weights = np.linalg.lstsq(basis.T, vector.astype(np.float64), rcond=None)[0]
+    return dict(zip(numbers, weights.tolist(), strict=True))
 
 
 def scored_backwards(
     answer: Answer, video_id: str, encoder_of: Callable[[str], Encoder]
 ) -> tuple[float | None, ...]:
-    """Score a clip with its frames in reverse order; None without a score, or if the model has been replaced since."""
+    """Score a clip with its frames in reverse order, under each system of an answer.
 
-    def scored(ranking: Ranking) -> float | None:
-        gallery, vector, exclusion = ranking.gallery, ranking.vector, ranking.exclusion
-        row = gallery.row_of.get(video_id) if gallery else None
-        if gallery is None or vector is None or row is None:
-            return None
-        frames = gallery.all_frames[gallery.places[[row]]]  # (1, F, D)
-        backwards = np.ascontiguousarray(frames[:, ::-1])
-        if exclusion is not None and exclusion.focus is not None:
-            return round(
-                float(scores_of(focused(backwards, exclusion.focus)[0], vector, exclusion)), 4
-            )
-        encoder = encoder_of(ranking.system.model)
-        lengths = encoder.embed_dim, encoder.stored_shape[-1]
-        if lengths != (len(vector), frames.shape[-1]):
-            return None
-        if not np.allclose(encoder.pool(frames)[0], gallery.embeddings[row], atol=SAME):
-            return None
-        return round(float(scores_of(encoder.pool(backwards)[0], vector, exclusion)), 4)
+    There is None where the clip has no score, or the model has been replaced since.
+    """
+    return tuple(_score_backwards(ranking, video_id, encoder_of) for ranking in answer.rankings)
 
-    return tuple(map(scored, answer.rankings))
+
+def _score_backwards(
+    ranking: Ranking, video_id: str, encoder_of: Callable[[str], Encoder]
+) -> float | None:
+    clip = _find_clip(ranking, video_id)
+    if clip is None:
+        return None
+    gallery, row, vector, exclusion = clip
+    frames = gallery.all_frames[gallery.places[[row]]]  # (1, F, D)
+    backwards = np.ascontiguousarray(frames[:, ::-1])
+    if exclusion is not None and exclusion.focus is not None:
+        pooled = focused(backwards, exclusion.focus)[0]
+        return round(float(scores_of(pooled, vector, exclusion)), 4)
+
+    encoder = encoder_of(ranking.system.model)
+    has_same_shape = (encoder.embed_dim, encoder.stored_shape[-1]) == (
+        len(vector),
+        frames.shape[-1],
+    )
+    if not has_same_shape:
+        return None
+    if not np.allclose(encoder.pool(frames)[0], gallery.embeddings[row], atol=SAME):
+        return None
+    return round(float(scores_of(encoder.pool(backwards)[0], vector, exclusion)), 4)

@@ -37,9 +37,11 @@ from nt2vr.ui.search.models import Teaching
 from nt2vr.ui.search.tab import SearchTab, menu_style
 from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
 from nt2vr.ui.train.tab import TrainTab
+from nt2vr.ui.web.agent_tools import build_tools
 from nt2vr.ui.web.documentation import PAPER, Documentation
 from nt2vr.ui.web.errors import tell_errors
 from nt2vr.ui.web.first_page import FirstPage
+from nt2vr.ui.web.gradio_events import build_events
 from nt2vr.ui.web.gradio_files import GradioFiles
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
@@ -53,12 +55,13 @@ from nt2vr.ui.web.gradio_fixes import (
     show_progress_where_seen,
     template_script,
 )
+from nt2vr.ui.web.http_routes import build_routes
 from nt2vr.ui.web.inputs import HOUR_S, MAX_FILES, STAY_S, store_uploads, sweep_uploads
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.metrics import Metrics
 from nt2vr.ui.web.permissions import WITHHELD, Permissions, names_path
 from nt2vr.ui.web.request_checks import RequestChecks
-from nt2vr.ui.web.requests import Requests, build_events, build_routes, build_tools
+from nt2vr.ui.web.requests import Requests
 from trainer.runs.manager import RunManager
 
 ABOUT = (

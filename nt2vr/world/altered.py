@@ -1,16 +1,19 @@
-"""Scenes with one thing changed, for captions that are false of the original; and what scenes may show, as classes."""
+"""Scenes with one thing changed, for captions that are false of the original.
+
+Also what scenes may show, as classes.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from operator import attrgetter
 from random import Random
+from typing import NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect_phrase
-from nt2vr.world.claims import Act, Claim, Who, shown_in
-from nt2vr.world.drawn.motions import MOTIONS
+from nt2vr.world.claims import Act, Claim, SubjectClaim, names_in
+from nt2vr.world.drawn.motions import MOTIONS, track_of
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
-from nt2vr.world.things import ACTING, deeds, deeds_at, places, things
+from nt2vr.world.things import ACTING, DeedKind, deeds, deeds_at, places, things
 from nt2vr.world.wording import meanings
 
 
@@ -20,76 +23,97 @@ def altered(scene: Scene, change: str, rng: Random) -> Iterator[Scene]:
     A change of "motion" is to a verb that single frames do not tell from the other; "verbs swapped"
     is of two actors.
     """
-    found = list(_CHANGES[change](scene))
-    rng.shuffle(found)
-    yield from found
+    scenes = list(_CHANGES[change](scene))
+    rng.shuffle(scenes)
+    yield from scenes
 
 
 def _verbs(scene: Scene) -> Iterator[Scene]:
     done = scene.verbs
-    for figure, old in ((each, deed) for each in scene.figures for deed in _only(each)):
+    for figure in scene.figures:
+        deed = _only_deed(figure)
+        if deed is None or deed.object:
+            continue
         for kind in deeds_at(scene.place, figure.thing):
-            if not (old.object or kind.objects) and kind.layer == "main" and kind.verb not in done:
-                yield scene.swapped(figure, figure.redone(old, replace(old, verb=kind.verb)))
+            if kind.layer == "main" and not kind.objects and kind.verb not in done:
+                yield _with_verb(scene, figure, deed, kind.verb)
+
+
+def _with_verb(scene: Scene, figure: Figure, deed: Deed, verb: str) -> Scene:
+    """Return the scene in which a figure does something else instead of a deed."""
+    return scene.swapped(figure, figure.redone(deed, replace(deed, verb=verb)))
 
 
 def _motions(scene: Scene) -> Iterator[Scene]:
+    done = scene.verbs
     for figure in scene.figures:
-        for old in _only(figure):
-            verbs = (
-                verb
-                for verb in other_motions(old, figure.thing, scene.place)
-                if verb not in scene.verbs
-            )
-            yield from (
-                scene.swapped(figure, figure.redone(old, replace(old, verb=verb))) for verb in verbs
-            )
+        deed = _only_deed(figure)
+        if deed is not None:
+            for verb in other_motions(deed, figure.thing, scene.place):
+                if verb not in done:
+                    yield _with_verb(scene, figure, deed, verb)
         if (figure.enters > 0) != (figure.leaves < 1):
-            turned = tuple(
-                replace(deed, start=1 - deed.end, end=1 - deed.start) for deed in figure.deeds
-            )
-            new = replace(figure, enters=1 - figure.leaves, leaves=1 - figure.enters, deeds=turned)
-            yield scene.swapped(figure, new)
+            yield scene.swapped(figure, _reversed(figure))
+
+
+def _reversed(figure: Figure) -> Figure:
+    """Return a figure that leaves instead of entering, or the other way around."""
+    reversed_deeds = []
+    for deed in figure.deeds:
+        reversed_deeds.append(replace(deed, start=1 - deed.end, end=1 - deed.start))
+    return replace(
+        figure,
+        enters=1 - figure.leaves,
+        leaves=1 - figure.enters,
+        deeds=tuple(reversed_deeds),
+    )
 
 
 def _subjects(scene: Scene) -> Iterator[Scene]:
-    place, seen = places()[scene.place], shown_in(scene)
+    place = places()[scene.place]
+    present = names_in(scene)
     for figure in scene.actors:
         for name, thing in things().items():
-            may = all(deed.kind.may(thing, place) for deed in figure.deeds)
-            if may and name not in seen and _alike(name, figure.thing):
+            if name in present or not _alike(name, figure.thing):
+                continue
+            if all(deed.kind.may(thing, place) for deed in figure.deeds):
                 yield scene.swapped(figure, replace(figure, thing=name))
 
 
 def _places(scene: Scene) -> Iterator[Scene]:
     place = places()[scene.place]
-    others = (each for each in places().values() if each.indoors == place.indoors and each != place)
-    return (replace(scene, place=other.name) for other in others)
+    for other in places().values():
+        if other.indoors == place.indoors and other != place:
+            yield replace(scene, place=other.name)
 
 
 def _props_replaced(scene: Scene) -> Iterator[Scene]:
-    further = _further(scene)
-    for figure in (each for each in scene.figures if not each.acts):
-        names = [name for name in further if _alike(name, figure.thing)]
-        yield from (scene.swapped(figure, replace(figure, thing=name)) for name in names)
+    possible = _further_props(scene)
+    for figure in scene.figures:
+        if figure.is_actor:
+            continue
+        for name in possible:
+            if _alike(name, figure.thing):
+                yield scene.swapped(figure, replace(figure, thing=name))
 
 
 def _props_added(scene: Scene) -> Iterator[Scene]:
-    plain = (name for name in _further(scene) if not things()[name].tint)
-    return (replace(scene, figures=(*scene.figures, Figure(name))) for name in plain)
+    for name in _further_props(scene):
+        if not things()[name].tint:
+            yield replace(scene, figures=(*scene.figures, Figure(name)))
 
 
 def _verbs_swapped(scene: Scene) -> Iterator[Scene]:
     for one, other in combinations(scene.figures, 2):
-        if one.count == other.count and _alike(one.thing, other.thing):
-            for first, second in zip(_only(one), _only(other), strict=False):
-                if first.verb != second.verb and (first.start, first.end) == (
-                    second.start,
-                    second.end,
-                ):
-                    yield scene.swapped(one, one.redone(first, second)).swapped(
-                        other, other.redone(second, first)
-                    )
+        if one.count != other.count or not _alike(one.thing, other.thing):
+            continue
+        first = _only_deed(one)
+        second = _only_deed(other)
+        if first is None or second is None or first.verb == second.verb:
+            continue
+        if first.start == second.start and first.end == second.end:
+            half_swapped = scene.swapped(one, one.redone(first, second))
+            yield half_swapped.swapped(other, other.redone(second, first))
 
 
 _CHANGES: Mapping[str, Callable[[Scene], Iterator[Scene]]] = {
@@ -103,72 +127,93 @@ _CHANGES: Mapping[str, Callable[[Scene], Iterator[Scene]]] = {
 }
 
 
-def _further(scene: Scene) -> list[str]:
+def _further_props(scene: Scene) -> list[str]:
     """Return things that may be at the place and are not seen."""
-    seen = shown_in(scene)
-    return [
-        name
-        for name in places()[scene.place].found
-        if name not in seen and things()[name].role not in ACTING
-    ]
+    present = names_in(scene)
+    possible = []
+    for name in places()[scene.place].may_have:
+        if name not in present and things()[name].role not in ACTING:
+            possible.append(name)
+    return possible
 
 
 def other_motions(deed: Deed, thing: str, place: str) -> Iterator[str]:
-    """Yield what else the thing could do there, with as much, whose frames differ in their order alone: to catch."""
-    looks, motion = attrgetter("posture", "hand", "sign", "shows"), deed.kind.motion
-    for kind in deeds_at(place, thing) if motion in MOTIONS else ():
-        is_fit = deed.object in kind.objects if deed.object else not kind.objects
-        is_other = (
-            kind.motion != motion and MOTIONS.get(kind.motion, ("", ""))[0] == MOTIONS[motion][0]
-        )
-        if is_fit and is_other and looks(kind) == looks(deed.kind):
+    """Yield what else the thing could do whose frames differ in their order alone.
+
+    To throw and to catch show the same positions.
+    """
+    if deed.kind.motion not in MOTIONS:
+        return
+    for kind in deeds_at(place, thing):
+        if _has_slot_for(deed, kind) and _looks_alike_in_frames(deed.kind, kind):
             yield kind.verb
 
 
-def _only(figure: Figure) -> list[Deed]:
+def _has_slot_for(deed: Deed, kind: DeedKind) -> bool:
+    """Return whether a deed of some kind could have the same object."""
+    return deed.object in kind.objects if deed.object else not kind.objects
+
+
+def _looks_alike_in_frames(one: DeedKind, other: DeedKind) -> bool:
+    if other.motion == one.motion or track_of(other.motion) != track_of(one.motion):
+        return False
+    if (one.posture, one.hand) != (other.posture, other.hand):
+        return False
+    return (one.sign, one.shows) == (other.sign, other.shows)
+
+
+def _only_deed(figure: Figure) -> Deed | None:
     """Return what a figure does if it is one thing, and not to another figure."""
     main = main_deeds(figure)
-    return (
-        main
-        if len(main) == 1 and main[0] in figure.deeds and not isinstance(main[0].object, int)
-        else []
-    )
+    if len(main) != 1 or isinstance(main[0].object, int):
+        return None
+    return main[0] if main[0] in figure.deeds else None
 
 
 def _alike(one: str, other: str) -> bool:
-    first, second = things()[one], things()[other]
+    """Return whether two things have the same role, and both or neither are tinted."""
+    first = things()[one]
+    second = things()[other]
     return first.role == second.role and bool(first.tint) == bool(second.tint)
 
 
-def shown_classes() -> Mapping[str, Sequence[tuple[str, str, Claim]]]:
-    """Return who, which deeds and places scenes may show: as a sentence, its denial, and the sentence's claim."""
+class ShownClass(NamedTuple):
+    """What a scene may show, as a sentence, its denial, and the sentence's claim."""
+
+    sentence: str
+    denial: str
+    claim: Claim
+
+
+def shown_classes() -> Mapping[str, Sequence[ShownClass]]:
+    """Return the subjects, deeds and places that scenes may show."""
     return {
-        "subject": [
-            (
-                f"there is {noun.with_article()}",
-                f"there is no {noun.word}",
-                Claim((Who(meanings()[noun.word]),)),
-            )
-            for thing in things().values()
-            for noun in thing.nouns[:1]
-            if thing.role in ACTING and noun.number == "one"
-        ],
-        "deed": [
-            (
-                f"somebody is {doing}",
-                f"nobody is {doing}",
-                Claim((Who(acts=(Act(frozenset((kind.verb,))),)),)),
-            )
-            for kind in deeds().values()
-            for doing in (inflect_phrase(kind.phrases[0], "VBG"),)
-            if kind.layer == "main" and not kind.objects
-        ],
-        "place": [
-            (
-                f"it is {place.phrases[0]}",
-                f"it is not {place.phrases[0]}",
-                Claim(places=frozenset((place.name,))),
-            )
-            for place in places().values()
-        ],
+        "subject": list(_classes_of_subjects()),
+        "deed": list(_classes_of_deeds()),
+        "place": list(_classes_of_places()),
     }
+
+
+def _classes_of_subjects() -> Iterator[ShownClass]:
+    for thing in things().values():
+        if thing.role not in ACTING or not thing.nouns:
+            continue
+        noun = thing.nouns[0]
+        if noun.number == "one":
+            claim = Claim((SubjectClaim(meanings()[noun.word]),))
+            yield ShownClass(f"there is {noun.with_article()}", f"there is no {noun.word}", claim)
+
+
+def _classes_of_deeds() -> Iterator[ShownClass]:
+    for kind in deeds().values():
+        if kind.layer == "main" and not kind.objects:
+            doing = inflect_phrase(kind.phrases[0], "VBG")
+            claim = Claim((SubjectClaim(acts=(Act(frozenset((kind.verb,))),)),))
+            yield ShownClass(f"somebody is {doing}", f"nobody is {doing}", claim)
+
+
+def _classes_of_places() -> Iterator[ShownClass]:
+    for place in places().values():
+        phrase = place.phrases[0]
+        claim = Claim(places=frozenset((place.name,)))
+        yield ShownClass(f"it is {phrase}", f"it is not {phrase}", claim)

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from nt2vr.world.claims import Act, Claim, Order, Who
+from nt2vr.world.claims import Act, ActPosition, Claim, Order, SubjectClaim
 from nt2vr.world.lexicon import DAY, NIGHT, PARTS
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
 from nt2vr.world.things import places
 from nt2vr.world.wording import (
     FORMS,
     SEQUENCES,
-    Phrase,
+    NounPhrase,
     Verb,
     conjugate,
     draw_deed,
@@ -25,12 +25,17 @@ from nt2vr.world.wording import (
 FULL_SHARE = 0.5  # captions of the complete scene; others omit figures, looks, deeds or the place
 DETAIL = 0.35  # of looks that partial captions mention
 FULL_DETAIL = 0.9  # of looks that captions of the complete scene mention
-DOER_SHARE, WITH_SHARE, PART_SHARE, ADJECTIVE_SHARE = 0.1, 0.1, 0.35, 0.6
-TOGETHER_SHARE, TWO_PEOPLE_SHARE, THERE_SHARE, FIRST_SHARE = 0.6, 0.4, 0.3, 0.15
+DOER_SHARE = 0.1  # of persons with one deed: "a drummer"
+WITH_SHARE = 0.1  # of single deeds with a thing: "a man with a guitar"
+PART_SHARE = 0.35  # of deeds in one half of the clip
+ADJECTIVE_SHARE = 0.6  # of moods: "a happy man"
+TOGETHER_SHARE = 0.6  # of pairs that do the same
+TWO_PEOPLE_SHARE = 0.4  # of those: "two people are dancing"
+THERE_SHARE = 0.3  # of captions without a verb: "there is a dog"
+FIRST_SHARE = 0.15  # of captions with a place or time, which come first
 BEHIND = "with {} in the background"
-SECOND = {
-    "is {ing}": "{ing}"
-}  # form of a second verb, if not that of the first: "is eating and then | singing"
+# The form of a second verb, if not that of the first: "is eating and then | singing".
+SECOND = {"is {ing}": "{ing}"}
 JOINTS = (" and ", ", and ", ", ")
 AT_ONCE = (" while ", " as ")
 IN_TURN = (", then ", ", and then ", " before ")
@@ -39,152 +44,224 @@ BESIDE = ("next to {}", "near {}", "beside {}", BEHIND, ", there {is_} {}", "and
 IN_SKY = ("with {} in the sky", "under {}", ", there {is_} {} in the sky")
 
 
+class SaidVerb(NamedTuple):
+    """A verb that can be denied."""
+
+    piece: int  # its number
+    verb: Verb
+    act: ActPosition
+
+
+class SaidThing(NamedTuple):
+    """The words for something worn or held that can be denied."""
+
+    piece: int
+    words: str
+    act: ActPosition
+
+
+class SaidBackground(NamedTuple):
+    """A thing in the background that can be denied."""
+
+    piece: int
+    phrase: NounPhrase
+    subject: int  # number of its claim
+
+
 @dataclass(frozen=True)
 class SceneCaption:
-    """A sentence and its claim, which holds for its own scene and possibly for others."""
+    """A sentence and its claim, which holds for its own scene and possibly for others.
+
+    Attributes:
+        text: the sentence.
+        claim: what it says.
+        pieces: the parts of the sentence.
+        verbs: those that can be denied.
+        with_things: the words for what is worn or held.
+        behind: what is in the background.
+    """
 
     text: str
     claim: Claim
     pieces: tuple[str, ...] = ()
-    # those that can be denied, each with its piece, and `Who` and act of the claim
-    verbs: tuple[tuple[int, Verb, tuple[int, int]], ...] = ()
-    with_things: tuple[
-        tuple[int, str, tuple[int, int]], ...
-    ] = ()  # likewise the words for what is worn or held
-    behind: tuple[
-        tuple[int, Phrase, int], ...
-    ] = ()  # what is in the background, with its piece and `Who`
+    verbs: tuple[SaidVerb, ...] = ()
+    with_things: tuple[SaidThing, ...] = ()
+    behind: tuple[SaidBackground, ...] = ()
 
 
 def joined(pieces: Sequence[str]) -> str:
-    return " ".join(" ".join(pieces).replace(" ,", ",").split()).strip(" ,")
+    """Join the pieces of a sentence."""
+    text = " ".join(pieces).replace(" ,", ",")
+    return " ".join(text.split()).strip(" ,")
+
+
+class _SaidDeed(NamedTuple):
+    """The first deed of a clause, and its act."""
+
+    deed: Deed
+    act: ActPosition
 
 
 class _Writer:
     """Writes one caption, piece by piece, together with its claim."""
 
     def __init__(self, scene: Scene, rng: Random) -> None:
-        self.scene, self.rng = scene, rng
-        self.full = rng.random() < FULL_SHARE
+        self.scene = scene
+        self.rng = rng
+        self.is_full = rng.random() < FULL_SHARE
         self.pieces: list[str] = []
-        self.whos: list[Who] = []
+        self.subjects: list[SubjectClaim] = []
         self.orders: list[Order] = []
-        self.mains: list[
-            tuple[Deed, tuple[int, int]]
-        ] = []  # the first deed of each clause, and its act
-        self.verbs: list[tuple[int, Verb, tuple[int, int]]] = []  # piece, verb and act
-        self.with_things: list[tuple[int, str, tuple[int, int]]] = []  # piece, words and act
-        self.behind: list[tuple[int, Phrase, int]] = []  # piece, phrase and number of its claim
+        self.clauses: list[_SaidDeed] = []
+        self.verbs: list[SaidVerb] = []
+        self.with_things: list[SaidThing] = []
+        self.behind: list[SaidBackground] = []
         self.written: list[Figure] = []
 
     def says(self, share: float = DETAIL) -> bool:
-        return self.full or self.rng.random() < share
+        return self.is_full or self.rng.random() < share
 
-    def claim_act(self, who: int, act: Act) -> tuple[int, int]:
+    @property
+    def detail(self) -> float:
+        """The share of looks that are mentioned."""
+        return FULL_DETAIL if self.is_full else DETAIL
+
+    def claim_act(self, subject: int, act: Act) -> ActPosition:
         """Add an act to a claim; return where it is."""
-        self.whos[who] = replace(self.whos[who], acts=(*self.whos[who].acts, act))
-        return who, len(self.whos[who].acts) - 1
+        acts = (*self.subjects[subject].acts, act)
+        self.subjects[subject] = replace(self.subjects[subject], acts=acts)
+        return subject, len(acts) - 1
 
-    def actor(self, figure: Figure, others: list[Figure]) -> None:
-        """Write what an actor does, perhaps together with one of the others, which is taken off the list then."""
-        gap, earlier = len(self.pieces), len(self.mains)
-        self.pieces += [""] if self.written else []
-        twin = next((other for other in others if _alike(figure, other)), None)
+    def write_actor(self, figure: Figure, others: list[Figure]) -> None:
+        """Write what an actor does, perhaps together with one of the others.
+
+        That one is then taken off the list.
+        """
+        gap = len(self.pieces)
+        num_clauses_before = len(self.clauses)
+        if self.written:
+            self.pieces.append("")
+
+        twin = next((other for other in others if _do_the_same(figure, other)), None)
         if twin and self.rng.random() < TOGETHER_SHARE:
             others.remove(twin)
-            self.together(figure, twin)
+            self._write_together(figure, twin)
         else:
-            targets = (
-                self.scene.figures[deed.object]
-                for deed in figure.deeds
-                if isinstance(deed.object, int)
-            )
-            self.clause(figure, any(target in self.written for target in targets))
+            self._write_clause(figure)
         if self.written:
-            self.relate(gap, earlier)
+            self._join_clauses(gap, num_clauses_before)
         self.written.append(figure)
 
-    def clause(self, figure: Figure, named: bool) -> None:
-        who, main = len(self.whos), main_deeds(figure)
+    def _write_clause(self, figure: Figure) -> None:
+        main = main_deeds(figure)
         if len(main) > 1 and not self.says(0.5):
             main = [self.rng.choice(main)]
-        layers = {deed.kind.layer: deed for deed in figure.deeds}
-        mood, worn = (
-            layers[each] if each in layers and self.says() else None for each in ("mood", "worn")
-        )
-        phrase, main, mood = self.subject(figure, main, mood)
-        self.with_thing(who, worn, main)
+        deeds_by_layer = {deed.kind.layer: deed for deed in figure.deeds}
+        mood = deeds_by_layer.get("mood")
+        if mood and not self.says():
+            mood = None
+        worn = deeds_by_layer.get("worn")
+        if worn and not self.says():
+            worn = None
+
+        subject = len(self.subjects)
+        phrase, main, mood = self._write_subject(figure, main, mood)
+        self._write_thing(subject, worn, main)
         if mood and not main:
-            main, mood = [mood], None
+            main = [mood]
+            mood = None
         form = self.rng.choice(FORMS)
-        self.predicate(who, main, form, phrase.plural, named)
+        self._write_predicate(figure, subject, main, form, phrase.plural)
         if mood:
             words, act = draw_deed(mood, self.scene.figures, self.rng)
-            self.claim_act(who, act)
+            self.claim_act(subject, act)
             self.pieces += ["and", conjugate(words, SECOND.get(form, form), phrase.plural)]
 
-    def subject(
+    def _write_subject(
         self, figure: Figure, main: list[Deed], mood: Deed | None
-    ) -> tuple[Phrase, list[Deed], Deed | None]:
-        """Name a figure, and return the phrase and those of the deeds that it does not say."""
+    ) -> tuple[NounPhrase, list[Deed], Deed | None]:
+        """Name a figure; return the phrase, and those of the deeds that it does not say."""
         rng = self.rng
-        adjective = (
-            rng.choice(mood.kind.doers)[0] if mood and rng.random() < ADJECTIVE_SHARE else ""
-        )
-        phrase = draw_phrase(figure, rng, FULL_DETAIL if self.full else DETAIL, adjective)
-        doers = main[0].doers if len(main) == 1 and figure.kind.role == "person" else ()
+        adjective = ""
+        if mood and rng.random() < ADJECTIVE_SHARE:
+            adjective, _ = rng.choice(mood.kind.doers)
+        phrase = draw_phrase(figure, rng, self.detail, adjective)
+
+        is_person = figure.kind.role == "person"
+        doers = main[0].doers if is_person and len(main) == 1 else []
         if doers and rng.random() < DOER_SHARE:
-            phrase, main = name_doer(figure, main[0].verb, *rng.choice(doers), adjective), []
-        self.whos.append(phrase.who)
+            word, needed = rng.choice(doers)
+            phrase = name_doer(figure, main[0].verb, word, needed, adjective)
+            main = []
+
+        self.subjects.append(phrase.subject)
         self.pieces.append(phrase.text)
         if mood and adjective:
-            self.claim_act(len(self.whos) - 1, Act(frozenset((mood.verb,))))
+            self.claim_act(len(self.subjects) - 1, Act(frozenset((mood.verb,))))
             mood = None
         return phrase, main, mood
 
-    def with_thing(self, who: int, worn: Deed | None, main: list[Deed]) -> None:
-        """Write what is worn, or perhaps "with" what a single deed is done to, which is taken off the list then."""
+    def _write_thing(self, subject: int, worn: Deed | None, main: list[Deed]) -> None:
+        """Write what is worn, or perhaps "with" what a single deed is done to.
+
+        Such a deed is then taken off the list.
+        """
         deed = worn
-        if (
-            not worn
-            and len(main) == 1
-            and isinstance(main[0].object, str)
-            and self.rng.random() < WITH_SHARE
-        ):
+        if worn is None:
+            has_thing = len(main) == 1 and isinstance(main[0].object, str)
+            if not has_thing or self.rng.random() >= WITH_SHARE:
+                return
             deed = main.pop()
-        if deed:
-            words, act = draw_object(deed, self.rng)
-            self.with_things.append((len(self.pieces), words, self.claim_act(who, act)))
-            self.pieces.append((self.rng.choice(WORN) if worn else "with {}").format(words))
+        assert deed is not None, "worn or taken"
 
-    def predicate(
-        self, who: int, deeds: Sequence[Deed], form: str, plural: bool, named: bool
+        words, act = draw_object(deed, self.rng)
+        self.with_things.append(SaidThing(len(self.pieces), words, self.claim_act(subject, act)))
+        template = self.rng.choice(WORN) if worn else "with {}"
+        self.pieces.append(template.format(words))
+
+    def _write_predicate(
+        self, figure: Figure, subject: int, deeds: Sequence[Deed], form: str, is_plural: bool
     ) -> None:
-        worded = [draw_deed(deed, self.scene.figures, self.rng, named) for deed in deeds]
-        acts = [self.claim_act(who, act) for _, act in worded]
-        verbs = [Verb(words, form, plural) for words, _ in worded]
+        was_named = any(target in self.written for target in self._targets(figure))
+        acts = []
+        verbs = []
+        for deed in deeds:
+            words, act = draw_deed(deed, self.scene.figures, self.rng, was_named)
+            acts.append(self.claim_act(subject, act))
+            verbs.append(Verb(words, form, is_plural))
+        if not verbs:
+            return
+
         if len(verbs) == 2:
-            self.sequence(verbs[0], verbs[1], acts)
-        elif verbs:
-            self.single(verbs[0], deeds[0], acts[0])
-        self.mains += [*zip(deeds, acts, strict=True)][:1]
-
-    def single(self, verb: Verb, deed: Deed, act: tuple[int, int]) -> None:
-        part: Literal["", "start", "end"] = (
-            "start" if deed.end <= 0.5 else "end" if deed.start >= 0.5 else ""
-        )
-        if part and self.rng.random() < PART_SHARE:
-            who = self.whos[act[0]]
-            acts = (
-                replace(each, part=part) if i == act[1] else each for i, each in enumerate(who.acts)
-            )
-            self.whos[act[0]] = replace(who, acts=tuple(acts))
-            self.pieces += [verb.text, self.rng.choice(PARTS[part])]
+            self._write_sequence(verbs[0], verbs[1], acts)
         else:
-            self.verbs.append((len(self.pieces), verb, act))
-            self.pieces.append(verb.text)
+            self._write_verb(verbs[0], deeds[0], acts[0])
+        self.clauses.append(_SaidDeed(deeds[0], acts[0]))
 
-    def sequence(self, first: Verb, second: Verb, acts: Sequence[tuple[int, int]]) -> None:
+    def _targets(self, figure: Figure) -> list[Figure]:
+        """Return the other figures to which a figure does something."""
+        targets = []
+        for deed in figure.deeds:
+            if isinstance(deed.object, int):
+                targets.append(self.scene.figures[deed.object])
+        return targets
+
+    def _write_verb(self, verb: Verb, deed: Deed, act: ActPosition) -> None:
+        """Write a verb, perhaps with the half of the clip in which the deed is done."""
+        part = _part_of_clip(deed)
+        if not part or self.rng.random() >= PART_SHARE:
+            self.verbs.append(SaidVerb(len(self.pieces), verb, act))
+            self.pieces.append(verb.text)
+            return
+
+        subject, number = act
+        acts = list(self.subjects[subject].acts)
+        acts[number] = replace(acts[number], part=part)
+        self.subjects[subject] = replace(self.subjects[subject], acts=tuple(acts))
+        self.pieces += [verb.text, self.rng.choice(PARTS[part])]
+
+    def _write_sequence(self, first: Verb, second: Verb, acts: Sequence[ActPosition]) -> None:
+        """Write two verbs, one after the other."""
         self.orders.append(Order(acts[0], acts[1]))
         match self.rng.choice(SEQUENCES):
             case "before":
@@ -192,80 +269,115 @@ class _Writer:
             case "after":
                 self.pieces += [second.text, "after", conjugate(first.phrase, "{ing}")]
             case joint:
-                second, start = (
-                    replace(second, form=SECOND.get(second.form, second.form)),
-                    len(self.pieces),
-                )
-                self.verbs += [(start, first, acts[0]), (start + 2, second, acts[1])]
+                second = replace(second, form=SECOND.get(second.form, second.form))
+                start = len(self.pieces)
+                self.verbs.append(SaidVerb(start, first, acts[0]))
+                self.verbs.append(SaidVerb(start + 2, second, acts[1]))
                 self.pieces += [first.text, joint, second.text]
 
-    def together(self, one: Figure, other: Figure) -> None:
+    def _write_together(self, one: Figure, other: Figure) -> None:
         """Write that two do the same: "a man and a woman are dancing", "two people are dancing"."""
-        deed, who = main_deeds(one)[0], len(self.whos)
+        first_subject = len(self.subjects)
         if self.rng.random() < TWO_PEOPLE_SHARE:
             self.pieces.append("two people")
-            self.whos.append(Who(persons(), least=2, most=2))
+            self.subjects.append(SubjectClaim(persons(), least=2, most=2))
         else:
             phrases = [draw_phrase(figure, self.rng, DETAIL) for figure in (one, other)]
-            self.pieces.append(" and ".join(phrase.text for phrase in phrases))
-            self.whos += [phrase.who for phrase in phrases]
+            self.pieces.append(f"{phrases[0].text} and {phrases[1].text}")
+            self.subjects += [phrase.subject for phrase in phrases]
+
+        deed = main_deeds(one)[0]
         words, act = draw_deed(deed, self.scene.figures, self.rng)
-        acts = [self.claim_act(number, act) for number in range(who, len(self.whos))]
+        acts = [self.claim_act(i, act) for i in range(first_subject, len(self.subjects))]
         self.pieces.append(conjugate(words, self.rng.choice(FORMS), plural=True))
-        self.mains.append((deed, acts[0]))
+        self.clauses.append(_SaidDeed(deed, acts[0]))
 
-    def relate(self, joint: int, earlier: int) -> None:
-        """Fill the gap between two clauses, perhaps with a word of time if both have a verb, and claim the order."""
+    def _join_clauses(self, gap: int, num_clauses_before: int) -> None:
+        """Fill the gap between two clauses, perhaps with a word of time, and claim the order.
+
+        A word of time needs a verb in both clauses.
+        """
+        has_verbs = len(self.clauses) > num_clauses_before > 0
+        if not has_verbs:
+            self.pieces[gap] = self.rng.choice(JOINTS)
+            return
+
+        last, new = self.clauses[-2:]
         choices: tuple[str, ...] = JOINTS
-        if len(self.mains) > earlier > 0:
-            (last, last_act), (deed, act) = self.mains[-2:]
-            if last.end <= deed.start:
-                choices = (*JOINTS, *IN_TURN, *IN_TURN)
-            elif last.start < deed.end and deed.start < last.end:
-                choices = (*JOINTS, *AT_ONCE)
-        self.pieces[joint] = self.rng.choice(choices)
-        if self.pieces[joint] in AT_ONCE + IN_TURN:
-            self.orders.append(
-                Order(last_act, act, "while" if self.pieces[joint] in AT_ONCE else "before")
-            )
+        if last.deed.end <= new.deed.start:
+            choices = (*JOINTS, *IN_TURN, *IN_TURN)
+        elif last.deed.start < new.deed.end and new.deed.start < last.deed.end:
+            choices = (*JOINTS, *AT_ONCE)
+        joint = self.rng.choice(choices)
+        self.pieces[gap] = joint
+        if joint in AT_ONCE:
+            self.orders.append(Order(last.act, new.act, "while"))
+        elif joint in IN_TURN:
+            self.orders.append(Order(last.act, new.act, "before"))
 
-    def further(self, figure: Figure) -> None:
+    def write_thing(self, figure: Figure) -> None:
         """Write that there is something that does nothing."""
-        phrase = draw_phrase(figure, self.rng, FULL_DETAIL if self.full else DETAIL)
+        phrase = draw_phrase(figure, self.rng, self.detail)
         template = self.rng.choice(IN_SKY if figure.kind.role == "sky" else BESIDE)
         if template == BEHIND:
-            self.behind.append((len(self.pieces), phrase, len(self.whos)))
-        self.whos.append(phrase.who)
+            self.behind.append(SaidBackground(len(self.pieces), phrase, len(self.subjects)))
+        self.subjects.append(phrase.subject)
         self.pieces.append(template.format(phrase.text, is_="are" if phrase.plural else "is"))
 
-    def where(self) -> tuple[list[str], Claim]:
+    def _draw_setting(self) -> tuple[list[str], Claim]:
         """Draw words for place and time of day, perhaps none, and claim them."""
-        place, rng, night = places()[self.scene.place], self.rng, self.scene.night
-        words = [rng.choice(place.phrases)] if self.says(0.6) else []
-        claim = Claim(places=frozenset((place.name,) if words else ()))
-        if not place.indoors and self.says(0.3) and (night or rng.random() < DETAIL):
-            return [*words, rng.choice(NIGHT if night else DAY)], replace(claim, night=night)
+        place = places()[self.scene.place]
+        is_night = self.scene.night
+        words: list[str] = []
+        claim = Claim()
+        if self.says(0.6):
+            words.append(self.rng.choice(place.phrases))
+            claim = Claim(places=frozenset((place.name,)))
+
+        if place.indoors or not self.says(0.3):
+            return words, claim
+        if is_night or self.rng.random() < DETAIL:
+            words.append(self.rng.choice(NIGHT if is_night else DAY))
+            claim = replace(claim, night=is_night)
         return words, claim
 
     def finish(self) -> SceneCaption:
         """Add place and time of day, and say what can be denied."""
-        where, claim = self.where()
-        claim = replace(claim, whos=tuple(self.whos), orders=tuple(self.orders))
-        pieces = [*self.pieces, *where]
-        if not self.mains and self.rng.random() < THERE_SHARE:
-            pieces[0] = f"there {'are' if self.whos[0].least > 1 else 'is'} {pieces[0]}"
-        if where and self.rng.random() < FIRST_SHARE:
-            pieces = [f"{' '.join(where)}, {self.pieces[0]}", *self.pieces[1:], ""]
-        said = tuple(self.verbs), tuple(self.with_things), tuple(self.behind)
-        return SceneCaption(joined(pieces), claim, tuple(pieces), *said)
+        setting, claim = self._draw_setting()
+        claim = replace(claim, subjects=tuple(self.subjects), orders=tuple(self.orders))
+        pieces = [*self.pieces, *setting]
+        if not self.clauses and self.rng.random() < THERE_SHARE:
+            verb = "are" if self.subjects[0].least > 1 else "is"
+            pieces[0] = f"there {verb} {pieces[0]}"
+        if setting and self.rng.random() < FIRST_SHARE:
+            pieces = [f"{' '.join(setting)}, {self.pieces[0]}", *self.pieces[1:], ""]
+        return SceneCaption(
+            joined(pieces),
+            claim,
+            tuple(pieces),
+            verbs=tuple(self.verbs),
+            with_things=tuple(self.with_things),
+            behind=tuple(self.behind),
+        )
 
 
-def _alike(one: Figure, other: Figure) -> bool:
+def _part_of_clip(deed: Deed) -> Literal["", "start", "end"]:
+    """Return in which half of the clip a deed is done; "" if in both."""
+    if deed.end <= 0.5:
+        return "start"
+    return "end" if deed.start >= 0.5 else ""
+
+
+def _do_the_same(one: Figure, other: Figure) -> bool:
+    """Return whether two are single persons that do the same one thing, to no other figure."""
+    if one.kind.role != "person" or other.kind.role != "person":
+        return False
+    if one.count > 1 or other.count > 1:
+        return False
     done = main_deeds(one)
-    is_pair = len(done) == one.count == other.count == 1 and {one.kind.role, other.kind.role} == {
-        "person"
-    }
-    return is_pair and done == main_deeds(other) and not isinstance(done[0].object, int)
+    if len(done) != 1 or isinstance(done[0].object, int):
+        return False
+    return done == main_deeds(other)
 
 
 def describe(scene: Scene, rng: Random) -> SceneCaption:
@@ -273,19 +385,22 @@ def describe(scene: Scene, rng: Random) -> SceneCaption:
     writer = _Writer(scene, rng)
     actors = scene.actors
     rng.shuffle(actors)
-    if not writer.full:
+    if not writer.is_full:
         actors = actors[: rng.randint(1, len(actors))]
     while actors:
-        writer.actor(actors.pop(0), actors)
+        writer.write_actor(actors.pop(0), actors)
     for figure in scene.figures:
-        if not figure.acts and writer.says(0.5):
-            writer.further(figure)
+        if not figure.is_actor and writer.says(0.5):
+            writer.write_thing(figure)
     return writer.finish()
 
 
 def captions(scene: Scene, count: int, seed: int = 0) -> list[str]:
     """Return `count` distinct captions of a scene; equal seeds give equal captions."""
-    rng, texts = Random(f"{scene.seed}-{seed}"), dict[str, None]()
+    rng = Random(f"{scene.seed}-{seed}")
+    texts: list[str] = []
     while len(texts) < count:
-        texts.setdefault(describe(scene, rng).text)
-    return list(texts)
+        text = describe(scene, rng).text
+        if text not in texts:
+            texts.append(text)
+    return texts

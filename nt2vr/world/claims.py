@@ -1,9 +1,12 @@
-"""Claims: the content of sentences about scenes. Things count wherever they are seen: as figures, held, or behind."""
+"""Claims: the content of sentences about scenes.
+
+Things count wherever they are seen: as figures, held, or behind.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import chain, combinations
+from itertools import combinations, product
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,36 +20,63 @@ MANY = 99  # "dogs" are two to MANY dogs
 
 @dataclass(frozen=True)
 class Act:
-    """A deed as described in a sentence; what is empty is left open."""
+    """A deed as described in a sentence; what is empty is left open.
 
-    verbs: Names = frozenset()  # of which it is one; empty in "a man with a hat"
-    objects: Names = frozenset()  # things held, worn or ridden
-    colour: str = ""  # of these
-    targets: Names = frozenset()  # names of the other figure
-    part: Literal["", "start", "end"] = (
-        ""  # "start" in the first half of the clip and not beyond, "end" in the second
-    )
-    looks: Names = frozenset()  # objects that are always of this colour
+    Attributes:
+        verbs: the deed is one of these; empty in "a man with a hat".
+        objects: names of the thing held, worn or ridden.
+        colour: of that thing.
+        targets: names of the other figure.
+        part: "start" in the first half of the clip and not beyond, "end" in the second half.
+        looks: objects that are always of this colour.
+    """
+
+    verbs: Names = frozenset()
+    objects: Names = frozenset()
+    colour: str = ""
+    targets: Names = frozenset()
+    part: Literal["", "start", "end"] = ""
+    looks: Names = frozenset()
 
     def fits(self, deed: Deed, figures: Sequence[Figure]) -> bool:
-        target = figures[deed.object].thing if isinstance(deed.object, int) else ""
-        thing = deed.object if isinstance(deed.object, str) else ""
-        return (
-            _among(deed.verb, self.verbs)
-            and _among(target, self.targets)
-            and _among(thing, self.objects)
-            and _has_colour(deed.object, deed.colour, self)
-            and (not self.part or (deed.end <= 0.5 if self.part == "start" else deed.start >= 0.5))
-        )
+        """Return whether a deed matches the description; `figures` are those of its scene."""
+        if self.verbs and deed.verb not in self.verbs:
+            return False
+        if not self._fits_object(deed, figures):
+            return False
+        if not _has_colour(deed.object, deed.colour, self):
+            return False
+        if self.part == "start":
+            return deed.end <= 0.5
+        return not self.part or deed.start >= 0.5
 
+    def is_done_by(self, figure: Figure, figures: Sequence[Figure]) -> bool:
+        return any(self.fits(deed, figures) for deed in figure.doings)
 
-def _among(name: str, names: Names) -> bool:
-    return not names or name in names
+    def _fits_object(self, deed: Deed, figures: Sequence[Figure]) -> bool:
+        if self.targets:
+            if not isinstance(deed.object, int):
+                return False
+            if figures[deed.object].thing not in self.targets:
+                return False
+        return not self.objects or deed.object in self.objects
 
 
 @dataclass(frozen=True)
-class Who:
-    """Somebody or something as described in a sentence: `least` to `most` of them; what is empty is left open."""
+class SubjectClaim:
+    """Somebody or something as described in a sentence; what is empty is left open.
+
+    Attributes:
+        names: the things of which it is one.
+        acts: all that it does.
+        colour: of it, or of its clothes.
+        size: "big" or "small".
+        least: at least so many.
+        most: at most so many.
+        looks: names of things that are always of this colour.
+        total: whether the number is that of all who fit, as in "only one dog"; otherwise it is of
+            some who are together.
+    """
 
     names: Names = frozenset()
     acts: tuple[Act, ...] = ()
@@ -54,91 +84,123 @@ class Who:
     size: str = ""
     least: int = 1
     most: int = MANY
-    looks: Names = frozenset()  # names of things that are always of this colour
-    total: bool = False  # the number is that of all who fit, as in "only one dog"; otherwise, of some who are together
+    looks: Names = frozenset()
+    total: bool = False
 
     def fits(self, figure: Figure, figures: Sequence[Figure]) -> bool:
         """Return whether a figure matches the description, its number aside."""
-        return (
-            _among(figure.thing, self.names)
-            and _has_colour(figure.thing, figure.colour, self)
-            and (not self.size or figure.size == self.size)
-            and all(any(act.fits(deed, figures) for deed in figure.doings) for act in self.acts)
-        )
+        if self.names and figure.thing not in self.names:
+            return False
+        if not _has_colour(figure.thing, figure.colour, self):
+            return False
+        if self.size and figure.size != self.size:
+            return False
+        return all(act.is_done_by(figure, figures) for act in self.acts)
 
-    def found(self, seen: Sequence[Figure], figures: Sequence[Figure]) -> Iterator[frozenset[int]]:
-        """Yield the choices of figures that are this many together."""
-        fitting = [number for number, figure in enumerate(seen) if self.fits(figure, figures)]
+    def choices(
+        self, visible: Sequence[Figure], figures: Sequence[Figure]
+    ) -> Iterator[frozenset[int]]:
+        """Yield the choices among the visible figures that are this many together."""
+        fitting = [i for i, figure in enumerate(visible) if self.fits(figure, figures)]
         if self.least == 1 and not self.total:
-            yield from map(frozenset, zip(fitting, strict=True))
+            for i in fitting:
+                yield frozenset((i,))
             return
-        together = chain.from_iterable(combinations(fitting, size) for size in (1, 2, 3))
-        for chosen in [fitting] if self.total else together:
-            if self.least <= sum(seen[number].count for number in chosen) <= self.most:
-                yield frozenset(chosen)
+
+        groups: Iterable[Sequence[int]] = [fitting] if self.total else _groups(fitting)
+        for group in groups:
+            count = sum(visible[i].count for i in group)
+            if self.least <= count <= self.most:
+                yield frozenset(group)
 
 
-def _has_colour(thing: int | str | None, colour: str, wanted: "Act | Who") -> bool:
-    """Return whether a thing has the colour described: the one it was given, or else the one it always has."""
-    return not wanted.colour or (colour == wanted.colour if colour else thing in wanted.looks)
+def _groups(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield groups of up to three."""
+    for size in (1, 2, 3):
+        yield from combinations(numbers, size)
+
+
+def _has_colour(thing: int | str | None, colour: str, wanted: "Act | SubjectClaim") -> bool:
+    """Return whether a thing has the described colour: the one it was given or always has."""
+    if not wanted.colour:
+        return True
+    if colour:
+        return colour == wanted.colour
+    return thing in wanted.looks
+
+
+ActPosition = tuple[int, int]  # number of a subject of a claim, and of its act
 
 
 class Order(NamedTuple):
-    """Relation in time of two acts, each the number of a `Who` and of its act."""
+    """Relation in time of two acts."""
 
-    first: tuple[int, int]
-    second: tuple[int, int]
+    first: ActPosition
+    second: ActPosition
     kind: Literal["before", "while"] = "before"
+
+    def holds(self, first: Deed, second: Deed) -> bool:
+        """Return whether two deeds have this order."""
+        if self.kind == "before":
+            return first.end <= second.start
+        return first.start < second.end and second.start < first.end
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Content of a sentence: distinct matching figures, the order of their acts, one of `places`, day or night.
+    """Content of a sentence: distinct figures, the order of their acts, a place, day or night.
 
     A vague claim holds wherever the sentence is true, and possibly for other scenes.
     """
 
-    whos: tuple[Who, ...] = ()
-    places: Names = frozenset()
+    subjects: tuple[SubjectClaim, ...] = ()
+    places: Names = frozenset()  # it is one of these
     night: bool | None = None
     orders: tuple[Order, ...] = ()
     vague: bool = False
 
     def holds(self, scene: Scene) -> bool:
         """Return whether the scene shows all of it, and possibly more."""
-        if (self.places and scene.place not in self.places) or self.night not in (
-            None,
-            scene.night,
-        ):
+        if self.places and scene.place not in self.places:
             return False
-        seen, choices = seen_in(scene), []
-        for who in self.whos:
-            choices.append(list(who.found(seen, scene.figures)))
-            if not choices[-1]:
-                return False
-        return any(
-            all(self._in_order(order, chosen, seen, scene) for order in self.orders)
-            for chosen in _distinct(choices)
-        )
+        if self.night is not None and scene.night != self.night:
+            return False
 
-    def _in_order(
-        self, order: Order, chosen: Sequence[frozenset[int]], seen: Sequence[Figure], scene: Scene
+        visible = visible_in(scene)
+        choices: list[list[frozenset[int]]] = []
+        for subject in self.subjects:
+            subject_choices = list(subject.choices(visible, scene.figures))
+            if not subject_choices:
+                return False
+            choices.append(subject_choices)
+        return any(self._has_orders(chosen, visible, scene) for chosen in _distinct(choices))
+
+    def _has_orders(
+        self, chosen: Sequence[frozenset[int]], visible: Sequence[Figure], scene: Scene
     ) -> bool:
-        """Return whether two acts of the chosen figures have this order."""
-        first, second = (
-            [
-                deed
-                for n in chosen[who]
-                for deed in seen[n].doings
-                if self.whos[who].acts[act].fits(deed, scene.figures)
-            ]
-            for who, act in (order.first, order.second)
-        )
-        return any(
-            a.end <= b.start if order.kind == "before" else a.start < b.end and b.start < a.end
-            for a in first
-            for b in second
-        )
+        """Return whether the acts of the chosen figures have all orders."""
+        for order in self.orders:
+            first_deeds = self._deeds_of(order.first, chosen, visible, scene)
+            second_deeds = self._deeds_of(order.second, chosen, visible, scene)
+            pairs = product(first_deeds, second_deeds)
+            if not any(order.holds(first, second) for first, second in pairs):
+                return False
+        return True
+
+    def _deeds_of(
+        self,
+        position: ActPosition,
+        chosen: Sequence[frozenset[int]],
+        visible: Sequence[Figure],
+        scene: Scene,
+    ) -> list[Deed]:
+        """Return the deeds of the chosen figures that match an act."""
+        subject, number = position
+        act = self.subjects[subject].acts[number]
+        fitting: list[Deed] = []
+        for i in chosen[subject]:
+            fitting += [deed for deed in visible[i].doings if act.fits(deed, scene.figures)]
+        return fitting
 
 
 def _distinct(choices: Sequence[list[frozenset[int]]]) -> Iterator[tuple[frozenset[int], ...]]:
@@ -146,11 +208,11 @@ def _distinct(choices: Sequence[list[frozenset[int]]]) -> Iterator[tuple[frozens
     if not choices:
         yield ()
         return
-    for rest in _distinct(choices[:-1]):
-        taken = frozenset().union(*rest)
+    for chosen_before in _distinct(choices[:-1]):
+        figures_before = frozenset().union(*chosen_before)
         for chosen in choices[-1]:
-            if not chosen & taken:
-                yield (*rest, chosen)
+            if not chosen & figures_before:
+                yield (*chosen_before, chosen)
 
 
 @cache
@@ -158,37 +220,41 @@ def _backdrop(place: str) -> tuple[Figure, ...]:
     return tuple(Figure(thing, count=count) for thing, count in places()[place].shows)
 
 
-def seen_in(scene: Scene) -> tuple[Figure, ...]:
-    """Return all that is seen: the figures, then what they hold, wear, ride and use, then the backdrop."""
-    held = []
-    for figure, deed in ((each, deed) for each in scene.figures for deed in each.deeds):
-        if isinstance(deed.object, str):
-            held.append(Figure(deed.object, deed.colour, count=figure.count))
-        if deed.kind.shows:
-            held.append(Figure(deed.kind.shows, count=figure.count))
-    return (*scene.figures, *held, *_backdrop(scene.place))
+def visible_in(scene: Scene) -> tuple[Figure, ...]:
+    """Return all that is seen: the figures, what they hold, wear, ride and use, the backdrop."""
+    had: list[Figure] = []
+    for figure in scene.figures:
+        for deed in figure.deeds:
+            if isinstance(deed.object, str):
+                had.append(Figure(deed.object, deed.colour, count=figure.count))
+            if deed.kind.shows:
+                had.append(Figure(deed.kind.shows, count=figure.count))
+    return (*scene.figures, *had, *_backdrop(scene.place))
 
 
-def shown_in(scene: Scene) -> set[str]:
-    return {figure.thing for figure in seen_in(scene)}
+def names_in(scene: Scene) -> set[str]:
+    """Return the names of all that is seen."""
+    return {figure.thing for figure in visible_in(scene)}
 
 
 CACHED_CLAIMS = 4096  # 32 kB each for 32,000 scenes
 SceneMask = NDArray[np.bool_]
 
 
-class _Shown:
-    """Which scenes show each of some names."""
+class _NameIndex:
+    """Tells which scenes show each of some names."""
 
     def __init__(self, names: Iterable[str], scenes: Sequence[Collection[str]]) -> None:
+        """Index the names that each scene shows."""
         self._rows = {name: row for row, name in enumerate(names)}
         self._table = np.zeros((len(self._rows), len(scenes)), bool)
-        for column, shown in enumerate(scenes):
-            self._table[[self._rows[name] for name in shown], column] = True
+        for column, scene_names in enumerate(scenes):
+            self._table[[self._rows[name] for name in scene_names], column] = True
 
-    def any_of(self, names: Iterable[str]) -> SceneMask:
+    def showing_any(self, names: Iterable[str]) -> SceneMask:
         """Mask of the scenes that show one of the names: (N,)."""
-        return np.asarray(self._table[[self._rows[name] for name in names]].any(axis=0), bool)
+        rows = [self._rows[name] for name in names]
+        return np.asarray(self._table[rows].any(axis=0), bool)
 
 
 class SceneTable:
@@ -196,42 +262,57 @@ class SceneTable:
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._scenes = scenes
-        self._things = _Shown(things(), [*map(shown_in, scenes)])
-        self._deeds = _Shown(deeds(), [scene.verbs for scene in scenes])
-        self._places = _Shown(places(), [{scene.place} for scene in scenes])
+        self._things = _NameIndex(things(), [names_in(scene) for scene in scenes])
+        self._deeds = _NameIndex(deeds(), [scene.verbs for scene in scenes])
+        self._places = _NameIndex(places(), [{scene.place} for scene in scenes])
         self.holding = lru_cache(CACHED_CLAIMS)(self._holding)
 
     def holding_any(self, claims: Iterable[Claim]) -> SceneMask:
-        found = np.zeros(len(self._scenes), bool)
+        """Mask of the scenes for which one of the claims holds: (N,)."""
+        mask = np.zeros(len(self._scenes), bool)
         for claim in claims:
-            found |= self.holding(claim)
-        return found
+            mask |= self.holding(claim)
+        return mask
 
     def _holding(self, claim: Claim) -> SceneMask:
         """Mask of the scenes for which the claim holds: (N,), read-only."""
-        needed = [(self._places, claim.places), *((self._things, who.names) for who in claim.whos)]
-        for act in (act for who in claim.whos for act in who.acts):
-            needed += [
-                (self._deeds, act.verbs),
-                (self._things, act.objects),
-                (self._things, act.targets),
-            ]
-        holds = np.ones(len(self._scenes), bool)
-        for shown, names in needed:
-            if names:
-                holds &= shown.any_of(names)
+        mask = self._possible(claim)
         if not _is_plain(claim):
-            for row in np.flatnonzero(holds).tolist():
-                holds[row] = claim.holds(self._scenes[row])
-        holds.setflags(write=False)
-        return holds
+            for row in np.flatnonzero(mask).tolist():
+                mask[row] = claim.holds(self._scenes[row])
+        mask.setflags(write=False)
+        return mask
+
+    def _possible(self, claim: Claim) -> SceneMask:
+        """Mask of the scenes that show what the claim names, in whatever relation: (N,)."""
+        required = [(self._places, claim.places)]
+        for subject in claim.subjects:
+            required.append((self._things, subject.names))
+            for act in subject.acts:
+                required.append((self._deeds, act.verbs))
+                required.append((self._things, act.objects))
+                required.append((self._things, act.targets))
+
+        mask = np.ones(len(self._scenes), bool)
+        for index, names in required:
+            if names:
+                mask &= index.showing_any(names)
+        return mask
 
 
 def _is_plain(claim: Claim) -> bool:
     """Return whether the index alone decides: at most a place, and one thing or one verb."""
-    if claim.night is not None or len(claim.whos) > 1:
+    if claim.night is not None or len(claim.subjects) > 1:
         return False
-    return all(
-        who in (Who(who.names), *(Who(acts=(Act(act.verbs),)) for act in who.acts[:1]))
-        for who in claim.whos
-    )
+    for subject in claim.subjects:
+        is_name = subject == SubjectClaim(subject.names)
+        if not is_name and not _is_verb(subject):
+            return False
+    return True
+
+
+def _is_verb(subject: SubjectClaim) -> bool:
+    """Return whether a subject is only described by the verb of one act."""
+    if not subject.acts:
+        return False
+    return subject == SubjectClaim(acts=(Act(subject.acts[0].verbs),))

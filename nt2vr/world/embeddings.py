@@ -13,13 +13,18 @@ from nt2vr.settings import ASSETS
 def main() -> None:
     encoder = read_checkpoint(ASSETS / "models" / "clip")
     paths = [video.path for video in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos]
-    frames = [sample_frames(path, encoder.num_frames, encoder.framing) for path in paths]
-    embeddings = np.stack([encoder.encode_video(clip[None])[0] for clip in frames]).astype(
-        np.float16
-    )
+    embeddings = []
+    for path in paths:
+        frames = sample_frames(path, encoder.num_frames, encoder.framing)
+        embeddings.append(encoder.encode_video(frames[None])[0])
     with atomic_write(SHIPPED) as partial, partial.open("wb") as file:
         contents = np.array([hash_file(path) for path in paths])
-        np.savez(file, tower=tower_of(encoder.card), contents=contents, embeddings=embeddings)
+        np.savez(
+            file,
+            tower=tower_of(encoder.card),
+            contents=contents,
+            embeddings=np.stack(embeddings).astype(np.float16),
+        )
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Iterator
 from functools import cache
-from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,68 +12,104 @@ from numpy.typing import NDArray
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.settings import ASSETS
+from nt2vr.world.claims import SubjectClaim
+from nt2vr.world.query_claims import read_query
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.things import things
-from nt2vr.world.verdicts import read_query, scene_of
+from nt2vr.world.verdicts import scene_of
 
 logger = logging.getLogger(__name__)
 SHIPPED = ASSETS / "gallery" / "boxes.npz"  # by nt2vr.world.drawn.boxes
-Boxes = list[
-    list[int]
-]  # for each step of the clip left, top, width and height in percent; empty while out of sight
+# For each step of the clip left, top, width and height in percent; empty while out of sight.
+Boxes = list[list[int]]
+
+
+class _Sighting(NamedTuple):
+    """A figure, by its number, or a thing that it has ("" for itself), and when it is seen."""
+
+    figure: int
+    thing: str
+    start: float
+    end: float
 
 
 def evidence(query: Query, video: Video) -> list[Boxes]:
     """Return the boxes of each individual that is unwanted; none in other galleries."""
-    scene, shipped, found = scene_of(video), _shipped(SHIPPED), list[Boxes]()
-    for number, thing, start, end in dict.fromkeys(_unwanted_in(query, scene)) if scene else ():
-        keys = (
-            f"{video.video_id} {number} {name}" for name in (thing, "")
-        )  # a crown may be in a picture
-        for table in next(filter(None, map(shipped.get, keys)), []):
-            first, last = round(start * len(table)), round(end * len(table))
-            found.append(
-                [
-                    row.tolist() if first <= i < last and row[0] >= 0 else []
-                    for i, row in enumerate(table)
-                ]
-            )
-    return [each for each in found if any(each)]
+    scene = scene_of(video)
+    if scene is None:
+        return []
+    boxes = []
+    for sighting in dict.fromkeys(_unwanted_in(query, scene)):
+        for table in _tables_of(video.video_id, sighting):
+            visible = _boxes_between(table, sighting.start, sighting.end)
+            if any(visible):
+                boxes.append(visible)
+    return boxes
 
 
-def _unwanted_in(query: Query, scene: Scene) -> Iterator[tuple[int, str, float, float]]:
-    """Yield what a scene shows of the unwanted parts: a figure, by its number, or a thing that it has; and when."""
-    claims = [
-        part.claim for part in read_query(query).unwanted if part.claim and part.shown_in(scene)
-    ]
-    for (number, figure), who in product(
-        enumerate(scene.figures), (who for claim in claims for who in claim.whos)
-    ):
-        if who.fits(figure, scene.figures):
-            acts = [
-                deed
-                for deed in figure.doings
-                if any(act.fits(deed, scene.figures) for act in who.acts)
-            ]
-            yield from ((number, "", deed.start, deed.end) for deed in acts or [Deed("")])
-        for deed in figure.deeds:
-            had = (Figure(str(deed.object or ""), deed.colour), Figure(deed.kind.shows))
-            fitting = (
-                each.thing
-                for each in had
-                if each.thing in things() and who.fits(each, scene.figures)
-            )
-            yield from ((number, thing, deed.start, deed.end) for thing in fitting)
+def _tables_of(video_id: str, sighting: _Sighting) -> list[NDArray[np.int8]]:
+    """Return the boxes of the individuals of a sighting, a table for each."""
+    tables = _read_tables(SHIPPED)
+    # A crown may be in a picture.
+    for thing in (sighting.thing, ""):
+        individuals = tables.get(f"{video_id} {sighting.figure} {thing}")
+        if individuals:
+            return individuals
+    return []
+
+
+def _boxes_between(table: NDArray[np.int8], start: float, end: float) -> Boxes:
+    """Return the boxes of a table from a fraction of the clip to another one."""
+    first = round(start * len(table))
+    last = round(end * len(table))
+    boxes = []
+    for step, row in enumerate(table):
+        is_visible = first <= step < last and row[0] >= 0
+        boxes.append(row.tolist() if is_visible else [])
+    return boxes
+
+
+def _unwanted_in(query: Query, scene: Scene) -> Iterator[_Sighting]:
+    """Yield what a scene shows of the unwanted parts."""
+    subjects: list[SubjectClaim] = []
+    for part in read_query(query).unwanted:
+        if part.claim and part.shown_in(scene):
+            subjects += part.claim.subjects
+    for number in range(len(scene.figures)):
+        for subject in subjects:
+            yield from _sightings_of(subject, scene, number)
+
+
+def _sightings_of(subject: SubjectClaim, scene: Scene, number: int) -> Iterator[_Sighting]:
+    """Yield when a figure, or a thing that it has, is seen as a subject claims."""
+    figure = scene.figures[number]
+    if subject.fits(figure, scene.figures):
+        fitting = []
+        for deed in figure.doings:
+            if any(act.fits(deed, scene.figures) for act in subject.acts):
+                fitting.append(deed)
+        # Without acts, it is unwanted all the time.
+        for deed in fitting or [Deed("")]:
+            yield _Sighting(number, "", deed.start, deed.end)
+
+    for deed in figure.deeds:
+        had = (Figure(str(deed.object or ""), deed.colour), Figure(deed.kind.shows))
+        for thing in had:
+            if thing.thing in things() and subject.fits(thing, scene.figures):
+                yield _Sighting(number, thing.thing, deed.start, deed.end)
 
 
 @cache
-def _shipped(path: Path) -> dict[str, list[NDArray[np.int8]]]:
-    """Read the boxes of each clip's figures and things, one table for each individual; none if there is no file."""
-    found: dict[str, list[NDArray[np.int8]]] = {}
+def _read_tables(path: Path) -> dict[str, list[NDArray[np.int8]]]:
+    """Read the boxes of each clip's figures and things; none if there is no file.
+
+    Each individual has a table.
+    """
+    tables: dict[str, list[NDArray[np.int8]]] = {}
     try:
-        with np.load(path, allow_pickle=False) as data:
-            for key, table in zip(data["keys"].tolist(), data["boxes"], strict=True):
-                found.setdefault(key, []).append(table)
+        with np.load(path, allow_pickle=False) as arrays:
+            for key, table in zip(arrays["keys"].tolist(), arrays["boxes"], strict=True):
+                tables.setdefault(key, []).append(table)
     except (OSError, ValueError, KeyError):
         logger.warning("%s cannot be read. Make it again: python -m nt2vr.world.drawn.boxes.", path)
-    return found
+    return tables

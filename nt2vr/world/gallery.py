@@ -1,8 +1,8 @@
-"""Builds the built-in gallery, small VP9 WebM clips with a manifest: python -m nt2vr.world.gallery [FOLDER].
+"""Builds the built-in gallery, small VP9 WebM clips with a manifest.
 
-They are test clips of every thing and every story: half of a story's show both its wanted and its
-unwanted part, the other half only the wanted one, which makes exclusion visible. The Search tab
-offers the stories as examples.
+Run `python -m nt2vr.world.gallery [FOLDER]`. The clips are test clips of every thing and every
+story: half of a story's show both its wanted and its unwanted part, the other half only the wanted
+one, which makes exclusion visible. The Search tab offers the stories as examples.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from PIL import Image
 
 from nt2vr.media.preview import write_webm
 from nt2vr.world.captions import captions
-from nt2vr.world.claims import shown_in
+from nt2vr.world.claims import names_in
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import render
 from nt2vr.world.offers import stories
@@ -40,57 +40,82 @@ CAPTIONS_PER_CLIP = 6
 SEED = 2022
 
 
-def choose_scenes() -> list[Scene]:
-    """Choose distinct test scenes: of each story, half with the unwanted part and half without, then of each thing."""
-    chosen, shown = dict[str, Scene](), Counter[str]()
+class _Chosen:
+    """Scenes chosen for the gallery."""
 
-    def add(found: Iterator[Scene], count: int) -> None:
-        """Add some new scenes, each the one of CANDIDATES that shows most of what is rare so far."""
+    def __init__(self) -> None:
+        self.scenes: dict[str, Scene] = {}  # by content
+        self.counts: Counter[str] = Counter()  # of the clips that show each thing
+
+    def add(self, stream: Iterator[Scene], count: int) -> None:
+        """Add some new scenes, each the one of CANDIDATES that shows most of what is rare."""
         for _ in range(count):
-            new = islice((scene for scene in found if scene.content not in chosen), CANDIDATES)
-            best = max(
-                new,
-                key=lambda scene: sum(shown[name] < CLIPS_PER_THING for name in shown_in(scene)),
-            )
-            chosen[best.content] = best
-            shown.update(shown_in(best))
+            new = (scene for scene in stream if scene.content not in self.scenes)
+            best = max(islice(new, CANDIDATES), key=self._num_rare)
+            self.scenes[best.content] = best
+            self.counts.update(names_in(best))
 
+    def _num_rare(self, scene: Scene) -> int:
+        return sum(self.counts[name] < CLIPS_PER_THING for name in names_in(scene))
+
+
+def choose_scenes() -> list[Scene]:
+    """Choose distinct test scenes of each story and of each thing.
+
+    Half of a story's scenes show the unwanted part.
+    """
+    chosen = _Chosen()
     for wanted, unwanted in stories():
-        asked, denied = read_asked(wanted), read_asked(unwanted)
-        if asked is None or denied is None:
+        wanted_claim = read_asked(wanted)
+        unwanted_claim = read_asked(unwanted)
+        if wanted_claim is None or unwanted_claim is None:
             raise ValueError(f"The story {wanted!r}, {unwanted!r} cannot be read.")
-        add(stream_staged([asked, denied], "test", f"{SEED} {unwanted}"), CLIPS_PER_STORY // 2)
-        add(
-            filterfalse(denied.holds, stream_staged([asked], "test", f"{SEED} {wanted}")),
-            CLIPS_PER_STORY // 2,
+        both = stream_staged([wanted_claim, unwanted_claim], "test", f"{SEED} {unwanted}")
+        chosen.add(both, CLIPS_PER_STORY // 2)
+        only_wanted = filterfalse(
+            unwanted_claim.holds, stream_staged([wanted_claim], "test", f"{SEED} {wanted}")
         )
+        chosen.add(only_wanted, CLIPS_PER_STORY // 2)
+
     for name in things():
-        add(stream_staged([showing(name)], "test", f"{SEED} {name}"), CLIPS_PER_THING - shown[name])
-    return [*chosen.values()]
+        with_thing = stream_staged([showing(name)], "test", f"{SEED} {name}")
+        chosen.add(with_thing, CLIPS_PER_THING - chosen.counts[name])
+    return list(chosen.scenes.values())
 
 
 def build(folder: Path) -> Iterator[Path]:
-    """Write clips and manifest, and yield each clip; content-based names make them cacheable by browsers."""
-    clips, lines = folder / "clips", []
-    draft = clips / "draft.webm"
+    """Write clips and manifest, and yield each clip.
+
+    Content-based names make the clips cacheable by browsers.
+    """
+    clips = folder / "clips"
     shutil.rmtree(clips, ignore_errors=True)
     clips.mkdir(parents=True)
+    lines = []
     for scene in choose_scenes():
-        frames = render(scene, SIZE, STEPS)
-        write_webm(frames, draft, FPS, OPTIONS)
-        video_id = hashlib.sha256(draft.read_bytes()).hexdigest()[:10]
-        path = draft.rename(clips / f"{video_id}.webm")
-        # the page shows the first frame until the clip plays
-        first = Image.fromarray(frames[0]).resize((POSTER, POSTER), Image.Resampling.LANCZOS)
-        first.save(path.with_suffix(".webp"), quality=40, method=6)
+        path = _write_clip(scene, clips)
         clip = {
-            "video_id": video_id,
+            "video_id": path.stem,
             "path": f"clips/{path.name}",
             "captions": captions(scene, CAPTIONS_PER_CLIP),
+            "scene": scene.to_dict(),
         }
-        lines.append(json.dumps({**clip, "scene": scene.to_dict()}) + "\n")
+        lines.append(json.dumps(clip) + "\n")
         yield path
     (folder / "gallery.jsonl").write_text("".join(lines), encoding="utf-8")
+
+
+def _write_clip(scene: Scene, folder: Path) -> Path:
+    """Write a clip, and its poster, which the page shows until the clip plays."""
+    frames = render(scene, SIZE, STEPS)
+    draft = folder / "draft.webm"
+    write_webm(frames, draft, FPS, OPTIONS)
+    video_id = hashlib.sha256(draft.read_bytes()).hexdigest()[:10]
+    path = draft.rename(folder / f"{video_id}.webm")
+
+    poster = Image.fromarray(frames[0]).resize((POSTER, POSTER), Image.Resampling.LANCZOS)
+    poster.save(path.with_suffix(".webp"), quality=40, method=6)
+    return path
 
 
 def main() -> None:

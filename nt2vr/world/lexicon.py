@@ -1,8 +1,9 @@
-"""Words of typed phrases and what they mean: those of captions in all inflections, and others that people use.
+"""Words of typed phrases and what they mean.
 
-The others are in `assets/world`: `unseen_words.tsv` (in no caption), `typed_words.tsv` ("traffic",
-which names several things) and `near_words.tsv`: sorts of what is drawn ("poodle"), and what the
-world lacks ("quokka").
+They are those of captions in all inflections, and others that people use. The others are in
+`assets/world`: `unseen_words.tsv` (in no caption), `typed_words.tsv` ("traffic", which names
+several things) and `near_words.tsv`: sorts of what is drawn ("poodle"), and what the world lacks
+("quokka").
 """
 
 import re
@@ -11,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -31,16 +33,21 @@ from nt2vr.world.things import (
 )
 from nt2vr.world.wording import NUMBERS, SIZES, meanings, persons
 
-NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
-_OF_NIGHT, _OF_DAY = ("night", "nighttime"), ("day", "daytime")
-# twice, since a choice of one would draw otherwise, and change what is drawn after it
+NIGHT = ("at night", "in the dark", "after dark")
+DAY = ("during the day", "in daylight")
+_OF_NIGHT = ("night", "nighttime")
+_OF_DAY = ("day", "daytime")
+# The end has its words twice, since a choice of one would draw otherwise, and change what is drawn
+# after it.
 PARTS = {"start": ("at the beginning", "at the start"), "end": ("at the end", "at the end")}
 _BEFORE = ("then", "and then", "before", "and afterwards", "afterwards", "followed by", "later")
 _WHILE = ("while", "as", "at the same time as")
+# Verbs whose object may be left out.
 _ALONE = frozenset(
     "eat drink cook read write paint ride drive photograph throw kick catch watch chase feed kiss hug repair".split()
 )
-TOGETHER = MANY - 1  # "a crowd" is many, and unlike "dogs" never one
+# "A crowd" is many, and unlike "dogs" never one.
+TOGETHER = MANY - 1
 _COUNTED = {1: "one", **NUMBERS, 4: "four", 5: "five"}
 _WORD = re.compile(rf"[\w'-]+|{EMOJI}")
 _DROPPED = frozenset(
@@ -57,283 +64,381 @@ _FILLERS = frozenset(
 )
 _IDIOMS = ("in sight", "in view", "in frame", "in shot", "kind of", "sort of", "type of")
 _PICTURES = [
-    f"{name}{end} of"
+    f"{name}{ending} of"
     for name in ("photo", "picture", "image", "video", "clip")
-    for end in ("", "s")
+    for ending in ("", "s")
 ]
 
 
-Said = Literal[
-    "noun", "pronoun", "or", "verb", "passive", "adjective", "place", "night", "time", "shirt"
+MeaningKind = Literal[
+    "noun",
+    "pronoun",
+    "or",
+    "verb",
+    "passive",
+    "adjective",
+    "place",
+    "night",
+    "time",
+    "shirt",
+    "vague",
+    "lacking",
+    "filler",
 ]
+Words = tuple[str, ...]
+Entry = tuple[str, "Meaning"]  # of the lexicon: words and what they mean
 
 
 class Meaning(NamedTuple):
-    """What some words mean: a noun or pronoun, a verb, an adjective, a place, a time, or nothing to be seen."""
+    """What some words mean: a thing, a deed, a property, a place, a time, or nothing to be seen.
 
-    kind: Said | Literal["vague", "lacking", "filler"]
+    Attributes:
+        kind: the kind of word.
+        names: the things, deeds or places of which it names one.
+        value: "night" or "day"; of a time, "start" or "end" of the clip, or how it relates two
+            deeds.
+        plural: whether a noun is in the plural.
+        takes_object: whether an object may follow a verb.
+        alone: whether the object may be left out.
+        act: what a noun says that somebody does: "drummer".
+        adjective: fields of a `SubjectClaim`: its colour, size, number or mood.
+        least: how many a noun names at least: "couple".
+        near: words of the world for what it lacks, or for sorts of what it shows.
+    """
+
+    kind: MeaningKind
     names: Names = frozenset()
-    value: str = (
-        ""  # "night" or "day"; of a time, "start" or "end" of the clip, or how it relates two deeds
-    )
+    value: str = ""
     plural: bool = False
-    takes_object: bool = False  # of a verb: an object follows,
-    alone: bool = False  # or need not
-    act: Act | None = None  # what a noun says that somebody does: "drummer"
-    adjective: Mapping[str, Any] = MappingProxyType(
-        {}
-    )  # what it says of a `Who`: its colour, size, number or mood
-    least: int = 1  # how many a noun names at least: "couple"
-    near: tuple[
-        str, ...
-    ] = ()  # words of the world for what it lacks, or for sorts of what it shows
+    takes_object: bool = False
+    alone: bool = False
+    act: Act | None = None
+    adjective: Mapping[str, Any] = MappingProxyType({})
+    least: int = 1
+    near: tuple[str, ...] = ()
 
 
-def _adjective(**said: object) -> Meaning:
-    return Meaning("adjective", adjective=said)
+def _adjective(**fields: object) -> Meaning:
+    return Meaning("adjective", adjective=fields)
 
 
-def tokens_of(text: str) -> tuple[str, ...]:
+def tokens_of(text: str) -> Words:
     """Split a phrase into lower-case words, without articles, possessives and auxiliaries."""
     return tuple(token for token in _WORD.findall(text.lower()) if token not in _DROPPED)
 
 
 def gaps_in(text: str) -> list[str]:
-    """Return what stands before each token: words that are no tokens, commas, spaces; the first stands alone."""
-    gaps, end = list[str](), 0
-    for match in _WORD.finditer(text.lower()):
-        if match[0] not in _DROPPED:
-            gaps.append(text[end : match.start()].lower() if gaps else ",")
-            end = match.end()
+    """Return what stands before each token: words that are no tokens, commas, spaces.
+
+    The first token stands alone, as after a comma.
+    """
+    lower_text = text.lower()
+    gaps: list[str] = []
+    end = 0
+    for match in _WORD.finditer(lower_text):
+        if match[0] in _DROPPED:
+            continue
+        gaps.append(text[end : match.start()].lower() if gaps else ",")
+        end = match.end()
     return gaps
 
 
-def _plain() -> Iterator[tuple[str, Meaning]]:
-    meant: list[tuple[Iterable[str], Meaning]] = [
-        ((*_FILLERS, *_PICTURES, *_IDIOMS, "each other", "for once"), Meaning("filler")),
-        (("shirt", "top"), Meaning("shirt")),
-        *((words, _adjective(size=size)) for size, words in SIZES.items()),
-        *(((colour,), _adjective(colour=colour)) for colour in COLOURS),
-        *(
-            ((name, str(number)), _adjective(least=number, most=number))
-            for number, name in NUMBERS.items()
-        ),
-        *_totals(),
-        (("couple of",), _adjective(least=2, most=2)),
-        (("pair of", "group of", "team of", "bunch of"), _adjective(least=2, most=TOGETHER)),
-        (("herd of", "flock of", "pack of"), _adjective(least=3, most=TOGETHER)),
-        (("crowd of",), _adjective(least=4, most=TOGETHER)),
-        (NIGHT, Meaning("night", value="night")),
-        (DAY, Meaning("night", value="day")),
-        *((words, Meaning("time", value=part)) for part, words in PARTS.items()),
-        (("in the end",), Meaning("time", value="end")),
-        (_BEFORE, Meaning("time", value="before")),
-        (_WHILE, Meaning("time", value="while")),
-        (("after",), Meaning("time", value="after")),
-        (("or",), Meaning("or")),
-        (("he",), Meaning("pronoun", meanings()["man"] | meanings()["boy"])),
-        (("she",), Meaning("pronoun", meanings()["woman"] | meanings()["girl"])),
-    ]
-    return ((word, meaning) for words, meaning in meant for word in words)
+def _small_words() -> Iterator[Entry]:
+    """Yield the words that belong to no thing, deed or place."""
+    for words, meaning in _small_word_groups():
+        for word in words:
+            yield word, meaning
+
+
+def _small_word_groups() -> Iterator[tuple[Iterable[str], Meaning]]:
+    yield (*_FILLERS, *_PICTURES, *_IDIOMS, "each other", "for once"), Meaning("filler")
+    yield ("shirt", "top"), Meaning("shirt")
+    for size, words in SIZES.items():
+        yield words, _adjective(size=size)
+    for colour in COLOURS:
+        yield (colour,), _adjective(colour=colour)
+
+    for number, name in NUMBERS.items():
+        yield (name, str(number)), _adjective(least=number, most=number)
+    yield from _totals()
+    yield ("couple of",), _adjective(least=2, most=2)
+    many = ("pair of", "group of", "team of", "bunch of")
+    yield many, _adjective(least=2, most=TOGETHER)
+    yield ("herd of", "flock of", "pack of"), _adjective(least=3, most=TOGETHER)
+    yield ("crowd of",), _adjective(least=4, most=TOGETHER)
+
+    yield NIGHT, Meaning("night", value="night")
+    yield DAY, Meaning("night", value="day")
+    for part, part_words in PARTS.items():
+        yield part_words, Meaning("time", value=part)
+    yield ("in the end",), Meaning("time", value="end")
+    yield _BEFORE, Meaning("time", value="before")
+    yield _WHILE, Meaning("time", value="while")
+    yield ("after",), Meaning("time", value="after")
+
+    yield ("or",), Meaning("or")
+    yield ("he",), Meaning("pronoun", meanings()["man"] | meanings()["boy"])
+    yield ("she",), Meaning("pronoun", meanings()["woman"] | meanings()["girl"])
 
 
 def _totals() -> Iterator[tuple[list[str], Meaning]]:
     """Yield numbers of all there are; "one dog" says no more than "a dog"."""
     yield ["one", "1"], _adjective(least=1, most=MANY, total=False)
     for number, name in _COUNTED.items():
-        for least, most, wordings in (
-            (number, MANY, ("at least", "no fewer than", "no less than")),
-            (number + 1, MANY, ("more than",)),
-            (1, number, ("at most", "no more than", "up to")),
-            (1, number - 1, ("fewer than", "less than")),
-            (number, number, ("exactly", "only", "just")),
-        ):
-            said = [f"{words} {each}" for words in wordings if most for each in (name, str(number))]
-            yield said, _adjective(least=least, most=most, total=(least, most) != (1, MANY))
+        numerals = (name, str(number))
+        yield from _total(numerals, ("at least", "no fewer than", "no less than"), number, MANY)
+        yield from _total(numerals, ("more than",), number + 1, MANY)
+        yield from _total(numerals, ("at most", "no more than", "up to"), 1, number)
+        yield from _total(numerals, ("fewer than", "less than"), 1, number - 1)
+        yield from _total(numerals, ("exactly", "only", "just"), number, number)
+
+
+def _total(
+    numerals: tuple[str, str], wordings: tuple[str, ...], least: int, most: int
+) -> Iterator[tuple[list[str], Meaning]]:
+    """Yield some wordings of a total, unless there can be none: "fewer than one"."""
+    if not most:
+        return
+    texts = [f"{wording} {numeral}" for wording in wordings for numeral in numerals]
+    yield texts, _adjective(least=least, most=most, total=(least, most) != (1, MANY))
 
 
 def _forms(phrase: str) -> tuple[str, str, str]:
     return phrase, inflect_phrase(phrase, "VBZ"), inflect_phrase(phrase, "VBG")
 
 
-def _phrases() -> Iterator[tuple[str, str, bool]]:
-    """Yield each verb with its phrases whose object comes last, without it, and whether they take one."""
+class _DeedPhrase(NamedTuple):
+    """A phrase for a deed without its object, which comes last."""
+
+    verb: str
+    words: str
+    takes_object: bool
+
+
+def _deed_phrases() -> Iterator[_DeedPhrase]:
     for deed in deeds().values():
-        for words, takes, rest in (phrase.partition("{o}") for phrase in deed.phrases):
+        for phrase in deed.phrases:
+            words, slot, rest = phrase.partition("{o}")
             if not rest:
-                yield deed.verb, words.strip(), bool(takes)
+                yield _DeedPhrase(deed.verb, words.strip(), bool(slot))
 
 
-def _passives() -> Iterator[tuple[str, Meaning]]:
-    found = defaultdict[str, set[str]](set)
-    for verb, words, takes in _phrases():
-        if takes and " " not in words:
-            found[inflect(words, "VBN")].add(verb)
-    return ((form, Meaning("passive", frozenset(verbs))) for form, verbs in found.items())
+def _passives() -> Iterator[Entry]:
+    verbs_by_form = defaultdict[str, set[str]](set)
+    for phrase in _deed_phrases():
+        if phrase.takes_object and " " not in phrase.words:
+            verbs_by_form[inflect(phrase.words, "VBN")].add(phrase.verb)
+    for form, verb_names in verbs_by_form.items():
+        yield form, Meaning("passive", frozenset(verb_names))
 
 
-def _numbered(word: str, meaning: Meaning) -> Iterator[tuple[str, Meaning]]:
+def _in_both_numbers(word: str, meaning: Meaning) -> Iterator[Entry]:
     """Yield a noun in the plural and in the singular."""
     yield plural_of(word), meaning._replace(plural=True)
     yield word, meaning
 
 
-def _doer(word: str, verb: str, needed: str) -> Iterator[tuple[str, Meaning]]:
-    act = Act(frozenset((verb,)), frozenset((needed,) if needed else ()))
-    return _numbered(word, Meaning("noun", persons(), act=act))
+def _doer(word: str, verb: str, needed: str) -> Iterator[Entry]:
+    objects = frozenset((needed,)) if needed else frozenset()
+    act = Act(frozenset((verb,)), objects)
+    return _in_both_numbers(word, Meaning("noun", persons(), act=act))
 
 
-def _doers() -> Iterator[tuple[str, Meaning]]:
+def _doers() -> Iterator[Entry]:
     for deed in deeds().values():
-        for word, needed in deed.doers if deed.layer == "main" else ():
-            yield from _doer(word, deed.verb, needed)
+        if deed.layer == "main":
+            for word, needed in deed.doers:
+                yield from _doer(word, deed.verb, needed)
     for played in deeds()["play"].objects:
         for noun in things()[played].nouns:
             yield from _doer(f"{noun.word} player", "play", played)
 
 
-def _nouns() -> Iterator[tuple[str, Meaning]]:
+def _nouns() -> Iterator[Entry]:
     nouns = [noun for noun in all_nouns() if noun.word in meanings()]
     for noun in nouns:
-        plurals = (
-            {noun.plural, f"{noun.word}s"} if noun.word.endswith("o") else {noun.plural}
-        )  # volcanoes, volcanos
-        yield from (
-            (plural, Meaning("noun", meanings()[noun.word], plural=True)) for plural in plurals
-        )
-    yield from ((noun.word, Meaning("noun", meanings()[noun.word])) for noun in nouns)
+        plurals = {noun.plural}
+        # volcanoes, volcanos
+        if noun.word.endswith("o"):
+            plurals.add(f"{noun.word}s")
+        for plural in plurals:
+            yield plural, Meaning("noun", meanings()[noun.word], plural=True)
+    for noun in nouns:
+        yield noun.word, Meaning("noun", meanings()[noun.word])
 
 
-def _others() -> Iterator[tuple[str, Meaning]]:
-    """Yield what is read only if it is nothing else: places without their preposition, and words of no caption."""
-    yield from ((phrase.partition(" ")[2], meaning) for phrase, meaning in _places())
-    yield from ((word, Meaning("night", value="night")) for word in _OF_NIGHT)
-    yield from ((word, Meaning("night", value="day")) for word in _OF_DAY)
+def _fallbacks() -> Iterator[Entry]:
+    """Yield what is read only if it is nothing else.
+
+    These are places without their preposition, and words of no caption.
+    """
+    for phrase, meaning in _places():
+        yield phrase.partition(" ")[2], meaning
+    for word in _OF_NIGHT:
+        yield word, Meaning("night", value="night")
+    for word in _OF_DAY:
+        yield word, Meaning("night", value="day")
     yield from _passives()
     yield from _listed("unseen_words")
-    for _, words, takes in _phrases():
-        past: tuple[Form, ...] = (
-            ("VBD",) if takes else ("VBD", "VBN")
-        )  # without an object, no passive
-        yield from ((inflect_phrase(words, tag), verbs()[tokens_of(words)]) for tag in past)
-    yield from ((emoji, Meaning("noun", meanings()[word])) for emoji, word in emojis().items())
+    yield from _past_forms()
+    for emoji, word in emojis().items():
+        yield emoji, Meaning("noun", meanings()[word])
 
 
-def _places() -> Iterator[tuple[str, Meaning]]:
+def _past_forms() -> Iterator[Entry]:
+    for phrase in _deed_phrases():
+        # Without an object there is no passive, so that the participle is of the past.
+        forms: tuple[Form, ...] = ("VBD",) if phrase.takes_object else ("VBD", "VBN")
+        meaning = verbs()[tokens_of(phrase.words)]
+        for form in forms:
+            yield inflect_phrase(phrase.words, form), meaning
+
+
+def _places() -> Iterator[Entry]:
     for place in places().values():
-        yield from (
-            (phrase, Meaning("place", frozenset((place.name,)))) for phrase in place.phrases
-        )
+        for phrase in place.phrases:
+            yield phrase, Meaning("place", frozenset((place.name,)))
 
 
 @cache
 def emojis() -> dict[str, str]:
     """Map emoji to words for things, by their pictures and by Unicode's names, such as DOG FACE."""
-    found = {}
+    words: dict[str, str] = {}
     for thing in things().values():
-        for word in (noun.word for noun in reversed(thing.nouns)):
-            for name in (f"{word} face", word):
+        for noun in reversed(thing.nouns):
+            for name in (f"{noun.word} face", noun.word):
                 with suppress(KeyError):
-                    found[unicodedata.lookup(name)] = word
-        with suppress(ValueError):  # of several code points
-            found[chr(int(thing.picture, 16))] = thing.nouns[0].word
-    return {emoji: word for emoji, word in found.items() if re.fullmatch(EMOJI, emoji)}
+                    words[unicodedata.lookup(name)] = noun.word
+        # Pictures of several code points are no numbers.
+        with suppress(ValueError):
+            words[chr(int(thing.picture, 16))] = thing.nouns[0].word
+    return {emoji: word for emoji, word in words.items() if re.fullmatch(EMOJI, emoji)}
 
 
-def _listed(table: str) -> Iterator[tuple[str, Meaning]]:
+def _listed(table: str) -> Iterator[Entry]:
+    """Yield the entries of a table of words that captions do not have."""
     for row in read_table(table):
-        word, names = row["word"], row["name"].split(",")
+        word = row["word"]
+        names = row["name"].split(",")
         match row["kind"]:
             case "place":
-                yield (
-                    word,
-                    Meaning(
-                        "place", frozenset(name for name in places() if _is_there(name, names))
-                    ),
-                )
+                fitting = [name for name in places() if _is_among(name, names)]
+                yield word, Meaning("place", frozenset(fitting))
             case "deed" if "er" in word[-3:] or word.endswith("ist") or row["object"]:
                 yield from _doer(word, names[0], row["object"])
             case "deed":
-                yield from (
-                    (form, Meaning("verb", frozenset(names), alone=True)) for form in _forms(word)
-                )
+                for form in _forms(word):
+                    yield form, Meaning("verb", frozenset(names), alone=True)
             case "group":
-                yield from _numbered(
-                    word, Meaning("noun", _named(names), plural=True, least=int(row["object"]))
-                )
+                least = int(row["object"])
+                group = Meaning("noun", _things_named(names), plural=True, least=least)
+                yield from _in_both_numbers(word, group)
             case "thing" | "kind":
-                yield from _numbered(word, Meaning("noun", _named(names)))
+                yield from _in_both_numbers(word, Meaning("noun", _things_named(names)))
 
 
-def _is_there(place: str, names: Sequence[str]) -> bool:
-    return place in names or ("indoors" if places()[place].indoors else "outdoors") in names
+def _is_among(place: str, names: Sequence[str]) -> bool:
+    setting = "indoors" if places()[place].indoors else "outdoors"
+    return place in names or setting in names
 
 
 @cache
-def unsure_words() -> frozenset[tuple[str, ...]]:
-    """Words of captions by which people usually mean something else: "coach", of a bus; "wedding", in a church."""
-    words = [row["word"] for row in read_table("typed_words") if row["kind"] == "none"]
-    return frozenset(tokens_of(form) for word in words for form in (word, plural_of(word)))
+def unsure_words() -> frozenset[Words]:
+    """Return the words of captions by which people usually mean something else.
+
+    Examples are "coach", of a bus, and "wedding", in a church.
+    """
+    unsure: set[Words] = set()
+    for row in read_table("typed_words"):
+        if row["kind"] == "none":
+            unsure.add(tokens_of(row["word"]))
+            unsure.add(tokens_of(plural_of(row["word"])))
+    return frozenset(unsure)
 
 
-def _named(names: Sequence[str]) -> Names:
-    found = frozenset[str]().union(*(meanings().get(name, ()) for name in names))
-    return found or frozenset(those(tuple(names)))
+def _things_named(names: Sequence[str]) -> Names:
+    """Return the things of some words, or of some kinds and roles if there are no such words."""
+    named: set[str] = set()
+    for name in names:
+        named |= meanings().get(name, frozenset())
+    return frozenset(named or those(tuple(names)))
 
 
-def _near_words() -> Iterator[tuple[str, Meaning]]:
+def _near_words() -> Iterator[Entry]:
     """Yield words for sorts of what is drawn, vague nouns, and for what the world lacks."""
     for row in read_table("near_words"):
         near = tuple(row["near"].split(","))
+        sort = Meaning("noun", _things_named(near), value="sort", near=near)
         for word in filter(None, row["sorts"].split(",")):
-            yield from _numbered(word, Meaning("noun", _named(near), value="sort", near=near))
+            yield from _in_both_numbers(word, sort)
         for word in filter(None, row["lacking"].split(",")):
-            yield from _numbered(word, Meaning("lacking", near=near))
+            yield from _in_both_numbers(word, Meaning("lacking", near=near))
 
 
 @cache
-def verbs() -> dict[tuple[str, ...], Meaning]:
-    """Map phrases of deeds to meanings; those of equal phrases are merged: a boy bounces a ball, a ball bounces."""
-    found: dict[tuple[str, ...], Meaning] = {}
-    for verb, words, takes in _phrases():
-        for form in map(tokens_of, _forms(words)):
-            known = found.get(form, Meaning("verb", takes_object=takes))
-            alone = known.alone or words in _ALONE or known.takes_object != takes
-            either = known.takes_object or takes
-            found[form] = Meaning("verb", known.names | {verb}, takes_object=either, alone=alone)
+def verbs() -> dict[Words, Meaning]:
+    """Map phrases of deeds to meanings.
+
+    Those of equal phrases are merged: a boy bounces a ball, a ball bounces.
+    """
+    meanings_of_verbs: dict[Words, Meaning] = {}
+    for phrase in _deed_phrases():
+        for form in map(tokens_of, _forms(phrase.words)):
+            new = Meaning("verb", takes_object=phrase.takes_object)
+            old = meanings_of_verbs.get(form, new)
+            is_both = old.takes_object != phrase.takes_object
+            meanings_of_verbs[form] = Meaning(
+                "verb",
+                old.names | {phrase.verb},
+                takes_object=old.takes_object or phrase.takes_object,
+                alone=old.alone or is_both or phrase.words in _ALONE,
+            )
+
+    # "Smiling" is a verb as well.
     for deed in deeds().values():
-        for word, _ in deed.doers if deed.layer == "mood" else ():  # "smiling" is a verb as well
-            found.setdefault(tokens_of(word), _adjective(acts=(Act(frozenset((deed.verb,))),)))
-    return found
+        if deed.layer == "mood":
+            mood = _adjective(acts=(Act(frozenset((deed.verb,))),))
+            for word, _ in deed.doers:
+                meanings_of_verbs.setdefault(tokens_of(word), mood)
+    return meanings_of_verbs
 
 
 @cache
-def lexicon() -> dict[tuple[str, ...], Meaning]:
-    found = {tokens_of(word): meaning for word, meaning in _plain()} | verbs()
-    found |= {tokens_of(word): meaning for word, meaning in (*_places(), *_nouns())}
-    for word, meaning in (*_doers(), *_others()):
-        found.setdefault(tokens_of(word), meaning)
-    found |= {
-        tokens_of(word): meaning for word, meaning in (*_near_words(), *_listed("typed_words"))
-    }
-    found.pop((), None)
-    return found
+def lexicon() -> dict[Words, Meaning]:
+    """Map words to what they mean; of the same words, later entries replace earlier ones."""
+    entries: dict[Words, Meaning] = {}
+    for word, meaning in _small_words():
+        entries[tokens_of(word)] = meaning
+    entries |= verbs()
+    for word, meaning in chain(_places(), _nouns()):
+        entries[tokens_of(word)] = meaning
+    for word, meaning in chain(_doers(), _fallbacks()):
+        entries.setdefault(tokens_of(word), meaning)
+    for word, meaning in chain(_near_words(), _listed("typed_words")):
+        entries[tokens_of(word)] = meaning
+    entries.pop((), None)
+    return entries
 
 
 @cache
 def synonyms() -> dict[str, str]:
-    """Map emoji and words of `typed_words.tsv` to words for models to be asked by: "someone" to "person"."""
-    found = {**emojis(), **dict.fromkeys(NO_EMOJI, "no")}
+    """Map emoji and words of `typed_words.tsv` to words for models: "someone" to "person"."""
+    words = {**emojis(), **dict.fromkeys(NO_EMOJI, "no")}
     for row in read_table("typed_words"):
-        word, kind, name = row["word"], row["kind"], row["name"].split(",")[0]
-        if " " not in word and kind == "thing":
+        word = row["word"]
+        if " " in word:
+            continue
+        name = row["name"].split(",")[0]
+        if row["kind"] == "thing":
             nouns = things()[name].nouns if name in things() else kinds().get(name)
-            found |= {word: nouns[0].word} if nouns else {}
-        elif " " not in word and kind == "place" and name in places():
-            found[word] = places()[name].phrases[0].split()[-1]
-    return found
+            if nouns:
+                words[word] = nouns[0].word
+        elif row["kind"] == "place" and name in places():
+            words[word] = places()[name].phrases[0].split()[-1]
+    return words
 
 
 @cache
 def longest() -> int:
+    """Return the length in words of the longest entry."""
     return max(map(len, lexicon()))

@@ -10,7 +10,6 @@ requires that nobody dances. "idiom" denies nothing. The forms are in `assets/wo
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import islice
 from random import Random
 from typing import Literal
 
@@ -18,20 +17,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.negation.generate.actions import Subject
-from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN
+from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN, Template
 from nt2vr.negation.generate.content import Thing as NamedThing
 from nt2vr.negation.generate.denials import Denial
 from nt2vr.negation.generate.wordings import draw_idiom, word
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.world.captions import SceneCaption, describe, joined
-from nt2vr.world.claims import Act, Claim, Order, SceneTable, Who, seen_in, shown_in
+from nt2vr.world.casting import sample_scene
+from nt2vr.world.claims import (
+    Act,
+    ActPosition,
+    Claim,
+    Order,
+    SceneTable,
+    SubjectClaim,
+    names_in,
+    visible_in,
+)
 from nt2vr.world.lexicon import DAY, NIGHT
-from nt2vr.world.sampling import sample_scene
 from nt2vr.world.scenes import Scene, main_deeds
 from nt2vr.world.things import Noun, places, read_table, things, words_of_kind
 from nt2vr.world.wording import (
     FORMS,
-    Phrase,
+    NounPhrase,
     conjugate,
     draw_deed,
     draw_noun,
@@ -66,62 +74,92 @@ class Done:
         return inflect_phrase(self.phrase, "VBG")
 
 
-def claim_of(denied: Noun | Done) -> Claim:
-    return Claim(
-        (Who(acts=(denied.act,)) if isinstance(denied, Done) else Who(meanings()[denied.word]),)
-    )
+DeniedContent = Noun | Done
+
+
+def claim_of(denied: DeniedContent) -> Claim:
+    if isinstance(denied, Done):
+        return Claim((SubjectClaim(acts=(denied.act,)),))
+    return Claim((SubjectClaim(meanings()[denied.word]),))
 
 
 @cache
 def forms(slot: str) -> tuple[str, ...]:
+    """Return the forms of sentences for a slot of the table."""
     return tuple(row["form"] for row in read_table("denials") if row["slot"] == slot)
 
 
+# Names of the fields for the first and for the second of two things: with an article, bare, in the
+# plural, quoted.
+_THING_FIELDS = (("N", "n", "ns", "o"), ("M", "m", "x", "p"))
+_DEED_FIELDS = ("F", "G")
+
+
 def deny(
-    kind: SceneDenialKind, slot: str, said: SceneCaption, denied: list[Noun | Done], rng: Random
+    kind: SceneDenialKind,
+    slot: str,
+    wanted: SceneCaption,
+    denied: Sequence[DeniedContent],
+    rng: Random,
 ) -> SceneDenial:
-    """Fill a form of a slot: A without things or deeds, or one of them alone if A is empty."""
-    form, fields = rng.choice(forms(slot)), {"A": said.text}
-    if isinstance(denied[0], Noun) and denied[0].number == "many":
+    """Fill a form of a slot: A without things or deeds, or these alone if A is empty."""
+    form = rng.choice(forms(slot))
+    first = denied[0]
+    if isinstance(first, Noun) and first.number == "many":
         form = form.replace("there is", "there are").replace("{N} is", "{N} are")
-    # {N} or {F} is the first thing or deed, {M} or {G} the second
-    for each, (full, bare, plural, quoted, doing) in zip(
-        denied, (("N", "n", "ns", "o", "F"), "MmxpG"), strict=False
-    ):
-        if isinstance(each, Done):
-            fields |= {doing: each.doing, "S": inflect_phrase(each.phrase, "VBZ")}
+
+    fields = {"A": wanted.text}
+    texts = []
+    for position, content in enumerate(denied):
+        if isinstance(content, Done):
+            texts.append(content.doing)
+            fields[_DEED_FIELDS[position]] = content.doing
+            fields["S"] = inflect_phrase(content.phrase, "VBZ")
         else:
-            word = each.word.removeprefix("the ")
-            term = f'"{word}"' if " " in word else word  # for a search engine
-            single = word if each.number == "one" else f"bit of {word}"
-            fields |= {
-                full: each.with_article(),
-                bare: word,
-                plural: each.plural,
-                quoted: term,
-                "c": single,
-            }
-    unwanted = " or ".join(
-        each.doing if isinstance(each, Done) else each.with_article() for each in denied
+            texts.append(content.with_article())
+            fields |= _fields_of_thing(content, _THING_FIELDS[position])
+    return SceneDenial(
+        kind,
+        text=form.format(**fields),
+        wanted=wanted.text,
+        unwanted=" or ".join(texts),
+        wanted_claim=wanted.claim,
+        unwanted_claims=tuple(claim_of(content) for content in denied),
     )
-    claims = tuple(map(claim_of, denied))
-    return SceneDenial(kind, form.format(**fields), said.text, unwanted, said.claim, claims)
 
 
-def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: Random) -> SceneDenial:
-    """Build "A and not B", by one of nT2VR's twelve templates (the six with a pronoun are for people) or freely."""
-    claim = Claim((Who(subject.who.names, (wanted.act,), subject.who.colour, subject.who.size),))
+def _fields_of_thing(noun: Noun, names: tuple[str, str, str, str]) -> dict[str, str]:
+    full, bare, plural, quoted = names
+    word = noun.word.removeprefix("the ")
+    return {
+        full: noun.with_article(),
+        bare: word,
+        plural: noun.plural,
+        # For a search engine.
+        quoted: f'"{word}"' if " " in word else word,
+        "c": word if noun.number == "one" else f"bit of {word}",
+    }
+
+
+def compose(phrase: NounPhrase, wanted: Done, unwanted: Done, rng: Random) -> SceneDenial:
+    """Build "A and not B", by one of nT2VR's twelve templates or freely.
+
+    The six templates with a pronoun are for people.
+    """
+    subject = phrase.subject
+    subject = SubjectClaim(subject.names, (wanted.act,), subject.colour, subject.size)
+    claim = Claim((subject,))
     if rng.random() >= TEMPLATE_SHARE:
-        said = SceneCaption(
-            f"{subject.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}", claim
-        )
-        return deny("composed", "deed", said, [unwanted], rng)
-    template = rng.choice(
-        WITH_PRONOUN + WITHOUT_PRONOUN if subject.pronoun in ("he", "she") else WITHOUT_PRONOUN
-    )
+        text = f"{phrase.text} {conjugate(wanted.phrase, rng.choice(FORMS[:3]))}"
+        return deny("composed", "deed", SceneCaption(text, claim), [unwanted], rng)
+
+    templates: tuple[Template, ...] = WITHOUT_PRONOUN
+    if phrase.pronoun in ("he", "she"):
+        templates = WITH_PRONOUN + WITHOUT_PRONOUN
+    template = rng.choice(templates)
     fields = {
-        "S": subject.text,
-        "P": subject.pronoun,
+        "S": phrase.text,
+        "P": phrase.pronoun,
         "A": inflect_phrase(wanted.phrase, "VBZ"),
         "A_ing": wanted.doing,
         "B": unwanted.phrase,
@@ -130,66 +168,98 @@ def compose(subject: Phrase, wanted: Done, unwanted: Done, rng: Random) -> Scene
         "is_": "is",
         "is_not": rng.choice(("is not", "isn't")),
     }
-    parts = (template.text.format(**fields), template.wanted.format(**fields), unwanted.doing)
-    return SceneDenial("composed", *parts, claim, (claim_of(unwanted),))
+    return SceneDenial(
+        "composed",
+        text=template.text.format(**fields),
+        wanted=template.wanted.format(**fields),
+        unwanted=unwanted.doing,
+        wanted_claim=claim,
+        unwanted_claims=(claim_of(unwanted),),
+    )
 
 
 def negate(caption: SceneCaption) -> list[SceneDenial]:
-    """Return all captions with one thing denied: verbs, things worn or held, things behind; a few have none."""
-    claim, found = caption.claim, list[SceneDenial]()
+    """Return all captions with one thing denied; a few have none.
 
-    def add(piece: int, texts: Sequence[str], unwanted: str, rest: Claim, denied: Claim) -> None:
-        before, after = caption.pieces[:piece], caption.pieces[piece + 1 :]
-        wanted = joined((*before, *after))
-        for words in texts:
-            text = joined((*before, words, *after))
-            found.append(SceneDenial("negated", text, wanted, unwanted, rest, (denied,)))
-
-    for piece, verb, (who, number) in caption.verbs:
-        denied = Claim((Who(acts=(claim.whos[who].acts[number],)),))
-        add(
-            piece,
-            verb.denied,
-            conjugate(verb.phrase, "{ing}"),
-            _without_act(claim, who, number),
-            denied,
-        )
-    for piece, words, (who, number) in caption.with_things:
-        act = claim.whos[who].acts[number]
-        denied = Claim((Who(act.objects, colour=act.colour),))
-        add(piece, (f"without {words}",), words, _without_act(claim, who, number), denied)
-    for piece, phrase, who in caption.behind:
-        rest = replace(claim, whos=claim.whos[:who] + claim.whos[who + 1 :])
+    That is a verb, a thing worn or held, or a thing behind.
+    """
+    claim = caption.claim
+    denials: list[SceneDenial] = []
+    for piece, verb, act_position in caption.verbs:
+        denied = Claim((SubjectClaim(acts=(_act_at(claim, act_position),)),))
+        rest = _without_act(claim, act_position)
+        unwanted = conjugate(verb.phrase, "{ing}")
+        for text in verb.denied:
+            denials.append(_denial_of_piece(caption, piece, text, unwanted, rest, denied))
+    for piece, words, act_position in caption.with_things:
+        act = _act_at(claim, act_position)
+        denied = Claim((SubjectClaim(act.objects, colour=act.colour),))
+        rest = _without_act(claim, act_position)
+        text = f"without {words}"
+        denials.append(_denial_of_piece(caption, piece, text, words, rest, denied))
+    for piece, phrase, number in caption.behind:
+        subjects = claim.subjects[:number] + claim.subjects[number + 1 :]
+        rest = replace(claim, subjects=subjects)
         text = f"without {phrase.text} in the background"
-        add(piece, (text,), phrase.text, rest, Claim((phrase.who,)))
-    return found
+        denied = Claim((phrase.subject,))
+        denials.append(_denial_of_piece(caption, piece, text, phrase.text, rest, denied))
+    return denials
 
 
-def _without_act(claim: Claim, number: int, left_out: int) -> Claim:
-    """Leave an act of a `Who` out of a claim, with the orders it is part of."""
-    who = claim.whos[number]
-    who = replace(who, acts=who.acts[:left_out] + who.acts[left_out + 1 :])
-
-    def moved(place: tuple[int, int]) -> tuple[int, int]:
-        return (number, place[1] - 1) if place[0] == number and place[1] > left_out else place
-
-    left = (
-        order for order in claim.orders if (number, left_out) not in (order.first, order.second)
+def _denial_of_piece(
+    caption: SceneCaption, piece: int, text: str, unwanted: str, rest: Claim, denied: Claim
+) -> SceneDenial:
+    """Return a caption with another text for one of its pieces, which denies it."""
+    before = caption.pieces[:piece]
+    after = caption.pieces[piece + 1 :]
+    return SceneDenial(
+        "negated",
+        text=joined((*before, text, *after)),
+        wanted=joined((*before, *after)),
+        unwanted=unwanted,
+        wanted_claim=rest,
+        unwanted_claims=(denied,),
     )
-    orders = tuple(Order(moved(first), moved(second), kind) for first, second, kind in left)
-    return replace(
-        claim, whos=(*claim.whos[:number], who, *claim.whos[number + 1 :]), orders=orders
-    )
+
+
+def _act_at(claim: Claim, position: ActPosition) -> Act:
+    subject, number = position
+    return claim.subjects[subject].acts[number]
+
+
+def _without_act(claim: Claim, left_out: ActPosition) -> Claim:
+    """Leave an act of a subject out of a claim, with the orders it is part of."""
+    number, act_number = left_out
+    subjects = list(claim.subjects)
+    acts = subjects[number].acts
+    acts = acts[:act_number] + acts[act_number + 1 :]
+    subjects[number] = replace(subjects[number], acts=acts)
+
+    orders = []
+    for order in claim.orders:
+        if left_out not in (order.first, order.second):
+            first = _moved_up(order.first, left_out)
+            second = _moved_up(order.second, left_out)
+            orders.append(Order(first, second, order.kind))
+    return replace(claim, subjects=tuple(subjects), orders=tuple(orders))
+
+
+def _moved_up(position: ActPosition, left_out: ActPosition) -> ActPosition:
+    """Return the position of an act without an act of its subject."""
+    subject, number = position
+    if subject == left_out[0] and number > left_out[1]:
+        return subject, number - 1
+    return position
 
 
 DEED_SHARE = 0.6  # of "not B": B is a deed, otherwise a thing
-BARE_SHARE, CAPTION_SHARE = (
-    0.3,
-    0.3,
-)  # of A: a figure alone, a whole caption; otherwise a figure with its deed
+# Of A: a figure alone, a whole caption; otherwise a figure with its deed.
+BARE_SHARE = 0.3
+CAPTION_SHARE = 0.3
 TWO_DEEDS_SHARE = 0.3  # of lists
 TIME_SHARE = 0.4  # of places outdoors: a time of day is denied
-NEAR_TRIES, TRIES = 12, 60  # scenes drawn to find a B that occurs together with A, and then any B
+NEAR_TRIES = 12  # scenes drawn to find a B that occurs together with A
+TRIES = 60  # scenes drawn to find any B
 
 
 class SceneDenials:
@@ -216,83 +286,128 @@ class SceneDenials:
 
         If possible, the unwanted part occurs together with the wanted one in another scene.
         """
-        drawn: SceneDenial = getattr(self, f"_{kind}")(row, rng)
-        return drawn
+        match kind:
+            case "negated":
+                return self._negated(row, rng)
+            case "composed":
+                return self._composed(row, rng)
+            case "without":
+                return self._without(row, rng)
+            case "list":
+                return self._list(row, rng)
+            case "not":
+                return self._not(row, rng)
+            case "except":
+                return self._except(row, rng)
+            case "place":
+                return self._place(row, rng)
+            case "typed":
+                return self._typed(row, rng)
+            case "idiom":
+                return self._idiom(row, rng)
 
     def _negated(self, row: int, rng: Random) -> SceneDenial:
-        found = (self.negated(row, rng) for _ in range(TRIES))
-        return next(filter(None, found), None) or self._without(row, rng)
+        for _ in range(TRIES):
+            denial = self.negated(row, rng)
+            if denial:
+                return denial
+        return self._without(row, rng)
+
+    def negated(self, row: int, rng: Random) -> SceneDenial | None:
+        """Deny one thing in the caption that `describe` draws from an equal generator.
+
+        None if nothing can be denied.
+        """
+        denials = negate(describe(self._scenes[row], rng))
+        return rng.choice(denials) if denials else None
 
     def _without(self, row: int, rng: Random) -> SceneDenial:
-        said = self._said(row, rng)
-        return deny("without", "thing", said, self._absent(row, said.claim, rng, Noun, 1), rng)
+        wanted = self._draw_wanted(row, rng)
+        absent = self._absent_things(row, wanted.claim, rng, 1)
+        return deny("without", "thing", wanted, absent, rng)
 
     def _list(self, row: int, rng: Random) -> SceneDenial:
-        said = self._said(row, rng)
-        sort, slot = (Done, "two deeds") if rng.random() < TWO_DEEDS_SHARE else (Noun, "two things")
-        return deny("list", slot, said, self._absent(row, said.claim, rng, sort, 2), rng)
+        wanted = self._draw_wanted(row, rng)
+        if rng.random() < TWO_DEEDS_SHARE:
+            deeds = self._absent_deeds(row, wanted.claim, rng, 2)
+            return deny("list", "two deeds", wanted, deeds, rng)
+        nouns = self._absent_things(row, wanted.claim, rng, 2)
+        return deny("list", "two things", wanted, nouns, rng)
 
     def _not(self, row: int, rng: Random) -> SceneDenial:
-        sort, slot = (Done, "no deed") if rng.random() < DEED_SHARE else (Noun, "no thing")
-        return deny(
-            "not", slot, SceneCaption("", Claim()), self._absent(row, Claim(), rng, sort, 1), rng
-        )
+        nothing = SceneCaption("", Claim())
+        if rng.random() < DEED_SHARE:
+            deeds = self._absent_deeds(row, Claim(), rng, 1)
+            return deny("not", "no deed", nothing, deeds, rng)
+        nouns = self._absent_things(row, Claim(), rng, 1)
+        return deny("not", "no thing", nothing, nouns, rng)
 
     def _typed(self, row: int, rng: Random) -> SceneDenial:
-        """Word a sentence as people type it; a list excludes the unwanted part of a second one of its kind, too."""
+        """Word a sentence as people type it; a list excludes two unwanted parts."""
         draw = self._composed if rng.random() < DEED_SHARE else self._without
-        first, second = draw(row, rng), draw(row, rng)
+        first = draw(row, rng)
+        second = draw(row, rng)
         is_other = second.kind == first.kind and second.unwanted_claims != first.unwanted_claims
         further = second.unwanted if is_other else ""
-        text, with_other = word(
-            first.wanted, first.unwanted, further, first.kind == "composed", rng
-        )
-        if with_other:
-            both = first.unwanted_claims + second.unwanted_claims
+        is_deed = first.kind == "composed"
+        text, is_list = word(first.wanted, first.unwanted, further, is_deed, rng)
+        if is_list:
             first = replace(
-                first, unwanted=f"{first.unwanted} and {second.unwanted}", unwanted_claims=both
+                first,
+                unwanted=f"{first.unwanted} and {second.unwanted}",
+                unwanted_claims=first.unwanted_claims + second.unwanted_claims,
             )
         return replace(first, kind="typed", text=text)
 
     def _idiom(self, row: int, rng: Random) -> SceneDenial:
+        """Draw a sentence that denies nothing, about a caption, a deed or a figure."""
         scene = self._scenes[row]
-        actor = rng.choice([figure for figure in scene.figures if main_deeds(figure)] or [None])
-        if actor is None:
+        actors = [figure for figure in scene.figures if main_deeds(figure)]
+        if not actors:
+            # The generator has drawn an actor wherever sentences were drawn before.
+            rng.choice([None])
             return self._without(row, rng)
+
+        actor = rng.choice(actors)
         deed = rng.choice(main_deeds(actor))
-        caption, phrase = describe(scene, rng), draw_phrase(actor, rng)
+        caption = describe(scene, rng)
+        phrase = draw_phrase(actor, rng)
         words, act = draw_deed(deed, scene.figures, rng)
-        doing = Who(phrase.who.names, (act,), least=phrase.who.least, most=phrase.who.most)
-        subject = Subject(
-            phrase.text, "", is_plural=phrase.plural, is_human=actor.kind.role == "person"
-        )
-        named = NamedThing(phrase.text, phrase.text, phrase.plural, "", frozenset(), frozenset())
-        choices = (
-            (caption.text, (), (), caption.claim),
-            ("", ((subject, words),), (), Claim((doing,))),
-            ("", (), (named,), Claim((phrase.who,))),
-        )
+
+        claimed = phrase.subject
+        doing = SubjectClaim(claimed.names, (act,), least=claimed.least, most=claimed.most)
+        is_person = actor.kind.role == "person"
+        subject = Subject(phrase.text, "", is_plural=phrase.plural, is_human=is_person)
+        thing = NamedThing(phrase.text, phrase.text, phrase.plural, "", frozenset(), frozenset())
         while True:
-            text, done, things_named, claim = rng.choice(choices)
-            if found := draw_idiom(text, done, things_named, rng):
-                return SceneDenial("idiom", found.text, found.meaning, "", claim, ())
+            match rng.choice(("caption", "deed", "thing")):
+                case "caption":
+                    idiom = draw_idiom(caption.text, (), (), rng)
+                    claim = caption.claim
+                case "deed":
+                    idiom = draw_idiom("", ((subject, words),), (), rng)
+                    claim = Claim((doing,))
+                case _:
+                    idiom = draw_idiom("", (), (thing,), rng)
+                    claim = Claim((claimed,))
+            if idiom:
+                return SceneDenial("idiom", idiom.text, idiom.meaning, "", claim, ())
 
-    def negated(self, row: int, rng: Random) -> SceneDenial | None:
-        """Deny one thing in the caption that `describe` draws from an equal generator; None if nothing can be."""
-        found = negate(describe(self._scenes[row], rng))
-        return rng.choice(found) if found else None
-
-    def _said(self, row: int, rng: Random) -> SceneCaption:
-        scene, draw = self._scenes[row], rng.random()
+    def _draw_wanted(self, row: int, rng: Random) -> SceneCaption:
+        """Draw a caption, a figure or a figure with its deed."""
+        scene = self._scenes[row]
+        draw = rng.random()
         if draw < CAPTION_SHARE:
             return describe(scene, rng)
+
         figure = rng.choice(scene.actors)
-        phrase, done = draw_phrase(figure, rng, 0.2), main_deeds(figure)
-        if not done or draw < CAPTION_SHARE + BARE_SHARE:
-            return SceneCaption(phrase.text, Claim((phrase.who,)))
-        words, act = draw_deed(rng.choice(done), scene.figures, rng)
+        phrase = draw_phrase(figure, rng, 0.2)
+        main = main_deeds(figure)
+        if not main or draw < CAPTION_SHARE + BARE_SHARE:
+            return SceneCaption(phrase.text, Claim((phrase.subject,)))
+        words, act = draw_deed(rng.choice(main), scene.figures, rng)
         text = f"{phrase.text} {conjugate(words, rng.choice(FORMS), phrase.plural)}"
-        return SceneCaption(text, Claim((replace(phrase.who, acts=(act,)),)))
+        return SceneCaption(text, Claim((replace(phrase.subject, acts=(act,)),)))
 
     def _composed(self, row: int, rng: Random) -> SceneDenial:
         scene = self._scenes[row]
@@ -302,115 +417,151 @@ class SceneDenials:
         figure = rng.choice(actors)
         words, act = draw_deed(rng.choice(main_deeds(figure)), scene.figures, rng)
         phrase = draw_phrase(figure, rng, 0.2)
-        claim = Claim((replace(phrase.who, acts=(act,)),))
-        (unwanted,) = self._absent(row, claim, rng, Done, 1, figure.kind.role)
-        return compose(phrase, Done(words, act), unwanted, rng)  # type: ignore[arg-type]
+        claim = Claim((replace(phrase.subject, acts=(act,)),))
+        (unwanted,) = self._absent_deeds(row, claim, rng, 1, figure.kind.role)
+        return compose(phrase, Done(words, act), unwanted, rng)
 
     def _except(self, row: int, rng: Random) -> SceneDenial:
         """Draw "any K but N" for a kind that the scene shows and a member that it does not."""
-        scene = self._scenes[row]
-        shown = shown_in(scene)
-        of = [
-            kind
-            for name in sorted(shown)
-            for kind in sorted(things()[name].kinds)
-            if words_of_kind(kind)
-        ]
-        rng.shuffle(of)
-        for kind in of:
+        present = names_in(self._scenes[row])
+        kinds: list[str] = []
+        for name in sorted(present):
+            kinds += [kind for kind in sorted(things()[name].kinds) if words_of_kind(kind)]
+        rng.shuffle(kinds)
+        for kind in kinds:
             members = sorted(name for name, thing in things().items() if kind in thing.kinds)
             rng.shuffle(members)
             for name in members:
-                noun = things()[name].nouns[0]
-                if not meanings()[noun.word] & shown:
-                    some = words_of_kind(kind)[0]
-                    wanted, unwanted = some.with_article(), noun.with_article()
-                    text = rng.choice(forms("except")).format(
-                        k=some.word, K=wanted, N=unwanted, ns=noun.plural
-                    )
-                    return SceneDenial(
-                        "except", text, wanted, unwanted, claim_of(some), (claim_of(noun),)
-                    )
+                member = things()[name].nouns[0]
+                if not meanings()[member.word] & present:
+                    return _except_member(words_of_kind(kind)[0], member, rng)
         return self._without(row, rng)
 
     def _place(self, row: int, rng: Random) -> SceneDenial:
-        """Draw "A but not there", or, outdoors, "A but not at night" of a figure, of the place or of nothing."""
+        """Draw "A but not there", or, outdoors, "A but not at night"."""
         scene = self._scenes[row]
         phrase = draw_phrase(rng.choice(scene.actors), rng)
-        said, where = SceneCaption(phrase.text, Claim((phrase.who,))), places()[scene.place]
-        if not where.indoors and rng.random() < TIME_SHARE:
-            the_place = SceneCaption(
-                where.phrases[0].partition(" ")[2], Claim(places=frozenset((where.name,)))
-            )
-            said = rng.choice((said, the_place, SceneCaption("", Claim())))
-            slot, denied = "time" if said.text else "no time", Claim(night=not scene.night)
-            phrases: Sequence[str] = NIGHT if denied.night else DAY
-        else:
-            near = [
-                other.place
-                for other in self._others(row, said.claim, rng)
-                if other.place != scene.place
-            ]
-            place = (
-                near[0] if near else rng.choice([name for name in places() if name != scene.place])
-            )
-            slot, denied, phrases = (
-                "place",
-                Claim(places=frozenset((place,))),
-                places()[place].phrases,
-            )
-        unwanted = rng.choice(phrases)
-        text = rng.choice(forms(slot)).format(A=said.text, P=unwanted)
-        return SceneDenial("place", text, said.text, unwanted, said.claim, (denied,))
+        wanted = SceneCaption(phrase.text, Claim((phrase.subject,)))
+        if not places()[scene.place].indoors and rng.random() < TIME_SHARE:
+            return _deny_time(scene, wanted, rng)
 
-    def _absent(
-        self,
-        row: int,
-        wanted: Claim,
-        rng: Random,
-        sort: type[Noun] | type[Done],
-        count: int,
-        role: str = "",
-    ) -> list[Noun | Done]:
-        """Draw things or deeds that a scene does not show, if possible from scenes that show the wanted part."""
-        scene, found = self._scenes[row], list[Noun | Done]()
+        place = self._other_place(row, wanted.claim, rng)
+        denied = Claim(places=frozenset((place,)))
+        return _deny_setting("place", wanted, places()[place].phrases, denied, rng)
+
+    def _other_place(self, row: int, claim: Claim, rng: Random) -> str:
+        """Draw another place, if possible one where a claim holds in some scene."""
+        own_place = self._scenes[row].place
+        # All scenes are drawn, although the first may be enough: what is drawn later depends on it.
+        for scene in list(self._others(row, claim, rng)):
+            if scene.place != own_place:
+                return scene.place
+        return rng.choice([name for name in places() if name != own_place])
+
+    def _absent_things(self, row: int, wanted: Claim, rng: Random, count: int) -> list[Noun]:
+        """Draw things that a scene does not show, if possible from scenes with the wanted part."""
+        absent: list[Noun] = []
+        near = self._others(row, wanted, rng)
+        while len(absent) < count:
+            other = next(near, None) or sample_scene(rng)
+            nouns = list(_named(other, rng))
+            rng.shuffle(nouns)
+            for noun in nouns:
+                if self._is_new(claim_of(noun), absent, row):
+                    absent.append(noun)
+                    break
+        return absent
+
+    def _absent_deeds(
+        self, row: int, wanted: Claim, rng: Random, count: int, role: str = ""
+    ) -> list[Done]:
+        """Draw deeds that a scene does not show, if possible from scenes with the wanted part."""
+        absent: list[Done] = []
         near = self._others(row, wanted, rng)
         attempt = 0
-        while len(found) < count:
+        while len(absent) < count:
             attempt += 1
             other = next(near, None) or sample_scene(rng)
-            role = role if attempt < TRIES else ""  # a barrel does nothing but roll
-            some: list[Noun | Done] = (
-                [*_named(other, rng)] if sort is Noun else [*_done(other, rng, role)]
-            )
-            rng.shuffle(some)
-            known = [claim_of(each) for each in found]
-            new = (
-                each
-                for each in some
-                if claim_of(each) not in known and not claim_of(each).holds(scene)
-            )
-            found += islice(new, 1)
-        return found
+            # A barrel does nothing but roll.
+            if attempt == TRIES:
+                role = ""
+            deeds = list(_done(other, rng, role))
+            rng.shuffle(deeds)
+            for deed in deeds:
+                if self._is_new(claim_of(deed), absent, row):
+                    absent.append(deed)
+                    break
+        return absent
+
+    def _is_new(self, claim: Claim, absent: Sequence[DeniedContent], row: int) -> bool:
+        """Return whether something is not denied already, and not shown by a scene."""
+        if claim in [claim_of(content) for content in absent]:
+            return False
+        return not claim.holds(self._scenes[row])
 
     def _others(self, row: int, claim: Claim, rng: Random) -> Iterator[Scene]:
+        """Draw other scenes for which a claim holds."""
         rows = np.flatnonzero(self.table.holding(claim))
-        for _ in range(NEAR_TRIES if len(rows) > 1 else 0):
-            if (other := int(rows[rng.randrange(len(rows))])) != row:
+        if len(rows) < 2:
+            return
+        for _ in range(NEAR_TRIES):
+            other = int(rows[rng.randrange(len(rows))])
+            if other != row:
                 yield self._scenes[other]
 
 
+def _except_member(kind: Noun, member: Noun, rng: Random) -> SceneDenial:
+    wanted = kind.with_article()
+    unwanted = member.with_article()
+    form = rng.choice(forms("except"))
+    return SceneDenial(
+        "except",
+        text=form.format(k=kind.word, K=wanted, N=unwanted, ns=member.plural),
+        wanted=wanted,
+        unwanted=unwanted,
+        wanted_claim=claim_of(kind),
+        unwanted_claims=(claim_of(member),),
+    )
+
+
+def _deny_time(scene: Scene, wanted: SceneCaption, rng: Random) -> SceneDenial:
+    """Deny the time of day of a figure, of the place or of nothing."""
+    place = places()[scene.place]
+    bare_place = place.phrases[0].partition(" ")[2]
+    at_place = SceneCaption(bare_place, Claim(places=frozenset((place.name,))))
+    wanted = rng.choice((wanted, at_place, SceneCaption("", Claim())))
+    denied = Claim(night=not scene.night)
+    slot = "time" if wanted.text else "no time"
+    return _deny_setting(slot, wanted, NIGHT if denied.night else DAY, denied, rng)
+
+
+def _deny_setting(
+    slot: str, wanted: SceneCaption, phrases: Sequence[str], denied: Claim, rng: Random
+) -> SceneDenial:
+    unwanted = rng.choice(phrases)
+    return SceneDenial(
+        "place",
+        text=rng.choice(forms(slot)).format(A=wanted.text, P=unwanted),
+        wanted=wanted.text,
+        unwanted=unwanted,
+        wanted_claim=wanted.claim,
+        unwanted_claims=(denied,),
+    )
+
+
 def _named(scene: Scene, rng: Random) -> Iterator[Noun]:
-    for figure in seen_in(scene):
+    """Draw a word for each thing of a scene that is no person."""
+    for figure in visible_in(scene):
         if figure.kind.role != "person":
             yield draw_noun(figure.kind, rng)
 
 
-def _done(scene: Scene, rng: Random, role: str = "") -> Iterator[Done]:
+def _done(scene: Scene, rng: Random, role: str) -> Iterator[Done]:
+    """Draw words for each deed of the figures of a role, or of all, clothes aside."""
     for figure in scene.figures:
-        if not role or figure.kind.role == role:
-            yield from (
-                Done(*draw_deed(deed, scene.figures, rng))
-                for deed in figure.doings
-                if deed.verb != "wear"
-            )
+        if role and figure.kind.role != role:
+            continue
+        for deed in figure.doings:
+            if deed.verb != "wear":
+                words, act = draw_deed(deed, scene.figures, rng)
+                yield Done(words, act)

@@ -1,7 +1,7 @@
-"""Things of the world, their names and kinds (people, animals, food, …), deeds and places, read from `assets/world`.
+"""Things of the world, their names and kinds (people, animals, food, …), deeds and places.
 
-A name is written "~coffee" in these tables if it takes no article, and "=scissors" if it is a
-plural.
+They are read from `assets/world`. A name is written "~coffee" in these tables if it takes no
+article, and "=scissors" if it is a plural.
 """
 
 import csv
@@ -9,8 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from nt2vr.negation.parse.inflect import inflect
 from nt2vr.settings import ASSETS
@@ -19,11 +18,13 @@ Role = Literal["person", "animal", "vehicle", "thing", "hand", "worn", "sky", "b
 Number = Literal["one", "mass", "many"]
 Names = frozenset[str]
 
-ACTING: Names = frozenset({"person", "animal", "vehicle"})  # roles
+# Roles.
+ACTING: Names = frozenset({"person", "animal", "vehicle"})
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white")
 FUR = ("brown", "black", "white", "orange")  # colours of mammals
 VOWEL_SOUNDS = (*"aeiou", "SUV")
-SAID_WITH_YOU = ("UFO", "uni")  # vowels that sound like "you"
+# Their vowels sound like "you".
+SAID_WITH_YOU = ("UFO", "uni")
 
 
 @dataclass(frozen=True)
@@ -45,18 +46,32 @@ class Noun:
 
 @dataclass(frozen=True)
 class Thing:
-    """One thing."""
+    """One thing.
+
+    Attributes:
+        name: its name in the tables.
+        picture: OpenMoji code points.
+        nouns: words for it, the usual one first.
+        kinds: what it always is as well: a penguin is a bird and an animal.
+        size: height relative to a grown person.
+        role: what it is in a scene.
+        held: "hand", "both hands", "above", "in front", "on head", "on neck", …, "ridden",
+            "pushed" or "none".
+        tint: colour of its SVG picture that may be replaced; empty if it has one look.
+        look: its colours if it has one look, of things whose kinds have others that are tinted.
+        wears: what its picture wears, as "hat:blue" or "crown"; empty if nothing.
+    """
 
     name: str
-    picture: str  # OpenMoji code points
+    picture: str
     nouns: tuple[Noun, ...]
-    kinds: Names  # what it is as well, always true of it: a penguin is a bird and an animal
-    size: float  # height relative to a grown person
+    kinds: Names
+    size: float
     role: Role
-    held: str  # "hand", "both hands", "above", "in front", "on head", "on neck", …, "ridden", "pushed" or "none"
-    tint: str  # colour of its SVG picture that may be replaced; empty if it has one look
-    look: Names  # its colours if it has one look, of things whose kinds have others that are tinted
-    wears: str  # what its picture wears, as "hat:blue" or "crown"; empty if nothing
+    held: str
+    tint: str
+    look: Names
+    wears: str
 
     @cached_property
     def is_a(self) -> Names:
@@ -65,9 +80,11 @@ class Thing:
 
     @property
     def pronoun(self) -> Literal["he", "she", "it"]:
-        return (
-            "he" if self.is_a & {"man", "boy"} else "she" if self.is_a & {"woman", "girl"} else "it"
-        )
+        if self.is_a & {"man", "boy"}:
+            return "he"
+        if self.is_a & {"woman", "girl"}:
+            return "she"
+        return "it"
 
 
 def read_table(name: str) -> list[dict[str, str]]:
@@ -83,8 +100,8 @@ def read_toml(name: str) -> Mapping[str, Any]:
 def plural_of(word: str) -> str:
     """Return the plural of a name of several words: "birds of prey"."""
     for joint in (" of ", " with ", " in "):
-        head, found, rest = word.partition(joint)
-        if found:
+        if joint in word:
+            head, _, rest = word.partition(joint)
             return f"{plural_of(head)}{joint}{rest}"
     head, _, last = word.rpartition(" ")
     return f"{head} {inflect(last, 'NNS')}".strip()
@@ -93,84 +110,129 @@ def plural_of(word: str) -> str:
 _NUMBERS: Mapping[str, Number] = {"~": "mass", "=": "many"}
 
 
-def _nouns(words: str, plural: str) -> tuple[Noun, ...]:
+def _nouns(names: str, plural: str) -> tuple[Noun, ...]:
     """Read "coffee|cup of coffee"; `plural` is that of the first name, where it is irregular."""
-    nouns = list[Noun]()
-    for word in filter(None, words.split("|")):
-        name, number = word.lstrip("~="), _NUMBERS.get(word[0], "one")
-        irregular = "" if nouns else plural
-        nouns.append(
-            Noun(name, irregular or (plural_of(name) if number == "one" else name), number)
-        )
+    nouns: list[Noun] = []
+    for marked_name in names.split("|"):
+        if not marked_name:
+            continue
+        name = marked_name.lstrip("~=")
+        number = _NUMBERS.get(marked_name[0], "one")
+        if plural and not nouns:
+            nouns.append(Noun(name, plural, number))
+        else:
+            nouns.append(Noun(name, plural_of(name) if number == "one" else name, number))
     return tuple(nouns)
 
 
 @cache
 def things() -> dict[str, Thing]:
-    found = {}
+    """Return all things by name."""
+    things_by_name = {}
     for row in read_table("things"):
-        read: dict[str, Any] = {key: value or "" for key, value in row.items()}
-        nouns, size = _nouns(read.pop("names"), read.pop("plural")), float(row["size"])
-        names = {key: frozenset(read[key].split()) for key in ("kinds", "look")}
-        found[row["name"]] = Thing(**{**read, **names, "nouns": nouns, "size": size})
-    return found
+        things_by_name[row["name"]] = Thing(
+            name=row["name"],
+            picture=row["picture"],
+            nouns=_nouns(row["names"] or "", row["plural"] or ""),
+            kinds=frozenset((row["kinds"] or "").split()),
+            size=float(row["size"]),
+            role=cast(Role, row["role"] or ""),
+            held=row["held"] or "",
+            tint=row["tint"] or "",
+            look=frozenset((row["look"] or "").split()),
+            wears=row["wears"] or "",
+        )
+    return things_by_name
 
 
 @cache
 def kinds() -> dict[str, tuple[Noun, ...]]:
-    """Words for kinds that are no things themselves; some kinds only serve the slots of deeds and have none."""
+    """Return the words for kinds that are not things themselves.
+
+    Some kinds only serve the slots of deeds and have no words.
+    """
     return {row["kind"]: _nouns(row["names"], row["plural"]) for row in read_table("kinds")}
 
 
 def words_of_kind(kind: str) -> tuple[Noun, ...]:
-    """Words for a kind: of one that is a thing itself, only the usual one."""
+    """Return the words for a kind: of one that is a thing itself, only the usual one."""
     return things()[kind].nouns[:1] if kind in things() else kinds()[kind]
 
 
 @cache
 def all_nouns() -> tuple[Noun, ...]:
-    """Words for all things, then for all kinds."""
-    return tuple(chain(*(thing.nouns for thing in things().values()), *kinds().values()))
+    """Return the words for all things, then for all kinds."""
+    nouns: list[Noun] = []
+    for thing in things().values():
+        nouns += thing.nouns
+    for kind_nouns in kinds().values():
+        nouns += kind_nouns
+    return tuple(nouns)
 
 
 @cache
 def those(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the things that are, or are of a kind or role, in `names`; "=bird" is a bird of no other sort."""
+    """Return the things that have, or are of a kind or role with, one of some names.
+
+    "=bird" is a bird of no other sort.
+    """
     wanted = frozenset(names)
-    return tuple(
-        name for name, thing in things().items() if wanted & (thing.is_a | {thing.role, f"={name}"})
-    )
+    matching = []
+    for name, thing in things().items():
+        if wanted & (thing.is_a | {thing.role, f"={name}"}):
+            matching.append(name)
+    return tuple(matching)
 
 
 @dataclass(frozen=True)
 class Place:
+    """One place.
+
+    Attributes:
+        name: its name in the tables.
+        phrases: words for it, each with its preposition, the usual one first.
+        indoors: whether it is a room.
+        tags: what may be done there; see `DeedKind.where`.
+        shows: things of the backdrop and how many of each, seen in every clip of the place.
+        may_have: names of further things that may be there.
+    """
+
     name: str
-    phrases: tuple[str, ...]  # each with its preposition, the usual one first
+    phrases: tuple[str, ...]
     indoors: bool
-    tags: Names  # what may be done there; see `DeedKind.where`
-    shows: tuple[
-        tuple[str, int], ...
-    ]  # things of the backdrop and how many of each, seen in every clip of the place
-    found: tuple[str, ...]  # names of further things that may be there
+    tags: Names
+    shows: tuple[tuple[str, int], ...]
+    may_have: tuple[str, ...]
 
 
 @cache
 def places() -> dict[str, Place]:
-    found = {}
+    """Return all places by name."""
+    places_by_name = {}
     for row in read_table("places"):
-        shows = (part.partition(":") for part in row["shows"].split(",") if part)
-        found[row["name"]] = Place(
+        places_by_name[row["name"]] = Place(
             name=row["name"],
             phrases=tuple(row["phrases"].split("|")),
             indoors=row["setting"] == "indoors",
             tags=frozenset(row["tags"].split(",")),
-            shows=tuple((thing, int(number)) for thing, _, number in shows),
-            found=those(tuple(row["found"].split(","))),
+            shows=_counted(row["shows"]),
+            may_have=those(tuple(row["found"].split(","))),
         )
-    return found
+    return places_by_name
 
 
-Layer = Literal["main", "mood", "worn"]  # a figure does one thing of each layer at a time
+def _counted(text: str) -> tuple[tuple[str, int], ...]:
+    """Read "palm:2,crab:1"."""
+    counts = []
+    for part in text.split(","):
+        if part:
+            thing, _, count = part.partition(":")
+            counts.append((thing, int(count)))
+    return tuple(counts)
+
+
+# A figure does one thing of each layer at a time.
+Layer = Literal["main", "mood", "worn"]
 WEAR, ENTER, LEAVE = "wear", "enter", "leave"
 IN_WATER: Names = frozenset(
     {"swim", "surf", "row", "fly", "chase", "look at", "sail", "fly past", "eat"}
@@ -180,68 +242,98 @@ AT_SEA: Names = frozenset({"sea", "deep"})  # tags of places without ground
 
 @dataclass(frozen=True)
 class DeedKind:
-    """What somebody may do."""
+    """What somebody may do.
+
+    Attributes:
+        verb: its name in the tables.
+        phrases: wordings with the verb first, as a lemma; at least three.
+        doers: words for the subject, and the object they need or "": "drummer" and "drum".
+        subjects: names of the things that may do it.
+        objects: names of the things to which, or with which, it may be done.
+        targets: whether the object is another figure.
+        where: tags of places; empty for any.
+        posture: how the subject is drawn, like `hand`, `motion` and `sign`.
+        hand: what its hands do.
+        motion: how it moves.
+        sign: a picture on the face or over the head.
+        shows: a thing that is always seen with it, or "".
+        share: how often it is drawn, relative to others.
+    """
 
     verb: str
-    phrases: tuple[str, ...]  # wordings with the verb first, as a lemma; at least three
-    doers: tuple[
-        tuple[str, str], ...
-    ]  # words for who does it, and the object they need or "": "drummer" and "drum"
-    who: Names
+    phrases: tuple[str, ...]
+    doers: tuple[tuple[str, str], ...]
+    subjects: Names
     objects: Names
-    targets: bool  # whether the object is another figure
-    where: Names  # tags of places; empty for any
-    posture: str  # how it is drawn, as hand, motion and sign
+    targets: bool
+    where: Names
+    posture: str
     hand: str
     motion: str
-    sign: str  # a picture on the face or over the head
-    shows: str  # a thing that is always seen with it, or ""
-    share: float  # how often it is drawn, relative to others
+    sign: str
+    shows: str
+    share: float
 
     @cached_property
     def layer(self) -> Layer:
-        """Which other deeds it excludes at the same time."""
-        return "worn" if self.verb == WEAR else "mood" if self.hand == "face" else "main"
+        """Tells which other deeds it excludes at the same time."""
+        if self.verb == WEAR:
+            return "worn"
+        return "mood" if self.hand == "face" else "main"
 
     def may(self, thing: Thing, place: Place) -> bool:
         """Return whether a thing may do it at a place."""
         swims = "sea" in thing.kinds or bool(AT_SEA & place.tags)
         if swims and self.layer == "main" and self.verb not in IN_WATER:
             return False
-        return thing.name in self.who and (not self.where or bool(self.where & place.tags))
+        if thing.name not in self.subjects:
+            return False
+        return not self.where or bool(self.where & place.tags)
+
+
+@cache
+def deeds() -> dict[str, DeedKind]:
+    """Return all kinds of deeds by verb."""
+    deeds_by_verb = {}
+    for row in read_table("deeds"):
+        deeds_by_verb[row["verb"]] = DeedKind(
+            verb=row["verb"],
+            phrases=tuple(row["phrases"].split("|")),
+            doers=_doers(row["doers"]),
+            subjects=_listed(row["who"]),
+            # "@" marks an object that is another figure.
+            objects=_listed(row["object"].removeprefix("@")),
+            targets=row["object"].startswith("@"),
+            where=frozenset(filter(None, row["where"].split(","))),
+            posture=row["posture"],
+            hand=row["hand"],
+            motion=row["motion"],
+            sign=row["sign"],
+            shows=row["shows"],
+            share=float(row["share"]),
+        )
+    return deeds_by_verb
 
 
 def _listed(text: str) -> Names:
     return frozenset(those(tuple(text.split(",")))) if text else frozenset()
 
 
-@cache
-def deeds() -> dict[str, DeedKind]:
-    found = {}
-    for row in read_table("deeds"):
-        read: dict[str, Any] = {
-            **row,
-            "phrases": tuple(row["phrases"].split("|")),
-            "share": float(row["share"]),
-        }
-        done_to = read.pop("object")
-        read |= {"who": _listed(row["who"]), "objects": _listed(done_to.removeprefix("@"))}
-        read |= {
-            "targets": done_to.startswith("@"),
-            "where": frozenset(filter(None, row["where"].split(","))),
-        }
-        doers = (doer.partition(":") for doer in row["doers"].split("|") if doer)
-        found[row["verb"]] = DeedKind(
-            **{**read, "doers": tuple((word, needed) for word, _, needed in doers)}
-        )
-    return found
+def _doers(text: str) -> tuple[tuple[str, str], ...]:
+    """Read "drummer:drum|singer"."""
+    doers = []
+    for doer in text.split("|"):
+        if doer:
+            word, _, needed = doer.partition(":")
+            doers.append((word, needed))
+    return tuple(doers)
 
 
 @cache
 def deeds_at(place: str, thing: str) -> tuple[DeedKind, ...]:
-    """What a thing may do at a place, entering and leaving excepted; both by name."""
-    return tuple(
-        deed
-        for deed in deeds().values()
-        if deed.share and deed.may(things()[thing], places()[place])
-    )
+    """Return what a thing may do at a place, entering and leaving excepted; both by name."""
+    possible = []
+    for deed in deeds().values():
+        if deed.share and deed.may(things()[thing], places()[place]):
+            possible.append(deed)
+    return tuple(possible)

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from nt2vr.ui.search.examples import EXAMPLES, PICTURE_EXAMPLES, PICTURE_SYSTEMS
+from nt2vr.ui.search.examples import EXAMPLES, PICTURE_EXAMPLES
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 
@@ -38,7 +38,7 @@ def test_readmes_first_query_has_the_violations_that_readme_counts(running_app: 
 def test_next_to_a_picture_the_fusion_returns_more_that_is_right_and_less_that_was_excluded(
     running_app: RunningApp, clip: str, text: str
 ) -> None:
-    mean, fusion, *_ = verdicts(running_app, text, PICTURE_SYSTEMS, references=[{"clip": clip}])
+    mean, fusion = verdicts(running_app, text, ["CLIP", "CLIP fusion"], references=[{"clip": clip}])
     assert fusion.count("right") > mean.count("right") and fusion.count("violation") <= min(
         1, mean.count("violation")
     )

@@ -79,9 +79,7 @@ def fresh_page(
     )
 
     def failed(error: Error) -> None:
-        """Keep a script's error, but not Gradio's own when it measures an element that has just gone (6.31)."""
-        if not ("(reading 'offsetWidth')" in error.message and "/assets/" in (error.stack or "")):
-            strays.append(f"in the page: {error.stack or error.message}")
+        strays.append(f"in the page: {error.stack or error.message}")
 
     page.on("pageerror", failed)
     try:

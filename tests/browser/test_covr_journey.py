@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nt2vr.evaluation.archive import Archive
-from nt2vr.ui.search.examples import PICTURE_SYSTEMS
 from tests.browser.actions import (
     ANSWERS,
     MODELS_MS,
@@ -42,7 +41,7 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_un
         page.get_by_role("list", name="Examples with a reference").get_by_text(
             "without the bird"
         ).click()
-        expect(columns(page)).to_have_count(len(PICTURE_SYSTEMS))
+        expect(columns(page)).to_have_count(3)  # CLIP, CLIP fusion, CLIP parts
         expect(chips).to_have_count(1)
         expect(page).to_have_url(re.compile("q=without\\+the\\+bird.*like=7a5f6ffed9"))
         expect(page.get_by_text("✓ next to a reference")).to_be_visible()
@@ -63,7 +62,7 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_un
         page.locator("#evaluate-queries").get_by_role("link", name="without the dog").click()
         expect(page.locator("#query textarea")).to_have_value("without the dog")
         expect(page.get_by_role("group", name="More like: reference.jpg")).to_be_visible()
-        expect(columns(page)).to_have_count(len(PICTURE_SYSTEMS))
+        expect(columns(page)).to_have_count(3)  # CLIP, CLIP fusion, CLIP parts
         expect(page).not_to_have_url(re.compile("like="))
 
         page.evaluate(SHOWN, [1, MODELS_MS])

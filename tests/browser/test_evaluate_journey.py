@@ -10,6 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from nt2vr.evaluation.jobs import READY_MARK
 from tests.browser.actions import choose, submit
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
@@ -93,6 +94,28 @@ def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again
     assert "Traceback" not in running_app.log.read_text()
 
 
+def test_the_tab_opens_with_a_report_that_is_ready(
+    own_page: Page, running_app: RunningApp, reports: Path
+) -> None:
+    mark = reports.parent / READY_MARK
+    mark.unlink()
+    try:
+        own_page.goto(running_app.url)
+        open_tab(own_page)
+        expect(own_page.locator(".nt-report h3")).to_contain_text("The built-in gallery")
+        expect(own_page.locator(".nt-findings li").first).to_have_text(
+            "When a query excludes a thing (“a doctor without a hut”), CLIP ranks a clip with it above one without "
+            "it in 87 of 100 pairs; CLIP-neg in 8."
+        )
+        expect(own_page.locator("#evaluate-form")).to_be_hidden()
+        own_page.set_viewport_size({"width": 390, "height": 844})
+        own_page.locator(".nt-term", has_text="MIR").first.click()
+        expect(own_page.locator(".nt-explains").first).to_contain_text("MIR: Mean inverted rank")
+        assert own_page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    finally:
+        mark.touch()
+
+
 def leave_systems_out(page: Page) -> None:
     for system in LEFT_OUT:
         page.locator("#evaluate-systems .token", has_text=system).locator(".token-remove").click()
@@ -119,7 +142,16 @@ def check_the_report(page: Page, app: RunningApp) -> None:
     expect(table.nth(1).locator("tr", has_text="CLIP-neg").locator("td").first).to_have_class(
         "nt-best"
     )
-    expect(page.locator("#evaluate-chart canvas, #evaluate-chart svg").first).to_be_visible()
+    expect(page.locator(".nt-findings li")).to_have_count(3)
+    panels = page.locator(".nt-panel")
+    expect(panels).to_have_count(3)
+    for number, names in enumerate((systems, systems, ["CLIP", "CLIP-bnl", "CLIP-neg"])):
+        expect(panels.nth(number).locator("th")).to_have_text(names)
+    explained = page.locator(".nt-explains").first
+    page.locator(".nt-term", has_text="MIR").first.focus()
+    expect(explained).to_contain_text("MIR: Mean inverted rank")
+    page.locator(".nt-term", has_text="zero-shot").first.click()
+    expect(explained).to_contain_text("zero-shot: A model as it was pre-trained")
     expect(page.locator(".nt-report .nt-meanings").last).to_contain_text(
         "CLIP-bnl: The paper finds"
     )  # its card's notes

@@ -9,7 +9,10 @@ from playwright.sync_api import Locator, Page, expect
 
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.embed_media import EmbeddedVideos
-from nt2vr.evaluation.measures import FIRST_PAGE, Measured
+from nt2vr.evaluation.measures import (
+    FIRST_PAGE,
+    Measured,
+)
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.text_benchmark import TextBenchmark

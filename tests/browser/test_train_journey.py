@@ -123,7 +123,7 @@ def train_stop_and_resume(page: Page, url: str, runs: Path) -> None:
         "labels": {"weight": 1.0},
     }
     expect(state).to_have_text("training", timeout=WAIT_MS)
-    expect(page.locator("#train-curves")).to_contain_text("contrastive: ", timeout=WAIT_MS)
+    expect(page.locator(".nt-plot", has_text="contrastive")).to_be_visible(timeout=WAIT_MS)
     expect(page.locator("#train-resume")).to_be_disabled()
     expect(page.locator("#train-delete")).to_be_disabled()
 
@@ -195,12 +195,20 @@ def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(
             assert serious(page) == []
             page.locator("#train-delete").click()
             expect(page.locator("#train-confirm").get_by_role("button")).to_have_count(2)
-            expect(page.locator("#train-curves canvas, #train-curves svg.marks")).to_have_count(3)
-            inner = page.locator("#train-curves > *:visible, #train-confirm > *").all()
+            plots = page.locator(".nt-plot")
+            expect(plots).to_have_count(3)
+            sizes = [plot.bounding_box() for plot in plots.all()]
+            assert len({(box["width"], box["height"]) for box in sizes if box}) == 1
+            inner = page.locator(".nt-plot > *, #train-confirm > *").all()
             assert [
                 each.evaluate("node => node.outerHTML") for each in inner if each.evaluate(OUTSIDE)
             ] == []
             page.locator("#train-keep").click()
+        composed = page.locator(".nt-plot", has_text="Composed MIR")
+        composed.focus()
+        composed.press("ArrowLeft")
+        composed.press("ArrowLeft")
+        expect(composed.locator(".nt-readout")).to_have_text(f"epoch 1: {HOSTILE} 0.3, base 0.4")
     finally:
         shutil.rmtree(run.path)
 
@@ -231,17 +239,19 @@ def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(
 
 
 def use_its_model(page: Page) -> None:
-    """Follow a run's page to an evaluation and a search with its model."""
+    """Follow a run's page to an evaluation and to searches with its model."""
     watch = page.locator(".nt-watch")
+    expect(watch).to_contain_text("Finished after 1 epoch.")
     expect(watch.locator(".nt-facts")).to_contain_text("built-in world")
     expect(watch).to_contain_text("nt2vr export 'steep · best' FOLDER")
     page.get_by_role("button", name="Evaluate it").click()
     expect(page.locator("#evaluate-systems")).to_contain_text("steep · best")
     expect(page.locator("#evaluate-form")).to_be_visible()
-    page.get_by_role("tab", name="Train").click()
-    page.get_by_role("link", name="Search with it").click()
-    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
-    expect(columns(page).first).to_contain_text("steep · best")
+    for link in ("Search with it", "Compare in Search"):  # its base, random weights, is no system
+        page.get_by_role("tab", name="Train").click()
+        page.get_by_role("link", name=link).click()
+        expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
+        expect(columns(page).first).to_contain_text("steep · best")
 
 
 @pytest.mark.slow

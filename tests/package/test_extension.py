@@ -11,6 +11,7 @@ import pytest
 
 from nt2vr.extension import extensions
 from tests.paths import ROOT
+from tests.tiny import write_tiny
 
 TINY = ROOT / "tests" / "support" / "tiny_extension"
 PIP = (
@@ -99,6 +100,50 @@ print(json.dumps({
         "is_task": True,
         "reader": "read_captions",
     }
+
+
+def write_sounds(folder: Path) -> None:
+    """Write captions of 16 videos, without the videos, and a sound of each."""
+    folder.mkdir()
+    lines = ["video_id,caption,split"]
+    sounds = {}
+    for number in range(16):
+        split = ("train", "train", "val", "test")[number // 4]
+        lines.append(f"video{number},sound number {number},{split}")
+        sounds[f"video{number}"] = [float(row == number) for row in range(16)]
+    (folder / "captions.csv").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "loud.json").write_text(json.dumps(sounds), encoding="utf-8")
+
+
+def test_a_package_adds_an_input_that_is_read_instead_of_frames(site: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    write_sounds(data)
+    write_tiny(tmp_path / "base", "Tiny base")
+    settings = {
+        "name": "Hears",
+        "base": str(tmp_path / "base"),
+        "data": str(data),
+        "train": "head",
+        "pooling": "attention",
+        "sounds": "loud",
+        "losses": {"pull": {}},
+        "num_clips": 8,
+        "batch_size": 4,
+        "epochs": 1,
+        "warmup_steps": 0,
+    }
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(settings), encoding="utf-8")
+    home = tmp_path / "home"
+    nt2vr = ("-m", "nt2vr")
+    run(site, *nt2vr, "train", home / "runs" / "hears", "--config", config)
+
+    checkpoint = home / "runs" / "hears" / "checkpoints" / "epoch_001"
+    card = json.loads((checkpoint / "nt2vr.json").read_text(encoding="utf-8"))
+    assert (card["sounds"], card["features"]) == ("loud", "")
+    systems = ("--systems", "hears", "--data-dir", home)
+    printed = run(site, *nt2vr, "evaluate", "--data", data, *systems)
+    assert "4 videos" in printed
 
 
 def test_an_extension_that_cannot_be_imported_is_left_out_with_a_warning(

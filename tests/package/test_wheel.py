@@ -179,6 +179,57 @@ def test_the_installed_commands_work_from_an_empty_folder(empty: Path) -> None:
     assert "--port" in started.stdout, started.stderr
 
 
+TINY_RUN = (
+    "base=assets/models/clip",
+    "data=world",
+    "epochs=1",
+    "num_clips=8",
+    "num_captions=0",
+    "batch_size=4",
+    "num_frames=1",
+    "frames_per_step=1",
+    "pool_clips=0",
+    "validation_clips=8",
+)
+
+
+def train_tiny(preset: str) -> Path:
+    """Train with a paper's preset on a few clips; return the last checkpoint."""
+    changes = [argument for change in TINY_RUN for argument in ("--set", change)]
+    run("train", preset, "--config", preset, *changes)
+    return Path(preset, "checkpoints", "epoch_001")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["paper-bnl", "con-clip", "sea"])
+def test_an_installed_papers_preset_trains(empty: Path, preset: str) -> None:
+    assert (train_tiny(preset) / "nt2vr.json").is_file()
+
+
+@pytest.mark.slow
+def test_an_installed_paper_changes_verbs(empty: Path) -> None:
+    captions = empty / "captions.txt"
+    captions.write_text("v1#enc#0 a man opens a door\n")
+    run(
+        "queries",
+        "verbs",
+        "--captions",
+        "captions.txt",
+        "--out",
+        "verbs.jsonl",
+        "--rule",
+        "antonym",
+    )
+    (line,) = (empty / "verbs.jsonl").read_text().splitlines()
+    assert "closes" in line
+
+
+@pytest.mark.slow
+def test_an_installed_paper_evaluates_pictures_with_texts(empty: Path) -> None:
+    table = run("covr", "--queries", "1")
+    assert "| sum " in table
+
+
 @pytest.mark.slow
 def test_the_installed_app_opens_from_an_empty_folder_with_every_tab(empty: Path) -> None:
     code = """

@@ -9,7 +9,8 @@ from tests.paths import ROOT
 
 WORDS = {  # of a paper -> what may not be said outside its folder
     "con_clip": r"con[-_ ]?clip|neg[-_]?clip|cc[-_]?neg|distractor|CLIP-con",
-    "sea": r"w2vv|unit_projected|words\.vectors|word_settings|ppmi",
+    "covr": r"covr|(?<!js)fusion\b(?! import)|_fusion|triplet|\bcirr\b|fashion[-_]?iq|\bcirco\b",
+    "sea": r"w2vv|unit_projected|words\.vectors|word_settings|ppmi|big_?file|\bfeatures\b|[sd]_features|features_",
     "vfc": r"vfc|verb[-_ ]?changes?\b|verb[-_]negatives|verb phrase loss|svo[-_ ]?probes|next[-_ ]?qa|kinetics",
 }
 FOLDERS = (
@@ -30,29 +31,44 @@ ALLOWED = {
     "nt2vr/evaluation/built_in.py": (
         "Foils are captions of a changed scene, in eight folds after CC-Neg",
     ),
-    "nt2vr/evaluation/tasks.py": (
-        "whose last part is looked up below the CSV's folder. As CoN-CLIP does",
-        "Sources: ",
+    "nt2vr/search/exclusion.py": (
+        "FOCUS = 0.1  # temperature of the weights of frames, as in CoVR",
+        "Source: Ventura et al.",
+    ),
+    "nt2vr/evaluation/class_tasks.py": (
+        "As CoN-CLIP does, every class is asked for",
+        "Source: jaisidhsingh/CoN-CLIP",
     ),
     # models that ship
     "assets/ui/help.html": ("<dt>CLIP-bnl, CLIP-con, CLIP-neg</dt>", "<dt>CLIP-vfc</dt>"),
     "benchmarks/exclusion.py": ('MODELS = ("CLIP", "CLIP-bnl", "CLIP-con", "CLIP-neg")',),
-    "nt2vr/ui/evaluate/tab.py": ('DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con"',),
+    "nt2vr/ui/evaluate/form_panel.py": ('DEFAULT_SYSTEMS = ("CLIP-bnl", "CLIP-con"',),
     "nt2vr/ui/search/results.py": ('"CLIP-con": "CoN-CLIP\'s loss"', '"CLIP-vfc": "taught verbs"'),
     # whose trainer wrote a checkpoint that is imported
     "nt2vr/models/foreign_file.py": (
         "Recognise the trainer by its names",
         'return Form("CoN-CLIP\'s trainer")',
     ),
-    # the source of a word list, the form of files of features, and a citation
-    "assets/language/words.toml": ("# stopwords_en.txt of",),
-    "nt2vr/datasets/features.py": (
-        "The form that W2VV++, SEA and",
-        'FORM = f"features as W2VV++ publishes them',
+    # the source of a word list, and a citation
+    "assets/language/words.toml": (
+        "# stopwords_en.txt of",
+        "shown feature features featuring",
     ),
-    "trainer/losses/paper.py": ("Source: Wang et al.",),
+    "trainer/losses/paper.py": ("W2VV++ has the same.",),
+    # features in another sense: what transformers returns, those of a face, and the verb
+    "nt2vr/models/clip_encoder.py": ("features of texts and videos",),
+    "nt2vr/world/drawn/busts.py": (
+        "with the features of a smiley",
+        "features = recoloured(",
+        "{features}</g>",
+    ),
+    "assets/language/rewriting.toml": ("|features?|contains?",),
     # packages
-    "pyproject.toml": ('"nt2vr.papers.con_clip"', '"nt2vr.papers.vfc"'),
+    "pyproject.toml": (
+        '"nt2vr.papers.con_clip"',
+        '"nt2vr.papers.covr"',
+        '"nt2vr.papers.vfc"',
+    ),
 }
 
 

@@ -28,7 +28,7 @@ ADAPTER = "nt2vr/models/outside.py"  # looks at what it is given, which may be n
 QUESTIONS = ("hasattr", "getattr", "isinstance", "issubclass", "type", "vars")
 # Fields of a card that say what kind of model it is of. Their values may be read, but not asked for
 # their truth.
-SECTIONS = ("words", "clip", "queries", "features")
+SECTIONS = ("side", "input", "clip", "queries")
 # They read and write these fields; a config refuses what a card rules out, before it has a model.
 MAY_ASK_CARDS = ("nt2vr/models/", "trainer/config/")
 

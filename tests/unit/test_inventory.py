@@ -14,7 +14,12 @@ from cyclopts import App
 
 from nt2vr.cli import app
 from nt2vr.datasets.load import DATASETS
-from nt2vr.evaluation.measures import BOTH_WAYS, HONEST, OTHERS, PAPER
+from nt2vr.evaluation.columns import (
+    BOTH_WAYS,
+    HONEST,
+    OTHERS,
+    PAPER,
+)
 from nt2vr.extension import poolings
 from nt2vr.models.card import POOLINGS
 from nt2vr.models.catalog import Catalog

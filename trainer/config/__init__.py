@@ -9,7 +9,7 @@ from trainer.config.files import (
     preset_or_file,
     save_config,
 )
-from trainer.config.objective import SENTENCES, FusionSettings
+from trainer.config.objective import SENTENCES
 from trainer.config.resolve import (
     FOR_CAPTIONS,
     FOR_VIDEOS,
@@ -19,7 +19,7 @@ from trainer.config.resolve import (
     names_files,
     resolved,
 )
-from trainer.config.validation import METRICS, OfDenying, OfText, OfVideos
+from trainer.config.validation import METRICS, OF_DENYING, OF_TEXT, OF_VIDEOS
 
 __all__ = [
     "CHOICES",
@@ -28,16 +28,15 @@ __all__ = [
     "FOR_VIDEOS",
     "METRICS",
     "OF_CAPTIONS",
+    "OF_DENYING",
+    "OF_TEXT",
+    "OF_VIDEOS",
     "OF_WORLD",
     "SECTIONS",
     "SECTION_OF",
     "SENTENCES",
     "SMALL_MODEL",
     "EncoderSettings",
-    "FusionSettings",
-    "OfDenying",
-    "OfText",
-    "OfVideos",
     "Towers",
     "TrainConfig",
     "changed",

@@ -23,13 +23,11 @@ class DatasetSettings(Section):
     data: str = Field(
         default=WORLD,
         description="training data; world for the built-in one, or the path of a dataset. For distill alone, which "
-        "needs no videos, also a file of captions in any query-set format. For a fusion, the folder of WebVid-CoVR, "
-        "CIRR or FashionIQ, or of videos with a .jsonl file that has triplets in its name",
+        "needs no videos, also a file of captions in any query-set format",
     )
     num_clips: Count = Field(
         default=32_000,
-        description="training clips, or captions if only these are read; for a dataset, at most this many. For a "
-        "fusion, triplets, or families of the built-in world",
+        description="training clips, or captions if only these are read; for a dataset, at most this many",
     )
     add_world: bool = Field(
         default=False,
@@ -79,10 +77,6 @@ class FrameSettings(Section):
     flip: bool = Field(
         default=True,
         description="mirror clips at random; turn it off if captions mention left or right",
-    )
-    features: str = Field(
-        default="",
-        description="BigFile folder to read instead of frames, by its name in the dataset's folder; needs words",
     )
 
     @model_validator(mode="after")

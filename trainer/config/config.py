@@ -9,17 +9,14 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic.fields import FieldInfo
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.extension import extensions, load, text_sides
+from nt2vr.extension import extensions, load, text_sides, video_inputs
+from nt2vr.models.capabilities import VideoInputName
 from nt2vr.models.card import MEAN, read_card
 from nt2vr.models.framing import CENTRES, Framing
 from nt2vr.sections import AnySection, Section, check_names, read_settings
 from trainer.config.clips import DatasetSettings, FrameSettings
 from trainer.config.encoder import EncoderSettings
-from trainer.config.objective import (
-    FusionSettings,
-    NegationSettings,
-    ObjectiveSettings,
-)
+from trainer.config.objective import NegationSettings, ObjectiveSettings
 from trainer.config.steps import BatchSettings, OptimizationSettings, RateSettings
 from trainer.config.validation import RunSettings, ValidationSettings
 
@@ -109,29 +106,6 @@ class TrainConfig(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _check_fusion(self) -> Self:
-        has_fusion = bool(self.objective.fusion)
-        trains_fusion = self.encoder.trains_fusion
-        if has_fusion != trains_fusion or (has_fusion and self.objective.losses):
-            raise ConfigError(
-                "fusion needs train fusion, which needs the settings fusion and no other losses. "
-                "See the preset fusion."
-            )
-        settings = self.fusion_settings
-        if settings and not settings.fits(is_world=self.dataset.is_world):
-            raise ConfigError(
-                "fusion.iterate is families for the built-in world, and targets or triplets for a dataset, whose "
-                "frames are not weighed. Leave iterate and weigh_frames out."
-            )
-        monitor = self.validation.monitor
-        if trains_fusion != monitor.startswith("fusion/"):
-            raise ConfigError(
-                f"monitor is {monitor}, but of a fusion, and of it alone, fusion/R@1, /R@5 and /R@10 are measured. "
-                "Choose another."
-            )
-        return self
-
-    @model_validator(mode="after")
     def _check_sentences(self) -> Self:
         kinds = self.negation.kinds
         if "distill" in self.objective.losses and kinds == {"idiom"}:
@@ -145,16 +119,6 @@ class TrainConfig(BaseModel):
         return self
 
     @property
-    def fusion_settings(self) -> FusionSettings | None:
-        """Settings of a fusion's training; None if none is trained."""
-        if not self.encoder.trains_fusion:
-            return None
-        iterate = "families" if self.dataset.is_world else "targets"
-        return read_settings(
-            FusionSettings, {"iterate": iterate, **self.objective.fusion}, " of the fusion"
-        )
-
-    @property
     def text_side(self) -> str:
         """Name of the extension's text side that replaces the text tower, if its settings are not empty; or ""."""
         for name in text_sides():
@@ -163,10 +127,21 @@ class TrainConfig(BaseModel):
         return ""
 
     @property
-    def loss_names(self) -> list[str]:
-        """Names of the losses in the metrics."""
-        settings = self.fusion_settings
-        return [settings.loss] if settings else list(self.objective.losses)
+    def video_input(self) -> VideoInputName | None:
+        """The extension's input that is read instead of frames; None for frames."""
+        for kind in video_inputs():
+            name = getattr(self.extensions[SECTION_OF[kind]], kind)
+            if name:
+                return VideoInputName(kind, name)
+        return None
+
+    @property
+    def card_video_input(self) -> dict[str, str]:
+        """What the card says of the input that is read instead of frames; nothing for frames."""
+        video_input = self.video_input
+        if video_input is None:
+            return {}
+        return {video_input.kind: video_input.name}
 
     @property
     def card_positions(self) -> str:

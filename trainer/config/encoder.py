@@ -3,17 +3,22 @@
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
+from nt2vr.extension import trainings
 from nt2vr.models.card import remedy
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.sections import Section, Whole
 from nt2vr.settings import resolve_path
 
-Towers = Literal["all", "text", "visual", "head", "fusion"]
+TOWERS = ("all", "text", "visual", "head")  # values of `train` that need no extension
+if TYPE_CHECKING:
+    Towers = str  # a type checker does not know the names of extensions' trainings
+else:
+    Towers = Literal[(*TOWERS, *trainings())]
 
 # A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of
 # them token rows
@@ -39,7 +44,8 @@ class EncoderSettings(Section):
         default="all",
         description="part that learns. With text, the visual tower is frozen: videos are embedded once, from all "
         "their frames, and checkpoints can be searched with the base's index. With visual, the text tower is frozen. "
-        "With head, both are, and only the pooling learns. With fusion, only a fusion of pictures and texts learns",
+        "With head, both are, and only the pooling learns. Other values train neither, but what their own "
+        "settings say",
     )
     keep_tokens: bool = Field(
         default=False,
@@ -103,8 +109,9 @@ class EncoderSettings(Section):
         return self.train in ("all", "visual")
 
     @property
-    def trains_fusion(self) -> bool:
-        return self.train == "fusion"
+    def trains_towers(self) -> bool:
+        """True for a training of a tower or the pooling; False for one that an extension adds."""
+        return self.train in TOWERS
 
     @property
     def base_folder(self) -> Path | None:

@@ -1,4 +1,4 @@
-"""What a training minimises: losses or a fusion's, and the sentences that they learn from."""
+"""What a training minimises, and the sentences that it learns from."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self
@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.denials import DenialKind
-from nt2vr.sections import AnySize, Positive, Section, Share, ShareOrNone, Whole
+from nt2vr.sections import AnySize, Section, Share, ShareOrNone, Whole
 
 SentenceKind = Literal[
     DenialKind, "list", "except", "place"
@@ -20,57 +20,9 @@ SENTENCES: dict[SentenceKind, float] = {
 }
 
 
-class FusionSettings(Section):
-    """Settings of a fusion's training in addition to those of every run."""
-
-    hidden: Whole = Field(default=0, description="units of a hidden layer; 0 for a linear fusion")
-    blocks: Whole = Field(
-        default=0,
-        description="blocks of cross-attention over the text's tokens and the reference's frames; or 0",
-    )
-    iterate: Literal["families", "targets", "triplets"] = Field(
-        default="targets",
-        description="what a step draws: families of the world, triplets in turn, or one triplet per distinct target",
-    )
-    random_clips: Whole = Field(
-        default=1_000, description="further candidates per step, of other families"
-    )
-    temperature: Positive = Field(default=0.02, description="divides cosines")
-    loss: Literal["info_nce", "hn_nce"] = Field(default="info_nce", description="loss")
-    hn_nce: Literal["as_published", "as_code"] = Field(
-        default="as_published",
-        description="form of hn_nce: of CoVR's paper, though with fixed alpha and temperature, or of its code",
-    )
-    weigh_frames: bool = Field(
-        default=False,
-        description="weigh targets' frames by similarity to the wanted part; of the world only",
-    )
-
-    @model_validator(mode="after")
-    def _check_form(self) -> Self:
-        if self.hn_nce != "as_published" and self.loss != "hn_nce":
-            raise ConfigError(
-                f"The loss is {self.loss}, which has no form {self.hn_nce!r}. Choose the loss hn_nce."
-            )
-        return self
-
-    def fits(self, is_world: bool) -> bool:
-        """Return False if the data, the built-in world or a dataset, cannot be drawn and weighed like this."""
-        if is_world:
-            return self.iterate == "families"
-        return self.iterate != "families" and not self.weigh_frames
-
-
 class ObjectiveSettings(Section):
-    """What is minimised: a weighted sum of losses, or a fusion's loss."""
+    """What is minimised: a weighted sum of losses."""
 
-    fusion: Mapping[str, Any] = Field(
-        default={},
-        description="settings of a fusion, if train is fusion: loss (hn_nce or info_nce), its temperature, iterate "
-        "(targets, where each step draws triplets with distinct targets, or triplets), hidden units (0 for a linear "
-        "fusion), blocks of cross-attention over tokens and frames (0 for none), random_clips for info_nce, and "
-        "hn_nce (as_published or as_code)",
-    )
     losses: Mapping[str, Mapping[str, Any]] = Field(
         default={"contrastive": {"weight": 1.0}},
         description="losses by name, each with its weight and its own settings",

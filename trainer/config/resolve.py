@@ -4,8 +4,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from nt2vr.datasets.features import find_features
 from nt2vr.datasets.load import kind_and_path, load_dataset
+from nt2vr.datasets.video_inputs import open_video_input
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.files import parse_json
 from nt2vr.models.card import read_card
@@ -123,10 +123,11 @@ def _check_data(config: TrainConfig) -> None:
 
 
 def _check_videos(config: TrainConfig, path: Path) -> None:
-    features = config.frames.features
-    if features:
-        find_features(path, features)
-    videos = load_dataset(config.dataset.data, "train", with_files=not features).videos
+    video_input = config.video_input
+    if video_input is not None:
+        open_video_input(video_input, path)
+    sees_frames = video_input is None
+    videos = load_dataset(config.dataset.data, "train", with_files=sees_frames).videos
     batch_size = config.batches.batch_size
     if len(videos) < batch_size:
         raise ConfigError(

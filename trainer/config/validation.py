@@ -1,27 +1,49 @@
 """What is measured after each epoch, and what a run keeps and reports."""
 
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from nt2vr.evaluation.metric_names import (
+    COMPOSED_HARD_PAIRS,
+    COMPOSED_MIR,
+    KS,
+    NEGATED_DELTA_MIR,
+    NOT_AUC,
+    ORIGINAL_MIR,
+    TEXT_IDIOMS,
+    TEXT_KEPT,
+    TEXT_ORDER,
+    TEXT_ORDER_IF_KEPT,
+    TEXT_TARGET,
+    WITHOUT_HARD_PAIRS,
+    WITHOUT_MIR,
+    recall,
+)
+from nt2vr.extension import trainings
 from nt2vr.sections import Count, Section, Whole
 
-OfVideos = Literal["original/MIR", "original/R@1", "original/R@5", "original/R@10"]
-OfDenying = Literal[
-    "composed/MIR",
-    "composed/hard_pairs",
-    "without/MIR",
-    "without/hard_pairs",
-    "not/auc",
-    "negated/delta_MIR",
-]
-# of distillation on captions alone; no videos are searched
-OfText = Literal["text/order_if_kept", "text/order", "text/target", "text/kept", "text/idioms"]
-OfFusion = Literal["fusion/R@1", "fusion/R@5", "fusion/R@10"]  # queries of a picture plus a text
-Metric = Literal[
-    OfVideos, OfDenying, OfText, OfFusion
-]  # validation metrics that patience can watch; higher is better
-METRICS: tuple[str, ...] = get_args(Metric)
+RECALLS = tuple(recall(k) for k in KS)
+OF_VIDEOS = (ORIGINAL_MIR, *(f"original/{name}" for name in RECALLS))
+OF_DENYING = (
+    COMPOSED_MIR,
+    COMPOSED_HARD_PAIRS,
+    WITHOUT_MIR,
+    WITHOUT_HARD_PAIRS,
+    NOT_AUC,
+    NEGATED_DELTA_MIR,
+)
+# Distillation on captions alone searches no videos.
+OF_TEXT = (TEXT_ORDER_IF_KEPT, TEXT_ORDER, TEXT_TARGET, TEXT_KEPT, TEXT_IDIOMS)
+OF_EXTENSIONS = tuple(
+    measure.name for training in trainings().values() for measure in training.measures
+)
+# What patience can watch; higher is better.
+METRICS = (*OF_VIDEOS, *OF_DENYING, *OF_TEXT, *OF_EXTENSIONS)
+if TYPE_CHECKING:
+    Metric = str
+else:
+    Metric = Literal[METRICS]
 
 
 class ValidationSettings(Section):
@@ -36,7 +58,7 @@ class ValidationSettings(Section):
         description="epochs without improvement before the run stops; 0 for never (the paper: 2)",
     )
     monitor: Metric = Field(
-        default="original/MIR",
+        default=ORIGINAL_MIR,
         description="validation metric that decides which epoch is best; patience goes by it too",
     )
     keep_checkpoints: Whole = Field(

@@ -12,14 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from nt2vr.datasets.features import read_features
-from nt2vr.datasets.load import held_out_of, load_dataset, sample, sample_ids
+from nt2vr.datasets.base import Dataset
+from nt2vr.datasets.load import load_dataset
+from nt2vr.datasets.splits import held_out_of, sample, sample_ids
+from nt2vr.datasets.video_inputs import read_vectors
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.files import expanded
+from nt2vr.media.clip_frames import decode_videos
+from nt2vr.media.frames import StoredClips
 from nt2vr.media.gallery import Video
-from nt2vr.media.store import Cache, StoredClips
-from nt2vr.media.video_files import decode_videos
+from nt2vr.media.store import Cache
+from nt2vr.models.capabilities import VideoInputName
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.negation.generate.denials import CaptionDenials, ParsedCaption, parse_caption
@@ -54,7 +58,7 @@ TEXT, PARSED = TypeAdapter(str), TypeAdapter(ParsedCaption)  # as JSON
 
 @dataclass(frozen=True, eq=False)
 class Clips:
-    # (N, F, S, S, 3) uint8 RGB, on disk or undrawn; F is 0 for captions alone, and S where features
+    # (N, F, S, S, 3) uint8 RGB, on disk or undrawn; F is 0 for captions alone, and S where vectors
     # stand for frames
     frames: NDArray[np.uint8] | StoredClips | ClipFile
     sentences: SentenceSource
@@ -62,9 +66,8 @@ class Clips:
         None  # identifies the frames, next to the cache of their embeddings; None: nothing is cached
     )
     name: str = "unnamed"
-    features: NDArray[np.float32] | None = (
-        None  # (N, W), computed by other code; None for clips that are seen
-    )
+    # (N, W), of the input that is read instead of frames; None for clips that are seen
+    vectors: NDArray[np.float32] | None = None
     ids: Sequence[
         str
     ] = ()  # N names of clips with what their files contain; none where only captions are read
@@ -100,9 +103,9 @@ class Clips:
         return [self.sentences.caption(row, random.Random(), number) for row, number in numbered]
 
     def embeddings(self, encoder: Encoder, progress: Progress = silent) -> NDArray[np.float32]:
-        """Encode and pool all clips: (N, D), L2-normalised, or whatever the encoder pools to; features stay as is."""
-        if self.features is not None:
-            return self.features
+        """Encode and pool all clips: (N, D), L2-normalised, or whatever the encoder pools to; vectors stay as is."""
+        if self.vectors is not None:
+            return self.vectors
         with progress_bar(progress) as shown:
             if isinstance(self.frames, ClipFile):
                 return embed_undrawn(self.frames, encoder, shown)
@@ -167,39 +170,51 @@ class ClipLoader:
         return caption_clips(name, captions, self.progress, self.cache)
 
     def _dataset(self, split: TrainingSplit, count: int) -> Clips:
-        config, has_files = self.config, not self.config.frames.features
+        data = self.config.dataset.data
+        video_input = self.config.video_input
+        has_files = video_input is None
         with progress_bar(self.progress) as shown:
-            dataset = load_dataset(config.dataset.data, split, with_files=has_files, progress=shown)
-            if (
-                split == "train"
-            ):  # what is wrong with the other split fails now, before all is decoded
-                load_dataset(
-                    config.dataset.data, "validation", with_files=has_files, progress=shown
-                )
+            dataset = load_dataset(data, split, with_files=has_files, progress=shown)
+            # What is wrong with the other split fails now, before all is decoded.
+            if split == "train":
+                load_dataset(data, "validation", with_files=has_files, progress=shown)
         if split == "train":
             for remark in dataset.remarks:
                 logger.warning(remark)
-        if has_files:
-            decodes = process_rank() == 0  # the others take what the first has stored
-            chosen = sample(dataset.videos, count)
-            with progress_bar(self.progress) as shown, frame_cache(self.cache) as store:
-                sizes = (config.frames.num_frames, config.framing)
-                videos, frames, name = decode_videos(chosen, *sizes, store, shown, decodes)
-            ids = [f"{video.video_id} {video.key}" for video in videos]
-            clips = Clips(frames, self._sentences(videos), self.cache / name, dataset.name, ids=ids)
-            return self._with_queries(clips, split, dataset.videos, chosen, videos)
+        if video_input is None:
+            return self._of_frames(dataset, split, count)
+        return self._of_vectors(dataset, split, count, video_input)
+
+    def _of_frames(self, dataset: Dataset, split: TrainingSplit, count: int) -> Clips:
+        decodes = process_rank() == 0  # the others take what the first has stored
+        chosen = sample(dataset.videos, count)
+        with progress_bar(self.progress) as shown, frame_cache(self.cache) as store:
+            sizes = (self.config.frames.num_frames, self.config.framing)
+            videos, frames, name = decode_videos(chosen, *sizes, store, shown, decodes)
+        ids = [f"{video.video_id} {video.key}" for video in videos]
+        clips = Clips(frames, self._sentences(videos), self.cache / name, dataset.name, ids=ids)
+        return self._with_queries(clips, split, dataset.videos, chosen, videos)
+
+    def _of_vectors(
+        self, dataset: Dataset, split: TrainingSplit, count: int, video_input: VideoInputName
+    ) -> Clips:
         video_ids = [video.video_id for video in dataset.videos]
-        features = read_features(config.dataset.data, config.frames.features, video_ids)
-        there = [video for video in dataset.videos if video.video_id in features.of_video]
-        if missing := len(dataset.videos) - len(there):
-            remark = "%d of %d videos (%s) have no features %s; they are left out."
-            logger.warning(remark, missing, len(dataset.videos), split, config.frames.features)
-        videos = sample(there, count)
-        rows = np.stack([features.of_video[video.video_id] for video in videos])
-        no_frames = np.empty((len(rows), 1, 0, 0, 3), np.uint8)
-        ids = [video.video_id for video in videos]
-        clips = Clips(no_frames, self._sentences(videos), name=dataset.name, features=rows, ids=ids)
-        return self._with_queries(clips, split, there, videos, videos)
+        of_video = read_vectors(video_input, self.config.dataset.data, video_ids).of_video
+        usable = [video for video in dataset.videos if video.video_id in of_video]
+        num_missing = len(dataset.videos) - len(usable)
+        if num_missing:
+            remark = "%d of %d videos (%s) have no %s %s; they are left out."
+            logger.warning(remark, num_missing, len(dataset.videos), split, *video_input)
+
+        videos = sample(usable, count)
+        clips = Clips(
+            frames=np.empty((len(videos), 1, 0, 0, 3), np.uint8),
+            sentences=self._sentences(videos),
+            name=dataset.name,
+            vectors=np.stack([of_video[video.video_id] for video in videos]),
+            ids=[video.video_id for video in videos],
+        )
+        return self._with_queries(clips, split, usable, videos, videos)
 
     def _with_queries(
         self,

@@ -32,10 +32,10 @@ def _digests(clips: Clips, inputs: Sequence[Input[Any, Any]]) -> tuple[int, ...]
     hashes = []
     for row in range(len(clips)):
         clip_id = clips.ids[row] if clips.ids else ""
-        features = b"" if clips.features is None else clips.features[row].tobytes()
-        features_hash = blake2b(features, digest_size=8).hexdigest()
+        vector = b"" if clips.vectors is None else clips.vectors[row].tobytes()
+        vector_hash = blake2b(vector, digest_size=8).hexdigest()
         known_texts = [text for loss_input in inputs for text in loss_input.known_texts(row)]
-        hashes.append(digest(clip_id, features_hash, clips.all_captions([row]), known_texts))
+        hashes.append(digest(clip_id, vector_hash, clips.all_captions([row]), known_texts))
     return tuple(hashes)
 
 

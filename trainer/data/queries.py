@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nt2vr.evaluation.built_in import SEED
+from nt2vr.evaluation.dataset_queries import judged_queries
 from nt2vr.evaluation.queries import JudgedQuery
-from nt2vr.evaluation.sources import judged_queries
 from nt2vr.media.gallery import Video
 from nt2vr.negation.generate.build import build_query_sets, cached_query_sets
 from nt2vr.negation.generate.query_sets import CaptionedVideos

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
 from nt2vr.errors import reason_of
-from nt2vr.media.store import Limit, evict, mark_used
+from nt2vr.media.limits import Limit, evict, mark_used
 from nt2vr.settings import ASSETS, PACKAGE
 
 logger = logging.getLogger(__name__)

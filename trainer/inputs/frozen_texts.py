@@ -14,7 +14,7 @@ from torch import Tensor
 
 from nt2vr.errors import reason_of
 from nt2vr.files import atomic_write
-from nt2vr.media.store import Limit, evict, mark_used
+from nt2vr.media.limits import Limit, evict, mark_used
 from nt2vr.models.checkpoint import read_model
 from nt2vr.models.short_text import encode_short
 from trainer.config import TrainConfig

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.progress import Progress
-from nt2vr.world.reader import labels
+from nt2vr.world.labels import labels
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.data.sentences import WorldSentences

@@ -20,7 +20,7 @@ from pathlib import Path
 import trainer
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, RunError
 from nt2vr.files import check_free, slug
-from nt2vr.media.store import LIMITS, Limit, evict, used_s
+from nt2vr.media.limits import LIMITS, Limit, evict, used_s
 from nt2vr.models.card import WEIGHTS, read_card
 from nt2vr.models.difference import whole_folder
 from nt2vr.registry import pick
@@ -36,6 +36,7 @@ from trainer.runs.run_folder import (
     refuse_second_training,
 )
 from trainer.runs.waiting import WaitingStart
+from trainer.trainings import training_of
 
 ROOT = Path(trainer.__file__).parent.parent  # relative base and data paths in presets start here
 PATIENCE_S = 10.0  # a run still training this long after a stop request may be killed
@@ -305,9 +306,9 @@ def _space_needed(config: TrainConfig) -> int:
     """Return the bytes of a run's checkpoints, of its saved state twice while it is replaced, and of frames."""
     checkpoint_bytes = SMALL_BYTES
     base = config.encoder.base_folder
-    if (
-        base and not config.encoder.trains_fusion
-    ):  # a fusion's checkpoints link to the base's weights
+    training = training_of(config)
+    links_to_base = training is not None and training.links_to_base
+    if base and not links_to_base:
         with suppress(OSError, CheckpointError):
             checkpoint_bytes = (whole_folder(base, read_card(base)) / WEIGHTS).stat().st_size
     kept = config.batches.epochs

@@ -10,7 +10,6 @@ from nt2vr.models.card.names import (
     DIFFERENCE,
     DRAWINGS,
     FIXED,
-    FUSION,
     HEAD,
     IMPORTED,
     LEARNT,
@@ -22,7 +21,7 @@ from nt2vr.models.card.names import (
     SEQUENCE,
     UNIT_SEQUENCE,
     WEIGHTS,
-    text_side_file,
+    extension_file,
 )
 from nt2vr.models.card.sections import (
     DEFAULT_FRAMES,
@@ -41,7 +40,6 @@ __all__ = [
     "DIFFERENCE",
     "DRAWINGS",
     "FIXED",
-    "FUSION",
     "HEAD",
     "IMPORTED",
     "LEARNT",
@@ -61,9 +59,9 @@ __all__ = [
     "StoredNames",
     "TextSideEntry",
     "configured",
+    "extension_file",
     "read_as_base",
     "read_card",
     "remedy",
-    "text_side_file",
     "write_card",
 ]

@@ -9,12 +9,13 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.extension import text_sides
+from nt2vr.extension import composers, text_sides, video_inputs
 from nt2vr.models.capabilities import Capabilities
 from nt2vr.models.card.names import MEAN, QUERY_SCORED, RAW_MEAN
 from nt2vr.models.card.sections import (
     CardEntry,
     CardSection,
+    ComposersSection,
     DifferenceSection,
     FramingSection,
     OptionalClip,
@@ -27,7 +28,7 @@ from nt2vr.models.card.sections import (
 from nt2vr.models.framing import CENTRES, Framing, text_settings, visual_settings
 from nt2vr.sections import check_names
 
-# keys in nt2vr.json, in the order of 0.2.0's files, before and after those of text sides
+# keys in nt2vr.json, in the order of 0.2.0's files, before, between and after those of extensions
 STORED_FIRST = (
     "name",
     "objective",
@@ -37,9 +38,7 @@ STORED_FIRST = (
     "pooling",
     "head",
 )
-STORED_LAST = (
-    "clip",
-    "features",
+STORED = (
     "positions",
     "losses",
     "data",
@@ -47,7 +46,8 @@ STORED_LAST = (
     "metrics",
     "exclusion",
     "composition",
-    "fusion",
+)
+STORED_LAST = (
     "difference",
     "shifts",
     "changes",
@@ -89,6 +89,7 @@ class Card(BaseModel):
     framing: FramingSection
     pooling: PoolingSection
     text: TextSection
+    composers: ComposersSection
     training: TrainingSection
     clip: OptionalClip = Field(default=None, description="of a model that takes whole clips")
     difference: OptionalDifference = Field(
@@ -104,12 +105,7 @@ class Card(BaseModel):
     )
     composition: Mapping[str, FiniteFloat] = Field(
         default_factory=dict,
-        description="weights of covr combinations, chosen on validation data; see nt2vr.search.references.Weights",
-    )
-    fusion: Mapping[str, Any] = Field(
-        default_factory=dict,
-        description="about the file of a trained fusion, see nt2vr.models.fusion: hidden units (0: linear), blocks "
-        "of cross-attention, weights, data, metrics and fingerprint",
+        description="weights of a picture and a text, chosen on validation data; see nt2vr.search.references.Weights",
     )
     notes: str = Field(default="", description="what a person must know of the model")
     created: str = Field(default="", description="ISO 8601, UTC")
@@ -122,6 +118,8 @@ class Card(BaseModel):
         of_card: dict[str, Any] = {"name": name}
         by_section: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
         by_section["text"].update(dict.fromkeys(text_sides()))
+        by_section["composers"].update(dict.fromkeys(composers()))
+        by_section["visual"].update(dict.fromkeys(video_inputs(), ""))
         for key, value in values.items():
             section, _ = place_of[key]
             by_section.get(section, of_card)[key] = value
@@ -157,13 +155,14 @@ class Card(BaseModel):
         """What the model can do, as far as that is known before it is loaded."""
         takes_whole_clips = self.clip is not None
         has_given_queries = bool(self.text.queries)
-        reads_features = bool(self.visual.features)
+        video_input = self.visual.input
+        sees_frames = video_input is None and not takes_whole_clips
         return Capabilities(
-            scores_frames=not (takes_whole_clips or has_given_queries or reads_features),
+            scores_frames=sees_frames and not has_given_queries,
             reads_seconds=takes_whole_clips,
             is_slow=takes_whole_clips,
             weighs_frames=self.pooling.name == QUERY_SCORED,
-            reads_features=reads_features,
+            video_input=video_input,
             given_queries_only=has_given_queries,
             has_text_tower=not (takes_whole_clips or has_given_queries or self.text.side),
         )
@@ -195,11 +194,12 @@ class Card(BaseModel):
         )
 
     def check_frames(self) -> None:
-        """Raise a ConfigError if the model reads features of videos, which no frame can give it."""
-        if self.visual.features:
+        """Raise a ConfigError if the model reads another input than frames, which no frame can give it."""
+        video_input = self.visual.input
+        if video_input is not None:
             raise ConfigError(
-                f"{self.name} reads features {quoted(self.visual.features)} of videos, and sees no frames. Evaluate "
-                "it on a dataset that has them, or choose another model."
+                f"{self.name} reads {video_input.kind} {quoted(video_input.name)} of videos, and sees no frames. "
+                "Evaluate it on a dataset that has them, or choose another model."
             )
 
     @property
@@ -270,7 +270,7 @@ class Card(BaseModel):
             "settings": f"{self.visual.settings} {self.text.settings}" if has_settings else "",
             "pooling": "" if pools_by_mean else self._pooling_key,
             **self._text_side_for_reports,
-            "features": self.visual.features,
+            **self._video_input_for_reports,
             "clip": self._clip_key,
             "positions": "" if self.framing.positions == CENTRES else self.framing.positions,
         }
@@ -286,18 +286,24 @@ class Card(BaseModel):
         return {side.name: side.stored} if side else {}
 
     @property
+    def _video_input_for_reports(self) -> dict[str, str]:
+        video_input = self.visual.input
+        return {video_input.kind: video_input.name} if video_input else {}
+
+    @property
     def _tower_key(self) -> str:
         """Identify what the embeddings of single frames depend on."""
         positions = self.framing.positions if self.framing.positions != CENTRES else ""
         raw = "" if self.pooling.normalises_frames else "raw"
         visual = self.visual
+        input_name = visual.input.name if visual.input else ""
         parts = (
             visual.fingerprint,
             visual.settings,
             self.precision,
             positions,
             raw,
-            visual.features,
+            input_name,
             self._clip_key,
         )
         return " ".join(filter(None, parts))
@@ -320,6 +326,7 @@ SECTIONS: dict[str, type[CardSection]] = {
     "framing": FramingSection,
     "pooling": PoolingSection,
     "text": TextSection,
+    "composers": ComposersSection,
     "training": TrainingSection,
 }
 
@@ -327,13 +334,25 @@ SECTIONS: dict[str, type[CardSection]] = {
 @cache
 def stored_keys() -> tuple[str, ...]:
     """Return the keys in nt2vr.json, in their order."""
-    return (*STORED_FIRST, *text_sides(), *STORED_LAST)
+    return (
+        *STORED_FIRST,
+        *text_sides(),
+        "clip",
+        *video_inputs(),
+        *STORED,
+        *composers(),
+        *STORED_LAST,
+    )
 
 
 @cache
 def places() -> Mapping[str, tuple[str, str]]:
     """Return the name of a value's section, "" for the card itself, and of its field, by flat key in their order."""
     of_fields: dict[str, tuple[str, str]] = {name: ("text", name) for name in text_sides()}
+    for name in composers():
+        of_fields[name] = "composers", name
+    for name in video_inputs():
+        of_fields[name] = "visual", name
     for field in Card.model_fields:
         if field not in SECTIONS:
             of_fields[field] = "", field

@@ -9,13 +9,12 @@ OF_RAW = (RAW_MEAN, SEQUENCE)  # poolings of frames as the tower returns them
 WEIGHTS = "open_clip_model.safetensors"
 DIFFERENCE = "difference.safetensors"  # instead of WEIGHTS: the tensors that its base does not have
 HEAD = "head.safetensors"  # weights of a pooling that learns
-FUSION = "fusion.safetensors"  # weights of a trained fusion
 MAX_HEAD = 1 << 30  # bytes: 0.2 GB for four layers at 1,024 dimensions in float32
 DRAWINGS = "built-in world"  # in `data` of models trained on drawings
 CARD, CONFIG = "nt2vr.json", "open_clip_config.json"
 IMPORTED = "imported from "  # begins the `base` of a model of which nothing else is known
 
 
-def text_side_file(name: str) -> str:
-    """Return the name of the file that has the weights of an extension's text side."""
+def extension_file(name: str) -> str:
+    """Return the name of the file that has the weights of a text side or composer of an extension."""
     return f"{name}.safetensors"

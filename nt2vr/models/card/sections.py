@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from nt2vr.errors import quoted
 from nt2vr.extension import poolings
+from nt2vr.models.capabilities import VideoInputName
 from nt2vr.models.card.names import MEAN, OF_RAW, POOLINGS
 from nt2vr.models.framing import BICUBIC, DEFAULT_SIZE, SHORTEST
 
@@ -96,25 +97,33 @@ class DifferenceSection(CardEntry):
 
 OptionalHead = Annotated[HeadEntry | None, BeforeValidator(_read_nothing)]
 OptionalTextSide = Annotated[dict[str, str] | None, BeforeValidator(_read_nothing)]
+OptionalComposer = Annotated[dict[str, Any] | None, BeforeValidator(_read_nothing)]
 OptionalClip = Annotated[ClipSection | None, BeforeValidator(_read_nothing)]
 OptionalDifference = Annotated[DifferenceSection | None, BeforeValidator(_read_nothing)]
 
 
 class VisualSection(CardSection):
-    """The visual tower."""
+    """The visual tower, and what is read instead of frames: the name of an extension's input, under its kind."""
 
+    model_config = ConfigDict(extra="allow")
+
+    __pydantic_extra__: dict[str, str]
     fingerprint: str = Field(
         default="", alias="visual_fingerprint", description="hash of the visual tower's weights"
-    )
-    features: str = Field(
-        default="",
-        description="name of the features that videos are read as, see nt2vr.datasets.features; empty for frames",
     )
     settings: str = Field(
         default="",
         alias="visual_settings",
         description="derived: hash of what else changes the embedding of a frame",
     )
+
+    @property
+    def input(self) -> VideoInputName | None:
+        """The extension's input that is read instead of frames; None for frames."""
+        for kind, name in self.__pydantic_extra__.items():
+            if name:
+                return VideoInputName(kind, name)
+        return None
 
 
 class FramingSection(CardSection):
@@ -197,6 +206,19 @@ class TextSection(CardSection):
             if stored is not None:
                 return TextSideEntry(name, stored)
         return None
+
+
+class ComposersSection(CardSection):
+    """The composers of extensions, each of which has its entry under its name."""
+
+    model_config = ConfigDict(extra="allow")
+
+    __pydantic_extra__: dict[str, OptionalComposer]
+
+    @property
+    def entries(self) -> dict[str, Mapping[str, Any]]:
+        """About the files of the composers that the model has, by name."""
+        return {name: entry for name, entry in self.__pydantic_extra__.items() if entry is not None}
 
 
 class TrainingSection(CardSection):

@@ -1,4 +1,4 @@
-"""Cues of negation: which words deny something, by their form and their place, and which only look like it.
+"""Cues of negation: which words deny something, by their form and their place.
 
 `assets/language/forms.tsv` has the forms of negation with a tested example of each; one without
 cues of its own is another's cue with certain words after it. `assets/language/idioms.txt` has
@@ -8,15 +8,15 @@ them, or complete idioms; "can't" is tokenized as "ca n't".
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
+from nt2vr.negation.parse.negations import Cue, CueKind, Negation
 from nt2vr.negation.parse.phrases import Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
-from nt2vr.negation.parse.wanted import CueKind, Negation
 from nt2vr.negation.parse.wordlists import Runs, lines_of, listed, spellings
 
 
-class Form(NamedTuple):
+class NegationForm(NamedTuple):
     """One form of negation: an example with its wanted and unwanted parts, and the form's cues."""
 
     name: str
@@ -31,22 +31,39 @@ LESS: Mapping[str, str] = spellings("less")
 
 
 @cache
-def forms() -> tuple[Form, ...]:
-    head, *rows = (line.split("\t") for line in lines_of("language/forms.tsv"))
-    found: list[dict[str, Any]] = [dict(zip(head, row, strict=True)) for row in rows]
-    lists = [
-        {name: tuple(filter(None, row[name].split(", "))) for name in ("unwanted", "cues")}
-        for row in found
-    ]
-    return tuple(Form(**row | some) for row, some in zip(found, lists, strict=True))
+def forms() -> tuple[NegationForm, ...]:
+    """Return the forms of negation, in the order of their table."""
+    header, *lines = lines_of("language/forms.tsv")
+    columns = header.split("\t")
+    rows = []
+    for line in lines:
+        row = dict(zip(columns, line.split("\t"), strict=True))
+        form = NegationForm(
+            name=row["name"],
+            kind=cast(CueKind, row["kind"]),
+            example=row["example"],
+            wanted=row["wanted"],
+            unwanted=_split_list(row["unwanted"]),
+            cues=_split_list(row["cues"]),
+        )
+        rows.append(form)
+    return tuple(rows)
+
+
+def _split_list(text: str) -> tuple[str, ...]:
+    return tuple(text.split(", ")) if text else ()
 
 
 @cache
 def cues() -> Mapping[str, CueKind]:
-    return {
-        **{cue: form.kind for form in forms() for cue in form.cues},
-        **dict.fromkeys(LESS, "less"),
-    }
+    """Map the words of each cue to its kind."""
+    kinds: dict[str, CueKind] = {}
+    for form in forms():
+        for cue in form.cues:
+            kinds[cue] = form.kind
+    for word in LESS:
+        kinds[word] = "less"
+    return kinds
 
 
 @cache
@@ -56,80 +73,106 @@ def cue_runs() -> Runs:
 
 @cache
 def denied_by_nobody() -> Mapping[str, str]:
-    """Return what is unwanted by each cue of the kind "nobody": "people" or, for "nothing", "anything"."""
-    of_nobody = (cue for cue, kind in cues().items() if kind == "nobody")
-    return {cue: "anything" if "thing" in cue else "people" for cue in of_nobody}
+    """Map each cue of the kind "nobody" to what is unwanted: "people" or "anything"."""
+    denied = {}
+    for cue, kind in cues().items():
+        if kind == "nobody":
+            denied[cue] = "anything" if "thing" in cue else "people"
+    return denied
 
 
 @cache
 def no_negation() -> Runs:
-    lines = (line.rpartition(": ") for line in lines_of("language/idioms.txt"))
-    pairs = (
-        (start, end)
-        for starts, _, ends in lines
-        for start in starts.split(", ")
-        for end in ends.split(", ")
-    )
-    return Runs(f"{start} {end}".strip() for start, end in pairs)
+    """Return the idioms that deny nothing."""
+    idioms = []
+    for line in lines_of("language/idioms.txt"):
+        starts, _, ends = line.rpartition(": ")
+        for start in starts.split(", "):
+            idioms += [f"{start} {end}".strip() for end in ends.split(", ")]
+    return Runs(idioms)
 
 
-class Cues:
+class CueFinder:
     """Finds the cues of one sentence; `edits` are words of editing, by their first word."""
 
     def __init__(self, phrases: Phrases, edits: Mapping[int, Negation]) -> None:
-        self.phrases, self._edits = phrases, edits
+        self.phrases = phrases
+        self._edits = edits
 
-    def found(self) -> Iterator[tuple[CueKind, int, int]]:
-        """Yield the kind, first word and end of every cue, from left to right."""
+    def find(self) -> Iterator[Cue]:
+        """Yield all cues, from left to right."""
+        phrases = self.phrases
         i = 0
-        while i < len(self.phrases.tokens):
-            if edit := self._edits.get(i):
-                yield edit.kind, i, edit.after_cue
+        while i < len(phrases.tokens):
+            edit = self._edits.get(i)
+            if edit:
+                yield edit.cue._replace(start=i)
                 i = edit.end
                 continue
-            end = i + self.phrases.longest(cue_runs(), i)
-            kind = cues()[" ".join(self.phrases.words[i:end])] if end > i else None
-            idiom = self.phrases.longest(no_negation(), i) or (
-                self._goes_on(end) if kind == "not" else 0
-            )
-            if kind is None or idiom or not self._is_cue(i, end):
-                i += idiom or 1
-            else:
-                yield kind, i, end
-                i = end
 
-    def _is_cue(self, i: int, end: int) -> bool:
-        """Return whether words `i` to `end` deny by their place: "-", "skip" do so before some words only."""
+            cue = self._cue_at(i)
+            idiom = phrases.longest(no_negation(), i)
+            if not idiom and cue is not None and cue.kind == "not":
+                idiom = self._affirmation(cue.end)
+            if idiom:
+                i += idiom
+            elif cue is None or not self._is_cue(cue):
+                i += 1
+            else:
+                yield cue
+                i = cue.end
+
+    def _cue_at(self, i: int) -> Cue | None:
+        """Return the words at word i that form a cue."""
+        length = self.phrases.longest(cue_runs(), i)
+        if not length:
+            return None
+        end = i + length
+        kind = cues()[" ".join(self.phrases.words[i:end])]
+        return Cue(kind, i, end)
+
+    def _is_cue(self, cue: Cue) -> bool:
+        """Return whether a cue denies by its place; "-" and "skip" do so before some words only."""
         phrases = self.phrases
-        match phrases.word(i):
+        start = cue.start
+        end = cue.end
+        is_single = end == start + 1
+        match phrases.word(start):
             case "-" | "!":
-                return phrases.is_prefix(i)
-            case "free" if end == i + 1:  # smoke | free bar; not: fans free climbing
-                names = phrases.tag(i - 1) == phrases.tag(end) == "NOUN" and not phrases.word(
-                    end
-                ).endswith("ing")
-                return names and phrases.word(i - 1) == phrases.lemma(i - 1)
-            case "no":  # no. 10
+                return phrases.is_prefix(start)
+            case "free" if is_single:
+                # smoke | free bar; not: fans free climbing
+                if not phrases.tag(start - 1) == phrases.tag(end) == "NOUN":
+                    return False
+                if phrases.word(end).endswith("ing"):
+                    return False
+                return phrases.word(start - 1) == phrases.lemma(start - 1)
+            case "no":
+                # no. 10
                 return not phrases.word(end).isdigit()
-            case "hardly" | "rarely" | "seldom" | "scarcely" if end == i + 1:
-                return phrases.tag(end) in FINITE_TAGS | {
-                    "VB"
-                }  # a cat hardly moves; not: a seldom seen bird
+            case "hardly" | "rarely" | "seldom" | "scarcely" if is_single:
+                # a cat hardly moves; not: a seldom seen bird
+                return phrases.tag(end) in FINITE_TAGS | {"VB"}
             case "skip":
                 return phrases.lemma(end) not in {"rope", "to"}
             case "minus":
-                return phrases.tag(end) != "NUM"  # minus 40 degrees
+                # minus 40 degrees
+                return phrases.tag(end) != "NUM"
         return True
 
-    def _goes_on(self, i: int) -> int:
-        """Return the words that make a denial before word i an affirmation: "never | stops barking"; 0 elsewhere."""
+    def _affirmation(self, i: int) -> int:
+        """Return how many words turn a denial before word i around: "never | stops barking"."""
         phrases = self.phrases
-        hits = phrases.lemma(i) == "miss" or phrases.tag(i + 1) not in {"", "PUNCT", "ADP"}
-        if phrases.lemma(i) in listed("shunning") and phrases.tag(i) != "VBN" and hits:
-            return 2  # doesn't | hate broccoli
+        # doesn't | hate broccoli
+        if phrases.lemma(i) in listed("shunning") and phrases.tag(i) != "VBN":
+            has_object = phrases.tag(i + 1) not in {"", "PUNCT", "ADP"}
+            if has_object or phrases.lemma(i) == "miss":
+                return 2
+
         verb = i
         while phrases.lemma(verb) in listed("before_ending"):
             verb += 1
-        ends = phrases.lemma(verb) in listed("ending_verbs")
+        if phrases.lemma(verb) not in listed("ending_verbs"):
+            return 0
         goes_on = phrases.tag(verb + 1) in {"VBG", "TO"} or phrases.word(verb + 1) == "to"
-        return verb + 2 - i if ends and goes_on else 0
+        return verb + 2 - i if goes_on else 0

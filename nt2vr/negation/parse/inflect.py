@@ -7,9 +7,8 @@ from lemminflect import getAllLemmas, getInflection
 
 from nt2vr.negation.parse.wordlists import listed
 
-Form = Literal[
-    "VB", "VBZ", "VBG", "VBD", "VBN", "NNS"
-]  # Penn tags: eat, eats, eating, ate, eaten; dogs
+# Penn tags: eat, eats, eating, ate, eaten; dogs
+Form = Literal["VB", "VBZ", "VBG", "VBD", "VBN", "NNS"]
 _VERB_FORMS: tuple[Form, ...] = ("VBG", "VBZ", "VBD")
 _NUM_WORDS = 10_000  # remembered per kind of look-up; Flickr8k's 40,460 captions need 4,700
 
@@ -23,7 +22,7 @@ def inflect(word: str, form: Form) -> str:
 
 @lru_cache(_NUM_WORDS)
 def verb_of(word: str) -> str:
-    """Return the lemma of a verb in any form; "" if the dictionary does not list it (a name, a typo)."""
+    """Return the lemma of a verb in any form; "" if it is not in the dictionary (a name, a typo)."""
     lemmas: tuple[str, ...] = getAllLemmas(word, upos="VERB").get("VERB", ())
     return lemmas[0] if lemmas else ""
 
@@ -36,31 +35,28 @@ def is_noun(word: str) -> bool:
 
 @lru_cache(_NUM_WORDS)
 def is_only_verb(word: str) -> bool:
-    """Return whether a word is the lemma of a verb, and neither noun nor adjective: "eat", but not "open"."""
+    """Return whether a word is the lemma of a verb and nothing else: "eat", but not "open"."""
     lemmas: dict[str, tuple[str, ...]] = getAllLemmas(word)
     return lemmas.get("VERB") == (word,) and lemmas.keys().isdisjoint({"NOUN", "ADJ"})
 
 
 @lru_cache(_NUM_WORDS)
 def forms_of(word: str) -> tuple[str, ...]:
-    """List other forms of the same word, its lemma first: "dogs" gives "dog"; "ate" gives "eat", "eating", "eats".
+    """List other forms of the same word, its lemma first: "ate" gives "eat", "eating", "eats".
 
     A past form that is also a noun or an adjective, such as "shot" or "left", is not taken for a
     verb.
     """
     lemmas: dict[str, tuple[str, ...]] = getAllLemmas(word)
+    nouns = lemmas.get("NOUN", ())
     verbs = lemmas.get("VERB", ())
-    if (
-        word not in verbs
-        and not word.endswith("ing")
-        and word in (*lemmas.get("NOUN", ()), *lemmas.get("ADJ", ()))
-    ):
+    is_other_word = word in nouns or word in lemmas.get("ADJ", ())
+    if is_other_word and word not in verbs and not word.endswith("ing"):
         verbs = ()
-    forms = [
-        *lemmas.get("NOUN", ()),
-        *verbs,
-        *(inflect(verb, form) for verb in verbs for form in _VERB_FORMS),
-    ]
+
+    forms = [*nouns, *verbs]
+    for verb in verbs:
+        forms += [inflect(verb, form) for form in _VERB_FORMS]
     return tuple(form for form in dict.fromkeys(forms) if form != word)
 
 

@@ -10,11 +10,16 @@ from nt2vr.negation.parse.inflect import is_known
 from nt2vr.negation.parse.tokens import HELPERS, VERB_TAGS, Token, normalised
 from nt2vr.negation.parse.wordlists import Runs, listed, listed_runs, words
 
-_LETTING = words("let make help")  # let him score
 NEW_START = words("just only instead also then")
-HELPING_WORDS = frozenset(
-    {*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"}
-)  # forms of be, do and have
+# Forms of be, do and have.
+HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})
+
+_LETTING = words("let make help")  # let him score
+_CLAUSE_EDGES = frozenset({"", "PUNCT", "CONJ"})
+_DESCRIBING = frozenset({"ADJ", "ADV", "VBN", "VBG", "NUM"})
+# Tags of words by which a clause goes on: not visible | on a table, but not shown | eating.
+_GOING_ON = frozenset({"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS})
+_SAYING_NOTHING = frozenset({"DET", "ADP", "PUNCT", "CONJ", "WH", "MD", "TO", "POS"})
 
 
 @dataclass(frozen=True)
@@ -29,8 +34,16 @@ class Phrase:
     object: int | None = None  # first word of the verb's or preposition's object
 
 
+def noun_of(start: int, end: int) -> Phrase:
+    """Return words `start` to `end` as a noun phrase without a setting, the last word its head."""
+    return Phrase("noun", start, end, core=end, head=end - 1)
+
+
 class Phrases:
-    """Finds phrases in one tagged sentence; finders return None, and look-ups "", if there is none at word i."""
+    """Finds phrases in one tagged sentence.
+
+    Finders return None, and look-ups "", if there is none at word i.
+    """
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self.tokens = tokens
@@ -58,259 +71,353 @@ class Phrases:
         return i
 
     def clause_start(self, i: int) -> int:
-        while self.tag(i - 1) not in {"", "PUNCT", "CONJ"}:
+        while self.tag(i - 1) not in _CLAUSE_EDGES:
             i -= 1
         return i
 
     def starts_clause(self, i: int) -> bool:
-        return self.tag(i - 1) in {"", "PUNCT", "CONJ"} or self.word(i - 1) == "please"
+        return self.tag(i - 1) in _CLAUSE_EDGES or self.word(i - 1) == "please"
 
     def is_prefix(self, i: int) -> bool:
-        """Return whether mark i is attached to the next word but not to the previous one, as in "beach -man"."""
-        after = self.tokens[i + 1] if i + 1 < len(self.tokens) else None
-        spaced = i == 0 or self.tokens[i - 1].end < self.tokens[i].start
-        return (
-            spaced
-            and after is not None
-            and self.tokens[i].end == after.start
-            and after.text[0].isalnum()
-        )
+        """Return whether mark i is attached to the next word only, as in "beach -man"."""
+        if i + 1 >= len(self.tokens):
+            return False
+        is_spaced = i == 0 or self.tokens[i - 1].end < self.tokens[i].start
+        next_token = self.tokens[i + 1]
+        is_attached = self.tokens[i].end == next_token.start
+        return is_spaced and is_attached and next_token.text[0].isalnum()
 
     def is_auxiliary(self, i: int) -> bool:
-        """Return whether word i is an auxiliary: a modal, a form of be, or do and have before a verb or a negation."""
+        """Return whether word i is a modal, a form of be, or do and have before a verb or negation."""
         tag = self.tag(i)
         if tag not in VERB_TAGS:
             return False
         if tag == "MD" or self.word(i) in {"ai", "ca", "wo"}:
             return True
+        # Most words end here, before their lemma is looked up, which takes time.
         if self.word(i) not in HELPING_WORDS:
-            return False  # without looking for its lemma
-        if self.lemma(i) == "be":
+            return False
+        lemma = self.lemma(i)
+        if lemma == "be":
             return True
         follower = self.tag(i + 2 if self.tag(i + 1) == "ADV" else i + 1)
-        return self.lemma(i) in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)
+        return lemma in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)
 
     def is_actor(self, phrase: Phrase) -> bool:
-        return not listed("actors", "roles").isdisjoint(
-            {self.word(phrase.head), self.lemma(phrase.head)}
-        )
+        actors = listed("actors", "roles")
+        return self.word(phrase.head) in actors or self.lemma(phrase.head) in actors
 
     def any_phrase(self, i: int) -> Phrase | None:
         return self.verb_phrase(i) or self.place_phrase(i) or self.noun_phrase(i) or self.quality(i)
 
+    # Nouns
+
     def noun_phrase(self, i: int) -> Phrase | None:
         """Return "the old man", "a red or blue car", "a glass of water"."""
         if self.tag(i) == "PRON":
-            return Phrase("noun", i, i + 1, i + 1, i)
-        first = j = self.after(i, {"DET", "NUM"})
+            return noun_of(i, i + 1)
+
+        first = self.after(i, {"DET", "NUM"})
+        end = first
         head: int | None = None
-        while (is_noun := self._is_noun(j)) or self._modifies_noun(j, first=head is None):
-            head = j if is_noun else head
-            j += 1
+        while True:
+            if self._is_noun(end):
+                head = end
+            elif not self._modifies_noun(end, is_first=head is None):
+                break
+            end += 1
+
         if head is None:
             return self._without_noun(i, first) if first > i else None
-        inner = self.noun_phrase(j + 1) if self.word(j) == "of" else None
-        end = inner.end if inner else j
-        return Phrase("noun", i, end, end, head)
+        if self.word(end) == "of":
+            inner = self.noun_phrase(end + 1)
+            if inner:
+                end = inner.end
+        return Phrase("noun", i, end, core=end, head=head)
 
     def _without_noun(self, i: int, first: int) -> Phrase | None:
+        """Return determiners without a noun: "12", "the red", "the other"."""
+        # not 12, no PS5
         if self.word(first - 1)[-1:].isdigit():
-            return Phrase("noun", i, first, first, first - 1)  # not 12, no PS5
-        quality = self.quality(first)  # the red, the other
-        return quality and Phrase("noun", i, quality.end, quality.end, quality.head)
-
-    def place_phrase(self, i: int) -> Phrase | None:
-        """Return "on a stool", "in front of a house", "without singing"."""
-        if self.tag(i) != "ADP" or self.word(i) in listed("excepting"):
+            return noun_of(i, first)
+        quality = self.quality(first)
+        if quality is None:
             return None
-        j = self.after(i + 1, {"ADP"})  # out of, next to
-        inner = self.noun_phrase(j) or (self.verb_phrase(j) if self.tag(j) == "VBG" else None)
-        if inner is None:
-            return None
-        return Phrase("place", i, inner.end, inner.end, i, j)
-
-    def quality(self, i: int) -> Phrase | None:
-        """Return "red", "very happy", "far away"."""
-        j = i
-        while self.tag(j) in {"ADJ", "ADV", "VBN"} and self.word(j) not in NEW_START:
-            j += 1
-        inner = (
-            self.verb_phrase(j)
-            if self.tag(j) == "TO"
-            else self.place_phrase(j)
-            if self.word(j) == "of"
-            else None
-        )
-        end = inner.end if inner else j  # able to swim, afraid of dogs
-        return Phrase("quality", i, end, end, j - 1) if j > i else None
-
-    def is_setting(self, place: Phrase) -> bool:
-        """Return whether a place is where everything happens: "in a park", "on the beach", but not "on a phone"."""
-        noun = self.noun_phrase(place.object or place.start)
-        if (
-            noun is None
-            or self.tag(noun.head) == "ADJ"
-            or self.word(noun.start) in listed("colours")
-        ):
-            return False  # a person | in green
-        return self.word(place.start) in listed("settings") or (
-            self.word(place.start) == "on" and self.lemma(noun.head) in listed("grounds")
-        )
-
-    def verb_phrase(self, i: int) -> Phrase | None:
-        """Return "playing the guitar in a park", without leading auxiliaries and adverbs."""
-        verb = i
-        while (self.is_auxiliary(verb) and verb - i < 4) or (
-            self.tag(verb) in {"ADV", "TO"}
-            and self.tag(self.after(verb, {"ADV", "TO"})) in VERB_TAGS
-        ):
-            verb += 1
-        if self.tag(verb) not in VERB_TAGS or self.is_auxiliary(verb):
-            return None
-        start = verb - 1 if verb > i and self.word(verb - 1) == "being" else verb
-        return _read_verb_phrase(self, verb, start)
-
-    def _modifies_noun(self, i: int, *, first: bool) -> bool:
-        if self.tag(i) == "POS" or (
-            self.tag(i) in {"ADJ", "VBN"} and self.tag(i + 1) == "NOUN"
-        ):  # a turn based game
-            return True
-        return (first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
+        return Phrase("noun", i, quality.end, core=quality.end, head=quality.head)
 
     def _is_noun(self, i: int) -> bool:
         """Return whether word i is a noun, or the number of a name: "Boeing | 737", "gate | 5"."""
-        if self.tag(i) != "NUM" or i == 0:
-            return self.tag(i) in {"NOUN", "OTHER"}
+        tag = self.tag(i)
+        if tag != "NUM" or i == 0:
+            return tag in {"NOUN", "OTHER"}
         is_name = not self.tokens[i - 1].text.islower() or not is_known(self.word(i - 1))
         return is_name or self.word(i - 1) in listed("numbered")
 
+    def _modifies_noun(self, i: int, *, is_first: bool) -> bool:
+        tag = self.tag(i)
+        if tag == "POS":
+            return True
+        # a turn based game
+        if tag in {"ADJ", "VBN"} and self.tag(i + 1) == "NOUN":
+            return True
+        return (is_first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
+
     def _noun_ahead(self, i: int) -> bool:
-        """Return whether word i modifies a later noun: "big", "red or blue", "dancing" in "a dancing bear"."""
-        describing = {"ADJ", "ADV", "VBN", "VBG", "NUM"}
-        while (
-            self.tag(i) in describing and self.word(i) not in NEW_START
-        ) or self.joins_adjectives(i):
+        """Return whether word i modifies a later noun: "big", "red or blue", "a dancing bear"."""
+        while self._describes(i) or self.joins_adjectives(i):
             i += 1
             if self.tag(i) == "NOUN":
                 return True
         return False
 
+    def _describes(self, i: int) -> bool:
+        return self.tag(i) in _DESCRIBING and self.word(i) not in NEW_START
+
     def joins_adjectives(self, i: int) -> bool:
-        """Return whether word i joins two adjectives: "black | and white"."""
-        is_joint = self.tag(i) == "CONJ" and self.word(i) != "but"  # not red but | blue
+        """Return whether word i joins two adjectives: "black | and white", but "red but | blue"."""
+        is_joint = self.tag(i) == "CONJ" and self.word(i) != "but"
         return is_joint and self.tag(i - 1) == self.tag(i + 1) == "ADJ"
+
+    # Places and qualities
+
+    def place_phrase(self, i: int) -> Phrase | None:
+        """Return "on a stool", "in front of a house", "without singing"."""
+        if self.tag(i) != "ADP" or self.word(i) in listed("excepting"):
+            return None
+        # out of, next to
+        start = self.after(i + 1, {"ADP"})
+        inner = self.noun_phrase(start)
+        if inner is None and self.tag(start) == "VBG":
+            inner = self.verb_phrase(start)
+        if inner is None:
+            return None
+        return Phrase("place", i, inner.end, core=inner.end, head=i, object=start)
+
+    def quality(self, i: int) -> Phrase | None:
+        """Return "red", "very happy", "far away"."""
+        end = i
+        while self.tag(end) in {"ADJ", "ADV", "VBN"} and self.word(end) not in NEW_START:
+            end += 1
+        if end == i:
+            return None
+        head = end - 1
+
+        # able | to swim, afraid | of dogs
+        inner = None
+        if self.tag(end) == "TO":
+            inner = self.verb_phrase(end)
+        elif self.word(end) == "of":
+            inner = self.place_phrase(end)
+        if inner:
+            end = inner.end
+        return Phrase("quality", i, end, core=end, head=head)
+
+    def is_setting(self, place: Phrase) -> bool:
+        """Return whether everything happens at a place: "in a park", but not "on a phone"."""
+        noun = self.noun_phrase(place.object or place.start)
+        if noun is None:
+            return False
+        # a person | in green
+        if self.tag(noun.head) == "ADJ" or self.word(noun.start) in listed("colours"):
+            return False
+        preposition = self.word(place.start)
+        if preposition in listed("settings"):
+            return True
+        return preposition == "on" and self.lemma(noun.head) in listed("grounds")
+
+    # Verbs
+
+    def verb_phrase(self, i: int) -> Phrase | None:
+        """Return "playing the guitar in a park", without leading auxiliaries and adverbs."""
+        verb = i
+        while self._precedes_verb(verb, num_words=verb - i):
+            verb += 1
+        if self.tag(verb) not in VERB_TAGS or self.is_auxiliary(verb):
+            return None
+        start = verb - 1 if verb > i and self.word(verb - 1) == "being" else verb
+        return _VerbPhraseReader(self, verb).read(start)
+
+    def _precedes_verb(self, i: int, num_words: int) -> bool:
+        """Return whether word i, after `num_words` like it, is an auxiliary or "to" of a verb."""
+        if self.is_auxiliary(i) and num_words < 4:
+            return True
+        if self.tag(i) not in {"ADV", "TO"}:
+            return False
+        return self.tag(self.after(i, {"ADV", "TO"})) in VERB_TAGS
 
     # Words that only say that something is in the picture, or not
 
     def longest(self, runs: Runs, i: int) -> int:
-        """Return the length in words of the longest of `runs` that starts at word i; 0 if none does."""
+        """Return the length in words of the longest of `runs` that starts at word i, or 0."""
         first = self.word(i)
         if first not in runs.openers:
             return 0
         if (first, self.word(i + 1)) not in runs.pairs:
             return int(first in runs)
-        words = self.words[i : i + runs.longest]
-        return next((n for n in range(len(words), 0, -1) if " ".join(words[:n]) in runs), 0)
+        run = self.words[i : i + runs.longest]
+        while run and " ".join(run) not in runs:
+            run.pop()
+        return len(run)
 
     def after_frame(self, i: int) -> int:
-        """Return the end of "in this image", "in sight", "anywhere in the picture" at word i; i without one."""
-        while (end := i + self.longest(listed_runs("fillers"), i)) > i or (
-            end := self._after_medium(i)
-        ) > i:
+        """Return the end of "in this image", "in sight", "anywhere in the picture" at word i."""
+        while True:
+            end = i + self.longest(listed_runs("fillers"), i)
+            if end == i:
+                end = self._after_medium(i)
+            if end == i:
+                return i
             i = end
-        return i
 
     def _after_medium(self, i: int) -> int:
-        j = i + 1
         if self.word(i) not in listed("about_frames"):
             return i
-        while self.word(j) in listed("pointing"):
-            j += 1
-        is_last = self.tag(j + 1) not in {"NOUN", "POS"} and self.word(j + 1) != "of"
-        return j + 1 if self.word(j) in listed("frames") and is_last else i
+        medium = i + 1
+        while self.word(medium) in listed("pointing"):
+            medium += 1
+        if self.word(medium) not in listed("frames"):
+            return i
+        is_last = self.tag(medium + 1) not in {"NOUN", "POS"} and self.word(medium + 1) != "of"
+        return medium + 1 if is_last else i
 
     def after_predicate(self, i: int) -> int:
-        """Return the end of "visible", "to be seen here", "part of this scene" at word i; i without one."""
-        j, there = i, listed("present", "appearing")
-        while self.word(j) in listed("helping") and self.word(j + 1):
-            j += 1
-        if self.word(j) in there:
-            j += 1
-        elif j == i or self.word(j - 1) not in there:
-            frame = self.after_frame(j)
-            if frame == j:
+        """Return the end of "visible", "to be seen here", "part of this scene" at word i."""
+        present = listed("present", "appearing")
+        end = i
+        while self.word(end) in listed("helping") and self.word(end + 1):
+            end += 1
+
+        if self.word(end) in present:
+            end += 1
+        elif end == i or self.word(end - 1) not in present:
+            after_frame = self.after_frame(end)
+            if after_frame == end:
                 return i
-            j = frame
-        end, goes_on = (
-            self.after_frame(j),
-            {"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS},
-        )
-        return (
-            i if self.tag(end) in goes_on else end
-        )  # not visible | on a table, but: not shown eating
+            end = after_frame
+
+        end = self.after_frame(end)
+        return i if self.tag(end) in _GOING_ON else end
 
     def after_tail(self, i: int) -> int:
-        """Return the end of "is visible in this image", "in sight" or "present" at word i; i without one."""
-        j = i
-        while self.is_auxiliary(j):
-            j += 1
-        return max(
-            self.after_predicate(j) if self.after_predicate(j) > j else i, self.after_frame(i)
-        )
+        """Return the end of "is visible in this image", "in sight" or "present" at word i."""
+        predicate = i
+        while self.is_auxiliary(predicate):
+            predicate += 1
+        end = self.after_predicate(predicate)
+        if end == predicate:
+            end = i
+        return max(end, self.after_frame(i))
 
     def says_nothing(self, start: int, end: int) -> bool:
         """Return whether words `start` to `end` name nothing to be seen: "in this image there is"."""
-        return all(
-            self.tag(i) in {"DET", "ADP", "PUNCT", "CONJ", "WH", "MD", "TO", "POS"}
-            or self.word(i)
-            in listed("frames", "present", "appearing", "showing", "helping", "small_words")
-            or self.is_auxiliary(i)
-            for i in range(start, end)
+        saying_nothing = listed(
+            "frames", "present", "appearing", "showing", "helping", "small_words"
         )
+        for i in range(start, end):
+            if self.tag(i) in _SAYING_NOTHING or self.word(i) in saying_nothing:
+                continue
+            if not self.is_auxiliary(i):
+                return False
+        return True
 
 
-def _read_verb_phrase(phrases: Phrases, verb: int, start: int) -> Phrase:
-    """Extend a main verb to the right: adverbs, places, objects, qualities, particles, and a verb that may end it."""
-    lemma, end = phrases.lemma(verb), verb + 1
-    core: int | None = None  # where the first setting begins
-    first_object: int | None = None
-    objects_left, may_describe = 2 if lemma in listed("two_objects") else 1, True
-    needs_place, takes_verb = lemma in listed("placed"), lemma in listed("takes_verb")
-    while not (inner := _inner_verb_phrase(phrases, verb, end, takes_verb)):
-        if phrases.tag(end) == "ADV" and phrases.word(end) not in NEW_START:
-            end += 1
-        elif place := phrases.place_phrase(end):
-            if core is None and not needs_place and phrases.is_setting(place):
-                core = place.start
-            needs_place, objects_left, end = False, 0, place.end  # no object follows a place
-        elif objects_left and (noun := phrases.noun_phrase(end)):
-            first_object, objects_left, may_describe = (
-                first_object or noun.start,
-                objects_left - 1,
-                False,
-            )
-            takes_verb = phrases.is_actor(noun)  # watch a dog running
-            end = noun.end
-        elif objects_left and may_describe and (quality := phrases.quality(end)):
-            objects_left, may_describe, end = objects_left - 1, False, quality.end
-        elif _is_particle(phrases, verb, end):
-            end += 1
+class _VerbPhraseReader:
+    """Extends one main verb to the right, word by word."""
+
+    def __init__(self, phrases: Phrases, verb: int) -> None:
+        self._phrases = phrases
+        self._verb = verb
+        lemma = phrases.lemma(verb)
+        self._end = verb + 1
+        self._first_object: int | None = None
+        self._setting: int | None = None  # first word of the first setting
+        self._num_objects = 2 if lemma in listed("two_objects") else 1  # that may still follow
+        self._may_describe = True
+        self._needs_place = lemma in listed("placed")
+        self._takes_verb = lemma in listed("takes_verb")
+
+    def read(self, start: int) -> Phrase:
+        """Return the phrase with all that belongs to the verb."""
+        inner = self._inner_verb_phrase()
+        while inner is None and self._take_next():
+            inner = self._inner_verb_phrase()
+
+        if inner is None:
+            end = self._end
+            core = end
         else:
-            return Phrase("verb", start, end, core or end, verb, first_object)
-    return Phrase("verb", start, inner.end, core or inner.core, verb, first_object)
+            end = inner.end
+            core = inner.core
+        if self._setting is not None:
+            core = self._setting
+        return Phrase("verb", start, end, core, self._verb, self._first_object)
 
+    def _take_next(self) -> bool:
+        """Take an adverb, place, object, quality or particle; return whether one follows."""
+        phrases = self._phrases
+        end = self._end
+        if phrases.tag(end) == "ADV" and phrases.word(end) not in NEW_START:
+            self._end += 1
+            return True
 
-def _inner_verb_phrase(phrases: Phrases, verb: int, i: int, takes_verb: bool) -> Phrase | None:
-    """Return "to swim", "how to cook", or, after "go" or somebody who acts, "swimming"."""
-    i += phrases.tag(i) == "WH" and phrases.tag(i + 1) == "TO"
-    somebody = takes_verb or phrases.tag(i - 1) == "PRON"
-    lets = somebody and phrases.lemma(verb) in _LETTING and phrases.tag(i) in {"VB", "VBP"}
-    if lets or phrases.tag(i) == "TO" or (phrases.tag(i) == "VBG" and takes_verb):
-        return phrases.verb_phrase(i)
-    return None
+        place = phrases.place_phrase(end)
+        if place:
+            self._take_place(place)
+            return True
 
+        if self._num_objects:
+            noun = phrases.noun_phrase(end)
+            if noun:
+                self._take_object(noun)
+                return True
+            quality = phrases.quality(end) if self._may_describe else None
+            if quality:
+                self._num_objects -= 1
+                self._may_describe = False
+                self._end = quality.end
+                return True
 
-def _is_particle(phrases: Phrases, verb: int, i: int) -> bool:
-    """Return whether word i is the particle of "taking off" or "take it off"."""
-    follows = i == verb + 1 or phrases.tag(i - 1) == "PRON"
-    return phrases.tag(i) == "ADP" and follows and phrases.tag(i + 1) != "DET"
+        if self._is_particle(end):
+            self._end += 1
+            return True
+        return False
+
+    def _take_place(self, place: Phrase) -> None:
+        if self._setting is None and not self._needs_place and self._phrases.is_setting(place):
+            self._setting = place.start
+        self._needs_place = False
+        # No object follows a place.
+        self._num_objects = 0
+        self._end = place.end
+
+    def _take_object(self, noun: Phrase) -> None:
+        if self._first_object is None:
+            self._first_object = noun.start
+        self._num_objects -= 1
+        self._may_describe = False
+        # watch a dog running
+        self._takes_verb = self._phrases.is_actor(noun)
+        self._end = noun.end
+
+    def _inner_verb_phrase(self) -> Phrase | None:
+        """Return "to swim", "how to cook", or, after "go" or somebody who acts, "swimming"."""
+        phrases = self._phrases
+        i = self._end
+        if phrases.tag(i) == "WH" and phrases.tag(i + 1) == "TO":
+            i += 1
+        tag = phrases.tag(i)
+        if tag == "TO" or (tag == "VBG" and self._takes_verb):
+            return phrases.verb_phrase(i)
+
+        # let him | score
+        if tag in {"VB", "VBP"} and phrases.lemma(self._verb) in _LETTING:
+            has_subject = self._takes_verb or phrases.tag(i - 1) == "PRON"
+            return phrases.verb_phrase(i) if has_subject else None
+        return None
+
+    def _is_particle(self, i: int) -> bool:
+        """Return whether word i is the particle of "taking off" or "take it off"."""
+        phrases = self._phrases
+        if phrases.tag(i) != "ADP" or phrases.tag(i + 1) == "DET":
+            return False
+        return i == self._verb + 1 or phrases.tag(i - 1) == "PRON"

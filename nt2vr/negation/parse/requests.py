@@ -1,6 +1,7 @@
-"""Typed text as the rules read it: operators spelt out, misspelt contractions mended, requests and fillers left out.
+"""Typed text as the rules read it.
 
-Every character is traceable, so that highlights point into what was typed. The rewritings are in
+Operators are spelt out, misspelt contractions mended, requests and fillers left out. Every
+character is traceable, so that highlights point into what was typed. The rewritings are in
 `assets/language/rewriting.toml`. What is denied is decided by `nt2vr.negation.parse.scope`, not
 here.
 """
@@ -10,7 +11,6 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from nt2vr.negation.parse.tokens import contraction, cue_of
@@ -24,32 +24,45 @@ class Span(NamedTuple):
     end: int
 
 
-class Step(NamedTuple):
-    """One rewriting."""
+class _Replacement(NamedTuple):
+    """Characters `start` to `end` that become a new text, which stands for `source`."""
 
-    pattern: re.Pattern[str]  # what is replaced; its repeats are bounded: strangers type the text
-    new: str | Callable[[re.Match[str]], str | None]  # by what; None leaves the match as it is
+    start: int
+    end: int
+    text: str
+    source: Span
 
-    def edits(self, match: re.Match[str]) -> Iterator[tuple[int, int, str, Span]]:
-        """Yield start, end and new text of what changes, and what the text stands for: if no word, the first one."""
-        new = self.new if isinstance(self.new, str) else self.new(match)
-        if new is None:
-            return
-        pieces = re.split(r"\\(\d)", new) if isinstance(self.new, str) else [new]
-        start, word = (
-            match.start(),
-            Span(match.start(), match.start() + len(match[0].partition(" ")[0])),
-        )
-        for piece, group in zip_longest(pieces[::2], map(int, pieces[1::2]), fillvalue=0):
+
+class _Rewriting(NamedTuple):
+    """A pattern and what replaces it."""
+
+    # Its repeats are bounded, since strangers type the text.
+    pattern: re.Pattern[str]
+    # A function that returns None leaves the match as it is.
+    new: str | Callable[[re.Match[str]], str | None]
+
+    def replacements(self, match: re.Match[str]) -> Iterator[_Replacement]:
+        """Yield what changes in a match; a replaced gap stands for the first word of the match."""
+        # Even pieces are texts, odd ones the numbers of the groups that are kept between them.
+        if isinstance(self.new, str):
+            pieces = re.split(r"\\(\d)", self.new)
+        else:
+            text = self.new(match)
+            if text is None:
+                return
+            pieces = [text]
+
+        first_word = match[0].partition(" ")[0]
+        first_word_span = Span(match.start(), match.start() + len(first_word))
+        start = match.start()
+        for index in range(0, len(pieces), 2):
+            group = int(pieces[index + 1]) if index + 1 < len(pieces) else 0
             end = match.start(group) if group else match.end()
-            if piece != match.string[start:end]:
-                yield (
-                    start,
-                    end,
-                    str(piece),
-                    Span(start, end) if match.string[start:end].strip() else word,
-                )
-            start = match.end(int(group))
+            replaced = match.string[start:end]
+            if pieces[index] != replaced:
+                source = Span(start, end) if replaced.strip() else first_word_span
+                yield _Replacement(start, end, pieces[index], source)
+            start = match.end(group)
 
 
 @dataclass(frozen=True)
@@ -64,40 +77,51 @@ class Typed:
         """Return where words of `text` were typed."""
         return Span(self.starts[span.start], self.ends[span.end - 1])
 
-    def rewritten(self, steps: Iterable[Step]) -> "Typed":
-        """Replace every match of each step, one step after the other."""
+    def rewritten(self, rewritings: Iterable[_Rewriting]) -> "Typed":
+        """Replace every match of each pattern, one pattern after the other."""
         typed = self
-        for step in steps:
-            typed = typed._replaced(step)
+        for rewriting in rewritings:
+            typed = typed._rewritten_once(rewriting)
         return typed
 
-    def _replaced(self, step: Step) -> "Typed":
-        edits = [edit for match in step.pattern.finditer(self.text) for edit in step.edits(match)]
-        if not edits:
+    def _rewritten_once(self, rewriting: _Rewriting) -> "Typed":
+        replacements: list[_Replacement] = []
+        for match in rewriting.pattern.finditer(self.text):
+            replacements += rewriting.replacements(match)
+        if not replacements:
             return self
-        text, starts, ends, at, last = list[str](), list[int](), list[int](), 0, len(self.text) - 1
-        for start, end, new, source in edits:
-            text += [self.text[at:start], new]
-            starts += [*self.starts[at:start], *[self.starts[min(source.start, last)]] * len(new)]
-            ends += [
-                *self.ends[at:start],
-                *[self.ends[min(max(source.start, source.end - 1), last)]] * len(new),
-            ]
-            at = end
-        return Typed(
-            "".join([*text, self.text[at:]]), [*starts, *self.starts[at:]], [*ends, *self.ends[at:]]
-        )
+
+        texts: list[str] = []
+        starts: list[int] = []
+        ends: list[int] = []
+        last = len(self.text) - 1
+        copied = 0  # characters
+        for replacement in replacements:
+            first_char = min(replacement.source.start, last)
+            last_char = min(max(replacement.source.start, replacement.source.end - 1), last)
+            num_chars = len(replacement.text)
+
+            texts += [self.text[copied : replacement.start], replacement.text]
+            starts += self.starts[copied : replacement.start]
+            starts += [self.starts[first_char]] * num_chars
+            ends += self.ends[copied : replacement.start]
+            ends += [self.ends[last_char]] * num_chars
+            copied = replacement.end
+
+        texts.append(self.text[copied:])
+        starts += self.starts[copied:]
+        ends += self.ends[copied:]
+        return Typed("".join(texts), starts, ends)
 
 
 def read_typed(text: str, editing: bool = False) -> Typed:
-    """Return the text to take apart: `text` itself in most cases, and wherever nothing else would be left."""
-    typed = Typed(text, range(len(text)), range(1, len(text) + 1)).rewritten(
-        _steps("operators") + _steps("spelling")
-    )
-    said = typed.rewritten(
-        (*_steps("fillers"), *_steps("requests"), *(() if editing else _steps("slogans")))
-    )
-    return said if said.text.strip(" .,;:!?") else typed
+    """Return the text to parse; requests and fillers stay where they are all there is."""
+    as_typed = Typed(text, range(len(text)), range(1, len(text) + 1))
+    typed = as_typed.rewritten(_rewritings("operators") + _rewritings("spelling"))
+    content = typed.rewritten(_rewritings("fillers") + _rewritings("requests"))
+    if not editing:
+        content = content.rewritten(_rewritings("slogans"))
+    return content if content.text.strip(" .,;:!?") else typed
 
 
 @cache
@@ -106,10 +130,11 @@ def _table() -> dict[str, Any]:
 
 
 @cache
-def _steps(name: str) -> tuple[Step, ...]:
-    return tuple(
-        Step(_compiled(pieces), _FUNCTIONS.get(new, new)) for new, *pieces in _table()[name]
-    )
+def _rewritings(name: str) -> tuple[_Rewriting, ...]:
+    rewritings = []
+    for new, *pieces in _table()[name]:
+        rewritings.append(_Rewriting(_compiled(pieces), _FUNCTIONS.get(new, new)))
+    return tuple(rewritings)
 
 
 def _compiled(pieces: Iterable[str]) -> re.Pattern[str]:
@@ -117,6 +142,7 @@ def _compiled(pieces: Iterable[str]) -> re.Pattern[str]:
 
 
 def _filled(pieces: Iterable[str]) -> str:
+    """Join the pieces of a pattern, with named parts such as "{CUE}" filled in."""
     parts = _table()["parts"]
     return re.sub(r"\{([A-Z_]+)\}", lambda match: _filled(parts[match[1]]), "".join(pieces))
 
@@ -127,22 +153,25 @@ def _contraction(match: re.Match[str]) -> str | None:
 
 def _cue(match: re.Match[str]) -> str | None:
     word = match[0].lower()
-    return cue if (cue := cue_of(word)) != word else None
+    cue = cue_of(word)
+    return cue if cue != word else None
 
 
 def _listed(match: re.Match[str]) -> str | None:
     """Return the conjunction for a mark in a denied list: "no cars/trucks", "no dogs & cats"."""
     before = match.string[max(0, match.start() - 80) : match.start()]
-    before = before if match[0] == "/" else before.replace(",", "")
-    if not _compiled("{CUE_BEFORE}").search(before) or before.endswith(
-        (" and", " but", " as well")
-    ):
+    if match[0] != "/":
+        before = before.replace(",", "")
+    if before.endswith((" and", " but", " as well")):
+        return None
+    if not _compiled("{CUE_BEFORE}").search(before):
         return None
     return " or " if match[0] == "/" else " and "
 
 
 def _literal(match: re.Match[str]) -> str:
-    before, quoted, _ = match[0].split('"')  # one word denies nothing: a door marked "no-entry"
+    """Join a quoted text to one word, which denies nothing: a door marked "no-entry"."""
+    before, quoted, _ = match[0].split('"')
     return f'{before}"{quoted.strip().replace(" ", "-")}"'
 
 
@@ -150,7 +179,11 @@ def _new_clause(match: re.Match[str]) -> str:
     return "; " if match.start() else ""
 
 
+# By their names in the table.
 _FUNCTIONS: dict[str, Callable[[re.Match[str]], str | None]] = {
-    f"{function.__name__.strip('_')}()": function
-    for function in (_contraction, _cue, _listed, _literal, _new_clause)
+    "contraction()": _contraction,
+    "cue()": _cue,
+    "listed()": _listed,
+    "literal()": _literal,
+    "new_clause()": _new_clause,
 }

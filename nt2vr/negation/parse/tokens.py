@@ -1,4 +1,7 @@
-"""Tokens: the words of a sentence, with their tags and positions in the text; slips of typing in words of negation."""
+"""Tokens: the words of a sentence, with their tags and positions in the text.
+
+Slips of typing in words of negation are mended.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -7,15 +10,20 @@ from typing import NamedTuple
 
 from nt2vr.negation.parse.wordlists import listed, spellings
 
-_CUES, _CONTRACTIONS = listed("mended"), listed("contractions")
+_CUES = listed("mended")
+_CONTRACTIONS = listed("contractions")
 _WORDS = listed("not_misspelt")  # a test compares them with the dictionary
-_USUAL, _USUAL_CONTRACTIONS = spellings("usual"), spellings("contractions")
+_USUAL = spellings("usual")
+_USUAL_CONTRACTIONS = spellings("contractions")
 _SURE_CHARS = 6  # shorter words have too many neighbours: only swapped or doubled letters count
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def _slips(word: str) -> Iterator[str]:
-    """Yield a word with two letters swapped, a letter doubled or, in longer words, missing, wrong or added."""
+    """Yield a word with two letters swapped or a letter doubled.
+
+    Longer words are also yielded with a letter missing, wrong or added.
+    """
     yield word + word[-1]
     if len(word) >= _SURE_CHARS:
         yield from (word + letter for letter in _LETTERS if letter not in "sd")
@@ -29,12 +37,18 @@ def _slips(word: str) -> Iterator[str]:
                 yield word[:i] + letter + word[i + 1 :]
 
 
-def _neighbours(cues: Iterable[str]) -> dict[str, str]:
-    return {slip: cue for cue in cues for slip in _slips(cue) if slip not in cues}
+def _misspellings(cues: Iterable[str]) -> dict[str, str]:
+    """Map the slips of some cues to the cues."""
+    misspelt = {}
+    for cue in cues:
+        for slip in _slips(cue):
+            if slip not in cues:
+                misspelt[slip] = cue
+    return misspelt
 
 
-_MISSPELT = _neighbours(_CUES)
-_MISSPELT_CONTRACTIONS = _neighbours(_CONTRACTIONS)
+_MISSPELT = _misspellings(_CUES)
+_MISSPELT_CONTRACTIONS = _misspellings(_CONTRACTIONS)
 
 
 @lru_cache(10_000)
@@ -47,17 +61,17 @@ def cue_of(word: str) -> str:
 
 @lru_cache(10_000)
 def contraction(word: str) -> str | None:
-    """Return the contraction that a word is a misspelling of: "doesn't" for "does'nt" or "dosent"; None otherwise."""
+    """Return the contraction that a word misspells: "doesn't" for "does'nt" or "dosent"."""
     letters = "".join(filter(str.isalpha, word))
     if usual := _USUAL_CONTRACTIONS.get(letters):
         return usual
-    misplaced = letters in _CONTRACTIONS and word not in {letters, f"{letters[:-1]}'t"}
-    slip = (
-        _MISSPELT_CONTRACTIONS.get(letters)
-        if letters[-1:] == "t" and letters not in _WORDS
-        else None
-    )
-    right = letters if misplaced else slip
+
+    is_misplaced = letters in _CONTRACTIONS and word not in {letters, f"{letters[:-1]}'t"}
+    if is_misplaced:
+        return f"{letters[:-1]}'t"
+    if not letters.endswith("t") or letters in _WORDS:
+        return None
+    right = _MISSPELT_CONTRACTIONS.get(letters)
     return f"{right[:-1]}'t" if right else None
 
 
@@ -66,36 +80,40 @@ FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
 HELPERS = spellings("helpers")
 
 _MAX_CLITICS = 3  # would|n't|'ve
-_MAX_WORD_CHARS = (
-    30  # HanTa takes cubic time in the length of a word; no English word here is longer
-)
+# HanTa takes cubic time in the length of a word; no English word here is longer.
+_MAX_WORD_CHARS = 30
 _CONTRACTED = frozenset(
     "do does did is are was were has have had ca could wo would ai should must might need".split()
 )
-_CUTS = {  # where the second word begins in "cannot", "dont", "thats"
+# Where the second word begins in "cannot", "dont", "thats".
+_CUTS = {
     "cannot": 3,
     **{f"{helper}nt": len(helper) for helper in _CONTRACTED},
     **{word: len(word) - 1 for word in ("thats", "whos", "theres", "hes", "shes")},
 }
-_ABBREVIATED = frozenset(
-    "mr mrs ms dr st jr sr prof mt".split()
-)  # and initials: the period ends no sentence
+# The period of these, and of initials, ends no sentence.
+_ABBREVIATED = frozenset("mr mrs ms dr st jr sr prof mt".split())
 _SAME_LENGTH = str.maketrans(
     {ord("\u2019"): "'", ord("\u2018"): "'", **dict.fromkeys(map(ord, '`"\u201c\u201d\x00'), " ")}
 )
 _WORD = re.compile(
     r"\.{2,}|--+|[;@#$%&?!()\[\]{}<>]|[,:](?!\d)|(?:(?!\.\.|--)[^\s;@#$%&?!()\[\]{}<>,:]|[,:](?=\d))+"
 )
-EMOJI, NO_EMOJI = "[\u2600-\u27bf\U0001f300-\U0001faff]", "\u274c\u26d4\u2716\u2717\u2718\U0001f6ab"
+EMOJI = "[\u2600-\u27bf\U0001f300-\U0001faff]"
+NO_EMOJI = "\u274c\u26d4\u2716\u2717\u2718\U0001f6ab"
 _CLITIC = re.compile(r"(?:n't|'(?:s|m|d|ll|re|ve)?)$")
 _QUOTED = re.compile(r"""(?<!\S)[-!]["\u201c]([^"\u201c\u201d]+)["\u201d]""")  # -"tomato sauce"
 
 
 Lemma = Callable[[], str]  # few are needed, and one of a rare word takes HanTa 0.1 ms
+WordSpan = tuple[int, int]  # first character and end of a word
 
 
 class Token(NamedTuple):
-    """One word of a sentence: `text` is `sentence[start:end]`, `tag` is from the tagset of `tagger`."""
+    """One word of a sentence.
+
+    Its `text` is `sentence[start:end]`, its `tag` is from the tagset of `tagger`.
+    """
 
     text: str
     tag: str
@@ -111,9 +129,11 @@ class Token(NamedTuple):
 
 @lru_cache(10_000)
 def normalised(word: str) -> str:
-    """Return a word as the taggers and the rules know it: lower case, straight apostrophes, usual spellings."""
+    """Return a word in lower case, with straight apostrophes and usual spellings."""
     word = word.translate(_SAME_LENGTH).lower().strip()
-    return {"nt": "n't", "n t": "n't"}.get(word) or cue_of(word)
+    if word in {"nt", "n t"}:
+        return "n't"
+    return cue_of(word)
 
 
 def as_tagged(word: str) -> str:
@@ -121,56 +141,72 @@ def as_tagged(word: str) -> str:
     return normalised(word) if len(word) <= _MAX_WORD_CHARS else "x"
 
 
-def word_spans(text: str) -> list[tuple[int, int]]:
-    """Tokenize like the Penn Treebank, and further: "dont", "don t", "sings.", "-man", -"old man", "car-free"."""
-    same_length = text.translate(_SAME_LENGTH).replace("''", "  ")
-    last = len(same_length.rstrip("'()[]{}<> \t\n"))
-    spans = [
-        span
-        for match in _QUOTED.finditer(text)
-        for span in ((match.start(), match.start(1)), match.span(1))
-    ]
-    hidden = (
-        _QUOTED.sub(lambda match: " " * len(match[0]), text)
-        .translate(_SAME_LENGTH)
-        .replace("''", "  ")
-    )
-    for match in _WORD.finditer(hidden):
+def word_spans(text: str) -> list[WordSpan]:
+    """Tokenize like the Penn Treebank, and split further: "dont", "-man", -"old man", "car-free"."""
+    spans: list[WordSpan] = []
+    for match in _QUOTED.finditer(text):
+        spans.append((match.start(), match.start(1)))
+        spans.append(match.span(1))
+
+    # Quoted phrases are single words, so the rest is split without them.
+    unquoted = _with_plain_marks(_QUOTED.sub(lambda match: " " * len(match[0]), text))
+    last = len(_with_plain_marks(text).rstrip("'()[]{}<> \t\n"))
+    for match in _WORD.finditer(unquoted):
         start, end = match.span()
-        word = hidden[start:end].lower()
-        if word == "t" and _ends_in_not(hidden[slice(*(spans or [(0, 0)])[-1])].lower()):  # don t
-            before, middle = spans.pop()
-            spans += [(before, middle - 1), (middle - 1, end)]
-            continue
-        ends = end == last and word.rstrip(".") not in {word, ""}
-        spans += _pieces(
-            word[:-1] if ends else word, start, starts=not hidden[start - 1 : start].strip()
-        )
-        if ends:
+        word = unquoted[start:end].lower()
+        # don t
+        if word == "t" and spans:
+            before, middle = spans[-1]
+            if _ends_in_not(unquoted[before:middle].lower()):
+                spans[-1] = (before, middle - 1)
+                spans.append((middle - 1, end))
+                continue
+
+        has_full_stop = end == last and word.rstrip(".") not in {word, ""}
+        if has_full_stop:
+            word = word[:-1]
+        follows_space = not unquoted[start - 1 : start].strip()
+        spans += _split_word(word, start, follows_space=follows_space)
+        if has_full_stop:
             spans.append((end - 1, end))
     return sorted(spans)
 
 
-def _pieces(word: str, start: int, *, starts: bool) -> list[tuple[int, int]]:
-    if starts and word[0] in "-'" and word[1:2].isalpha() and not _CLITIC.fullmatch(word):
-        return [(start, start + 1), *_pieces(word[1:], start + 1, starts=False)]
-    spans: list[tuple[int, int]] = []
-    while len(spans) < _MAX_CLITICS and 0 < (cut := _cut(word)) < len(word):
-        spans.append((start + cut, start + len(word)))
+def _with_plain_marks(text: str) -> str:
+    """Straighten apostrophes and drop quotation marks, without changing the length."""
+    return text.translate(_SAME_LENGTH).replace("''", "  ")
+
+
+def _split_word(word: str, start: int, *, follows_space: bool) -> list[WordSpan]:
+    """Split a word that starts at a character into its parts: "is|n't", "-|man"."""
+    is_prefixed = follows_space and word[0] in "-'" and word[1:2].isalpha()
+    if is_prefixed and not _CLITIC.fullmatch(word):
+        return [(start, start + 1), *_split_word(word[1:], start + 1, follows_space=False)]
+
+    clitics: list[WordSpan] = []
+    cut = _clitic_start(word)
+    while len(clitics) < _MAX_CLITICS and 0 < cut < len(word):
+        clitics.append((start + cut, start + len(word)))
         word = word[:cut]
-    return [(start, start + len(word)), *reversed(spans)]
+        cut = _clitic_start(word)
+    return [(start, start + len(word)), *reversed(clitics)]
 
 
 def _ends_in_not(word: str) -> bool:
     return word[-1:] == "n" and word[:-1] in _CONTRACTED
 
 
-def _cut(word: str) -> int:
-    if "'" in word and (clitic := _CLITIC.search(word)):  # isn't, it's, dogs'
-        return clitic.start()
+def _clitic_start(word: str) -> int:
+    """Return where the last part of a word begins; 0 if it has one part."""
+    # isn't, it's, dogs'
+    if "'" in word:
+        clitic = _CLITIC.search(word)
+        if clitic:
+            return clitic.start()
     if word.endswith("-free"):
         return len(word) - len("-free")
-    ends = (
-        len(word) > 2 and word[-1] == "." and word[:-1].isalpha() and word[:-1] not in _ABBREVIATED
-    )
-    return len(word) - 1 if ends else _CUTS.get(word, 0)
+    if len(word) > 2 and word.endswith("."):
+        stem = word[:-1]
+        if stem.isalpha() and stem not in _ABBREVIATED:
+            return len(stem)
+    return _CUTS.get(word, 0)

@@ -15,8 +15,12 @@ def words(text: str) -> frozenset[str]:
 
 def renamed(text: str) -> dict[str, str]:
     """Map words to the one before them: "man=guy,gentleman dog=puppy" maps "guy" to "man"."""
-    pairs = (pair.split("=") for pair in text.split())
-    return {other: name for name, others in pairs for other in others.split(",")}
+    names = {}
+    for pair in text.split():
+        name, aliases = pair.split("=")
+        for alias in aliases.split(","):
+            names[alias] = name
+    return names
 
 
 def text_of(file: str) -> str:
@@ -35,22 +39,26 @@ def _table() -> dict[str, Any]:
 
 @cache
 def listed(*names: str) -> frozenset[str]:
-    """Return the words of some lists of `assets/language/words.toml`, together: "actors", "roles"."""
-    return frozenset().union(*(words(_table()["lists"][name]) for name in names))
+    """Return the words of some lists of `words.toml`, together: "actors", "roles"."""
+    lists = _table()["lists"]
+    return frozenset().union(*(words(lists[name]) for name in names))
 
 
 @cache
 def spellings(name: str) -> dict[str, str]:
-    """Map misspelt words of a table of `assets/language/words.toml` to the right ones."""
-    return {
-        wrong: right
-        for right, some in _table()["spellings"][name].items()
-        for wrong in some.split()
-    }
+    """Map misspelt words of a table of `words.toml` to the right ones."""
+    right_words = {}
+    for right, misspelt in _table()["spellings"][name].items():
+        for word in misspelt.split():
+            right_words[word] = right
+    return right_words
 
 
 class Runs(frozenset[str]):
-    """A set of runs of words: "in sight", "no one"; indexed by their first word and their first two."""
+    """A set of runs of words, such as "in sight" and "no one".
+
+    Indexed by their first word and their first two words.
+    """
 
     def __init__(self, runs: Iterable[str]) -> None:
         """Index `runs`, which `frozenset` has stored already."""
@@ -61,5 +69,5 @@ class Runs(frozenset[str]):
 
 @cache
 def listed_runs(name: str) -> Runs:
-    """Return a list of `assets/language/words.toml` whose entries are of several words, separated by commas."""
+    """Return a list of `words.toml` whose entries have several words, separated by commas."""
     return Runs(" ".join(_table()["runs"][name].split()).split(", "))

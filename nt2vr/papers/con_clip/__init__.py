@@ -13,5 +13,6 @@ EXTENSION = Extension(
         "negclip": "nt2vr.papers.con_clip.loss:NegClipLoss",
     },
     presets=HERE / "presets",
+    # CC-Neg's own file, by its suffix.
     question_files={".pt": "nt2vr.papers.con_clip.benchmarks:read_cc_neg"},
 )

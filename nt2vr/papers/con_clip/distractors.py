@@ -1,4 +1,14 @@
-"""Distractors: videos that show what a negated caption describes, mined by the starting model."""
+"""Distractors: videos that show what a negated caption describes, mined by the starting model (Eq. 4).
+
+    caption                  a dog runs on the beach
+    negated caption          a dog does not run on the beach
+    subject, denied object   "a dog", "run", parsed by `subject_and_object`
+    distractor               the video most like "a dog" and least like "run"
+
+For each batch, `Distractors` draws a `DistractorRequest` of texts and candidate videos, `Miner` chooses
+a distractor per caption, and the loss reads `EmbeddedDistractors`. In shapes, the batch has B captions
+in all processes and b in this one; P videos are candidates, and D is the length of an embedding.
+"""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -23,20 +33,33 @@ CACHED = 100_000  # negated captions, whose parsing takes about 2 ms
 
 
 class DistractorRequest(NamedTuple):
-    """What to mine for this process's share of a batch, of b captions."""
+    """What to mine for this process's captions of a batch.
 
-    subjects: list[str]  # b texts; empty for captions that have no distractor
-    objects: list[str]  # b texts that the negations deny; likewise
-    has_distractor: NDArray[np.bool_]  # (b,)
-    caption_clips: NDArray[
-        np.int64
-    ]  # (b,) the captions' own clips, which are never their distractors
-    candidates: NDArray[np.int64]  # (P,) rows of the clips to choose among
+    Attributes:
+        subjects: b texts, who acts; empty for captions that have no distractor.
+        objects: b texts, what the negation denies; likewise.
+        has_distractor: (b,), True for captions whose texts are known.
+        caption_clips: (b,) rows of the captions' own videos, which are never their distractors.
+        candidates: (P,) rows of the videos to choose among.
+    """
+
+    subjects: list[str]
+    objects: list[str]
+    has_distractor: NDArray[np.bool_]
+    caption_clips: NDArray[np.int64]
+    candidates: NDArray[np.int64]
 
 
 class EmbeddedDistractors(NamedTuple):
-    video: Tensor  # (B, D), L2-normalised distractors of the captions; meaningless where `has_distractor` is False
-    has_distractor: Tensor  # (B,) bool
+    """Distractors of the captions of a batch.
+
+    Attributes:
+        video: (B, D), L2-normalised; meaningless where `has_distractor` is False.
+        has_distractor: (B,) bool.
+    """
+
+    video: Tensor
+    has_distractor: Tensor
 
 
 class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
@@ -50,49 +73,56 @@ class Distractors(Input[DistractorRequest, EmbeddedDistractors]):
     needs_frozen_videos = True
 
     def check(self, config: TrainConfig, loss: str) -> None:
-        """Refuse what leaves the starting model no clips to choose among."""
+        """Refuse a training on features, whose videos the starting model cannot compare with texts."""
         super().check(config, loss)
-        if config.frames.features:
+        video_input = config.video_input
+        if video_input is not None:
             raise ConfigError(
-                f"{loss} needs videos as the base sees them. Leave it out, or leave features out."
+                f"{loss} needs videos as the base sees them. Leave it out, or leave {video_input.kind} out."
             )
 
     def load(self, preparation: Preparation) -> None:
-        """Load the starting model's text tower, and take over all clips."""
+        """Load the starting model's text tower, and take over the embeddings of all videos."""
         assert preparation.videos is not None, "the visual tower is frozen, and the loss has videos"
         base = FrozenTexts.of_base(preparation.config, preparation.device)
         self.miner = Miner(base, preparation.videos, preparation.device)
 
     def draw(self, drawing: Drawing) -> DistractorRequest:
-        """Draw the clips to choose among, and parse the negated captions."""
+        """Parse the negated captions, and draw the candidates."""
         negated = drawing.of(Negated)
-        parts: list[tuple[str, str] | None] = []
+        subjects: list[str] = []
+        objects: list[str] = []
+        has_distractor: list[bool] = []
         for caption, text, is_negatable in zip(
             drawing.captions, negated.texts, negated.negatable, strict=True
         ):
-            parts.append(subject_and_object(caption.text, text) if is_negatable else None)
+            parts = subject_and_object(caption.text, text) if is_negatable else None
+            subject, denied_object = parts or ("", "")
+            subjects.append(subject)
+            objects.append(denied_object)
+            has_distractor.append(parts is not None)
 
         clips = np.random.default_rng(drawing.seed(2)).permutation(len(drawing.clips))
-        candidates = clips[: drawing.config.negation.pool_clips or None]
+        num_candidates = drawing.config.negation.pool_clips or len(clips)  # 0 means all
         return DistractorRequest(
-            subjects=[part[0] if part else "" for part in parts],
-            objects=[part[1] if part else "" for part in parts],
-            has_distractor=np.array([part is not None for part in parts]),
+            subjects=subjects,
+            objects=objects,
+            has_distractor=np.array(has_distractor),
             caption_clips=drawing.rows[drawing.share],
-            candidates=np.sort(candidates),
+            candidates=np.sort(clips[:num_candidates]),
         )
 
     def embed(
         self, drawn: DistractorRequest, texts: Tensor, batch: EmbeddedBatch, towers: Towers
     ) -> EmbeddedDistractors:
         """Choose the distractors, and look up their embeddings."""
-        video = towers.stored_videos(self.miner.mine(drawn))
-        has_distractor = torch.from_numpy(drawn.has_distractor).to(towers.device)
+        video = towers.stored_videos(self.miner.mine(drawn))  # (b, D)
+        has_distractor = torch.from_numpy(drawn.has_distractor).to(towers.device)  # (b,)
         return EmbeddedDistractors(distributed.gather(video), distributed.gather(has_distractor))
 
 
 class Miner:
-    """Finds distractors among all training clips, (N, D), L2-normalised."""
+    """Chooses distractors among the training videos, given as L2-normalised rows of length D."""
 
     def __init__(self, encoder: TextEncoder, videos: NDArray[np.float32], device: str) -> None:
         self._encoder = encoder
@@ -100,26 +130,35 @@ class Miner:
         self._videos = torch.from_numpy(videos).to(device)
 
     def mine(self, request: DistractorRequest) -> Tensor:
-        """Return one clip per caption, by its row: (b,)."""
-        texts = [*request.subjects, *request.objects]  # in one call, on which the last bits depend
+        """Return one training video per caption, by its row: (b,)."""
+        # In one call, since the last bits of an embedding depend on the texts beside it.
+        texts = [*request.subjects, *request.objects]
         subjects, objects = embed_once(self._encoder, texts, self._device).chunk(2)  # (b, D) each
-        candidates = torch.from_numpy(request.candidates).to(self._device)
-        caption_clips = torch.from_numpy(request.caption_clips).to(self._device)
+
+        candidates = torch.from_numpy(request.candidates).to(self._device)  # (P,)
+        caption_clips = torch.from_numpy(request.caption_clips).to(self._device)  # (b,)
         is_own_clip = candidates == caption_clips[:, None]  # (b, P)
-        return candidates[
-            choose_distractors(self._videos[candidates], subjects, objects, is_own_clip)
-        ]
+        chosen = choose_distractors(
+            self._videos[candidates], subjects, objects, is_own_clip
+        )  # (b,)
+        return candidates[chosen]
 
 
 def choose_distractors(
     videos: Tensor, subjects: Tensor, objects: Tensor, is_own_clip: Tensor
 ) -> Tensor:
-    """Choose the clip that is most like a subject and least like an object, other than the caption's own.
+    """Choose the video that is most like a subject and least like an object, other than the caption's own.
 
         argmax over x of  cos(x, subject) - cos(x, object)        (Eq. 4)
 
-    Of (P, D) videos, (b, D) subjects and objects, all L2-normalised, and (b, P) whether a video is
-    the caption's own, return (b,) rows of videos; of equal ones, the first.
+    Args:
+        videos: (P, D), L2-normalised, as the two that follow.
+        subjects: (b, D), who acts in each caption.
+        objects: (b, D), what each negation denies.
+        is_own_clip: (b, P), whether a video is the caption's own.
+
+    Returns:
+        (b,) rows of `videos`; of equal ones, the first.
 
     Source: Singh et al., "Learn 'No' to Say 'Yes' Better", WACV 2025, Eq. 4.
     """
@@ -131,13 +170,14 @@ def choose_distractors(
 def subject_and_object(caption: str, negated: str) -> tuple[str, str] | None:
     """Return who acts in a caption, or what it names first, and what its negation denies; None if either is unclear.
 
-    "a guy flies a kite on the beach", "a guy does not fly a kite on the beach": "a man", "fly a
-    kite".
+    "a dog runs on the beach" with "a dog does not run on the beach" gives "a dog" and "run". Who acts
+    is called by a common word: a guy is "a man".
     """
-    phrases = Phrases(load_tagger().tag(caption))
-    named = [
-        *(acting.subject.text for acting in actions(phrases)),
-        *(thing.text for thing in things(phrases)),
-    ]
+    caption_phrases = Phrases(load_tagger().tag(caption))
+    subjects = [action.subject.text for action in actions(caption_phrases)]
+    subjects += [thing.text for thing in things(caption_phrases)]
+
     query = split_query(negated, Phrases(load_tagger().tag(negated)))
-    return (named[0], query.unwanted[0]) if named and query.unwanted else None
+    if not subjects or not query.unwanted:
+        return None
+    return subjects[0], query.unwanted[0]

@@ -17,13 +17,17 @@ from trainer.loss_settings import option
 class ConClipLoss:
     """Tell captions c from their negations c⁻, and videos v from distractors d, which show what c⁻ describes.
 
-        L1 = cross_entropy(scale · v [c; c⁻]ᵀ)        own caption among all captions and negations
-        L2 = cross_entropy(scale · c [v; d]ᵀ)         own video among all videos and distractors
-        L3 = cross_entropy(scale · d [c⁻; c]ᵀ)        own negation, for the distractor
-        loss = mean of the terms that are on, each a mean over the batch
+        L1 = cross_entropy(scale · v [c; c⁻]ᵀ)     each video chooses its caption, among captions and negations
+        L2 = cross_entropy(scale · c [v; d]ᵀ)      each caption its video, among videos and distractors
+        L3 = cross_entropy(scale · d [c⁻; c]ᵀ)     each distractor its negation, among negations and captions
+        loss = mean of the terms that are on
 
-    Captions that cannot be negated have neither c⁻ nor d. Distractors are mined (see
-    distractors.py), so L3 assumes that c⁻ fits d without knowing it.
+    There are B captions c and videos v. N of the captions have a negation and a distractor; c⁻ and d are
+    of these alone. A caption that cannot be negated has neither. With L2 or L3, one without a
+    distractor has no negation either, so that L1 has as many negations as the others have distractors.
+    Each term is a mean over its B or N rows.
+
+    Distractors are mined (see distractors.py), so L3 assumes that d fits c⁻ without knowing it.
 
     Source: Singh et al., "Learn 'No' to Say 'Yes' Better: Improving Vision-Language Models via
     Negations", WACV 2025, section 4.2; its Table 6 turns terms off.
@@ -36,7 +40,8 @@ class ConClipLoss:
         True, "L2: each caption chooses its video among all videos and distractors"
     )
     distractors: bool = option(
-        True, "L3: each distractor chooses its negated caption among all captions"
+        True,
+        "L3: each distractor chooses its negated caption among all negated captions and captions",
     )
 
     def __post_init__(self) -> None:
@@ -57,7 +62,7 @@ class ConClipLoss:
         return self.captions or self.distractors
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        video = given(batch.video)
+        video = given(batch.video)  # (B, D)
         if not self._has_distractors:
             return _choice_loss(batch, video, right=batch.caption, wrong=_negated(batch))
 
@@ -65,6 +70,7 @@ class ConClipLoss:
         mined = batch.of(Distractors)
         distractor = mined.video[mined.has_distractor]  # (N, D)
         negated = batch.of(Negated).text[mined.has_distractor]  # (N, D)
+
         terms: list[Tensor] = []
         if self.images:
             terms.append(_choice_loss(batch, video, right=batch.caption, wrong=negated))
@@ -72,7 +78,11 @@ class ConClipLoss:
             terms.append(_choice_loss(batch, batch.caption, right=video, wrong=distractor))
         if self.distractors and len(distractor):
             terms.append(_choice_loss(batch, distractor, right=negated, wrong=batch.caption))
-        return torch.stack(terms).mean() if terms else video.sum() * 0.0
+        if not terms:
+            # L3 alone, in a batch without distractors: 0, with a gradient of 0 for the text tower.
+            # The videos have none, since their tower is frozen.
+            return batch.caption.sum() * 0.0
+        return torch.stack(terms).mean()
 
 
 @dataclass(frozen=True)
@@ -94,19 +104,31 @@ class NegClipLoss:
     )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        video = given(batch.video)
+        video = given(batch.video)  # (B, D)
+        no_distractors = video[:0]  # (0, D)
         to_text = _choice_loss(batch, video, right=batch.caption, wrong=_negated(batch))
-        to_video = _choice_loss(batch, batch.caption, right=video, wrong=video[:0])
+        to_video = _choice_loss(batch, batch.caption, right=video, wrong=no_distractors)
         return (to_text + to_video) / 2
 
 
 def _negated(batch: EmbeddedBatch) -> Tensor:
     """Return the negations of the captions that can be negated: (N, D)."""
     negated = batch.of(Negated)
-    return negated.text if negated.negatable is None else negated.text[negated.negatable]
+    if negated.negatable is None:
+        return negated.text
+    return negated.text[negated.negatable]
 
 
 def _choice_loss(batch: EmbeddedBatch, anchor: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
-    """Cross-entropy of each anchor's own row of `right` among all rows of `right` and `wrong`."""
-    scores = batch.logit_scale * anchor @ torch.cat([right, wrong]).T  # (B, B + N)
-    return cross_entropy(scores, torch.arange(len(scores), device=scores.device))
+    """Average the cross-entropy of each anchor's own row of `right` among all rows of `right` and `wrong`: ().
+
+    Args:
+        batch: for its temperature.
+        anchor: (A, D), what chooses.
+        right: (A, D), of which row i is the right answer of anchor i.
+        wrong: (W, D), further answers.
+    """
+    answers = torch.cat([right, wrong])  # (A + W, D)
+    scores = batch.logit_scale * anchor @ answers.T  # (A, A + W)
+    own_rows = torch.arange(len(scores), device=scores.device)  # (A,)
+    return cross_entropy(scores, own_rows)

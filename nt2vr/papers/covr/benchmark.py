@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from types import MappingProxyType
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError, DatasetError, reason_of
 from nt2vr.evaluation.benchmark_kinds import ModelBenchmark, ModelData, Places
 from nt2vr.evaluation.embed_media import embed_files, unreadable_remark
-from nt2vr.evaluation.metric_names import mean_average_precision, recall, within_subset
+from nt2vr.evaluation.metric_names import recall
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, mask, row_array
 from nt2vr.evaluation.report import Presentation, Report, Result
 from nt2vr.evaluation.scoring import first_ranks, first_rows, score_table, shares_among_first
@@ -29,9 +30,11 @@ from nt2vr.files import expanded, write_json
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
+from nt2vr.models.composer import Composer, PictureQuery
 from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
+from nt2vr.papers.covr.compositions import COMPOSITIONS, PARTS, CompositionWeights
 from nt2vr.papers.covr.datasets import CovrSample, CovrSet, load_covr
 from nt2vr.papers.covr.edits import WishTable, choose_families, gallery_of
 from nt2vr.papers.covr.presentation import (
@@ -48,18 +51,17 @@ from nt2vr.papers.covr.presentation import (
     UNSEEN,
     VIOLATIONS,
     covr_result,
+    mean_average_precision,
+    within_subset,
 )
 from nt2vr.progress import Progress, silent
 from nt2vr.search.exclusion import Exclusion, averaged
-from nt2vr.search.references import COMBINATIONS, CovrVectors, Weights, attends, combine
+from nt2vr.search.references import combine, reads_tokens
 from nt2vr.search.strategies import System
 from nt2vr.world import NAME, WORLD
 from nt2vr.world.captions import captions
 from nt2vr.world.drawn.clips import LOOK, ClipFile
 from nt2vr.world.scenes import SceneSplit
-
-if TYPE_CHECKING:  # imports torch
-    from nt2vr.models.fusion import Fusion
 
 MAP_KS = (5, 10, 25, 50)
 SUBSET_KS = (1, 2, 3)
@@ -123,9 +125,7 @@ class CovrBenchmark(ModelBenchmark[EmbeddedMedia]):
         """Return every composition that a model has, its controls, and the full caption where it is known."""
         if encoder.capabilities.given_queries_only:
             return [System(encoder.name, GIVEN)]
-        strategies = [*COMBINATIONS]
-        if encoder.fusion:
-            strategies.append("fusion")
+        strategies = [*COMPOSITIONS, PARTS, *encoder.composers]
         if any(query.caption.strip() for query in self.queries):
             strategies.append(FULL_CAPTION)
         return [System(encoder.name, strategy) for strategy in strategies]
@@ -167,7 +167,7 @@ class EmbeddedQueries(NamedTuple):
     """The queries of a benchmark under a model: the input of every composition."""
 
     queries: tuple[CovrQuery, ...]
-    combined: CovrVectors  # their embeddings, (Q, D) each
+    combined: PictureQuery  # their embeddings, (Q, D) each
     captions: Vectors  # (Q, D), embeddings of the targets' captions; zeros where unknown
     clips: Vectors  # (V, D), or (V, F, D), whose frames the wanted part weighs
     given: Vectors | None = (
@@ -193,7 +193,7 @@ def embed_queries(
         given = encoder.encode_text([query.query_id for query in queries])
         none = np.zeros_like(given)
         return EmbeddedQueries(
-            queries, CovrVectors(none, none, none, none), none, media.clips, given
+            queries, PictureQuery(none, none, none, none), none, media.clips, given
         )
     tagger, nothing = load_tagger(), np.zeros(encoder.embed_dim, np.float32)
     texts, captions = [query.text for query in queries], [query.caption for query in queries]
@@ -206,8 +206,8 @@ def embed_queries(
     )
     references = [query.reference for query in queries]
     left_out = np.stack([sum((vectors[text] for text in some), nothing) for some in unwanted])
-    combined = CovrVectors(media.references[references], of_texts, of_wanted, left_out)
-    if deep or attends(encoder):
+    combined = PictureQuery(media.references[references], of_texts, of_wanted, left_out)
+    if deep or reads_tokens(encoder):
         frames = media.references[:, None]
         if media.frames is not None:
             frames = encoder.pool(media.frames()[..., None, :])  # each frame as a clip
@@ -216,14 +216,17 @@ def embed_queries(
 
 
 def vectors_of(
-    embedded: EmbeddedQueries, system: str, weights: Weights, fusion: "Fusion | None" = None
+    embedded: EmbeddedQueries,
+    system: str,
+    weights: CompositionWeights,
+    composers: Mapping[str, Composer] = MappingProxyType({}),
 ) -> Vectors:
-    """Return the query vectors (Q, D) of a composition, "fusion" or FULL_CAPTION."""
-    return (
-        embedded.captions
-        if system == FULL_CAPTION
-        else combine(system, embedded.combined, weights, fusion)
-    )
+    """Return the query vectors (Q, D) of a composition, of a model's composer, or of FULL_CAPTION."""
+    if system == FULL_CAPTION:
+        return embedded.captions
+    if system in COMPOSITIONS:
+        return COMPOSITIONS[system](embedded.combined, weights)
+    return combine(system, embedded.combined, weights, composers)
 
 
 class Outcome(NamedTuple):
@@ -321,22 +324,26 @@ def vectors_for(embedded: EmbeddedQueries, system: str, encoder: Encoder) -> Vec
     """Return the query vectors (Q, D) of one of a model's systems, with the weights that its card has."""
     if embedded.given is not None:
         return embedded.given
-    return vectors_of(embedded, system, Weights.of(encoder.card.composition), encoder.fusion)
+    weights = CompositionWeights.of(encoder.card.composition)
+    return vectors_of(embedded, system, weights, encoder.composers)
 
 
 SHARES = tuple(step / 20 for step in range(1, 20))
 PART_WEIGHTS = tuple(step / 5 for step in range(1, 17))  # .2 to 3.2
 
 
-def choose_weights(embedded: EmbeddedQueries) -> Weights:
+def choose_weights(embedded: EmbeddedQueries) -> CompositionWeights:
     """Choose the weights of the training-free compositions by mean R@1 over the kinds; use validation queries."""
 
-    def recall(system: str, weights: Weights) -> float:
+    def recall(system: str, weights: CompositionWeights) -> float:
         return summarise(
             embedded.queries, measure(vectors_of(embedded, system, weights), embedded)
         )[ALL][R_1]
 
-    best = max((Weights(sum=share) for share in SHARES), key=lambda weights: recall("sum", weights))
+    best = max(
+        (CompositionWeights(sum=share) for share in SHARES),
+        key=lambda weights: recall("sum", weights),
+    )
     for _ in range(
         ROUNDS
     ):  # one weight at a time, which ends where both together would, in an eighth of the time

@@ -8,16 +8,10 @@ from random import Random
 from types import MappingProxyType
 
 from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind, Modification, modify
-from nt2vr.world.claims import Act, Claim, Who
+from nt2vr.world.casting import anywhere, cast_at, draw_colour, props_at, sample_deed
+from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.reader import read_claim
-from nt2vr.world.sampling import (
-    anywhere,
-    cast_at,
-    draw_colour,
-    props_at,
-    sample_deed,
-    stream_scenes,
-)
+from nt2vr.world.sampling import stream_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, is_valid
 from nt2vr.world.things import WEAR, Names, Noun, deeds, places, things
 from nt2vr.world.wording import conjugate, draw_deed, draw_noun, meanings
@@ -43,7 +37,9 @@ class Change:
             night = scene.night and not places()[self.place].indoors
             found = {*anywhere(), *props_at(self.place, night)}
             strange = [
-                figure for figure in scene.figures if not figure.acts and figure.thing not in found
+                figure
+                for figure in scene.figures
+                if not figure.is_actor and figure.thing not in found
             ]
             return _without(replace(scene, place=self.place, night=night), strange)
         if self.old and self.new:
@@ -62,7 +58,11 @@ class Change:
         if self.new is None or self.kind == "remove accessory":
             return None
         return Claim(
-            (Who(named(self.new.thing), (_act(self.does, self.before),) if self.does else ()),)
+            (
+                SubjectClaim(
+                    named(self.new.thing), (_act(self.does, self.before),) if self.does else ()
+                ),
+            )
         )
 
     @property
@@ -70,11 +70,11 @@ class Change:
         """Claim of the removal; None for an addition."""
         match self.kind:
             case "remove accessory" if self.did:
-                return Claim((Who(_act(self.did, self.before).objects),))
+                return Claim((SubjectClaim(_act(self.did, self.before).objects),))
             case "replace activity" | "remove activity" if self.did:
-                return Claim((Who(acts=(_act(self.did, self.before),)),))
+                return Claim((SubjectClaim(acts=(_act(self.did, self.before),)),))
             case "replace subject" | "remove actor" | "remove prop" if self.old:
-                return Claim((Who(named(self.old.thing)),))
+                return Claim((SubjectClaim(named(self.old.thing)),))
         return None
 
 
@@ -199,7 +199,7 @@ def _add_prop(scene: Scene, rng: Random) -> Iterator[Change]:
 def _add_accessory(scene: Scene, rng: Random) -> Iterator[Change]:
     wear = deeds()[WEAR]
     for old, worn in product(_actors(scene), sorted(wear.objects)):
-        if old.thing in wear.who and all(deed.verb != WEAR for deed in old.deeds):
+        if old.thing in wear.subjects and all(deed.verb != WEAR for deed in old.deeds):
             does = Deed(WEAR, worn, old.enters, old.leaves, draw_colour(worn, rng))
             yield Change(
                 "add accessory", scene, old, replace(old, deeds=(*old.deeds, does)), does=does
@@ -232,7 +232,7 @@ _CHANGES: dict[ChangeKind, Callable[[Scene, Random], Iterator[Change]]] = {  # p
     "remove prop": lambda scene, _: (
         Change("remove prop", scene, old)
         for old in scene.figures
-        if not old.acts and old.count == 1
+        if not old.is_actor and old.count == 1
     ),
 }
 
@@ -267,14 +267,16 @@ def _thing(change: Change) -> str:
 
 def _noun(thing: str, rng: Random) -> Noun:
     """Draw a word that names exactly what the usual one does, and is read so: "ice cube", as "ice" is a place."""
-    while read_claim((noun := draw_noun(things()[thing], rng)).word) != Claim((Who(named(thing)),)):
+    while read_claim((noun := draw_noun(things()[thing], rng)).word) != Claim(
+        (SubjectClaim(named(thing)),)
+    ):
         pass
     return noun
 
 
 def _deed(deed: Deed, scene: Scene, rng: Random) -> str:
     """Draw words for a deed, with the verb as a lemma, that claim what a change does."""
-    while (drawn := draw_deed(deed, scene.figures, rng, named=True))[1] != _act(deed, scene):
+    while (drawn := draw_deed(deed, scene.figures, rng, was_named=True))[1] != _act(deed, scene):
         pass
     return drawn[0]
 

@@ -9,18 +9,33 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.columns import (
+    Column,
+    ColumnGroup,
+)
 from nt2vr.evaluation.differences import Pair
-from nt2vr.evaluation.measures import Column, Group, Measured
-from nt2vr.evaluation.metric_names import mean_average_precision, recall, violations, within_subset
+from nt2vr.evaluation.measures import Measured
+from nt2vr.evaluation.metric_names import recall, violations
 from nt2vr.evaluation.report import Presentation, Report, Result, Row
 from nt2vr.evaluation.roles import BASE, REFERENCE
 from nt2vr.evaluation.tables import markdown_table, size_of
+from nt2vr.papers.covr.compositions import TRAINING_FREE
 from nt2vr.papers.covr.edits import EDIT_KINDS
-from nt2vr.search.references import TRAINING_FREE
+
+
+def mean_average_precision(k: int) -> str:
+    return f"mAP@{k}"
+
+
+def within_subset(name: str) -> str:
+    """Return the name of a measure of which only a subset of the clips is ranked, as in CIRR."""
+    return f"subset {name}"
+
 
 PICTURE_PLUS_TEXT = "picture plus text"  # after the name of the data
 KS = (1, 5, 10, 50)
-R_1, SUBSET_R_1 = recall(1), within_subset(recall(1))
+R_1 = recall(1)
+SUBSET_R_1 = within_subset(R_1)
 CIRR_MEAN = f"mean of {recall(5)} and {SUBSET_R_1}"
 FIRST = 5  # clips checked for violations
 ALL = "all kinds"  # mean over kinds, so that frequent ones do not count more
@@ -112,10 +127,10 @@ class CovrPresentation(Presentation):
                 shown[f"{REMOVALS}/{name}"] = fmean(metrics[f"{kind}/{name}"] for kind in kinds)
         return shown
 
-    def groups(self, report: Report, known: Collection[str]) -> list[tuple[Group, ...]]:
+    def groups(self, report: Report, known: Collection[str]) -> list[tuple[ColumnGroup, ...]]:
         return [tuple(self._groups(report, known))]
 
-    def _groups(self, report: Report, known: Collection[str]) -> Iterator[Group]:
+    def _groups(self, report: Report, known: Collection[str]) -> Iterator[ColumnGroup]:
         kinds = self.kinds(report)
         rows = dict.fromkeys(key.rpartition("/")[0] for key in known)
         labels = [row for row in rows if row not in (*kinds, ALL, SEEN, UNSEEN, REMOVALS)]
@@ -131,7 +146,7 @@ class CovrPresentation(Presentation):
             for row, name in product(some, names):
                 text = name if row == head else row.removesuffix(" wordings")
                 columns.append(Column(f"{row}/{name}", text, lower_is_better=name == VIOLATIONS))
-            yield Group(head, tuple(column for column in columns if column.key in known))
+            yield ColumnGroup(head, tuple(column for column in columns if column.key in known))
 
     def csv_keys(self, report: Report, known: Collection[str]) -> list[str]:
         return list(known)

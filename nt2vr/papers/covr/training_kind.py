@@ -8,6 +8,7 @@ from nt2vr.datasets.files import Files
 from nt2vr.datasets.load import kind_and_path
 from nt2vr.errors import ConfigError
 from nt2vr.papers.covr.datasets import covr_name, load_covr
+from nt2vr.papers.covr.settings import fusion_settings
 from nt2vr.progress import Progress, ShouldStop
 from nt2vr.settings import resolve_path
 from trainer.trainings import Training, num_processes
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 class FusionTraining(Training):
     """Trains what makes one vector of a reference picture and a text, over frozen towers."""
 
+    links_to_base = True
+    search_options = ("--image", "photo.jpg")
+
+    def loss_names(self, config: "TrainConfig") -> list[str]:
+        return [fusion_settings(config).loss]
+
     def check_data(self, config: "TrainConfig") -> None:
         covr_name(Files(kind_and_path(config.dataset.data)[1]))
 
@@ -30,10 +37,10 @@ class FusionTraining(Training):
         if num_processes() > 1:
             raise ConfigError("A fusion is trained by one process. Start the run without torchrun.")
         check_loggers(config)
-        settings = config.fusion_settings
-        if config.dataset.is_world or settings is None:
+        if config.dataset.is_world:
             return
 
+        settings = fusion_settings(config)
         path = resolve_path(config.dataset.data)
         training = load_covr(path, "train")
         load_covr(path, "val")

@@ -1,4 +1,4 @@
-"""Learn to Understand Negation in Video Retrieval: its settings; its losses are the trainer's. See README.md."""
+"""The settings of “Learn to Understand Negation in Video Retrieval”; its losses are the trainer's. See README.md."""
 
 from pathlib import Path
 

@@ -1,4 +1,8 @@
-"""Projections of videos into the spaces of the text side."""
+"""Projections of videos into the spaces of the text side.
+
+In shapes, a video has F frames of length D, and there are K spaces: one in W2VV++, one per encoder of
+texts in SEA. An embedding has a length of P in each space.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,33 +26,42 @@ class Space(nn.Linear):
     """Linear layer into a space, then tanh and, in training, dropout; Xavier weights and no bias at first."""
 
     def __init__(self, width: int, size: int) -> None:
+        """Project from a length of `width` to a length of `size`."""
         super().__init__(width, size)
         nn.init.xavier_uniform_(self.weight)
         nn.init.zeros_(self.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Project (..., W) to (..., P)."""
+        """Project (..., width) to (..., size)."""
         return dropout(torch.tanh(super().forward(x)), DROPOUT, self.training)
 
 
-def joined(spaces: Sequence[Tensor]) -> Tensor:
-    """Join K vectors (..., P) to one of length 1: K times the product of two is the sum of their cosines."""
-    return torch.cat([normalize(each, dim=-1) for each in spaces], dim=-1) / math.sqrt(len(spaces))
+def join_spaces(vectors: Sequence[Tensor]) -> Tensor:
+    """Join K vectors (..., P), one per space, to a unit vector (..., K P).
+
+        joined = [v_1 / |v_1|, …, v_K / |v_K|] / √K
+
+    The product of two such vectors is the mean of their cosines in the K spaces. SEA ranks by the
+    sum, which gives the same order.
+    """
+    unit_vectors = [normalize(vector, dim=-1) for vector in vectors]
+    return torch.cat(unit_vectors, dim=-1) / math.sqrt(len(vectors))
 
 
 class Projection(ExtensionPooling):
     """Project the mean of the frames into one or several spaces, which are those of a text side too.
 
-        pooled = joined([S_k(mean f) for each space k])      S: linear, tanh, dropout
+        pooled = join_spaces(S_1(mean f), …, S_K(mean f))       S: linear, tanh, dropout
 
     Sources: Li et al., "W2VV++", ACM MM 2019; Li et al., "SEA", IEEE Transactions on Multimedia
     2021.
     """
 
-    unit: ClassVar[bool] = False
+    # The mean is scaled to a length of √D first, whatever its own.
+    scales_mean: ClassVar[bool] = False
 
     def __init__(self, width: int, size: int, spaces: int = 1) -> None:
-        """Initialise at random."""
+        """Initialise at random, for frames of length `width` and `spaces` spaces of length `size`."""
         super().__init__()
         self.spaces = nn.ModuleList(Space(width, size) for _ in range(spaces))
 
@@ -74,14 +87,17 @@ class Projection(ExtensionPooling):
 
     def forward(self, frames: Tensor) -> Tensor:
         """Pool (..., F, D) to (..., K P), L2-normalised."""
-        mean = frames.mean(dim=-2)
-        if self.unit:
+        mean = frames.mean(dim=-2)  # (..., D)
+        if self.scales_mean:
             mean = normalize(mean, dim=-1) * math.sqrt(mean.shape[-1])
-        return joined([space(mean) for space in self.spaces])
+        return join_spaces([space(mean) for space in self.spaces])
 
 
 class UnitProjection(Projection):
-    """The same of √D · mean f / |mean f| instead of the mean, for frames of length 1."""
+    """The same of √D · mean f / |mean f| instead of the mean, for frames of length 1.
 
-    unit = True
+    Numbers of a unit vector are small; so scaled, their root mean square is 1.
+    """
+
+    scales_mean = True
     reads_mean = True

@@ -1,4 +1,4 @@
-"""Settings of a training with a text side that reads words. Imports no torch."""
+"""Settings of a training with a text side that reads words, perhaps on features. Imports no torch."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -71,17 +71,12 @@ class TextSideSettings(Section):
         return {"words": {**self.words, "vectors": absolute(self.words["vectors"])}}
 
     def check_config(self, config: Any) -> None:
-        """Refuse words, features and the poolings that read them without each other."""
+        """Refuse words and the poolings that project videos into their spaces without each other."""
         has_words = bool(self.words)
         pools_words = config.frames.pooling in ("projected", "unit_projected")
         if has_words != pools_words or (has_words and config.encoder.train != "head"):
             raise ConfigError(
                 "words needs train head, and the pooling projected or unit_projected, which nothing else has. Set all."
-            )
-        if config.frames.features and (not has_words or config.dataset.is_world):
-            raise ConfigError(
-                "features needs words, and as data a dataset that has them. See the presets paper-w2vvpp and "
-                "paper-sea."
             )
 
     def check_files(self) -> None:
@@ -92,4 +87,22 @@ class TextSideSettings(Section):
         if not path.exists():
             raise ConfigError(
                 f"{path} is not there. Name word vectors, or leave words.vectors empty."
+            )
+
+
+class VideoInputSettings(Section):
+    """What is read of videos instead of frames."""
+
+    features: str = Field(
+        default="",
+        description="BigFile folder to read instead of frames, by its name in the dataset's folder; needs words",
+    )
+
+    def check_config(self, config: Any) -> None:
+        """Refuse features without words, or with the built-in world, which has none."""
+        has_words = bool(config.section(TextSideSettings).words)
+        if self.features and (not has_words or config.dataset.is_world):
+            raise ConfigError(
+                "features needs words, and as data a dataset that has them. See the presets paper-w2vvpp and "
+                "paper-sea."
             )

@@ -6,68 +6,98 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.datasets.features import BigFile
 from nt2vr.errors import ConfigError, reason_of
+from nt2vr.papers.sea.features import BigFile
 from nt2vr.papers.sea.vocabulary import words_of
 
-MAX_OTHERS = (
-    50_000  # first words of a file that are kept although no caption has them: 50 MB of 500 numbers
-)
-ROUNDS, SPARE = (
-    8,
-    16,
-)  # of the iteration for the largest singular values; the reference is NumPy's full SVD
-SPREAD = (
-    3**-0.5
-)  # root mean square of U(-1, 1), from which a GRU's words without a vector are drawn
+# Words of a file that are kept although no caption has them, the first ones: 100 MB of vectors of 500.
+MAX_UNSEEN_WORDS = 50_000
+
+# Of the randomised SVD: multiplications by the matrix, and columns beyond those that are wanted.
+# With these, vectors are those of NumPy's full SVD (tests/papers/sea/test_training.py).
+ITERATIONS = 8
+OVERSAMPLING = 16
+
+# Root mean square of numbers from -1 to 1, from which words without a vector are drawn in a GRU.
+SPREAD = 3**-0.5
+
 Vectors = dict[str, NDArray[np.float32]]
+NamedVectors = Iterator[tuple[str, NDArray[np.float32]]]
 
 
 def ppmi_vectors(texts: Sequence[Sequence[str]], words: Sequence[str], size: int) -> Vectors:
-    """Make vectors (size,), shorter if there are fewer words, of the captions that have two words in common.
+    """Make vectors of words from the captions that two words share.
 
-        PPMI(a, b) = max(0, log(p(a, b) / (p(a) p(b)))) = U Σ Vᵀ,    vectors U √Σ, scaled to a spread of `SPREAD`
+        PPMI(a, b) = max(0, log(p(a, b) / (p(a) p(b)))) = U Σ Vᵀ       (positive pointwise mutual information)
+        vectors = U √Σ, scaled to a root mean square of `SPREAD`
+
+    Args:
+        texts: the words of each caption.
+        words: those that get a vector.
+        size: length of a vector; the vectors are shorter if there are fewer words.
 
     Source: Levy & Goldberg, "Neural Word Embedding as Implicit Matrix Factorization", NeurIPS 2014,
     section 4.2.
     """
+    ppmi = _ppmi(texts, words)  # (V, V)
+    values, columns = _largest_eigenvectors(ppmi, min(size, len(words)))  # (size,), (V, size)
+    vectors = columns * np.sqrt(np.abs(values))
+
+    root_mean_square = float(np.sqrt(np.mean(vectors**2)))
+    scale = SPREAD / root_mean_square if root_mean_square else 0
+    return dict(zip(words, (vectors * scale).astype(np.float32), strict=True))
+
+
+def _ppmi(texts: Sequence[Sequence[str]], words: Sequence[str]) -> NDArray[np.float32]:
+    """Compute the positive pointwise mutual information of all pairs of V words: (V, V)."""
     row_of = {word: row for row, word in enumerate(words)}
-    ppmi = np.zeros((len(words), len(words)), np.float32)
+    counts = np.zeros((len(words), len(words)), np.float32)  # captions that two words share
     for text in texts:
         rows = sorted({row_of[word] for word in text if word in row_of})
-        ppmi[np.ix_(rows, rows)] += 1
-    np.fill_diagonal(ppmi, 0)
-    share = np.maximum(ppmi.sum(axis=1), 1)
-    ppmi *= share.sum() / share[:, None] / share
-    ppmi = np.log(np.maximum(ppmi, 1))
-    size = min(size, len(words))
-    basis = (
-        np.random.default_rng(0)
-        .normal(size=(len(words), min(len(words), size + SPARE)))
-        .astype(np.float32)
-    )
-    for _ in range(ROUNDS):
-        basis = np.linalg.qr(ppmi @ basis)[0]
-    values, turned = np.linalg.eigh(basis.T @ ppmi @ basis)
-    largest = np.argsort(-np.abs(values), kind="stable")[:size]
-    vectors = basis @ turned[:, largest] * np.sqrt(np.abs(values[largest]))
-    spread = float(np.sqrt(np.mean(vectors**2)))
-    return dict(
-        zip(words, (vectors * (SPREAD / spread if spread else 0)).astype(np.float32), strict=True)
-    )
+        counts[np.ix_(rows, rows)] += 1
+    np.fill_diagonal(counts, 0)
+
+    totals = np.maximum(counts.sum(axis=1), 1)  # (V,)
+    counts *= (
+        totals.sum() / totals[:, None] / totals
+    )  # p(a, b) / (p(a) p(b)), in place: it is large
+    ppmi: NDArray[np.float32] = np.log(np.maximum(counts, 1))
+    return ppmi
 
 
-def read_vectors(path: Path, wanted: Collection[str]) -> Vectors:
-    """Read the vectors of wanted words, and those of the first others, for words that nobody has written yet."""
-    read = _rows if path.is_dir() else {".bin": _binary}.get(path.suffix, _plain)
+def _largest_eigenvectors(
+    matrix: NDArray[np.float32], count: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return a symmetric (V, V) matrix's eigenvalues furthest from 0, (count,), and their vectors, (V, count).
+
+    Their absolute values are its largest singular values. A random basis is multiplied by the matrix
+    a few times, so that it turns towards them; the small matrix in that basis is then solved exactly.
+
+    Source: Halko, Martinsson and Tropp, "Finding Structure with Randomness", SIAM Review 2011.
+    """
+    num_rows = len(matrix)
+    num_columns = min(num_rows, count + OVERSAMPLING)
+    basis = np.random.default_rng(0).normal(size=(num_rows, num_columns)).astype(np.float32)
+    for _ in range(ITERATIONS):
+        basis = np.linalg.qr(matrix @ basis)[0]
+
+    values, rotation = np.linalg.eigh(basis.T @ matrix @ basis)
+    largest = np.argsort(-np.abs(values), kind="stable")[:count]
+    return values[largest], basis @ rotation[:, largest]
+
+
+def read_vectors(path: Path, caption_words: Collection[str]) -> Vectors:
+    """Read the vectors of the captions' words, and of the file's first other words, which queries may have."""
     vectors: Vectors = {}
-    others = 0
+    num_unseen = 0
     try:
-        for word, vector in read(path):
-            is_other = word not in wanted
-            if word in vectors or (is_other and (others >= MAX_OTHERS or words_of(word) != [word])):
+        for word, vector in _vectors_in(path):
+            if word in vectors:
                 continue
-            others += is_other
+            if word not in caption_words:
+                if num_unseen >= MAX_UNSEEN_WORDS or words_of(word) != [word]:
+                    continue
+                num_unseen += 1
             vectors[word] = vector.astype(np.float32)
     except (OSError, ValueError) as error:
         raise ConfigError(
@@ -80,25 +110,33 @@ def read_vectors(path: Path, wanted: Collection[str]) -> Vectors:
     return vectors
 
 
-def _rows(folder: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
+def _vectors_in(path: Path) -> NamedVectors:
+    if path.is_dir():
+        return _bigfile_vectors(path)
+    if path.suffix == ".bin":
+        return _binary_vectors(path)
+    return _text_vectors(path)
+
+
+def _bigfile_vectors(folder: Path) -> NamedVectors:
     file = BigFile.open(folder)
     yield from zip(file.names, file.rows, strict=True)
 
 
-def _binary(path: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
+def _binary_vectors(path: Path) -> NamedVectors:
+    """Read word2vec's binary form: a line with two numbers, then words, each with a space and float32 numbers."""
     with path.open("rb") as file:
-        rows, size = map(int, file.readline(100).split())
-        for _ in range(rows):
+        num_words, size = map(int, file.readline(100).split())
+        for _ in range(num_words):
             letters = bytearray()
             while (letter := file.read(1)) not in (b" ", b""):
                 letters += letter
-            yield (
-                letters.decode("utf-8", "replace").strip(),
-                np.frombuffer(file.read(4 * size), np.float32, size),
-            )
+            word = letters.decode("utf-8", "replace").strip()
+            yield word, np.frombuffer(file.read(4 * size), np.float32, size)
 
 
-def _plain(path: Path) -> Iterator[tuple[str, NDArray[np.float32]]]:
+def _text_vectors(path: Path) -> NamedVectors:
+    """Read word2vec's text form: a line with two numbers, then a line per word."""
     with path.open(encoding="utf-8", errors="replace") as file:
         _, size = map(int, file.readline(100).split())
         for line in file:

@@ -1,29 +1,38 @@
-"""The words of a text, and those that a text side knows."""
+"""The words of a text, and the vocabulary that a text side knows."""
 
 import re
 from dataclasses import dataclass
 
 from nt2vr.negation.parse.wordlists import listed
 
-MAX_READ = 200  # words of a text
-BETWEEN = re.compile("[^A-Za-z0-9]+")
+MAX_WORDS = 200  # of a text; the rest is not read
+SEPARATORS = re.compile("[^A-Za-z0-9]+")
 
 
 def words_of(text: str) -> list[str]:
     """Split a text as W2VV++ does: in lower case, at everything but Latin letters and digits."""
-    return [word for word in BETWEEN.split(text.lower()) if word][:MAX_READ]
+    words = [word for word in SEPARATORS.split(text.lower()) if word]
+    return words[:MAX_WORDS]
 
 
 def content_of(text: str) -> list[str]:
-    """Return the words of a text without stop words, among which are no, nor, not and what is left of don't."""
-    return [word for word in words_of(text) if word not in listed("stop_words")]
+    """Return the words of a text without stop words, among which are no, nor, not, and don and t of don't."""
+    stop_words = listed("stop_words")
+    return [word for word in words_of(text) if word not in stop_words]
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words that each encoder knows; those of the bag are without stop words."""
+    """The words that each encoder knows.
+
+    Attributes:
+        bow: words of the bag of words, without stop words.
+        gru: words of the GRU.
+        vectors: words with a vector.
+        source: what the vectors are, for a person to read.
+    """
 
     bow: tuple[str, ...]
     gru: tuple[str, ...]
-    vectors: tuple[str, ...]  # words with a vector
-    source: str = ""  # what the vectors are
+    vectors: tuple[str, ...]
+    source: str = ""

@@ -16,7 +16,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.models.text_side import TextSide
 from nt2vr.models.weights import filled
 from nt2vr.negation.parse.wordlists import listed
-from nt2vr.papers.sea.poolings import Space, joined
+from nt2vr.papers.sea.poolings import Space, join_spaces
 from nt2vr.papers.sea.settings import TextSideSettings
 from nt2vr.papers.sea.vectors import ppmi_vectors, read_vectors
 from nt2vr.papers.sea.vocabulary import Vocabulary, content_of, words_of
@@ -38,8 +38,8 @@ class Words(TextSide):
         bow     counts of the words, without stop words
         w2v     mean of the vectors of the distinct words, without stop words; zeros if none has one
         gru     mean of a GRU's states over all words, between a start and an end
-        one space     joined([S([gru, w2v, bow])]),      S: linear, tanh, dropout
-        three spaces  joined([S₁(bow), S₂(w2v), S₃(gru)])
+        one space     join_spaces([S([gru, w2v, bow])]),      S: linear, tanh, dropout
+        three spaces  join_spaces([S₁(bow), S₂(w2v), S₃(gru)])
 
     Sources: Li et al., "W2VV++: Fully Deep Learning for Ad-hoc Video Search", ACM MM 2019; Li et
     al., "SEA: Sentence Encoder Assembly for Video Retrieval by Textual Queries", IEEE Transactions
@@ -135,7 +135,7 @@ class Words(TextSide):
         content = [content_of(text) for text in texts]
         bow, w2v, gru = self.bag(content), self.mean_vector(content), self.mean_state(texts)
         inputs = [torch.cat([gru, w2v, bow], dim=-1)] if len(self.spaces) == 1 else [bow, w2v, gru]
-        return joined([space(each) for space, each in zip(self.spaces, inputs, strict=True)])
+        return join_spaces([space(each) for space, each in zip(self.spaces, inputs, strict=True)])
 
     def bag(self, content: Sequence[Sequence[str]]) -> Tensor:
         """Count the known words of texts: (N, B)."""

@@ -1,4 +1,4 @@
-"""VFC: verb-focused contrastive learning. See README.md."""
+"""VFC, verb-focused contrastive learning, of “Verbs in Action”. See README.md."""
 
 from pathlib import Path
 
@@ -11,6 +11,7 @@ EXTENSION = Extension(
     losses={"vfc": "nt2vr.papers.vfc.loss:VfcLoss"},
     settings={"verbs": "nt2vr.papers.vfc.settings:VerbSettings"},
     presets=HERE / "presets",
+    # By a column of the CSV file that no other benchmark has: SVO-Probes', NExT-QA's first answer.
     tables={"pos_image_id": "nt2vr.papers.vfc.benchmarks:read_svo_probes"},
     questions={"a0": "nt2vr.papers.vfc.benchmarks:read_next_qa"},
     class_groups={"Kinetics-verb": HERE / "kinetics-verb.txt"},

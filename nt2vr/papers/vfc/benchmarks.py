@@ -9,22 +9,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nt2vr.evaluation.queries import JudgedQuery, row_array
-from nt2vr.evaluation.tasks import Question, Row, Task, file_of, named_files
+from nt2vr.evaluation.task_data import Task, named_files
+from nt2vr.evaluation.tasks import Question, Row, file_of
 
 SVO_GROUPS = {"subj_neg": "subject", "verb_neg": "verb", "obj_neg": "object"}
-QUESTION_TYPES = {
-    "C": "causal",
-    "T": "temporal",
-    "D": "descriptive",
-}  # first letters of NExT-QA's types
+
+# By the first letters of NExT-QA's types, such as CW for a causal "why".
+QUESTION_TYPES = {"C": "causal", "T": "temporal", "D": "descriptive"}
 
 
 def read_svo_probes(lines: Sequence[Row], path: Path, prompts: str) -> Task:
     """Ask which of two pictures a sentence describes."""
-    names = [line[column] for line in lines for column in ("pos_image_id", "neg_image_id")]
+    names: list[str] = []
+    for line in lines:
+        names += [line["pos_image_id"], line["neg_image_id"]]
     files = named_files(names, path.parent)
     right_rows = files.rows[::2]
     wrong_rows = files.rows[1::2]
+
     queries: list[JudgedQuery] = []
     for line, right, wrong in zip(lines, right_rows, wrong_rows, strict=True):
         groups = [name for column, name in SVO_GROUPS.items() if line[column].lower() == "true"]

@@ -15,21 +15,27 @@ from trainer.loss_settings import option
 
 @dataclass(frozen=True)
 class VfcLoss:
-    """Match videos v with captions c, told from the same captions with another verb, and with their verb phrases p.
+    """Match B videos v with their captions c and verb phrases p, and tell c from changed captions h.
 
-        t2v  = mean of hard_nce(c_i; v_i among B videos) / ln B
-        v2t  = mean of hard_nce(v_i; c_i among B captions and its own n_i changed captions) / ln(B + n_i)
-        verb = mean of hard_nce(v_i; p_i among the P verb phrases, beta 0) over the P videos with one / ln P
+    nce(a; b | others) is `hard_negative_nce` of the scores of a with its right answer b and with the
+    others. Video i has n_i changed captions h_i1, h_i2, …; P videos have a verb phrase.
+
+        t2v  = mean over i of nce(c_i; v_i | the other videos) / ln B
+        v2t  = mean over i of nce(v_i; c_i | the other captions, h_i1, h_i2, …) / ln(B + n_i)
+        verb = mean over i of nce(v_i; p_i | the other verb phrases), with beta 0, / ln P
         loss = text_to_video · t2v + video_to_text · v2t + verb_phrase · verb
 
-    Each term is divided by its value at a uniform prediction. The authors' code divides the (B,)
-    losses v2t by a (B, 1) column of ln(B + n_i), whose mean is the product of two means and differs
-    where the n_i do; here each is divided by its own. Fewer than two phrases make no verb term;
-    there, the code divides by ln 1 or ln 0.
+    The logarithms are what nce is if all answers score the same, so each term is then 1. There is no
+    term where nothing can be told apart: no t2v and v2t for one video, no verb for fewer than two
+    verb phrases.
+
+    The authors' code differs in three points. It weighs the terms by 1, ½ and ½, with beta 0. It
+    divides the (B,) losses of v2t by a (B, 1) column of ln(B + n_i), so that their mean is a product
+    of two means, which is another value where the n_i differ. For fewer than two verb phrases it
+    divides 0 by 0.
 
     Source: Momeni et al., "Verbs in Action: Improving Verb Understanding in Video-Language Models",
-    ICCV 2023, section 3.2 and Tables 6 to 8. The authors' code weighs the terms by 1, ½ and ½, with
-    beta 0.
+    ICCV 2023, sections 3.2, 3.3 and 4.2.
     """
 
     inputs: ClassVar[tuple[InputFactory, ...]] = (
@@ -48,50 +54,84 @@ class VfcLoss:
     )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        video, verbs = given(batch.video), batch.of(Verbs)
-        size, others = len(video), ~torch.eye(len(video), dtype=torch.bool, device=video.device)
-        scores = video @ batch.caption.T / self.temperature  # (videos, captions)
-        changed = (video[:, None] * verbs.changed).sum(dim=-1) / self.temperature  # (B, K)
-        total = scores.sum() * 0.0  # of a batch of one, in which nothing can be told from anything
-        if size > 1:
-            to_video = hard_nce(scores.diagonal(), scores.T, others, self.beta).mean() / math.log(
-                size
+        video = given(batch.video)  # (B, D)
+        verbs = batch.of(Verbs)
+        scores = video @ batch.caption.T / self.temperature  # (B, B), videos by captions
+
+        # 0, and with a gradient of 0, where no term follows.
+        loss = scores.sum() * 0.0
+        if len(video) > 1:
+            to_video = self._text_to_video_term(scores)
+            to_text = self._video_to_text_term(video, scores, verbs.changed, verbs.is_changed)
+            loss = self.text_to_video * to_video + self.video_to_text * to_text
+        if int(verbs.has_phrase.sum()) > 1:
+            to_phrase = self._verb_phrase_term(
+                video[verbs.has_phrase], verbs.phrase[verbs.has_phrase]
             )
-            texts, wrong = (
-                torch.cat([scores, changed], dim=1),
-                torch.cat([others, verbs.is_changed], dim=1),
-            )
-            lost = hard_nce(scores.diagonal(), texts, wrong, self.beta)
-            to_text = (lost / (size + verbs.is_changed.sum(dim=1)).to(lost).log()).mean()
-            total = self.text_to_video * to_video + self.video_to_text * to_text
-        if (count := int(verbs.has_phrase.sum())) > 1:
-            scores = video[verbs.has_phrase] @ verbs.phrase[verbs.has_phrase].T / self.temperature
-            to_phrase = hard_nce(
-                scores.diagonal(), scores, others[:count, :count]
-            ).mean() / math.log(count)
-            total = total + self.verb_phrase * to_phrase
-        return total
+            loss = loss + self.verb_phrase * to_phrase
+        return loss
+
+    def _text_to_video_term(self, scores: Tensor) -> Tensor:
+        """Average what captions lose, given (B, B) scores of videos by captions: ()."""
+        losses = hard_negative_nce(
+            scores.diagonal(), scores.T, _is_off_diagonal(scores), self.beta
+        )  # (B,)
+        return losses.mean() / math.log(len(scores))
+
+    def _video_to_text_term(
+        self, video: Tensor, scores: Tensor, changed: Tensor, is_changed: Tensor
+    ) -> Tensor:
+        """Average what videos lose, given (B, K, D) changed captions and (B, K) which of them exist: ()."""
+        changed_scores = (video[:, None] * changed).sum(dim=-1) / self.temperature  # (B, K)
+        all_scores = torch.cat([scores, changed_scores], dim=1)  # (B, B + K)
+        is_negative = torch.cat([_is_off_diagonal(scores), is_changed], dim=1)  # (B, B + K)
+        losses = hard_negative_nce(scores.diagonal(), all_scores, is_negative, self.beta)  # (B,)
+
+        num_answers = len(scores) + is_changed.sum(dim=1)  # (B,)
+        return (losses / num_answers.to(losses).log()).mean()
+
+    def _verb_phrase_term(self, video: Tensor, phrase: Tensor) -> Tensor:
+        """Average what the P videos that have a verb phrase lose, (P, D) both: ()."""
+        scores = video @ phrase.T / self.temperature  # (P, P)
+        losses = hard_negative_nce(scores.diagonal(), scores, _is_off_diagonal(scores))  # (P,)
+        return losses.mean() / math.log(len(scores))
 
 
-def hard_nce(own: Tensor, scores: Tensor, is_negative: Tensor, beta: float = 0.0) -> Tensor:
+def _is_off_diagonal(scores: Tensor) -> Tensor:
+    return ~torch.eye(len(scores), dtype=torch.bool, device=scores.device)
+
+
+def hard_negative_nce(
+    positive: Tensor, scores: Tensor, is_negative: Tensor, beta: float = 0.0
+) -> Tensor:
     """InfoNCE whose negatives weigh more the harder they are (HardNeg-NCE).
 
-        w_k = n · exp(beta · s_k) / Σ exp(beta · s)        over the n negatives
-        loss = -log(exp(s) / (exp(s) + Σ w_k · exp(s_k)))
+    With s⁺ the score of the right answer, and s_1 … s_n those of the n wrong ones:
 
-    Of (N,) scores s of the right answers and (N, M) of all, divided by the temperature, with at
-    least one wrong answer in each row, return (N,) losses. A beta of 0 gives InfoNCE.
+        w_k = n · exp(beta · s_k) / Σ_j exp(beta · s_j)
+        loss = -log(exp(s⁺) / (exp(s⁺) + Σ_k w_k · exp(s_k)))
+
+    A beta of 0 gives InfoNCE. All is computed in logarithms, which do not overflow.
+
+    Args:
+        positive: (N,) scores of the right answers, divided by the temperature.
+        scores: (N, M) scores of all answers, likewise.
+        is_negative: (N, M) bool, which of them are wrong answers; at least one in each row.
+        beta: how much more hard negatives weigh.
+
+    Returns:
+        (N,) losses.
 
     Source: Radenovic et al., "Filtering, Distillation, and Hard Negatives for Vision-Language
     Pre-Training", CVPR 2023.
     """
-    ignored = ~is_negative
-    weights = (
-        (beta * scores).masked_fill(ignored, -torch.inf).log_softmax(dim=1)
-    )  # logarithms, without n
-    weighted = (
-        weights
-        + scores.masked_fill(ignored, 0.0)
-        + is_negative.sum(dim=1, keepdim=True).to(scores).log()
-    )
-    return torch.cat([own[:, None], weighted], dim=1).logsumexp(dim=1) - own
+    # log(w_k / n), and -inf for what is no negative, so that exp gives 0.
+    log_shares = (beta * scores).masked_fill(~is_negative, -torch.inf).log_softmax(dim=1)  # (N, M)
+    log_num_negatives = is_negative.sum(dim=1, keepdim=True).to(scores).log()  # (N, 1)
+
+    # Scores of what is no negative may be anything, even infinite: they must not meet -inf.
+    negative_scores = scores.masked_fill(~is_negative, 0.0)
+    log_negatives = log_shares + negative_scores + log_num_negatives  # (N, M)
+
+    log_total = torch.cat([positive[:, None], log_negatives], dim=1).logsumexp(dim=1)  # (N,)
+    return log_total - positive

@@ -5,7 +5,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.papers.vfc.rules import RULES
+from nt2vr.papers.vfc.verb_sources import VERB_SOURCES
 from nt2vr.sections import Section, Whole, absolute
 from nt2vr.settings import resolve_path
 
@@ -15,8 +15,8 @@ class VerbSettings(Section):
 
     verb_changes: str = Field(
         default="rules",
-        description="how captions get another verb, for vfc; by rules, or as controls by antonym or at random; or a "
-        "file that `nt2vr queries verbs` wrote",
+        description="where captions get another verb from, for vfc: rules; as controls, antonym or random; or a file "
+        "in the form that `nt2vr queries verbs` writes",
     )
     verb_negatives: Whole = Field(
         default=5,
@@ -36,20 +36,20 @@ class VerbSettings(Section):
 
     @property
     def names_files(self) -> bool:
-        return self.verb_changes not in RULES
+        return self.verb_changes not in VERB_SOURCES
 
     def absolute_paths(self) -> dict[str, Any]:
         return {"verb_changes": absolute(self.verb_changes)} if self.names_files else {}
 
     def check_files(self) -> None:
         """Raise a ConfigError if a file of changed captions is missing, or cannot be read."""
-        from nt2vr.papers.vfc.verb_changes import read_verbs  # noqa: PLC0415  parses captions, which settings do not
+        from nt2vr.papers.vfc.verb_file import read_verbs  # noqa: PLC0415  parses captions, which settings do not
 
         if not self.names_files:
             return
         path = resolve_path(self.verb_changes)
         if not path.is_file():
             raise ConfigError(
-                f"{quoted(self.verb_changes)} is not there. Set verb_changes to {', '.join(RULES)} or a file."
+                f"{quoted(self.verb_changes)} is not there. Set verb_changes to {', '.join(VERB_SOURCES)} or a file."
             )
         read_verbs(path)

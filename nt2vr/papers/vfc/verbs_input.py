@@ -1,6 +1,20 @@
-"""Captions with another verb, and verb phrases."""
+"""Changed captions and verb phrases, from the captions of a training to what the loss `vfc` reads.
+
+    VerbChanges     changes the verbs of captions, by rules (verb_changes.py)
+      ↓ or a file   read_verbs (verb_file.py)
+    CaptionVerbs    one caption with its verb phrases and changed captions
+      ↓ calibrated  (calibration.py)
+    VerbTexts       those of all captions of a training, from which each step draws
+      ↓
+    DrawnVerbs      the texts of one batch
+      ↓ embedded by the model in training
+    EmbeddedVerbs   what the loss reads
+
+`Verbs` is the input (trainer/inputs/base.py) that takes a training from one to the next.
+"""
 
 import logging
+import math
 import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,16 +25,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from nt2vr.papers.vfc.calibration import Keys, calibrated, imbalances, round_robin
 from nt2vr.papers.vfc.settings import VerbSettings
-from nt2vr.papers.vfc.verb_changes import (
-    Keys,
-    VerbChanges,
-    VerbLine,
-    calibrated,
-    imbalances,
-    in_turns,
-    read_verbs,
-)
+from nt2vr.papers.vfc.verb_changes import CaptionVerbs, VerbChanges
+from nt2vr.papers.vfc.verb_file import read_verbs
 from nt2vr.progress import Progress, progress_bar, silent, tracked
 from nt2vr.settings import resolve_path
 from trainer import distributed
@@ -31,159 +39,237 @@ from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Towers
 
 logger = logging.getLogger("trainer.vfc")  # a training shows what is logged below "trainer"
 
-MOST_SHIFTS = 500  # verb phrases on a card, those that captions have most often
+MAX_SHIFTS = 500  # verb phrases on a card, those that captions have most often
+
+ClipCaption = tuple[int, str]  # the row of a clip, and one of its captions
+
+
+class GeneratedCaption(NamedTuple):
+    """A changed caption, with the clip and the caption that it belongs to."""
+
+    row: int
+    caption: str
+    text: str
+    keys: Keys
 
 
 @dataclass(frozen=True)
 class VerbTexts:
-    """Changed captions and verb phrases, by clip and caption; `shifts` as of `shifts` on a card."""
+    """Changed captions and verb phrases of a training's captions, by clip and caption.
 
-    changed: Mapping[tuple[int, str], list[str]]
-    phrases: Mapping[tuple[int, str], list[str]]
+    Attributes:
+        changed: changed captions, those that calibration keeps.
+        phrases: verb phrases of each caption; an empty list for those that have none.
+        shifts: R / (B - 1) of the most frequent verb phrases (see calibration.py), for the card.
+    """
+
+    changed: Mapping[ClipCaption, list[str]]
+    phrases: Mapping[ClipCaption, list[str]]
     shifts: Mapping[str, float]
 
     @classmethod
     def of(
         cls, source: SentenceSource, config: TrainConfig, progress: Progress = silent
     ) -> "VerbTexts":
-        """Make them of all captions or, where these are drawn, of one per clip; log how many calibration leaves."""
-        most, captions = -(-MAX_PARSED // max(1, len(source))), list[list[str]]()
-        for row in range(len(source)):
-            rng = random.Random(fixed_key(config.run.seed, row))
-            every = [source.caption(row, rng, number) for number in range(source.num_captions(row))]
-            captions.append(every[:most] or [source.caption(row, rng)])
-        lines = [
-            (row, line)
-            for row, some in enumerate(_lines(config, captions, progress))
-            for line in some
-        ]
-        made, shifts = _calibrated(lines, config)
-        changed: dict[tuple[int, str], list[str]] = defaultdict(list)
-        for row, caption, text, _ in made:
-            changed[row, caption].append(text)
-        phrases = {(row, text): list[str]() for row, some in enumerate(captions) for text in some}
+        """Make them, and log how many changed captions calibration keeps."""
+        captions = _captions_of_clips(source, config.run.seed)
+        verbs_of_clips = _verbs_of_clips(captions, config, progress)
+        originals = [verbs.keys for verbs in chain.from_iterable(verbs_of_clips)]
+        kept = _calibrated(originals, _generated(verbs_of_clips), config)
         return cls(
-            changed,
-            phrases | {(row, line.caption): list(line.phrases) for row, line in lines},
-            shifts,
+            changed=_texts_by_caption(kept),
+            phrases=_phrases_by_caption(captions, verbs_of_clips),
+            shifts=_shifts(originals, kept, config.batches.batch_size),
         )
 
-    def draw(self, row: int, caption: str, most: int, rng: random.Random) -> tuple[list[str], str]:
-        """Draw up to `most` changed captions of a caption, and one of its verb phrases; "" if it has none."""
-        changed, phrases = (
-            self.changed.get((row, caption), []),
-            self.phrases.get((row, caption), []),
-        )
-        return rng.sample(changed, min(most, len(changed))), rng.choice(phrases) if phrases else ""
+    def draw(
+        self, row: int, caption: str, max_changed: int, rng: random.Random
+    ) -> tuple[list[str], str]:
+        """Draw up to `max_changed` changed captions, and one verb phrase; "" if the caption has none."""
+        changed = self.changed.get((row, caption), [])
+        phrases = self.phrases.get((row, caption), [])
+        drawn_changed = rng.sample(changed, min(max_changed, len(changed)))
+        drawn_phrase = rng.choice(phrases) if phrases else ""
+        return drawn_changed, drawn_phrase
 
     def by_clip(self) -> dict[int, list[str]]:
         """Return everything that `draw` may return for each clip, and the captions that it belongs to."""
-        texts_of: dict[int, list[str]] = defaultdict(list)
-        for stored in (self.changed, self.phrases):
-            for (row, caption), texts in stored.items():
-                texts_of[row] += [caption, *texts]
-        return texts_of
+        texts_of_clip: dict[int, list[str]] = defaultdict(list)
+        for texts_of_caption in (self.changed, self.phrases):
+            for (row, caption), texts in texts_of_caption.items():
+                texts_of_clip[row] += [caption, *texts]
+        return texts_of_clip
 
 
-class VerbBatch(NamedTuple):
-    changed: list[list[str]]  # (b, up to K) the same captions with another verb
-    phrases: list[str]  # b verb phrases of the captions; empty texts for captions that have none
+class DrawnVerbs(NamedTuple):
+    """The texts of one batch, of b captions."""
+
+    changed: list[list[str]]  # (b, up to K) changed captions
+    phrases: list[str]  # b verb phrases; "" for captions that have none
 
 
 @dataclass(frozen=True)
 class EmbeddedVerbs:
-    """Captions with another verb, and verb phrases; row i belongs to caption i."""
+    """Changed captions, up to K of each of B captions, and verb phrases. Embeddings are L2-normalised.
 
-    changed: Tensor  # (B, K, D), L2-normalised captions with another verb; meaningless where `is_changed` is False
-    is_changed: Tensor  # (B, K) bool
-    phrase: Tensor  # (B, D), L2-normalised verb phrases of the captions; meaningless where `has_phrase` is False
-    has_phrase: Tensor  # (B,) bool
+    Attributes:
+        changed: (B, K, D) changed captions; meaningless where `is_changed` is False.
+        is_changed: (B, K) bool, True for those that exist.
+        phrase: (B, D) verb phrases; meaningless where `has_phrase` is False.
+        has_phrase: (B,) bool, True for captions that have one.
+    """
+
+    changed: Tensor
+    is_changed: Tensor
+    phrase: Tensor
+    has_phrase: Tensor
 
 
-class Verbs(Input[VerbBatch, EmbeddedVerbs]):
-    """The batch's captions with another verb, and their verb phrases."""
+class Verbs(Input[DrawnVerbs, EmbeddedVerbs]):
+    """The changed captions of a batch, and the verb phrases of its captions."""
 
-    fixes_captions = True  # only those that have been parsed
+    fixes_captions = True  # only captions that have been parsed
 
     def prepare(self, clips: Clips, config: TrainConfig, progress: Progress) -> None:
         """Change the verbs of the captions."""
         with progress_bar(progress) as shown:
-            self._verbs = VerbTexts.of(clips.sentences, config, shown)
-        self._by_clip = self._verbs.by_clip()
+            self._texts = VerbTexts.of(clips.sentences, config, shown)
+        self._texts_of_clip = self._texts.by_clip()
 
     def known_texts(self, row: int) -> list[str]:
         """Return a clip's changed captions and verb phrases, with the captions that they belong to."""
-        return self._by_clip.get(row, [])
+        return self._texts_of_clip.get(row, [])
 
     def card_fields(self) -> dict[str, Any]:
         """Return the imbalances that the changed captions leave."""
-        return {"shifts": self._verbs.shifts}
+        return {"shifts": self._texts.shifts}
 
-    def draw(self, drawing: Drawing) -> VerbBatch:
-        """Draw changed captions of each caption, and a phrase."""
-        drawn = VerbBatch([], [])
+    def draw(self, drawing: Drawing) -> DrawnVerbs:
+        """Draw changed captions of each caption, and a verb phrase."""
+        max_changed = drawing.config.section(VerbSettings).verb_negatives
+        changed: list[list[str]] = []
+        phrases: list[str] = []
         for draw, caption in zip(drawing.own_draws, drawing.captions, strict=True):
             rng = drawing.rng(f"{draw.row} verbs")
-            most = drawing.config.section(VerbSettings).verb_negatives
-            changed, phrase = self._verbs.draw(draw.row, caption.text, most, rng)
-            drawn.changed.append(changed)
-            drawn.phrases.append(phrase)
-        return drawn
+            drawn_changed, drawn_phrase = self._texts.draw(draw.row, caption.text, max_changed, rng)
+            changed.append(drawn_changed)
+            phrases.append(drawn_phrase)
+        return DrawnVerbs(changed, phrases)
 
-    def texts(self, drawn: VerbBatch) -> list[str]:
+    def texts(self, drawn: DrawnVerbs) -> list[str]:
         """Return the changed captions, then the phrases."""
         return [*chain.from_iterable(drawn.changed), *drawn.phrases]
 
     def embed(
-        self, drawn: VerbBatch, texts: Tensor, batch: EmbeddedBatch, towers: Towers
+        self, drawn: DrawnVerbs, texts: Tensor, batch: EmbeddedBatch, towers: Towers
     ) -> EmbeddedVerbs:
-        """Arrange the changed captions of all captions, one row per caption, and gather them with a phrase of each."""
-        changed, phrase = texts.tensor_split([len(texts) - len(drawn.phrases)])
-        shape = (len(drawn.changed), towers.config.section(VerbSettings).verb_negatives)
-        is_changed = torch.zeros(shape, dtype=torch.bool, device=towers.device)
+        """Arrange the changed captions in one row per caption, and gather all of all processes."""
+        num_changed = len(texts) - len(drawn.phrases)
+        changed_texts, phrase = texts.tensor_split([num_changed])  # (n, D), (b, D)
+
+        max_changed = towers.config.section(VerbSettings).verb_negatives
+        is_changed = torch.zeros(
+            len(drawn.changed), max_changed, dtype=torch.bool, device=towers.device
+        )  # (b, K)
         for row, captions in enumerate(drawn.changed):
             is_changed[row, : len(captions)] = True
-        rows = changed.new_zeros(*shape, changed.shape[-1])
-        rows = rows.masked_scatter(is_changed[..., None], changed)
+        empty = texts.new_zeros(*is_changed.shape, texts.shape[-1])  # (b, K, D)
+        changed = empty.masked_scatter(is_changed[..., None], changed_texts)
+
         has_phrase = torch.tensor([bool(text) for text in drawn.phrases], device=towers.device)
-        return EmbeddedVerbs(*map(distributed.gather, (rows, is_changed, phrase, has_phrase)))
+        return EmbeddedVerbs(
+            changed=distributed.gather(changed),
+            is_changed=distributed.gather(is_changed),
+            phrase=distributed.gather(phrase),
+            has_phrase=distributed.gather(has_phrase),
+        )
+
+
+def _captions_of_clips(source: SentenceSource, seed: int) -> list[list[str]]:
+    """Return the captions to parse of each clip, `MAX_PARSED` or few more; one where they are generated."""
+    max_captions = math.ceil(MAX_PARSED / max(1, len(source)))
+    captions: list[list[str]] = []
+    for row in range(len(source)):
+        rng = random.Random(fixed_key(seed, row))
+        num_captions = min(max_captions, source.num_captions(row))
+        if num_captions:
+            captions.append([source.caption(row, rng, n) for n in range(num_captions)])
+        else:
+            captions.append([source.caption(row, rng)])
+    return captions
+
+
+def _verbs_of_clips(
+    captions: Sequence[Sequence[str]], config: TrainConfig, progress: Progress
+) -> list[list[CaptionVerbs]]:
+    """Change the captions of each clip, or look them up in the file that the config names."""
+    settings = config.section(VerbSettings)
+    settings.check_files()
+    if not settings.names_files:
+        changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress))
+        source: Any = settings.verb_changes
+        return [changes.captions(row, source, config.run.seed) for row in range(len(changes))]
+
+    verbs_of = read_verbs(resolve_path(settings.verb_changes))
+    verbs_of_clips: list[list[CaptionVerbs]] = []
+    for clip_captions in captions:
+        different = dict.fromkeys(clip_captions)
+        verbs_of_clips.append([verbs_of[caption] for caption in different if caption in verbs_of])
+    return verbs_of_clips
+
+
+def _generated(verbs_of_clips: Sequence[Sequence[CaptionVerbs]]) -> list[GeneratedCaption]:
+    generated: list[GeneratedCaption] = []
+    for row, clip_verbs in enumerate(verbs_of_clips):
+        for verbs in clip_verbs:
+            for text, keys in verbs.changed:
+                generated.append(GeneratedCaption(row, verbs.caption, text, keys))
+    return generated
+
+
+def _texts_by_caption(generated: Sequence[GeneratedCaption]) -> dict[ClipCaption, list[str]]:
+    texts: dict[ClipCaption, list[str]] = defaultdict(list)
+    for row, caption, text, _ in generated:
+        texts[row, caption].append(text)
+    return texts
+
+
+def _phrases_by_caption(
+    captions: Sequence[Sequence[str]], verbs_of_clips: Sequence[Sequence[CaptionVerbs]]
+) -> dict[ClipCaption, list[str]]:
+    """Return the verb phrases of all captions, none for those that the file does not have."""
+    phrases: dict[ClipCaption, list[str]] = {}
+    for row, clip_captions in enumerate(captions):
+        for caption in clip_captions:
+            phrases[row, caption] = []
+        for verbs in verbs_of_clips[row]:
+            phrases[row, verbs.caption] = list(verbs.phrases)
+    return phrases
 
 
 def _calibrated(
-    lines: Sequence[tuple[int, VerbLine]], config: TrainConfig
-) -> tuple[list[tuple[int, str, str, Keys]], dict[str, float]]:
-    """Return the changed captions to keep, with clip, caption and keys, and the shifts that they leave."""
-    made = [(row, line.caption, text, keys) for row, line in lines for text, keys in line.changed]
-    originals, generated = [line.keys for _, line in lines], [keys for *_, keys in made]
-    kept = list(range(len(made)))
+    originals: Sequence[Keys], generated: Sequence[GeneratedCaption], config: TrainConfig
+) -> list[GeneratedCaption]:
+    """Return the changed captions to keep; all without calibration."""
+    numbers = list(range(len(generated)))
     if config.section(VerbSettings).calibrate:
-        kept = calibrated(
-            originals, generated, in_turns([row for row, *_ in made], config.run.seed)
-        )
+        order = round_robin([caption.row for caption in generated], config.run.seed)
+        numbers = calibrated(originals, [caption.keys for caption in generated], order)
     logger.info(
         "Kept %d of %d captions with another verb, for %d captions.",
-        len(kept),
-        len(made),
-        len(lines),
+        len(numbers),
+        len(generated),
+        len(originals),
     )
-    often = dict(Counter(chain.from_iterable(originals)).most_common(MOST_SHIFTS))
-    left = imbalances(originals, [generated[number] for number in kept], config.batches.batch_size)
-    others = max(1, config.batches.batch_size - 1)
-    shifts = {key: round(value / others, 3) for key, value in left.items() if key in often}
-    return list(map(made.__getitem__, kept)), shifts
+    return [generated[number] for number in numbers]
 
 
-def _lines(
-    config: TrainConfig, captions: Sequence[Sequence[str]], progress: Progress
-) -> list[list[VerbLine]]:
-    settings = config.section(VerbSettings)
-    settings.check_files()
-    if settings.names_files:
-        known = read_verbs(resolve_path(settings.verb_changes))
-        return [
-            [known[caption] for caption in dict.fromkeys(some) if caption in known]
-            for some in captions
-        ]
-    changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress))
-    rule: Any = settings.verb_changes
-    return [changes.lines(row, rule, config.run.seed) for row in range(len(changes))]
+def _shifts(
+    originals: Sequence[Keys], kept: Sequence[GeneratedCaption], batch_size: int
+) -> dict[str, float]:
+    """Return R / (B - 1) of the verb phrases that captions have most often, the largest first."""
+    counts = Counter(chain.from_iterable(originals))
+    frequent = {key for key, _ in counts.most_common(MAX_SHIFTS)}
+    ratios = imbalances(originals, [caption.keys for caption in kept], batch_size)
+    num_others = max(1, batch_size - 1)
+    return {key: round(ratio / num_others, 3) for key, ratio in ratios.items() if key in frequent}

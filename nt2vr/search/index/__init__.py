@@ -5,10 +5,12 @@ from collections.abc import Callable
 from nt2vr.registry import Registry
 from nt2vr.search.index.exact import ExactIndex, Index, best_rows
 from nt2vr.search.index.faiss import FaissIndex
-from nt2vr.search.index.milvus import Milvus, MilvusIndex, is_address
+from nt2vr.search.index.milvus import Milvus, is_address
+from nt2vr.search.index.milvus_index import MilvusIndex
 
 BUILT_IN: dict[str, Callable[[int], Index]] = {"exact": ExactIndex, "faiss": FaissIndex}
-INDEXES = Registry("index", BUILT_IN)  # each builds an index for vectors of a length
+# Each builds an index for vectors of a length.
+INDEXES = Registry("index", BUILT_IN)
 
 __all__ = [
     "INDEXES",

@@ -1,4 +1,4 @@
-"""What an index does, and exact search with one NumPy matrix product, by which every other's recall is measured."""
+"""What an index does, and exact search, by which the recall of every other index is measured."""
 
 from typing import Protocol
 
@@ -6,13 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 SAMPLE_K = 10
-PART = 20  # queries scored at once: 80 MB of scores of a million vectors
+# Queries scored at once: 80 MB of scores of a million vectors.
+QUERIES_AT_ONCE = 20
 
 
 class Index(Protocol):
-    """Finds the vectors with the largest inner products."""
+    """Finds the vectors with the largest inner products.
 
-    recall: float  # share of the true 10 best that a search finds, measured on a sample; 1.0 for exact search
+    Attributes:
+        recall: share of the 10 best that a search finds, measured on a sample; 1.0 for exact search.
+    """
+
+    recall: float
 
     def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         """Add (N, D) vectors under new ids (N,), not negative."""
@@ -20,14 +25,17 @@ class Index(Protocol):
     def search(
         self, queries: NDArray[np.float32], k: int
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Return inner products with queries (Q, D) and ids, each (Q, min(k, len)), best first, then by id."""
+        """Return inner products with queries (Q, D) and ids, each (Q, min(k, len)).
+
+        The best come first; of equals, the lower id.
+        """
         ...
 
     def __len__(self) -> int: ...
 
 
 class ExactIndex:
-    """Computes all inner products, then picks the best k; see `Index`."""
+    """Computes all inner products by one matrix product, then picks the best k; see `Index`."""
 
     recall = 1.0
 
@@ -39,9 +47,11 @@ class ExactIndex:
         return len(self._vectors)
 
     def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Add (N, D) vectors under new ids (N,); the first, if nobody can write to them, are not copied."""
-        first = not len(self) and not vectors.flags.writeable
-        self._vectors = vectors if first else np.concatenate([self._vectors, vectors])
+        """Add (N, D) vectors under new ids (N,); the first are not copied if they are read-only."""
+        if not len(self) and not vectors.flags.writeable:
+            self._vectors = vectors
+        else:
+            self._vectors = np.concatenate([self._vectors, vectors])
         self._ids = np.concatenate([self._ids, ids])
 
     def search(
@@ -49,30 +59,44 @@ class ExactIndex:
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         scores = queries @ self._vectors.T  # (Q, N)
         k = min(k, len(self))
-        rows = np.array([best_rows(row, self._ids, k) for row in scores], np.int64).reshape(
-            len(queries), k
-        )
+        rows = np.empty((len(queries), k), np.int64)
+        for query, query_scores in enumerate(scores):
+            rows[query] = best_rows(query_scores, self._ids, k)
         return np.take_along_axis(scores, rows, axis=1), self._ids[rows]
 
 
 def best_rows(scores: NDArray[np.float32], ids: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """Return the rows of the k largest of (N,) scores, best first; ties go to the lower of the ids (N,)."""
+    """Return the rows of the k largest of (N,) scores, best first; of equals, that of the lower id."""
     if k == 0:
         return np.empty(0, np.int64)
     threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
-    rows = np.flatnonzero(scores >= threshold)  # k, or more if several share the k-th score
-    return rows[np.lexsort((ids[rows], -scores[rows]))[:k]]
+    # There are more than k if several share the k-th score.
+    rows = np.flatnonzero(scores >= threshold)
+    order = np.lexsort((ids[rows], -scores[rows]))
+    return rows[order[:k]]
+
+
+def best_first(
+    scores: NDArray[np.float32], ids: NDArray[np.int64]
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Sort the scores (Q, k) and ids of each query: best first; of equals, the lower id."""
+    order = np.lexsort((ids, -scores), axis=1)
+    return np.take_along_axis(scores, order, axis=1), np.take_along_axis(ids, order, axis=1)
 
 
 def best_ids(exact: Index, queries: NDArray[np.float32]) -> NDArray[np.int64]:
     """Return the ids (Q, SAMPLE_K) that exact search finds."""
-    parts = (queries[start : start + PART] for start in range(0, len(queries), PART))
-    return np.concatenate([exact.search(part, SAMPLE_K)[1] for part in parts])
+    parts = []
+    for start in range(0, len(queries), QUERIES_AT_ONCE):
+        _, ids = exact.search(queries[start : start + QUERIES_AT_ONCE], SAMPLE_K)
+        parts.append(ids)
+    return np.concatenate(parts)
 
 
 def recall_of(index: Index, queries: NDArray[np.float32], best: NDArray[np.int64]) -> float:
     """Return the share of the best ids that an index finds."""
-    _, found = index.search(queries, SAMPLE_K)
-    return sum(len(np.intersect1d(*rows)) for rows in zip(best, found, strict=True)) / max(
-        best.size, 1
-    )
+    _, ids = index.search(queries, SAMPLE_K)
+    num_found = 0
+    for query_ids, best_query_ids in zip(ids, best, strict=True):
+        num_found += len(np.intersect1d(query_ids, best_query_ids))
+    return num_found / max(best.size, 1)

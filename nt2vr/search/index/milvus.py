@@ -8,38 +8,42 @@ clip.
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from threading import RLock
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.files import expanded
-from nt2vr.progress import Progress, silent
-from nt2vr.search.index.exact import ExactIndex, best_ids, recall_of
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-PREFIX = "nt2vr_"  # of our collections
-TIMEOUT_S = 10.0  # of one request; until then, a dropped connection is tried again
-WRITE_TIMEOUT_S = 600.0  # of a step of an update: one batch, one page of ids
-SILENT_S = 30.0  # after a failure, for which nothing is asked
-MOST = 16_384  # hits of one search, and rows of one page: limits of Milvus
-BATCH_BYTES = 4 << 20  # of vectors per request
+# Of the names of our collections.
+PREFIX = "nt2vr_"
+# Of one request; until then, a dropped connection is tried again.
+TIMEOUT_S = 10.0
+# Of a step of an update: one batch, or one page of ids.
+WRITE_TIMEOUT_S = 600.0
+# Seconds after a failure in which no request is sent.
+SILENT_S = 30.0
+# Hits of one search, and rows of one page: limits of Milvus.
+MOST = 16_384
 # The client pings every 10 s; a server ends a connection that pings more than once in five minutes
 # without data ("too many pings"), as happened while an index was built on a busy machine.
 RARE_PINGS = {"grpc.keepalive_time_ms": 330_000, "grpc.keepalive_permit_without_calls": False}
-BUILD = {"M": 16, "efConstruction": 200}  # of HNSW, the kind of index
-BREADTH = 128  # of a search in it, at least
+# Of HNSW, the kind of index.
+BUILD = {"M": 16, "efConstruction": 200}
 
 
-class Row(NamedTuple):
-    """A clip as other programs may read it from a collection; `end` is 0 where the clip is a whole file."""
+class ClipRow(NamedTuple):
+    """A clip as other programs may read it from a collection.
 
-    content: str  # hash of the file
+    Attributes:
+        content: hash of the file.
+        end: 0 if the clip is a whole file.
+    """
+
+    content: str
     start: float
     end: float
 
@@ -50,39 +54,41 @@ def is_address(index: str) -> bool:
 
 
 class Milvus:
-    """A connection to "http://host:19530", or to a file that ends in ".db"; made when first used, for several threads.
+    """A connection to "http://host:19530", or to a file that ends in ".db".
 
-    Every failure is a ConnectionError of one sentence. For SILENT_S after one, requests fail at
-    once.
+    It is made when first used, and is for several threads. Every failure is a ConnectionError of
+    one sentence. For SILENT_S after one, requests fail at once.
     """
 
     def __init__(self, address: str, token: str = "") -> None:
-        self.place = address
         try:
             self._package = import_module("pymilvus")
         except ImportError:
             raise ConfigError(
                 "Milvus needs its client. Install it: pip install 'nt2vr[milvus]'."
             ) from None
-        for name in (
-            "pymilvus",
-            "milvus_lite",
-            "grpc._server",
-        ):  # they log tracebacks of what is answered for here
+        # They log tracebacks of failures that are handled here.
+        for name in ("pymilvus", "milvus_lite", "grpc._server"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
+        self.address = address
         if address.endswith(".db"):
-            self.place = str(expanded(self.place).absolute())
-        self._token, self._client, self._changing = token, None, RLock()
-        self._failed_s, self._failure = -SILENT_S, ""
+            self.address = str(expanded(address).absolute())
+        self._token = token
+        self._client: Any = None
+        self._changing = RLock()
+        self._failed_s = -SILENT_S
+        self._failure = ""
 
     def forget(self, library: str) -> None:
         """Delete a library's rows from all collections."""
-        for name in self.ask("list_collections"):
+        for name in self.request("list_collections"):
             if name.startswith(PREFIX):
-                self.prepare(name, None)
-                self.ask("delete", name, filter=_only(library))
+                self.prepare(name, dim=None)
+                self.request("delete", name, filter=filter_of(library))
 
-    def ask(self, action: str, *arguments: Any, timeout: float = TIMEOUT_S, **options: Any) -> Any:
+    def request(
+        self, action: str, *arguments: Any, timeout: float = TIMEOUT_S, **options: Any
+    ) -> Any:
         """Call a method of the client."""
         return self._guarded(
             lambda client: getattr(client, action)(*arguments, timeout=timeout, **options)
@@ -90,166 +96,87 @@ class Milvus:
 
     def pages(self, *arguments: Any, **options: Any) -> list[Any]:
         """Read all rows of a query."""
-        pages, rows = (
-            self.ask(
-                "query_iterator", *arguments, batch_size=MOST, timeout=WRITE_TIMEOUT_S, **options
-            ),
-            [],
+        pages = self.request(
+            "query_iterator", *arguments, batch_size=MOST, timeout=WRITE_TIMEOUT_S, **options
         )
+        rows: list[Any] = []
         while page := self._guarded(lambda _: pages.next()):
             rows += page
         pages.close()
         return rows
 
     def _guarded(self, work: Callable[[Any], T]) -> T:
+        """Do work with the client, and turn its failure into a ConnectionError."""
         if time.monotonic() < self._failed_s + SILENT_S:
             raise ConnectionError(self._failure)
         try:
             with self._changing:
                 if self._client is None:
-                    options = {
-                        "token": self._token,
-                        "timeout": TIMEOUT_S,
-                        "grpc_options": RARE_PINGS,
-                    }
-                    self._client = self._package.MilvusClient(self.place, **options)
+                    self._client = self._package.MilvusClient(
+                        self.address,
+                        token=self._token,
+                        timeout=TIMEOUT_S,
+                        grpc_options=RARE_PINGS,
+                    )
             return work(self._client)
-        except (
-            Exception
-        ) as error:  # of gRPC, of the client, and whatever its embedded server raises
+        except Exception as error:
+            # It is one of gRPC, of the client, or whatever its embedded server raises.
             self._failed_s = time.monotonic()
-            reason = getattr(error, "message", "") or reason_of(error)
-            if self.place.endswith(".db") and self._client is None:
-                reason = "it cannot be opened; one process at a time can have it open"
-            self._failure = (
-                f"Milvus at {self.place} does not answer ({quoted(str(reason).rstrip('.'))[1:-1]})."
-            )
+            self._failure = self._failure_text(error)
             logger.warning("%s Searches compare every clip here instead.", self._failure)
             raise ConnectionError(self._failure) from error
 
-    def prepare(self, collection: str, dim: int | None) -> bool:
-        """Make a collection and its index where they are missing, and load it; any step may have been cut before.
+    def _failure_text(self, error: Exception) -> str:
+        reason = str(getattr(error, "message", "") or reason_of(error)).rstrip(".")
+        if self.address.endswith(".db") and self._client is None:
+            reason = "it cannot be opened; one process at a time can have it open"
+        short_reason = quoted(reason)[1:-1]
+        return f"Milvus at {self.address} does not answer ({short_reason})."
 
-        `library` is no partition key: with one, server 2.3.5 lost rows of upserts to filters.
-        Without a length of the vectors, no collection is made; return whether there is one.
+    def prepare(self, collection: str, dim: int | None) -> bool:
+        """Load a collection, and make it and its index if they are missing.
+
+        Any of the steps may have been cut off before.
+
+        Args:
+            dim: length of the vectors; with None, no collection is made.
+
+        Returns:
+            Whether there is a collection.
         """
-        if not self.ask("has_collection", collection):
+        if not self.request("has_collection", collection):
             if dim is None:
                 return False
-            types = self._package.DataType
-            schema = self._package.MilvusClient.create_schema(
-                auto_id=False, enable_dynamic_field=False
-            )
-            schema.add_field("id", types.INT64, is_primary=True)
-            for name, length in (("library", 64), ("content", 128)):
-                schema.add_field(name, types.VARCHAR, max_length=length)
-            for name in ("start", "end"):
-                schema.add_field(name, types.DOUBLE)
-            schema.add_field("vector", types.FLOAT_VECTOR, dim=dim)
-            self.ask("create_collection", collection, schema=schema, consistency_level="Session")
-        if "vector" not in self.ask("list_indexes", collection):
-            indexed = self._package.MilvusClient.prepare_index_params()
-            indexed.add_index(
+            self._create(collection, dim)
+        if "vector" not in self.request("list_indexes", collection):
+            parameters = self._package.MilvusClient.prepare_index_params()
+            parameters.add_index(
                 "vector",
                 index_type="HNSW",
                 index_name="vector",
                 metric_type="IP",
                 params=dict(BUILD),
             )
-            self.ask("create_index", collection, indexed, timeout=WRITE_TIMEOUT_S)
-        self.ask("load_collection", collection, timeout=WRITE_TIMEOUT_S)
+            self.request("create_index", collection, parameters, timeout=WRITE_TIMEOUT_S)
+        self.request("load_collection", collection, timeout=WRITE_TIMEOUT_S)
         return True
 
+    def _create(self, collection: str, dim: int) -> None:
+        """Create a collection of vectors.
 
-class MilvusIndex:
-    """A library's vectors in a collection; see `Index`. Where Milvus cannot answer, `local` does, over the same ones.
-
-    A `tower` is what `str.isidentifier` allows; `rows` are those of the vectors that may be added,
-    by id.
-    """
-
-    def __init__(
-        self, milvus: Milvus, tower: str, library: str, local: ExactIndex, rows: Mapping[int, Row]
-    ) -> None:
-        self._milvus, self._collection, self._library = milvus, PREFIX + tower, library
-        self._local, self._rows = local, rows
-        self.notice = ""  # why the last search was local; empty if it was not
-        self.recall = 0.0  # until it is measured
-        self._is_loaded = False
-
-    def __len__(self) -> int:
-        return len(self._local)
-
-    def measure(self, queries: NDArray[np.float32]) -> None:
-        """Measure the recall on (Q, D) queries."""
-        self.recall = recall_of(self, queries, best_ids(self._local, queries))
-
-    def ids(self) -> NDArray[np.int64]:
-        """Read the ids (N,) of the library's rows."""
-        if not self._milvus.prepare(self._collection, None):
-            return np.empty(0, np.int64)
-        options = {"output_fields": ["id"], "consistency_level": "Strong"}
-        rows = self._milvus.pages(self._collection, filter=_only(self._library), **options)
-        return np.array([row["id"] for row in rows], np.int64)
-
-    def add(
-        self, ids: NDArray[np.int64], vectors: NDArray[np.float32], progress: Progress = silent
-    ) -> None:
-        """Upsert (N, D) vectors of `local` under ids (N,), perhaps again; once flushed, searches find them."""
-        if not len(ids):
-            return
-        self._milvus.prepare(self._collection, vectors.shape[1])
-        step = max(1, BATCH_BYTES // (4 * vectors.shape[1]))
-        for start in range(0, len(ids), step):
-            progress(start, len(ids), "sending to the vector database")
-            rows = [
-                {"id": key, "library": self._library, **self._rows[key]._asdict(), "vector": vector}
-                for key, vector in zip(
-                    ids[start : start + step].tolist(), vectors[start : start + step], strict=True
-                )
-            ]
-            self._milvus.ask("upsert", self._collection, rows, timeout=WRITE_TIMEOUT_S)
-        self._milvus.ask("flush", self._collection, timeout=WRITE_TIMEOUT_S)
-        self._milvus.prepare(
-            self._collection, vectors.shape[1]
-        )  # Lite builds the index of what is flushed
-
-    def remove(self, ids: NDArray[np.int64]) -> None:
-        """Delete rows; unknown ids are ignored."""
-        for start in range(0, len(ids), MOST):
-            self._milvus.ask("delete", self._collection, ids=ids[start : start + MOST].tolist())
-
-    def search(
-        self, queries: NDArray[np.float32], k: int
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Return scores and ids, each (Q, min(k, len)), best first; of those found, ties go to the lower id."""
-        k = min(k, len(self))
-        if not 0 < k <= MOST:
-            return self._local.search(queries, k)
-        vectors = list(np.ascontiguousarray(queries, np.float32))
-        settings = {"metric_type": "IP", "params": {"ef": max(BREADTH, k)}}
-        options: dict[str, Any] = {
-            "limit": k,
-            "filter": _only(self._library),
-            "search_params": settings,
-        }
-        try:
-            if not self._is_loaded:  # what another process has made, Milvus Lite has to load
-                self._is_loaded = self._milvus.prepare(self._collection, None)
-            hits = self._milvus.ask("search", self._collection, data=vectors, **options)
-            self.notice = ""
-        except ConnectionError:
-            self.notice = (
-                "The vector database does not answer. Every clip was compared here instead."
-            )
-            return self._local.search(queries, k)
-        if min(map(len, hits)) < k:  # rows were deleted by another program, or a graph ended early
-            return self._local.search(queries, k)
-        scores = np.array([[hit["distance"] for hit in row] for row in hits], np.float32)
-        ids = np.array([[hit["id"] for hit in row] for row in hits], np.int64)
-        order = np.lexsort((ids, -scores), axis=1)
-        return np.take_along_axis(scores, order, axis=1), np.take_along_axis(ids, order, axis=1)
+        `library` is not a partition key: with one, server 2.3.5 lost rows of upserts to filters.
+        """
+        types = self._package.DataType
+        schema = self._package.MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
+        schema.add_field("id", types.INT64, is_primary=True)
+        schema.add_field("library", types.VARCHAR, max_length=64)
+        schema.add_field("content", types.VARCHAR, max_length=128)
+        schema.add_field("start", types.DOUBLE)
+        schema.add_field("end", types.DOUBLE)
+        schema.add_field("vector", types.FLOAT_VECTOR, dim=dim)
+        self.request("create_collection", collection, schema=schema, consistency_level="Session")
 
 
-def _only(library: str) -> str:
+def filter_of(library: str) -> str:
+    """Return the expression that only the rows of a library fulfil."""
     return f"library == {json.dumps(library)}"

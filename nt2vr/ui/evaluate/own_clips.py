@@ -16,14 +16,17 @@ from starlette.routing import Route
 from nt2vr.errors import Nt2vrError
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.report import Report
-from nt2vr.library.libraries import Previews
+from nt2vr.library.previews import Previews
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.media.store import LIMITS, Cache, evict
+from nt2vr.media.limits import LIMITS, evict
+from nt2vr.media.store import Cache
 from nt2vr.ui.evaluate.query_views import Home
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
-KINDS = {"poster.jpg": "image/jpeg", "preview.webm": "video/webm"}
+POSTER = "poster.jpg"
+PREVIEW = "preview.webm"
+KINDS = {POSTER: "image/jpeg", PREVIEW: "video/webm"}
 HEADERS = {"Cache-Control": "private, max-age=60"}  # no proxy may hand them to somebody else
 MAKING = 4  # posters and previews made at a time
 EVICT_EVERY = 100  # files served between two looks at how much is stored
@@ -41,7 +44,9 @@ class OwnClips:
         permissions: Permissions,
         folder: Path,
     ) -> None:
-        self._archive, self._cache, self._permissions = archive, cache, permissions
+        self._archive = archive
+        self._cache = cache
+        self._permissions = permissions
         self._previews = Previews(folder, decoder)
         self._served = 0
 
@@ -56,8 +61,8 @@ class OwnClips:
             path = videos[video_id].path
             if not path.is_file():
                 return {"gone": f"The file is gone: {path.name}"}
-            poster, preview = (f"{ROUTE}/{report_id}/{rows[video_id]}/{kind}" for kind in KINDS)
-            return {"src": preview, "poster": poster}
+            clip = f"{ROUTE}/{report_id}/{rows[video_id]}"
+            return {"src": f"{clip}/{PREVIEW}", "poster": f"{clip}/{POSTER}"}
 
         return Home("", frozenset(videos), urls, is_gallery=False)
 
@@ -68,14 +73,15 @@ class OwnClips:
         async def serve(request: Request) -> Response:
             if not self._permissions.may("paths", request):
                 raise HTTPException(403)
-            report_id, row, kind = (request.path_params[name] for name in ("report", "row", "kind"))
+            report_id = request.path_params["report"]
+            row = request.path_params["row"]
+            kind = request.path_params["kind"]
             if kind not in KINDS:
                 raise HTTPException(404)
             try:
                 file = await to_thread.run_sync(self._file, report_id, row, kind, limiter=limiter)
-            except (
-                Nt2vrError
-            ) as error:  # no such report, or a file that is gone or cannot be decoded any more
+            except Nt2vrError as error:
+                # No such report, or a file that is gone or cannot be decoded any more.
                 raise HTTPException(404, str(error)) from error
             return FileResponse(file, media_type=KINDS[kind], headers=HEADERS)
 
@@ -86,8 +92,10 @@ class OwnClips:
         if row >= len(videos):
             raise HTTPException(404)
         video = self._with_content(videos[row])
-        make = self._previews.poster if kind == "poster.jpg" else self._previews.preview
-        file = make(video)
+        if kind == POSTER:
+            file = self._previews.poster(video)
+        else:
+            file = self._previews.preview(video)
 
         self._served += 1
         if self._served % EVICT_EVERY == 0:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from nt2vr.errors import counted
 from nt2vr.evaluation.archive import MAX_NOTE, MAX_TAG, Remark, Remarks
-from nt2vr.evaluation.comparison import IMPROVED, WORSENED, first_videos, places_by_difference
+from nt2vr.evaluation.comparison import IMPROVED, WORSENED, first_videos, positions_by_difference
 from nt2vr.evaluation.queries import KIND_NAMES
 from nt2vr.evaluation.report import Report, Row
 from nt2vr.search.answers import Verdict
@@ -17,7 +17,9 @@ from nt2vr.ui.search.results import MARKS, Marked
 MAX_LINK = 4_000  # characters
 PAGE = "p"  # in links; Gradio takes "page" for one of its own
 MAX_CHARS = 200  # of a value
-ONLY_IMPROVED, ONLY_WORSENED = "only improved", "only worsened"
+ONLY = "only "
+ONLY_IMPROVED = f"{ONLY}{IMPROVED}"
+ONLY_WORSENED = f"{ONLY}{WORSENED}"
 ORDERS = (IMPROVED, WORSENED, ONLY_IMPROVED, ONLY_WORSENED)
 NOTED = "*"  # any tag or note
 FILTERS = ("first", "second", "order", "kind", "cue", "tag", "find", "fails")  # as on the page
@@ -64,35 +66,40 @@ class ReportLink:
     find: str = ""
     fails: str = ""  # "1" lists only queries that no system answers
     page: int = 0  # from 0
-    query: int | None = (
-        None  # position of the reviewed query in the report; None for the list alone
-    )
+    query: int | None = None  # position of the reviewed query; None for the list alone
 
     @classmethod
     def read(cls, text: str) -> "ReportLink | None":
         """Read an address's parameters, or a report's id alone; None without a report. Wrong values are left out."""
         text = text[:MAX_LINK].removeprefix("?")
-        known = dict(parse_qsl(text, keep_blank_values=True)) if "=" in text else {"report": text}
-        if "report" not in known:
+        values = dict(parse_qsl(text, keep_blank_values=True)) if "=" in text else {"report": text}
+        if "report" not in values:
             return None
-        texts = {name: known[name][:MAX_CHARS] for name in ("report", *FILTERS) if name in known}
+
+        texts = {}
+        for name in ("report", *FILTERS):
+            if name in values:
+                texts[name] = values[name][:MAX_CHARS]
         if texts.get("order") not in ORDERS:
             texts.pop("order", None)
         if texts.get("fails"):
             texts["fails"] = "1"
-        page, query = _number(known.get(PAGE, "")), _number(known.get("query", ""))
-        return cls(**texts, page=max(0, (page or 1) - 1), query=query)
+        page = _number(values.get(PAGE, "")) or 1
+        return cls(**texts, page=max(0, page - 1), query=_number(values.get("query", "")))
 
     @property
     def address(self) -> str:
         """The link, relative to the page; what is empty is left out."""
-        values = asdict(self) | {"page": ""} | ({PAGE: self.page + 1} if self.page else {})
-        kept = {
-            name: value
-            for name, value in values.items()
-            if name == "report" or value not in ("", None)
-        }
-        return "?" + urlencode(kept if self.kind is None else kept | {"kind": self.kind})
+        values = asdict(self)
+        page = values.pop("page")
+        if page:
+            values[PAGE] = page + 1
+        always = {"report"} if self.kind is None else {"report", "kind"}
+        written = {}
+        for name, value in values.items():
+            if name in always or value not in ("", None):
+                written[name] = value
+        return "?" + urlencode(written)
 
 
 def _number(text: str) -> int | None:
@@ -120,9 +127,7 @@ class Listing:
     report: Report
     link: ReportLink
     remarks: Remarks
-    home: (
-        Home | None
-    )  # the gallery in which queries open; None if Search has none with the report's videos
+    home: Home | None  # where queries open; None if Search has no gallery with the report's videos
     places: Sequence[int]  # positions of the listed queries, in order
 
     @classmethod
@@ -130,32 +135,34 @@ class Listing:
         cls, report: Report, link: ReportLink, remarks: Remarks, home: Home | None = None
     ) -> "Listing":
         """List the queries that a link asks for; raises ConfigError if the report has no such system."""
-        places = places_by_difference(
+        tagged = None
+        if link.tag:
+            tagged = [place for place, remark in remarks.items() if link.tag in (NOTED, remark.tag)]
+        is_only = link.order.startswith(ONLY)
+        places = positions_by_difference(
             report,
             link.first,
             link.second,
             kind=link.kind or ANY,
             cue=link.cue,
             text=link.find,
-            change=link.order.removeprefix("only ") if link.order.startswith("only ") else "",
+            change=link.order.removeprefix(ONLY) if is_only else "",
             fails_everywhere=bool(link.fails),
-            places=[place for place, said in remarks.items() if link.tag in (NOTED, said.tag)]
-            if link.tag
-            else None,
+            positions=tagged,
         )
         if link.order in (WORSENED, ONLY_WORSENED):
             places.reverse()
+
         page = places.index(link.query) // PER_PAGE if link.query in places else link.page
-        page = min(page, max(0, (len(places) - 1) // PER_PAGE))
-        return cls(report, replace(link, page=page), remarks, home, places)
+        last_page = max(0, (len(places) - 1) // PER_PAGE)
+        return cls(report, replace(link, page=min(page, last_page)), remarks, home, places)
 
     def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> dict[str, Any]:
         """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
-        home, captions = (
-            self.home,
-            " · ".join(self.report.captions.get(video_id, ())[:SOME_CAPTIONS]),
-        )
-        urls = home.urls(video_id) if home is not None and video_id in home.video_ids else {}
+        captions = " · ".join(self.report.captions.get(video_id, ())[:SOME_CAPTIONS])
+        urls: Mapping[str, str] = {}
+        if self.home is not None and video_id in self.home.video_ids:
+            urls = self.home.urls(video_id)
         return {
             "src": urls.get("src", ""),
             "poster": urls.get("poster", ""),
@@ -176,24 +183,19 @@ class Listing:
         if place not in self.places:
             return {"where": f"not among the {count} listed", "before": "", "after": ""}
         number = self.places.index(place)
-        near = [
-            self.at(each).address
-            for each in self.places[max(0, number - 1) : number + 2]
-            if each != place
-        ]
+        before = self.places[:number][-1:]
+        after = self.places[number + 1 :][:1]
         return {
             "where": f"query {number + 1:,} of {count}",
-            "before": near[0] if number > 0 else "",
-            "after": near[-1] if number + 1 < len(self.places) else "",
+            "before": self.at(before[0]).address if before else "",
+            "after": self.at(after[0]).address if after else "",
         }
 
 
 def resolved(link: ReportLink, report: Report) -> ReportLink:
     """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
-    names, kinds = (
-        [result.system for result in report.results],
-        [kind for _, kind in kinds_of(report)],
-    )
+    names = [result.system for result in report.results]
+    kinds = [kind for _, kind in kinds_of(report)]
     first, second = report.telling_pair
     return replace(
         link,
@@ -212,22 +214,27 @@ def kinds_of(report: Report) -> list[tuple[str, str]]:
 
 def menus_of(listing: Listing) -> dict[str, list[tuple[str, str]]]:
     """Return the choices (label, value) of filters by their names; each has the value that the link names."""
-    report, link, said = listing.report, listing.link, listing.remarks.values()
+    report = listing.report
+    link = listing.link
+    remarks = listing.remarks.values()
     systems = [(result.system, result.system) for result in report.results]
-    asked = (query for query in report.queries if link.kind in (ANY, query.kind))
+    cues = [query.cue for query in report.queries if link.kind in (ANY, query.kind)]
     menus = {
         "first": systems,
         "second": systems,
         "kind": kinds_of(report),
-        "cue": [("all cues", ANY), *_counted(query.cue for query in asked)],
-        "tag": [("all queries", ANY), *_counted(each.tag for each in said)],
+        "cue": [("all cues", ANY), *_counted(cues)],
+        "tag": [("all queries", ANY), *_counted(remark.tag for remark in remarks)],
     }
-    if said:
-        menus["tag"].insert(1, (f"any tag or note ({len(said):,})", NOTED))
-    for name, choices in menus.items():
-        value = getattr(link, name)
-        menus[name] = choices if value in dict(choices).values() else [*choices, (value, value)]
-    return menus
+    if remarks:
+        menus["tag"].insert(1, (f"any tag or note ({len(remarks):,})", NOTED))
+    return {name: _with_value(choices, getattr(link, name)) for name, choices in menus.items()}
+
+
+def _with_value(choices: list[tuple[str, str]], value: str) -> list[tuple[str, str]]:
+    """Return choices that have a value, which a link may name although no query has it."""
+    values = [choice for _, choice in choices]
+    return choices if value in values else [*choices, (value, value)]
 
 
 def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
@@ -237,8 +244,11 @@ def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def queries_view(listing: Listing) -> dict[str, Any]:
-    link, places, alone = listing.link, listing.places, replace(listing.link, query=None)
+    link = listing.link
+    places = listing.places
+    alone = replace(link, query=None)
     last = max(0, (len(places) - 1) // PER_PAGE)
+    on_page = places[link.page * PER_PAGE : (link.page + 1) * PER_PAGE]
     return {
         "first": link.first,
         "second": link.second,
@@ -248,10 +258,7 @@ def queries_view(listing: Listing) -> dict[str, Any]:
         "where": f"page {link.page + 1:,} of {last + 1:,}",
         "before": replace(alone, page=link.page - 1).address if link.page > 0 else "",
         "after": replace(alone, page=link.page + 1).address if link.page < last else "",
-        "rows": [
-            _row_view(listing, place)
-            for place in places[link.page * PER_PAGE : (link.page + 1) * PER_PAGE]
-        ],
+        "rows": [_row_view(listing, place) for place in on_page],
     }
 
 
@@ -288,37 +295,58 @@ def _row_view(listing: Listing, place: int) -> dict[str, Any]:
 
 def _query(listing: Listing, place: int, row: Row) -> dict[str, Any]:
     """Show a query with its tag and note, and by how many ranks the second system is better (▲) or worse (▼)."""
-    query, said = row.query, listing.remarks.get(place, Remark())
+    query = row.query
+    remark = listing.remarks.get(place, Remark())
     better = row.ranks[listing.link.first] - row.ranks[listing.link.second]
-    better = -better if query.kind == "negated" else better
+    if query.kind == "negated":  # whose video is wrong
+        better = -better
+    move = "="
+    if better > 0:
+        move = f"▲{better:,}"
+    elif better < 0:
+        move = f"▼{-better:,}"
     return {
         "place": place,
         "text": query.text,
         "kind": KIND_NAMES.get(query.kind, query.kind),
         "wanted": query.wanted or "",
         "unwanted": list(query.unwanted),
-        "move": f"▲{better:,}" if better > 0 else f"▼{-better:,}" if better < 0 else "=",
+        "move": move,
         "good": better > 0,
         "bad": better < 0,
-        "tag": said.tag,
-        "note": said.note,
+        "tag": remark.tag,
+        "note": remark.note,
     }
 
 
 def _side(listing: Listing, place: int, row: Row, system: str, num_clips: int) -> dict[str, Any]:
     """Show what one system found: rank, first clips, and the verdicts of the first page, also as a sentence."""
-    found = first_videos(listing.report, place, system)
-    verdicts = [verdict for _, verdict in found]
-    right, wrong = verdicts.count("right"), verdicts.count("violation")
-    violate = f", {wrong} violate{'s' if wrong == 1 else ''}" if wrong else ""
+    first = first_videos(listing.report, place, system)
+    verdicts = [verdict for _, verdict in first]
+    clips = [
+        listing.clip(video_id, verdict, rank)
+        for rank, (video_id, verdict) in enumerate(first[:num_clips], 1)
+    ]
     return {
         "name": system,
         "rank": f"{row.ranks[system]:,}",
-        "said": f"{right} of the first {len(verdicts)} relevant{violate}" if verdicts else "",
+        "said": _verdicts_text(verdicts),
         "dots": [{"verdict": verdict or "other"} for verdict in verdicts],
-        "clips": [listing.clip(*each, rank) for rank, each in enumerate(found[:num_clips], 1)],
-        "note": "" if found else NOTHING,
+        "clips": clips,
+        "note": "" if first else NOTHING,
     }
+
+
+def _verdicts_text(verdicts: Sequence[Verdict | None]) -> str:
+    """Count the clips of the first page that are right, and those that show what is unwanted."""
+    if not verdicts:
+        return ""
+    text = f"{verdicts.count('right')} of the first {len(verdicts)} relevant"
+    wrong = verdicts.count("violation")
+    if wrong:
+        verb = "shows" if wrong == 1 else "show"
+        text += f", {wrong} {verb} what is unwanted"
+    return text
 
 
 def marks_of(row: Row) -> Marked:
@@ -338,30 +366,33 @@ def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: st
 
 def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
     """Show the query that a link reviews, if any, with links to its neighbours; `refusal`: why it takes no notes."""
-    place, link, home = listing.link.query, listing.link, listing.home
-    if (
-        place is None
-        or not 0 <= place < len(listing.report.queries)
-        or not listing.report.presentation.has_review
-    ):
+    report = listing.report
+    link = listing.link
+    place = link.query
+    if place is None or not 0 <= place < len(report.queries) or not report.presentation.has_review:
         return {}
-    row, systems = listing.report.row(place), (link.first, link.second)
-    is_in_search = (
-        home is not None and home.is_gallery and not home.video_ids.isdisjoint(row.relevant)
-    )
-    judged = f"{link.report}:{place}" if is_in_search else ""
-    tags = filter(None, (said.tag for said in listing.remarks.values()))
+
+    row = report.row(place)
+    systems = (link.first, link.second)
+    tags = [remark.tag for remark in listing.remarks.values() if remark.tag]
     return {
         **_query(listing, place, row),
         **listing.beside(place),
         "back": replace(link, query=None).address,
         "link": link.address,
-        "search": search_link(
-            row.query.text, list(dict.fromkeys(systems)), judged, home.key if home else ""
-        ),
+        "search": _review_search(listing, row, systems),
         "sides": [_side(listing, place, row, system, NUM_CLIPS) for system in systems],
         "tags": list(dict.fromkeys([*tags, *TAGS])),
         "longest_tag": MAX_TAG,
         "longest_note": MAX_NOTE,
         "refusal": refusal,
     }
+
+
+def _review_search(listing: Listing, row: Row, systems: Sequence[str]) -> str:
+    """Return the link to the query under review in Search, where its relevant clips are marked if they are there."""
+    home = listing.home
+    is_there = home is not None and home.is_gallery and not home.video_ids.isdisjoint(row.relevant)
+    judged = f"{listing.link.report}:{listing.link.query}" if is_there else ""
+    gallery = home.key if home else ""
+    return search_link(row.query.text, list(dict.fromkeys(systems)), judged, gallery)

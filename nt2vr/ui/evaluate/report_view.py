@@ -7,24 +7,28 @@ from typing import Any
 import pandas as pd
 
 from nt2vr.evaluation.archive import Entry
-from nt2vr.evaluation.comparison import Group, break_down
+from nt2vr.evaluation.columns import (
+    EMPTY,
+    GROUPS,
+    Column,
+)
+from nt2vr.evaluation.comparison import CueGroup, break_down
 from nt2vr.evaluation.differences import verdict_text
-from nt2vr.evaluation.measures import EMPTY, GROUPS, LEVEL, Column
-from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR
+from nt2vr.evaluation.intervals import LEVEL
+from nt2vr.evaluation.measures import Values
 from nt2vr.evaluation.remarks import remarks_of
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.roles import REFERENCE
 from nt2vr.evaluation.tables import Line, Table, difference_rows, interval_of, size_of, tables_of
 from nt2vr.progress import Job
+from nt2vr.ui.evaluate.figures import clearly_best, figures_of, with_minus, written
+from nt2vr.ui.evaluate.findings import chart_of, findings_of, sentence_of
 from nt2vr.ui.evaluate.query_views import ReportLink, kinds_of
+from nt2vr.ui.evaluate.terms import explain_column, explain_group, explain_role
 from nt2vr.ui.job_view import job_view
 
 WORD = "evaluating"
 ALL_MEASURES = "all measures"
-X, Y = (
-    "Composed MIR",
-    "Hard pairs, %",
-)  # how well the wanted part is found, and the negated part respected
 
 
 def reports_view(
@@ -34,21 +38,22 @@ def reports_view(
     tell: Callable[[str], str] = str,
 ) -> dict[str, Any]:
     """List the reports with the open one marked, below the evaluation under way; `tell` is that of `job_view`."""
-    return {
-        "job": job_view(job, WORD, tell) if job is not None and job.is_under_way else {},
-        "reports": [
+    is_under_way = job is not None and job.is_under_way
+    reports = []
+    for entry in entries:
+        systems = ", ".join(entry.systems)
+        if entry.problem:
+            systems = f"It cannot be read: {entry.problem}"
+        reports.append(
             {
                 "id": entry.report_id,
                 "name": entry.name,
-                "systems": f"It cannot be read: {entry.problem}"
-                if entry.problem
-                else ", ".join(entry.systems),
+                "systems": systems,
                 "created": day_text(entry.created),
                 "chosen": entry.report_id == chosen,
             }
-            for entry in entries
-        ],
-    }
+        )
+    return {"job": job_view(job, WORD, tell) if is_under_way else {}, "reports": reports}
 
 
 def day_text(created: str) -> str:
@@ -63,7 +68,7 @@ def day_text(created: str) -> str:
 def report_view(
     report: Report, report_id: str, files: Sequence[str], name: str = ""
 ) -> dict[str, Any]:
-    """Show a report: its data, tables and downloads, with the meaning of each measure once."""
+    """Show a report: its data, sentences, chart, tables and downloads, with the meaning of each measure once."""
     tables = tables_of(report)
     return {
         "id": report_id,
@@ -71,6 +76,9 @@ def report_view(
         "created": day_text(report.created),
         "about": size_of(report),
         "remarks": remarks_of(report),
+        "sentences": [{"parts": sentence_of(report, each)} for each in findings_of(report)],
+        "chart": chart_of(report),
+        "level": LEVEL,
         "margins": report.presentation.margins,
         "meanings": [*dict.fromkeys(_meanings(report, tables)), *report.notes],
         "tables": [_table_view(report, report_id, table) for table in tables],
@@ -85,16 +93,23 @@ def _meanings(report: Report, tables: Sequence[Table]) -> list[str]:
 
 
 def _table_view(report: Report, report_id: str, table: Table) -> dict[str, Any]:
-    """Lay a table out with the best value of each column marked, among the lines that compete."""
+    """Lay a table out, with terms explained, and with what is clearly the best of a column marked."""
     competing = [line for line in table.lines if report.presentation.competes(line.role)]
-    best = {column.key: _best(competing, column) for column in table.columns}
+    best = {}
+    for column in table.columns:
+        figures = figures_of(report, competing, column)
+        best[column.key] = clearly_best(figures, column.lower_is_better)
+
+    groups = []
+    for group in table.groups:
+        about = explain_group(group.head)
+        groups.append({"text": group.head, "span": len(group.columns), "about": about})
+    heads = [{"text": column.head, "about": explain_column(column)} for column in table.columns]
+    lines = [_line_view(report, report_id, line, table.columns, best) for line in table.lines]
     return {
-        "groups": [{"text": group.head, "span": len(group.columns)} for group in table.groups],
-        "heads": [{"text": column.head} for column in table.columns],
-        "lines": [
-            _line_view(report, report_id, line, table.columns, best if line in competing else {})
-            for line in table.lines
-        ],
+        "groups": groups,
+        "heads": heads,
+        "lines": lines,
         "wraps": report.presentation.wraps_heads,
     }
 
@@ -102,49 +117,58 @@ def _table_view(report: Report, report_id: str, table: Table) -> dict[str, Any]:
 def _line_view(
     report: Report, report_id: str, line: Line, columns: Sequence[Column], best: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Show figures and how sure they are; a reference has no interval, nor a figure that all queries agree on."""
-    cells, kinds = [], dict(kinds_of(report)).values()
+    """Show a system's figures; `best` has the system that is clearly the best of each column."""
+    cells = []
     for column in columns:
-        text, kind = column.text(line.metrics.get(column.key)), column.key.partition("/")[0]
-        has_list = kind in kinds and line.role != REFERENCE
-        link = ReportLink(report_id, second=line.name, kind=kind).address if has_list else ""
-        cell = {"text": text, "best": text == best.get(column.key), "href": link}
-        if interval := interval_of(report, line, column.key):
-            low, high, half = (
-                column.text(value) for value in (interval.low, interval.high, interval.half)
-            )
-            cell |= {"margin": f"±{half}", "range": f"{LEVEL} % interval: {low} to {high}"}
-        cells.append(cell)
-    return {"name": line.name, "role": line.role, "note": line.label, "cells": cells}
+        cell = {
+            "text": written(column, line.metrics.get(column.key)),
+            "best": line.name == best[column.key],
+            "href": _link_to_queries(report, report_id, line, column),
+        }
+        cells.append(cell | _margin(report, line, column))
+    return {
+        "name": line.name,
+        "role": line.role,
+        "note": line.label,
+        "about": explain_role(line.label),
+        "cells": cells,
+    }
 
 
-def _best(lines: Sequence[Line], column: Column) -> str:
-    """Return the best value as printed, so that equal texts are marked alike; "" if all are equal."""
-    values = [line.metrics[column.key] for line in lines if column.key in line.metrics]
-    if len({column.text(value) for value in values}) < 2:
-        return ""
-    return column.text(min(values) if column.lower_is_better else max(values))
+def _link_to_queries(report: Report, report_id: str, line: Line, column: Column) -> str:
+    """Return the link to the queries behind a figure; "" for a reference, and where there is no list."""
+    kind = column.key.partition("/")[0]
+    has_list = kind in dict(kinds_of(report)).values() and line.role != REFERENCE
+    return ReportLink(report_id, second=line.name, kind=kind).address if has_list else ""
 
 
-def points_of(report: Report) -> pd.DataFrame:
-    """Plot finding the wanted part against respecting the negated part; no rows where these were not measured."""
-    rows = [
-        (name, each.get(COMPOSED_MIR), each.get(COMPOSED_HARD_PAIRS))
-        for name, each in report.metrics.items()
-    ]
-    return pd.DataFrame([row for row in rows if None not in row], columns=["system", X, Y])
+def _margin(report: Report, line: Line, column: Column) -> dict[str, str]:
+    """Say how sure a figure is; a reference has no interval, nor a figure that all queries agree on."""
+    interval = interval_of(report, line, column.key)
+    if interval is None:
+        return {}
+    low = written(column, interval.low)
+    high = written(column, interval.high)
+    return {
+        "margin": f"±{written(column, interval.half)}",
+        "range": f"{LEVEL} % interval: {low} to {high}",
+    }
 
 
 def measure_choices(report: Report, first: str, second: str) -> list[tuple[str, str]]:
     """Return the metrics that both systems have per query, as choices (label, key); first all of them together."""
-    both = [report.values.get(name, {}) for name in (first, second)]
-    choices = [
-        (f"{group.head}: {column.head}", column.key)
-        for group in GROUPS
-        for column in group.columns
-        if all(column.key in values and values[column.key].statistic is None for values in both)
-    ]
+    values = [report.values.get(name, {}) for name in (first, second)]
+    choices = []
+    for group in GROUPS:
+        for column in group.columns:
+            if all(_has_values(of_system, column.key) for of_system in values):
+                choices.append((f"{group.head}: {column.head}", column.key))
     return [(ALL_MEASURES, ALL_MEASURES), *choices] if choices else []
+
+
+def _has_values(metrics: Mapping[str, Values], key: str) -> bool:
+    """Whether a metric is the mean of values per query, of which some may be left out."""
+    return key in metrics and metrics[key].statistic is None
 
 
 def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.DataFrame:
@@ -154,17 +178,15 @@ def breakdown_view(report: Report, first: str, second: str, key: str) -> pd.Data
     """
     if key == ALL_MEASURES:
         return _differences_view(report, first, second)
-    column = next(
-        (one for group in GROUPS for one in group.columns if one.key == key), Column(key, key)
-    )
+    columns_by_key = {column.key: column for group in GROUPS for column in group.columns}
+    column = columns_by_key.get(key, Column(key, key))
     everything, *groups = break_down(report, first, second, key)
-    rows = [("all", everything)]
-    rows += [
-        (f"{group.num_joined} others" if group.num_joined else group.name or "none", group)
-        for group in groups
-    ]
+    rows = [_group_row("all", everything, column)]
+    for group in groups:
+        name = f"{group.num_joined} others" if group.num_joined else group.name or "none"
+        rows.append(_group_row(name, group, column))
     columns = ["word", "queries", *_two_heads(first, second), "difference", ""]
-    return pd.DataFrame([_group_row(name, group, column) for name, group in rows], columns=columns)
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _differences_view(report: Report, first: str, second: str) -> pd.DataFrame:
@@ -172,12 +194,13 @@ def _differences_view(report: Report, first: str, second: str) -> pd.DataFrame:
     differences = report.compare(first, second)
     num_queries = {result.measure: result.num_queries for result in differences}
     rows = []
-    for measure, name, *figures, difference, ends, verdict in difference_rows(report, differences):
-        span = f" ({ends})" if ends != EMPTY else ""
-        rows.append([name, num_queries[measure], *figures, f"{difference}{span}", verdict])
-    return pd.DataFrame(
-        rows, columns=["measure", "queries", *_two_heads(first, second), "difference", ""]
-    )
+    for measure, name, *figures, verdict in difference_rows(report, differences):
+        first_figure, second_figure, change, ends = map(with_minus, figures)
+        if ends != EMPTY:
+            change = f"{change} ({ends})"
+        rows.append([name, num_queries[measure], first_figure, second_figure, change, verdict])
+    columns = ["measure", "queries", *_two_heads(first, second), "difference", ""]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _two_heads(first: str, second: str) -> tuple[str, str]:
@@ -185,10 +208,14 @@ def _two_heads(first: str, second: str) -> tuple[str, str]:
     return (first, second) if second != first else (first, f"{second} ")
 
 
-def _group_row(name: str, group: Group, column: Column) -> list[Any]:
+def _group_row(name: str, group: CueGroup, column: Column) -> list[Any]:
     figures = []
     for value, interval in zip(group.means, group.intervals, strict=True):
-        ends = f" ({column.text(interval.low)} to {column.text(interval.high)})" if interval else ""
-        figures.append(f"{column.text(value)}{ends}")
+        figure = written(column, value)
+        if interval is not None:
+            low = written(column, interval.low)
+            high = written(column, interval.high)
+            figure = f"{figure} ({low} to {high})"
+        figures.append(figure)
     verdict = verdict_text(group.means[2], group.intervals[2], group.p, column.lower_is_better)
     return [name, group.num_queries, *figures, verdict]

@@ -177,7 +177,7 @@ class Indexing:
             raise ConfigError(
                 f"{info.name} is being updated. Cancel the update, or wait for it, then move the library."
             )
-        libraries.moved(info.id, path, roots)
+        libraries.moved_to(info.id, path, roots)
 
         def work(progress: Progress) -> Moved:
             return move_library(libraries, info.id, path, cache, progress, roots)

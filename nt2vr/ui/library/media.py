@@ -22,9 +22,9 @@ from starlette.routing import Route
 from nt2vr.errors import Nt2vrError
 from nt2vr.library.galleries import Galleries
 from nt2vr.library.libraries import Libraries
+from nt2vr.media.clip_frames import still
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.media.video_files import still
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.search.results import clock
 from nt2vr.ui.web.permissions import Permissions

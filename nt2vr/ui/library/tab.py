@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.library.inventory import WINDOW_S
+from nt2vr.library.source import WINDOW_S
 from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import info_view, list_view, posters_view, removal_text, skipped_view

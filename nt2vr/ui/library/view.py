@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import counted
-from nt2vr.library.inventory import LibraryInfo, Skipped, Source, shares_text
+from nt2vr.library.changes import shares_text
 from nt2vr.library.move import Moved
+from nt2vr.library.source import LibraryInfo, Skipped, Source
 from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text

@@ -12,8 +12,10 @@ import gradio as gr
 from nt2vr.errors import counted
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.catalog import Catalog
 from nt2vr.negation.generate.changes import changed
 from nt2vr.search.searcher import Searcher
+from nt2vr.search.strategies import STRATEGIES, System
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.theme import template
 from nt2vr.ui.web.permissions import Visitor, told
@@ -92,21 +94,29 @@ def _spread(gallery: Gallery) -> Sequence[Video]:
     return gallery.videos[:: max(1, len(gallery.videos) // LOOKED_AT)]
 
 
-PICTURE_EXAMPLES = (  # clip and text; in each, the fusion finds more than a mean of picture and sentence
+PICTURE_EXAMPLES = (  # clip and text; in each, CLIP's composer finds more than a mean of picture and sentence
     ("7a5f6ffed9", "without the bird"),
     ("1d11261277", "without the bear"),
     ("21ee816405", "without the woman"),
     ("e5817d7977", "without the boy"),
 )
-PICTURE_SYSTEMS = ("CLIP", "CLIP fusion", "CLIP parts")  # the stage and phones show the first two
+PICTURE_MODEL = "CLIP"
+
+
+def picture_systems(models: Catalog) -> list[str]:
+    """List the systems of the examples: the stage and phones show the first two, of which the second has learnt it."""
+    composers = models.find(PICTURE_MODEL).composers
+    learnt = [name for name, strategy in STRATEGIES.items() if strategy.composer in composers]
+    return [System(PICTURE_MODEL, strategy).name for strategy in ("plain", *learnt, "parts")]
 
 
 def lay_out_picture_examples(searcher: Searcher, media: Media) -> gr.HTML:
     """Build the examples; its event `open` has a `link`."""
     examples = []
+    systems = "|".join(picture_systems(searcher.models))
     for clip, text in PICTURE_EXAMPLES:
         video = searcher.video(clip)
-        link = urlencode({"q": text, "like": clip, "systems": "|".join(PICTURE_SYSTEMS)})
+        link = urlencode({"q": text, "like": clip, "systems": systems})
         name = f"Like “{next(iter(video.captions), clip)}”, {text}"
         examples.append(
             {"link": link, "text": text, "name": name, "src": media.urls("", video)["src"]}

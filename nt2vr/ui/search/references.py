@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from nt2vr.errors import BusyError, MediaError, Nt2vrError
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
-from nt2vr.media.picture import shrunk, write_jpeg
+from nt2vr.media.picture import write_jpeg
+from nt2vr.media.resize import shrunk
 from nt2vr.search.answers import Answer
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.searcher import CONCURRENT, Searcher
@@ -57,7 +58,9 @@ def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
     """Warn of a single wanted reference that may show what the text excludes, for systems that cannot subtract it."""
     wanted = [each for each in chosen if each.wanted]
     names = [ranking.system.name for ranking in answer.rankings]
-    whole = [r.system.name for r in answer.rankings if not STRATEGIES[r.system.strategy].needs]
+    whole = [
+        r.system.name for r in answer.rankings if not STRATEGIES[r.system.strategy].needs_picture
+    ]
     if len(wanted) != 1 or not whole:
         return ""
     try:

@@ -27,8 +27,9 @@ from nt2vr.search.strategies import STRATEGIES, STRENGTHS, System
 from nt2vr.ui.search.state import SearchState, write_parts
 from nt2vr.world.evidence import evidence
 from nt2vr.world.offers import FEW, Offers
+from nt2vr.world.query_claims import read_query
 from nt2vr.world.scenes import Scene
-from nt2vr.world.verdicts import missing, read_query, unknown_words
+from nt2vr.world.verdicts import missing, unknown_words
 
 MOST_UNKNOWN = 4  # words named
 # cosine of two clips from which they look the same: of 22 films re-encoded the smallest was .984,

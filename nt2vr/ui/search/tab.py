@@ -77,7 +77,7 @@ TO_SEARCH = "() => ({ __type__: 'update', selected: 'search' })"
 
 
 def gallery_choices(galleries: Galleries) -> list[tuple[str, str]]:
-    return [("Built-in world", ""), *((info.name, info.id) for info in galleries.shelf.infos())]
+    return [("Built-in world", ""), *((info.name, info.id) for info in galleries.libraries.infos())]
 
 
 def menu_style() -> str:

@@ -172,7 +172,7 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
         elif isinstance(value, float) and value.is_integer():  # pages send 3 as 3.0
             read[key] = int(value)
     config = TrainConfig(**{**read, "losses": _read_losses(losses)})
-    if not config.encoder.trains_fusion:
+    if config.encoder.trains_towers:
         losses_of(config)  # refuses what cannot be built
     return config
 
@@ -198,13 +198,13 @@ def loss_fields() -> dict[str, tuple[str, list[Field]]]:
 
 
 def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the table of all losses, with those of a config selected and filled in; a fusion's config has none."""
+    """Return the table of all losses, with those of a config selected and filled in, of which it may have none."""
     rows = []
     for name, (purpose, own) in loss_fields().items():
         values = {field.key: field.default for field in own} | dict(losses.get(name, {}))
         cells = [_cell(field, values[field.key]) for field in own]
         rows.append({"name": name, "help": purpose, "on": name in losses, "fields": cells})
-    return {"losses": rows, "fusion": not losses}
+    return {"losses": rows, "has_none": not losses}
 
 
 def _cell(field: Field, value: Any) -> dict[str, Any]:

@@ -3,28 +3,28 @@
 import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
-import pandas as pd
-
-from nt2vr.errors import CheckpointError
+from nt2vr.errors import CheckpointError, counted
 from nt2vr.evaluation.metric_names import (
     COMPOSED_HARD_PAIRS,
     COMPOSED_MIR,
     NEGATED_DELTA_MIR,
     ORIGINAL_MIR,
-    recall,
+    TEXT_KEPT,
+    TEXT_ORDER,
+    TEXT_TARGET,
 )
-from nt2vr.media.store import LIMITS
+from nt2vr.extension import trainings
+from nt2vr.media.limits import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
+from trainer.trainings import loss_names
 
 Points = list[tuple[float, float]]
 Rows = Sequence[Mapping[str, float]]
@@ -34,12 +34,22 @@ VALIDATION = (  # metric, title, explanation
     (ORIGINAL_MIR, "Original MIR", "how well captions find their clips"),
     (COMPOSED_MIR, "Composed MIR", "“A and not B” finds clips with A and without B"),
     (NEGATED_DELTA_MIR, "Negated ΔMIR", "how much MIR falls when a caption is negated"),
-    ("text/order", "Text order", "“A and not B” is closer to “A and C” than to “A and B”, in %"),
-    ("text/target", "Text target", "cosine between negated sentences and their targets"),
-    ("text/kept", "Text kept", "cosine between captions embedded by the model and by the base"),
-    (f"fusion/{recall(1)}", "Fusion R@1", "a picture and a text find their clip first, in %"),
+    (TEXT_ORDER, "Text order", "“A and not B” is closer to “A and C” than to “A and B”, in %"),
+    (TEXT_TARGET, "Text target", "cosine between negated sentences and their targets"),
+    (TEXT_KEPT, "Text kept", "cosine between captions embedded by the model and by the base"),
+    *(
+        (measure.name, measure.title, measure.meaning)
+        for training in trainings().values()
+        for measure in training.measures
+        if measure.title
+    ),
 )
-CONTROLS = ("base", "drop", "parts")  # prefixes of the metrics of what a model is compared with
+BASE_PREFIX = "base"
+CONTROLS = (
+    BASE_PREFIX,
+    "drop",
+    "parts",
+)  # prefixes of the metrics of what a model is compared with
 WORDS = {
     "running": "training",
     "stopping": "stopping after the current step",
@@ -55,6 +65,7 @@ def run_view(
     tell: Callable[[str], str] = str,
     rows: Rows = (),
     system: str = "",
+    base: str = "",
     may_evaluate: bool = False,
 ) -> dict[str, Any]:
     """Return one run: its progress, what it is trained on, and where its model is used.
@@ -64,29 +75,61 @@ def run_view(
         tell: how an error is told to this visitor, who may not learn every path.
         rows: its metrics, of which the best epoch is taken.
         system: name of its model in Search and Evaluate; "" before the first checkpoint.
+        base: name of the model that it started from; "" if Search does not have it.
         may_evaluate: whether this visitor may evaluate on the run's data.
     """
-    status, done = run.status, ""
-    if status.state == "preparing" and status.doing:
-        counted = f": {status.done:,} of {status.total:,}" if status.total else ""
-        done = f"{status.doing}{counted}" + (
-            f" · resumes after step {status.step:,}" if status.step else ""
-        )
-    elif run.config is not None and status.step:
-        done = f"epoch {status.epoch} of {run.config.batches.epochs} · step {status.step:,} of {run.num_steps:,}"
+    status = run.status
+    compared = [name for name in (base, system) if name]
     return {
         **_summary(run),
-        "done": done,
+        "done": _progress_text(run),
         "left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
         "error": tell(status.error or "") if status.state == "failed" else "",
+        "finished": finished_text(run, rows) if status.state == "finished" else "",
         "outcome": status.doing if status.state == "finished" else "",
         "under_way": run.is_under_way,
         "facts": facts(run.config, rows) if run.config else [],
         "system": system,
         "search": f"?{urlencode({'systems': system})}",
+        "compare": f"?{urlencode({'systems': '|'.join(compared)})}",
         "export": shlex.join(["nt2vr", "export", system, "FOLDER"]),
         "may_evaluate": may_evaluate,
     }
+
+
+def _progress_text(run: Run) -> str:
+    """Say how far a run is: its preparation, or its epoch and step."""
+    status = run.status
+    if status.state == "preparing" and status.doing:
+        text = status.doing
+        if status.total:
+            text += f": {status.done:,} of {status.total:,}"
+        if status.step:
+            text += f" · resumes after step {status.step:,}"
+        return text
+    if run.config is None or not status.step:
+        return ""
+    epochs = run.config.batches.epochs
+    return f"epoch {status.epoch} of {epochs} · step {status.step:,} of {run.num_steps:,}"
+
+
+def finished_text(run: Run, rows: Rows) -> str:
+    """Say what a finished run has achieved, compared with its base where both were measured."""
+    if run.config is None:
+        return "Finished."
+
+    text = f"Finished after {counted(run.config.batches.epochs, 'epoch')}."
+    before = series(rows, f"{BASE_PREFIX}/{COMPOSED_HARD_PAIRS}", "epoch")
+    measured = [point for point in series(rows, COMPOSED_HARD_PAIRS, "epoch") if point[0] > 0]
+    if not before or not measured:
+        return text
+
+    first = round(100 - before[-1][1])
+    best = round(100 - max(value for _, value in measured))
+    return (
+        f"{text} When a query excludes something, its model ranks a clip with it above one without it in {best} of "
+        f"100 pairs; before the training, in {first}."
+    )
 
 
 def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
@@ -95,15 +138,21 @@ def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
         "Data": NAME if config.dataset.is_world else Path(config.dataset.data).name,
         "Base": base_name(config),
         "Losses": ", ".join(
-            _loss_text(name, config.objective.losses.get(name, {})) for name in config.loss_names
+            _loss_text(name, config.objective.losses.get(name, {})) for name in loss_names(config)
         ),
         "Seed": str(config.run.seed),
     }
     measured = [point for point in series(rows, config.validation.monitor, "epoch") if point[0] > 0]
     if measured:
         epoch, value = max(measured, key=lambda point: point[1])
-        named["Best epoch"] = f"{epoch:.0f} ({config.validation.monitor} {value:.3g})"
+        named["Best epoch"] = f"{epoch:.0f} ({_title_of(config.validation.monitor)} {value:.3g})"
     return [{"term": term, "text": text} for term, text in named.items()]
+
+
+def _title_of(metric: str) -> str:
+    """Return what a metric is called above its plot."""
+    titles = {key: title for key, title, _ in VALIDATION}
+    return titles.get(metric, metric)
 
 
 def base_name(config: TrainConfig) -> str:
@@ -143,52 +192,10 @@ def lower_rate_label(run: Run) -> str:
     return "Resume" if run.lower_rate is None else f"Resume at learning rate {run.lower_rate:g}"
 
 
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """One plot: the columns `x`, "value" and "line" of its points, with the full extent of its x axis."""
-
-    title: str
-    note: str
-    x: str  # "epoch" or "step"
-    end: int
-    points: pd.DataFrame
-
-
-def curves(run: Run, rows: Rows, others: Mapping[str, Rows] = MappingProxyType({})) -> list[Curve]:
-    """Return curves of validation and of each loss, with other runs by their ids; base and control are level lines."""
-    if run.config is None:
-        return []
-    lines, found = {run.name: rows, **others}, []
-    plots = [(*each, "epoch", run.config.batches.epochs) for each in VALIDATION]
-    plots += [
-        (name, name, "loss, unweighted", "step", max(1, run.num_steps))
-        for name in run.config.loss_names
-    ]
-    for metric, title, note, x, end in plots:
-        points = {name: series(of, metric, x) for name, of in lines.items()}
-        if own := points[run.name]:
-            title = f"{title}: {own[-1][1]:.3g}"
-        for prefix in CONTROLS:
-            if level := series(rows, f"{prefix}/{metric}", x):
-                points[prefix] = [(0, level[-1][1]), (end, level[-1][1])]
-        if len(frame := _frame(points, x, end)):
-            found.append(Curve(title, note, x, end, frame))
-    return found
-
-
 def series(rows: Rows, key: str, along: str) -> Points:
     """Return a metric's values in order, at most MAX_POINTS and the last; of one measured again, the last counts."""
     points = sorted({row[along]: row[key] for row in rows if key in row and along in row}.items())
     return points[:: -math.ceil(len(points) / MAX_POINTS) or -1][::-1]
-
-
-def _frame(lines: Mapping[str, Points], x: str, end: int) -> pd.DataFrame:
-    drawn = []
-    for name, line in lines.items():
-        # a line of a single point would not be drawn: it becomes a dash
-        dash = [(line[0][0] + end / 50, line[0][1])] if len(line) == 1 else []
-        drawn += [(at, value, name) for at, value in [*line, *dash]]
-    return pd.DataFrame(drawn, columns=[x, "value", "line"])
 
 
 def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:

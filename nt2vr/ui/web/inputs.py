@@ -1,4 +1,4 @@
-"""What anyone may send: values of events, checked, and uploaded files, with where they are stored and for how long."""
+"""What anyone may send: values of events, which are checked, and uploaded files."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -10,21 +10,23 @@ import gradio as gr
 from gradio.utils import get_upload_folder
 
 from nt2vr.errors import ConfigError, reason_of
-from nt2vr.media.store import DAY_S, LIMITS, evict
+from nt2vr.media.limits import DAY_S, LIMITS, evict
 from nt2vr.settings import prepare_environment
 from nt2vr.ui.web.gradio_fixes import keep_temporary_files
 
 MB = 1_000_000
 MAX_PICTURE_MB = 50
-MAX_FILES = 200  # in a request; `assets/ui/uploads.js` sends more in several
+# Files in a request; `assets/ui/uploads.js` sends more in several requests.
+MAX_FILES = 200
 TOO_LARGE = f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one."
-HOUR_S = 3600  # interval between clean-ups of uploads
+# Between two clean-ups of uploads.
+HOUR_S = 3600
 STAY_S = round(LIMITS["uploads"].days * DAY_S)
 
-OpensQueries = Callable[
-    [Any, Callable[..., Mapping[str, str]]], None
-]  # opens in Search what an event asks for
-Updates = dict[Any, Any]  # component -> its new value; the others stay as they are
+# Opens in Search what an event asks for.
+OpensQueries = Callable[[Any, Callable[..., Mapping[str, str]]], None]
+# New values by component; the others stay as they are.
+Updates = dict[Any, Any]
 T = TypeVar("T", str, int)
 
 
@@ -37,12 +39,13 @@ def event_value(event: gr.EventData, name: str, kind: type[T]) -> T:
 
 
 def store_uploads(folder: Path) -> None:
-    """Store uploads in this app's own folder, unless the environment names one; call it before the page is built.
+    """Store uploads in this app's own folder, unless the environment names one.
 
-    Gradio's default is one folder for all apps and users of the machine. A ConfigError says that
-    there is none.
+    It must be called before the page is built. Gradio's default is one folder for all apps and
+    users of the machine. A ConfigError says that there is none.
     """
-    with suppress(OSError):  # a read-only data folder: Gradio's default will do
+    # In a read-only data folder, Gradio's default will do.
+    with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         prepare_environment({"GRADIO_TEMP_DIR": str(folder.absolute())})
     try:
@@ -57,21 +60,24 @@ def store_uploads(folder: Path) -> None:
 
 
 def sweep_uploads(folder: Path, interval_s: float = HOUR_S) -> None:
-    """Delete old uploads for as long as the process lives; Gradio knows only those that it completed itself."""
+    """Delete old uploads for as long as the process lives.
+
+    Gradio knows only those that it completed itself.
+    """
     while True:
-        with suppress(OSError):  # a read-only data folder
+        # The data folder may be read-only.
+        with suppress(OSError):
             evict(folder.iterdir(), LIMITS["uploads"])
         time.sleep(interval_s)
 
 
 def is_upload(path: str | Path) -> bool:
-    """Whether a path, once resolved, is a regular file in the upload folder."""
+    """Return whether a path, once resolved, is a regular file in the upload folder."""
+    folder = Path(get_upload_folder()).resolve()
     try:
-        return (
-            Path(path).resolve().is_relative_to(Path(get_upload_folder()).resolve())
-            and Path(path).is_file()
-        )
-    except (OSError, ValueError):  # the name is too long, or contains NUL
+        return Path(path).resolve().is_relative_to(folder) and Path(path).is_file()
+    # The name is too long, or contains NUL.
+    except (OSError, ValueError):
         return False
 
 

@@ -1,9 +1,9 @@
 """Owner or visitor, and what a visitor may.
 
-At this machine everyone is the owner; elsewhere the owner has a token, or on a Space its account.
-The rest is the owner's: to train, import, download, delete, name paths of this machine and annotate
-reports; the environment may open an action to everyone, or switch it off. Handlers check
-permissions themselves; a disabled button is no check.
+On this machine everyone is the owner. Elsewhere, the owner proves it by a token, or on a Space by
+the account. Only the owner may train, import, download, delete, name paths of this machine and
+write notes on reports, unless the environment opens an action to everyone, or switches it off.
+Handlers check permissions themselves; a disabled button is not a check.
 """
 
 import hashlib
@@ -27,7 +27,8 @@ from nt2vr.settings import MIN_TOKEN, Settings, is_loopback
 
 logger = logging.getLogger(__name__)
 
-TOKEN_FILE = "owner-token"  # in the data folder, shared by all processes that use it
+# In the data folder, shared by all processes that use it.
+TOKEN_FILE = "owner-token"
 DOING = {
     "train": "train models",
     "import": "import models and videos",
@@ -36,24 +37,35 @@ DOING = {
     "paths": "name files of this machine",
     "review": "write notes on reports",
 }
-PROVE = "open the link that the app printed at its start, or add ?token=… with the token from the app's data folder"
-PROXIED = ("forwarded", "via", "x-real-ip")  # headers of proxies, besides x-forwarded-…
-
-FIRST_FOLDER = re.compile(
-    r"(?<![\w./~])/\w[^/\s'\"]*|\b[A-Za-z]:[\\/]"
-)  # of an absolute path, not of a URL
+PROVE = (
+    "open the link that the app printed at its start, or add ?token=… with the token from the "
+    "app's data folder"
+)
+# Headers of proxies, besides x-forwarded-…
+PROXIED = ("forwarded", "via", "x-real-ip")
+# The first folder of an absolute path, not of a URL.
+FIRST_FOLDER = re.compile(r"(?<![\w./~])/\w[^/\s'\"]*|\b[A-Za-z]:[\\/]")
 WITHHELD = "The reason names folders of this machine. Its owner finds it in the app's log."
-IN_SCOPE = "nt2vr.permissions"  # where RequestChecks leaves the permissions for `told`
+# Where RequestChecks leaves the permissions for `told`.
+IN_SCOPE = "nt2vr.permissions"
 Visitor = gr.Request | HTTPConnection | None
 
 
 @dataclass(frozen=True)
 class Permissions:
-    token: str = field(repr=False)  # proves that a visitor is the owner
-    # "nobody", "owner" (as without a rule) or "everyone" per action
+    """Who may do what on this server.
+
+    Attributes:
+        token: proves that a visitor is the owner.
+        rules: "nobody", "owner" (as without a rule) or "everyone", by action.
+        bound_to_loopback: whether the app accepts connections from this machine only.
+        space_owner: user who owns the Hugging Face Space; empty elsewhere.
+    """
+
+    token: str = field(repr=False)
     rules: Mapping[str, str] = field(default_factory=dict)
-    bound_to_loopback: bool = False  # whether the app accepts connections from this machine only
-    space_owner: str = ""  # user who owns the Hugging Face Space; empty elsewhere
+    bound_to_loopback: bool = False
+    space_owner: str = ""
 
     @classmethod
     def of(cls, settings: Settings) -> "Permissions":
@@ -67,10 +79,11 @@ class Permissions:
         return f"nt2vr-owner-{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
 
     def may(self, action: str, visitor: Visitor) -> bool:
-        connection, rule = _connection(visitor), self.rules.get(action, "owner")
-        if rule != "owner" or connection is None:
-            return rule == "everyone"
-        return self.is_owner(visitor)
+        """Return whether a visitor may perform an action."""
+        rule = self.rules.get(action, "owner")
+        if rule == "owner":
+            return self.is_owner(visitor)
+        return rule == "everyone"
 
     def may_from_here(self, action: str) -> bool:
         """Whether a visitor may perform an action who comes as most do: from this machine, if it is served alone."""
@@ -78,34 +91,45 @@ class Permissions:
         return rule == "everyone" or (rule == "owner" and self.bound_to_loopback)
 
     def refusal(self, visitor: Visitor, *actions: str) -> str:
-        """Say which of these actions a visitor may not perform, and why; empty if all are allowed."""
-        refused = [action for action in actions if not self.may(action, visitor)]
-        off = [action for action in refused if self.rules.get(action) == "nobody"]
-        theirs = [DOING[action] for action in refused if action not in off]
-        switch = "Nobody may {} here: it is switched off (NT2VR_ALLOW_{})."
-        sentences = [switch.format(DOING[each], each.upper()) for each in off]
-        if theirs:
-            sentences.append(f"Only the owner may {' or '.join(theirs)} here. {self._proof}")
+        """Say which of these actions a visitor may not perform, and why; "" if all are allowed."""
+        sentences = []
+        of_owner = []
+        for action in actions:
+            if self.may(action, visitor):
+                continue
+            if self.rules.get(action) == "nobody":
+                switch = f"NT2VR_ALLOW_{action.upper()}"
+                sentences.append(f"Nobody may {DOING[action]} here: it is switched off ({switch}).")
+            else:
+                of_owner.append(DOING[action])
+        if of_owner:
+            sentences.append(f"Only the owner may {' or '.join(of_owner)} here. {self._proof}")
         return " ".join(sentences)
 
     @property
     def _proof(self) -> str:
-        """Say how the owner proves to be the owner."""
-        return f"If it is you, {'sign in with Hugging Face' if self.space_owner else PROVE}."
+        """Say how the owner proves it."""
+        proof = "sign in with Hugging Face" if self.space_owner else PROVE
+        return f"If it is you, {proof}."
 
     def check(self, action: str, visitor: Visitor) -> None:
-        if reason := self.refusal(visitor, action):
+        """Raise an AccessError unless a visitor `may` perform an action."""
+        reason = self.refusal(visitor, action)
+        if reason:
             raise AccessError(reason)
 
     def is_owner(self, visitor: Visitor) -> bool:
-        """Whether a visitor is the owner, or at this machine."""
+        """Return whether a visitor is the owner, or on this machine."""
         connection = _connection(visitor)
-        return connection is not None and (self._is_local(connection) or self._is_owner(connection))
+        if connection is None:
+            return False
+        return self._is_local(connection) or self._is_owner(connection)
 
     def may_cancel(self, session: str, visitor: Visitor) -> bool:
-        """Whether a visitor may cancel a job that a page of this session started ("": none): that page, or the owner.
+        """Return whether a visitor may cancel a job that a page of this session started.
 
-        A session is known to its page alone. It ends when the page is loaded again.
+        That page may, and the owner. A session is known to its page alone, and ends when the page
+        is loaded again; "" stands for none.
         """
         is_theirs = session != "" and session == session_of(visitor)
         return is_theirs or self.is_owner(visitor)
@@ -118,42 +142,49 @@ class Permissions:
             )
 
     def teller(self, visitor: Visitor) -> Callable[[str], str]:
-        """Return how a message is told to a visitor: `WITHHELD` if it has a path that they may not name themselves."""
+        """Return a function that words a message for a visitor.
+
+        It is `WITHHELD` if it has a path that the visitor may not name.
+        """
         return str if self.may("paths", visitor) else without_paths
 
     def is_token(self, text: str) -> bool:
+        """Return whether a text is the owner's token, in a time that tells nothing of it."""
         return hmac.compare_digest(
             text.encode(errors="replace"), self.token.encode(errors="replace")
         )
 
     def _is_local(self, connection: HTTPConnection) -> bool:
-        """Whether a request comes from this machine directly, not through a proxy, which could forward anyone's."""
-        proxied = any(
-            name.startswith("x-forwarded-") or name in PROXIED for name in connection.headers
-        )
-        proxied = (
-            proxied or connection.scope.get("http_version") == "1.0"
-        )  # nginx by default; browsers never
+        """Return whether a request comes from this machine directly.
+
+        A proxy could forward anyone's.
+        """
+        if not self.bound_to_loopback or _is_proxied(connection):
+            return False
         client = connection.client
-        return (
-            self.bound_to_loopback
-            and not proxied
-            and client is not None
-            and is_loopback(client.host)
-        )
+        return client is not None and is_loopback(client.host)
 
     def _is_owner(self, connection: HTTPConnection) -> bool:
+        """Return whether a request has the owner's token, or is of the Space's owner."""
         scheme, _, bearer = connection.headers.get("authorization", "").partition(" ")
-        given = connection.cookies.get(self.cookie) or (
-            bearer if scheme.lower() == "bearer" else ""
-        )
-        login = connection.scope.get("session", {}).get(
-            "oauth_info", {}
-        )  # Gradio signs the session cookie
-        user = login.get("expires_at", 0) > time.time() and login.get("userinfo", {}).get(
-            "preferred_username"
-        )
-        return self.is_token(given) or bool(user and user == self.space_owner)
+        token = connection.cookies.get(self.cookie, "")
+        if not token and scheme.lower() == "bearer":
+            token = bearer
+        if self.is_token(token):
+            return True
+
+        # Gradio signs the session cookie.
+        login = connection.scope.get("session", {}).get("oauth_info", {})
+        is_logged_in = login.get("expires_at", 0) > time.time()
+        user = login.get("userinfo", {}).get("preferred_username")
+        return bool(is_logged_in and user and user == self.space_owner)
+
+
+def _is_proxied(connection: HTTPConnection) -> bool:
+    # nginx speaks HTTP 1.0 by default, browsers never do.
+    if connection.scope.get("http_version") == "1.0":
+        return True
+    return any(name.startswith("x-forwarded-") or name in PROXIED for name in connection.headers)
 
 
 def session_of(visitor: Visitor) -> str:
@@ -162,20 +193,32 @@ def session_of(visitor: Visitor) -> str:
 
 
 def told(text: str, visitor: Visitor) -> str:
-    """Return a message as the visitor may read it, see `Permissions.teller`; without a request, as a stranger may."""
+    """Return a message as the visitor may read it, see `Permissions.teller`.
+
+    Without a request, it is as a stranger may read it.
+    """
     connection = _connection(visitor)
-    permissions = connection.scope.get(IN_SCOPE) if connection is not None else None
-    return permissions.teller(visitor)(text) if permissions else without_paths(text)
+    permissions = None
+    if connection is not None:
+        permissions = connection.scope.get(IN_SCOPE)
+    if not permissions:
+        return without_paths(text)
+    redact = permissions.teller(visitor)
+    return str(redact(text))
 
 
 def names_path(text: str) -> bool:
-    """Whether a text has an absolute path of this machine: one whose first folder is there."""
-    return any(":" in found or os.path.lexists(found) for found in FIRST_FOLDER.findall(text))
+    """Return whether a text has an absolute path of this machine: one whose first folder is there."""
+    folders = FIRST_FOLDER.findall(text)
+    return any(":" in folder or os.path.lexists(folder) for folder in folders)
 
 
 @lru_cache
 def without_paths(text: str) -> str:
-    """Return a message, or `WITHHELD` instead of one that names a path of this machine; the log has that, once."""
+    """Return a message, or `WITHHELD` instead of one that names a path of this machine.
+
+    The log has such a message, once.
+    """
     if not names_path(text):
         return text
     logger.warning("A visitor was not told: %s", text)
@@ -187,19 +230,16 @@ def _connection(visitor: Visitor) -> HTTPConnection | None:
 
 
 def _stored_token(data_dir: Path) -> str:
-    """Return the data folder's token, made on first use; in a folder that is read-only, one for this process alone."""
-    path, token = data_dir / TOKEN_FILE, secrets.token_urlsafe(24)
+    """Return the data folder's token, which is made on first use.
+
+    In a read-only folder it is one for this process alone.
+    """
+    path = data_dir / TOKEN_FILE
+    token = secrets.token_urlsafe(24)
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            new = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-            new.touch(0o600)
-            try:
-                new.write_text(token, encoding="utf-8")
-                with suppress(FileExistsError):  # of another process, which was faster
-                    os.link(new, path)
-            finally:
-                new.unlink()
+            _write_token(path, token)
         token = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeError) as error:
         logger.warning(
@@ -212,3 +252,15 @@ def _stored_token(data_dir: Path) -> str:
             f"The token in {path} is too short. Delete the file, and the app makes a new one."
         )
     return token
+
+
+def _write_token(path: Path, token: str) -> None:
+    """Write the file at once, readable by its user alone, unless another process was faster."""
+    new = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    new.touch(0o600)
+    try:
+        new.write_text(token, encoding="utf-8")
+        with suppress(FileExistsError):
+            os.link(new, path)
+    finally:
+        new.unlink()

@@ -27,28 +27,39 @@ from nt2vr.ui.web.permissions import IN_SCOPE, Permissions
 
 logger = logging.getLogger(__name__)
 
-SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
-MAX_BODY_MB = 1  # of requests without files: the largest, a completed form, has a few KB
-FORM_BYTES = 1 << 16  # allowance for the form around an uploaded file
+# Methods that change nothing.
+SAFE = ("GET", "HEAD", "OPTIONS")
+# Of requests without files: the largest, a completed form, has a few KB.
+MAX_BODY_MB = 1
+# Allowance for the form around an uploaded file.
+FORM_BYTES = 1 << 16
 YEAR_S = 365 * 24 * 3600
-SPARE_BYTES, SPARE_FILES = 200_000_000, 2_000  # disk space and inodes that uploads leave free
-NO_ROOM = (
-    errno.EMFILE,
-    errno.ENFILE,
-    errno.EROFS,
-)  # for a file: no descriptors, or a read-only disk
-OF_SPACES = ("https://huggingface.co", "https://*.hf.space")  # which show a Space in a frame
+# Disk space and inodes that uploads leave free.
+SPARE_BYTES = 200_000_000
+SPARE_FILES = 2_000
+# No file can be opened: there are no descriptors, or the disk is read-only.
+NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.EROFS)
+# Sites that show a Space in a frame.
+OF_SPACES = ("https://huggingface.co", "https://*.hf.space")
 
 
 @dataclass(frozen=True)
 class RequestChecks:
-    """ASGI middleware that refuses a request or passes it on."""
+    """ASGI middleware that refuses a request or passes it on.
 
-    app: ASGIApp  # the next ASGI app
-    permissions: Permissions  # decide who may upload large files, and verify the owner's token
-    host: str  # address that the app listens on
-    host_names: Collection[str]  # further host names to accept; "*" accepts any
-    max_upload_bytes: int  # limit for visitors who may import
+    Attributes:
+        app: the next ASGI app.
+        permissions: decide who may upload large files, and verify the owner's token.
+        host: address that the app listens on.
+        host_names: further host names to accept; "*" accepts any.
+        max_upload_bytes: limit for visitors who may import.
+    """
+
+    app: ASGIApp
+    permissions: Permissions
+    host: str
+    host_names: Collection[str]
+    max_upload_bytes: int
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -71,47 +82,39 @@ class RequestChecks:
 
         try:
             await (answer or self.app)({**scope, IN_SCOPE: self.permissions}, receive, framed)
-        except (
-            Exception
-        ) as error:  # Gradio's routes raise at odd requests, each a traceback in the owner's log
-            logger.warning(
-                "%s %s failed: %s", request.method, quoted(scope["path"]), quoted(repr(error))
-            )
+        # Gradio's routes raise at odd requests, each a traceback in the owner's log.
+        except Exception as error:
+            path = quoted(scope["path"])
+            logger.warning("%s %s failed: %s", request.method, path, quoted(repr(error)))
             if not started:
-                sentence, status = "The request was refused: it cannot be read.", 400
-                if isinstance(error, OSError) and (is_disk_full(error) or error.errno in NO_ROOM):
-                    sentence, status = (
-                        f"The server has no room for this now ({error.strerror}). Try again later.",
-                        507,
-                    )
-                await _refusal(request, sentence, status)(scope, receive, framed)
+                await _answer_to(error, request)(scope, receive, framed)
 
     @property
     def _may_frame(self) -> str:
-        """Who may show the app in a frame: in another site's, invisible, two clicks would delete a library."""
-        names = [f"{name}:*" for name in self.host_names if name != "*"]
-        return " ".join(
-            ["frame-ancestors 'self'", *names, *(OF_SPACES if self.permissions.space_owner else ())]
-        )
+        """Who may show the app in a frame.
+
+        In an invisible one of another site, two clicks would delete a library.
+        """
+        ancestors = ["'self'", *(f"{name}:*" for name in self.host_names if name != "*")]
+        if self.permissions.space_owner:
+            ancestors += OF_SPACES
+        return f"frame-ancestors {' '.join(ancestors)}"
 
     def _refuse_address(self, request: Request) -> Response | None:
         """Refuse foreign host names (DNS rebinding), other sites' pages, and paths with a URL."""
-        asked = request.headers.get("host", "")
-        name = _host_of(f"//{asked}")
+        host = request.headers.get("host", "")
+        name = _host_of(f"//{host}")
         if not self._is_ours(name):
-            return _refusal(
-                request,
-                f"This app does not answer to the name {quoted(name or asked)}. If it should, start it with "
-                "--allow-host and that name.",
-                421,
+            sentence = (
+                f"This app does not answer to the name {quoted(name or host)}. If it should, start "
+                "it with --allow-host and that name."
             )
+            return _refusal(request, sentence, 421)
+        # The origin of a GET counts, too: Gradio lets pages of any origin read it under many a
+        # name of this host.
         origin = request.headers.get("origin")
-        if (
-            origin is not None
-        ):  # of a GET, too: Gradio lets pages of any origin read it under many a name of this host
-            same = origin.lower().partition("//")[2] == asked.lower()  # an Origin has no path
-            if not same and all(_host_of(origin) != each.lower() for each in self.host_names):
-                return _refusal(request, "Pages of other sites may not use this app.", 403)
+        if origin is not None and not self._is_own_page(origin, host):
+            return _refusal(request, "Pages of other sites may not use this app.", 403)
         if "://" in request.scope["path"]:
             # Gradio would fetch file=https://… and serve it from the app's own origin, so that a
             # script in it would act with the rights of whoever follows the link.
@@ -122,10 +125,16 @@ class RequestChecks:
             )
         return None
 
+    def _is_own_page(self, origin: str, host: str) -> bool:
+        # An Origin has no path.
+        if origin.lower().partition("//")[2] == host.lower():
+            return True
+        origin_name = _host_of(origin)
+        return any(origin_name == name.lower() for name in self.host_names)
+
     def _is_ours(self, name: str) -> bool:
-        if is_loopback(name) or not {"*", name}.isdisjoint(
-            map(str.lower, [self.host, *self.host_names])
-        ):
+        own_names = {self.host.lower(), *(own.lower() for own in self.host_names)}
+        if is_loopback(name) or "*" in own_names or name in own_names:
             return True
         try:
             return not is_loopback(self.host) and bool(ip_address(name))
@@ -138,45 +147,38 @@ class RequestChecks:
             return None
         if "transfer-encoding" in request.headers:
             return _refusal(request, "Send the size of the request (Content-Length).", 411)
-        length, is_upload = request.headers.get("content-length", "0"), _is_upload(request)
-        size, limit = int(length) if length.isdigit() else 0, self._limit(request)
+        length = request.headers.get("content-length", "0")
+        size = int(length) if length.isdigit() else 0
+        limit = self._limit(request)
+        is_upload = _is_upload(request)
         if size > limit + FORM_BYTES:
-            what, has = (
-                "A file" if is_upload else "A request",
-                f"{size / MB:,.1f}".removesuffix(".0"),
-            )
-            return _refusal(
-                request, f"{what} may have {limit / MB:,.0f} MB here; this one has {has}.", 413
-            )
-        if is_upload:
-            folder = Path(get_upload_folder())
-            if size + SPARE_BYTES > free_bytes(folder) or not has_free_files(folder, SPARE_FILES):
-                return _refusal(
-                    request, f"The disk has no room for a file of {size_text(size)}.", 507
-                )
+            subject = "A file" if is_upload else "A request"
+            size_mb = f"{size / MB:,.1f}".removesuffix(".0")
+            sentence = f"{subject} may have {limit / MB:,.0f} MB here; this one has {size_mb}."
+            return _refusal(request, sentence, 413)
+        if is_upload and not _has_room(size):
+            return _refusal(request, f"The disk has no room for a file of {size_text(size)}.", 507)
         return None
 
     def _limit(self, request: Request) -> int:
-        path = request.scope["path"]
+        """Return the size that the body of a request may have, in bytes."""
         if _is_upload(request):
-            return (
-                self.max_upload_bytes
-                if self.permissions.may("import", request)
-                else MAX_PICTURE_MB * MB
-            )
-        is_ours = (
-            path.endswith(("/api/search", "/api/match")) and "/gradio_api/" not in path
-        )  # Gradio may have such
-        return 2 * MAX_PICTURE_MB * MB if is_ours else MAX_BODY_MB * MB  # a picture as a data URL
+            if self.permissions.may("import", request):
+                return self.max_upload_bytes
+            return MAX_PICTURE_MB * MB
+        path = request.scope["path"]
+        # Gradio may have routes of these names.
+        takes_picture = path.endswith(("/api/search", "/api/match")) and "/gradio_api/" not in path
+        if takes_picture:
+            # A picture as a data URL is larger than its file.
+            return 2 * MAX_PICTURE_MB * MB
+        return MAX_BODY_MB * MB
 
     def _let_owner_in(self, request: Request) -> Response | None:
         """Exchange the token in the owner's link for a cookie, and redirect to the address without it."""
         token = request.query_params.get("token")
-        if (
-            token is None
-            or request.method != "GET"
-            or "text/html" not in request.headers.get("accept", "")
-        ):
+        is_page = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+        if token is None or not is_page:
             return None
         if not self.permissions.is_token(token):
             return PlainTextResponse(
@@ -195,9 +197,26 @@ class RequestChecks:
         return answer
 
 
+def _answer_to(error: Exception, request: Request) -> Response:
+    """Answer a request at which a route failed."""
+    is_full = isinstance(error, OSError) and (is_disk_full(error) or error.errno in NO_ROOM)
+    if is_full:
+        assert isinstance(error, OSError)
+        sentence = f"The server has no room for this now ({error.strerror}). Try again later."
+        return _refusal(request, sentence, 507)
+    return _refusal(request, "The request was refused: it cannot be read.", 400)
+
+
+def _has_room(num_bytes: int) -> bool:
+    folder = Path(get_upload_folder())
+    is_large_enough = num_bytes + SPARE_BYTES <= free_bytes(folder)
+    return is_large_enough and has_free_files(folder, SPARE_FILES)
+
+
 def _refusal(request: Request, sentence: str, status: int) -> Response:
     """Refuse as the route would: JSON under /api/, plain text for browsers."""
-    if "/api/" in request.scope["path"]:  # request.url raises on a malformed Host
+    # request.url raises on a malformed Host.
+    if "/api/" in request.scope["path"]:
         return JSONResponse({"error": sentence}, status)
     return PlainTextResponse(sentence, status)
 

@@ -1,11 +1,12 @@
-"""Boxes around what the gallery's clips show, step by step, measured without painting, for `nt2vr.world.evidence`.
+"""Boxes around what the gallery's clips show, step by step, for `nt2vr.world.evidence`.
 
-Run `python -m nt2vr.world.drawn.boxes` if the gallery or drawing changes: a search would take 100
-ms a clip for them.
+They are measured without painting. Run `python -m nt2vr.world.drawn.boxes` if the gallery or
+drawing changes: a search would take 100 ms per clip for them.
 """
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -13,11 +14,11 @@ from numpy.typing import NDArray
 
 from nt2vr.files import atomic_write
 from nt2vr.settings import ASSETS
-from nt2vr.world.drawn.actors import paint, picture
 from nt2vr.world.drawn.canvas import UNITS, Canvas, Point, drawing, ink
 from nt2vr.world.drawn.layout import SIZE, lay_out
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import roles
+from nt2vr.world.drawn.sizes import picture
 from nt2vr.world.evidence import SHIPPED
 from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.things import things
@@ -27,63 +28,80 @@ HIDDEN = (-1, -1, -1, -1)
 
 
 class _Traced(Canvas):
-    """Records what would be painted: the drawing, "" for a line or shape, and its corners."""
+    """Records what would be painted."""
 
     def __init__(self) -> None:
-        self.size, self.night = SIZE, False
-        self.found: list[tuple[str, Sequence[Point]]] = []
+        self.size = SIZE
+        self.night = False
+        # Each drawing, "" for a line or shape, and its corners.
+        self.traces: list[tuple[str, Sequence[Point]]] = []
 
     def picture(
         self, svg: str, middle: Point, scale: float, angle: float = 0, flip: bool = False
     ) -> None:
         left, top, right, bottom = ink(svg)
-        corners = np.array([(x, y) for x in (left, right) for y in (top, bottom)]) - UNITS / 2
+        corners = np.array([(left, top), (left, bottom), (right, top), (right, bottom)])
+        corners = corners - UNITS / 2
+        if flip:
+            corners = corners * (-1, 1)
         turn = cv2.getRotationMatrix2D((0, 0), -angle, scale)[:, :2]
-        self.found.append((svg, ((corners * (-1 if flip else 1, 1)) @ turn.T + middle).tolist()))
+        self.traces.append((svg, (corners @ turn.T + middle).tolist()))
 
     def shadow(self, x: float, y: float, width: float) -> None:
         pass
 
     def line(self, points: Sequence[Point], *_: object, **__: object) -> None:
-        self.found.append(("", points))
+        self.traces.append(("", points))
 
     shape = line
 
     def box(self, drawings: Sequence[str]) -> tuple[int, ...]:
-        """Return left, top, width and height of all, or of some drawings, in percent of the frame."""
-        points = [
-            p
-            for svg, corners in self.found
-            for p in corners
-            if not drawings or any(d in svg for d in drawings)
-        ]
+        """Return left, top, width and height of all, or of some drawings, in percent."""
+        points: list[Point] = []
+        for svg, corners in self.traces:
+            if not drawings or any(part in svg for part in drawings):
+                points += corners
         if not points:
             return HIDDEN
-        low, high = (np.clip(f(points, axis=0), 0, SIZE) for f in (np.min, np.max))
-        left, top, width, height = (
-            round(100 * float(value) / SIZE) for value in (*low, *(high - low))
-        )
-        return (left, top, width, height) if min(high - low) >= LEAST else HIDDEN
+        low = np.clip(np.min(points, axis=0), 0, SIZE)
+        high = np.clip(np.max(points, axis=0), 0, SIZE)
+        if min(high - low) < LEAST:
+            return HIDDEN
+        return tuple(round(100 * float(value) / SIZE) for value in (*low, *(high - low)))
 
 
-def boxes(scene: Scene) -> Iterator[tuple[int, str, NDArray[np.int8]]]:
-    """Yield a figure's number, a thing that it has ("" for itself), and its boxes, for each individual."""
-    everybody, found = lay_out(scene), dict[tuple[int, int, str], NDArray[np.int8]]()
+class IndividualBoxes(NamedTuple):
+    """The boxes of an individual, or of a thing that it has, at each step."""
+
+    figure: int  # its number
+    thing: str  # "" for the individual itself
+    table: NDArray[np.int8]  # (STEPS, 4)
+
+
+def boxes(scene: Scene) -> Iterator[IndividualBoxes]:
+    """Yield the boxes of each individual, and of each thing that it has, if they are in sight."""
+    everybody = lay_out(scene)
+    tables: dict[tuple[int, int, str], NDArray[np.int8]] = {}
     for step in range(STEPS):
-        for place, (each, led, leash) in enumerate(roles(everybody, step)):
-            canvas, number = _Traced(), each.who.number
-            paint(canvas, each.who, each.stand, step, led, leash)
+        for position, role in enumerate(roles(everybody, step)):
+            canvas = _Traced()
+            role.paint(canvas, step)
+            number = role.placed.individual.number
             for name, drawings in _drawings(scene.figures[number]):
-                table = found.setdefault((number, place, name), np.full((STEPS, 4), -1, np.int8))
-                table[step] = canvas.box(drawings)
-    yield from (
-        (number, name, table) for (number, _, name), table in found.items() if (table >= 0).any()
-    )
+                key = (number, position, name)
+                if key not in tables:
+                    tables[key] = np.full((STEPS, 4), -1, np.int8)
+                tables[key][step] = canvas.box(drawings)
+    for (number, _, name), table in tables.items():
+        if (table >= 0).any():
+            yield IndividualBoxes(number, name, table)
 
 
 def _drawings(figure: Figure) -> Iterator[tuple[str, list[str]]]:
-    """Yield what a figure and the things that it has are drawn with; people are drawn in parts."""
-    yield "", [] if figure.kind.role == "person" else [picture(figure.kind, figure.colour)]
+    """Yield what a figure and the things that it has are drawn with."""
+    # People are drawn in parts.
+    is_person = figure.kind.role == "person"
+    yield "", [] if is_person else [picture(figure.kind, figure.colour)]
     for deed in figure.deeds:
         for name in (deed.object, deed.kind.shows):
             if isinstance(name, str) and name:
@@ -91,15 +109,14 @@ def _drawings(figure: Figure) -> Iterator[tuple[str, list[str]]]:
 
 
 def main() -> None:
-    lines = (ASSETS / "gallery" / "gallery.jsonl").read_text(encoding="utf-8").splitlines()
-    clips = [(data["video_id"], Scene.from_dict(data["scene"])) for data in map(json.loads, lines)]
-    found = [
-        (f"{clip} {number} {name}", table)
-        for clip, scene in clips
-        for number, name, table in boxes(scene)
-    ]
+    keys = []
+    tables = []
+    with (ASSETS / "gallery" / "gallery.jsonl").open(encoding="utf-8") as lines:
+        for clip in map(json.loads, lines):
+            for figure, thing, table in boxes(Scene.from_dict(clip["scene"])):
+                keys.append(f"{clip['video_id']} {figure} {thing}")
+                tables.append(table)
     with atomic_write(SHIPPED) as partial, partial.open("wb") as file:
-        keys, tables = zip(*found, strict=True)
         np.savez_compressed(file, keys=np.array(keys), boxes=np.stack(tables))
 
 

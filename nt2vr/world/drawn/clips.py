@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import reason_of
 from nt2vr.files import atomic_write
-from nt2vr.media.picture import fit
-from nt2vr.media.store import LIMITS, Limit, evict, mark_used, read_cached
+from nt2vr.media.limits import LIMITS, Limit, evict, mark_used
+from nt2vr.media.resize import fit
+from nt2vr.media.store import read_cached
 from nt2vr.models.card import Card, StoredNames
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
@@ -37,15 +38,22 @@ CHUNK = 64  # clips per task of a process, and encoded at once: 10 MB of frames
 
 @dataclass(frozen=True)
 class ClipFile:
-    """Clips of some scenes, which are drawn when their frames are needed, and the cache file of these.
+    """Clips of some scenes, which are drawn when their frames are needed, and their cache file.
 
     Indexed as an array of frames, all are drawn; by a single row, only that one.
+
+    Attributes:
+        path: .npy file of (N, F, S, S, 3) uint8 RGB frames, named by a hash of everything that
+            affects them.
+        scenes: what is drawn.
+        num_frames: of each clip.
+        framing: S is its size.
     """
 
-    path: Path  # .npy file of (N, F, S, S, 3) uint8 RGB frames, named by a hash of everything that affects them
+    path: Path
     scenes: Sequence[Scene]
     num_frames: int
-    framing: Framing  # S is its size
+    framing: Framing
 
     @classmethod
     def of(
@@ -59,7 +67,8 @@ class ClipFile:
         """Return the cache file in the folder `cache`, without drawing anything."""
         looks = [LOOK, num_frames, framing.key, [scene.to_dict() for scene in scenes]]
         key = blake2b(json.dumps(looks).encode(), digest_size=8)
-        return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, framing)
+        path = cache / f"built-in-{split}-{key.hexdigest()}.npy"
+        return cls(path, scenes, num_frames, framing)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -70,12 +79,12 @@ class ClipFile:
         return len(self.scenes)
 
     def __getitem__(self, index: Any) -> NDArray[np.uint8]:
+        clips: NDArray[np.uint8]
         if isinstance(index, int) and not self.path.is_file():
-            index, frames = 0, draw_clips([self.scenes[index]], self.num_frames, self.framing)
+            clips = draw_clips([self.scenes[index]], self.num_frames, self.framing)[0]
         else:
-            frames = self.frames()
-        read: NDArray[np.uint8] = frames[index]
-        return read
+            clips = self.frames()[index]
+        return clips
 
     def frames(self, progress: Progress = silent) -> NDArray[np.uint8]:
         """Return the memory-mapped frames, drawing them first if necessary."""
@@ -90,33 +99,42 @@ class ClipFile:
     def embeddings(
         self, encoder: Encoder, progress: Progress = silent, keeps_frames: bool = False
     ) -> Embeddings:
-        """Return the clips' L2-normalised embeddings (N, D), cached per visual tower, next to the frames if kept.
+        """Return the clips' L2-normalised embeddings (N, D), cached per visual tower.
 
-        A pooling that learns pools `frame_embeddings`.
+        They are next to the frames if these are kept. A pooling that learns pools
+        `frame_embeddings`.
         """
         if encoder.card.pooling.head:
             return encoder.pool(self.frame_embeddings(encoder, progress))
-        return embedded_once(
-            self.path, encoder, encoder.card, lambda: self._embed(encoder, progress, keeps_frames)
-        )
+        embed = partial(self._embed, encoder, progress, keeps_frames=keeps_frames)
+        return embedded_once(self.path, encoder, encoder.card, embed)
 
     def frame_embeddings(self, encoder: Encoder, progress: Progress = silent) -> Embeddings:
-        """Return what `Encoder.pool` takes (N, F, D), cached once for all poolings, without keeping the frames."""
-        of_frames = encoder.card.unpooled
-        return embedded_once(
-            self.path, encoder, of_frames, lambda: self._embed(encoder, progress, pools=False)
-        )
+        """Return what `Encoder.pool` takes (N, F, D), cached once for all poolings.
+
+        The frames are not kept.
+        """
+        embed = partial(self._embed, encoder, progress, pools=False)
+        return embedded_once(self.path, encoder, encoder.card.unpooled, embed)
 
     def _embed(
-        self, encoder: Encoder, progress: Progress, keeps: bool = False, pools: bool = True
+        self,
+        encoder: Encoder,
+        progress: Progress,
+        keeps_frames: bool = False,
+        pools: bool = True,
     ) -> Embeddings:
-        on_disk = keeps or self.path.is_file()
-        clips = self.frames(progress) if on_disk else self._drawn()
-        doing = "embedding clips" if on_disk else "drawing clips"
-        return embed_frames(encoder, tracked(clips, len(self), doing, progress), pools)
+        if keeps_frames or self.path.is_file():
+            clips: Iterable[NDArray[np.uint8]] = self.frames(progress)
+            activity = "embedding clips"
+        else:
+            clips = self._drawn()
+            activity = "drawing clips"
+        return embed_frames(encoder, tracked(clips, len(self), activity, progress), pools)
 
     def _draw(self, progress: Progress) -> None:
-        progress(0, len(self), "drawing clips")  # the processes take seconds to start
+        # The processes take seconds to start.
+        progress(0, len(self), "drawing clips")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         _make_room(self.path.parent, float(np.prod(self.shape, dtype=float)))
         with atomic_write(self.path) as partial_path, partial_path.open("wb") as file:
@@ -127,72 +145,86 @@ class ClipFile:
 
     def _drawn(self) -> Iterator[NDArray[np.uint8]]:
         """Yield the frames of each scene, drawn by one process per core."""
-        chunks = [self.scenes[start : start + CHUNK] for start in range(0, len(self.scenes), CHUNK)]
         draw = partial(draw_clips, num_frames=self.num_frames, framing=self.framing)
+        chunks = [self.scenes[start : start + CHUNK] for start in range(0, len(self), CHUNK)]
         if len(chunks) == 1:
             yield from draw(chunks[0])
             return
-        # spawn, because torch's threads do not survive a fork; the parent handles SIGINT
-        ignoring = signal.signal, (signal.SIGINT, signal.SIG_IGN)
-        with ProcessPoolExecutor(os.cpu_count(), WithoutMain(), *ignoring) as pool_:
+
+        # Torch's threads do not survive a fork.
+        processes = ProcessPoolExecutor(
+            os.cpu_count(),
+            mp_context=WithoutMain(),
+            # The parent handles SIGINT.
+            initializer=signal.signal,
+            initargs=(signal.SIGINT, signal.SIG_IGN),
+        )
+        with processes:
             try:
-                for clips in pool_.map(draw, chunks):
+                for clips in processes.map(draw, chunks):
                     yield from clips
             finally:
-                pool_.shutdown(cancel_futures=True)
+                processes.shutdown(cancel_futures=True)
 
 
 def draw_clips(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray[np.uint8]:
     """Draw clips: (N, F, H, W, 3)."""
-    drawn = [render(scene, max(framing.shape), num_frames) for scene in scenes]
-    return (
-        np.stack([[fit(frame, framing) for frame in clip] for clip in drawn])
-        if framing.width
-        else np.stack(drawn)
-    )
+    clips = [render(scene, max(framing.shape), num_frames) for scene in scenes]
+    if framing.width:
+        clips = [np.stack([fit(frame, framing) for frame in clip]) for clip in clips]
+    return np.stack(clips)
 
 
 def _make_room(folder: Path, num_bytes: float) -> None:
     """Delete what was used least lately, so that a file of this size fits into the limit."""
-    files = [file for kind in ("built-in-*.npy", "embeddings-*.npy") for file in folder.glob(kind)]
+    files = [*folder.glob("built-in-*.npy"), *folder.glob("embeddings-*.npy")]
     evict(files, Limit(num_bytes=LIMITS["drawn clips"].num_bytes - num_bytes))
 
 
 def embed_frames(
     encoder: Encoder, clips: Iterable[NDArray[np.uint8]], pools: bool = True
 ) -> Embeddings:
-    """Encode clips of (F, S, S, 3) frames, and pool them, L2-normalised, to (N, D), or leave them to be: (N, F, D)."""
-    left, embeddings = iter(clips), list[Embeddings]()
-    while chunk := list(islice(left, CHUNK)):
+    """Encode clips of (F, S, S, 3) frames, and pool them, L2-normalised: (N, D).
+
+    Without pooling, they are (N, F, D).
+    """
+    remaining = iter(clips)
+    embeddings: list[Embeddings] = []
+    while chunk := list(islice(remaining, CHUNK)):
         stored = encoder.encode_video(np.stack(chunk))
         embeddings.append(encoder.pool(stored) if pools else stored)
-    return (
-        np.concatenate(embeddings) if embeddings else np.zeros((0, encoder.embed_dim), np.float32)
-    )
+    if not embeddings:
+        return np.zeros((0, encoder.embed_dim), np.float32)
+    return np.concatenate(embeddings)
 
 
 def embedded_once(
     frames: Path, encoder: Encoder, card: Card, embed: Callable[[], Embeddings]
 ) -> Embeddings:
-    """Return the (N, D) embeddings of the clips in a file of frames, cached per visual tower and pooling of a card.
+    """Return the (N, D) embeddings of the clips in a file of frames.
 
-    The file need not exist: its name identifies the content. Where a pooling that learns has had
-    the embeddings of the frames cached, these are pooled, and `embed` is not called.
+    They are cached per visual tower and pooling of a card. The file need not exist: its name
+    identifies the content. Where a pooling that learns has had the embeddings of the frames
+    cached, these are pooled, and `embed` is not called.
     """
     path = _embeddings_of(frames, card)
     embeddings = _stored(path)
     if embeddings is None:
         of_frames = _stored(_embeddings_of(frames, card.unpooled))
         embeddings = embed() if of_frames is None else encoder.pool(of_frames)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _make_room(path.parent, embeddings.nbytes)
-            with atomic_write(path) as partial_path:
-                np.save(partial_path, embeddings)
-        except OSError as error:
-            logger.warning("Embeddings cannot be stored in %s (%s).", path.parent, reason_of(error))
+        _store(embeddings, path)
     mark_used(path)
     return np.asarray(embeddings, np.float32)
+
+
+def _store(embeddings: Embeddings, path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_room(path.parent, embeddings.nbytes)
+        with atomic_write(path) as partial_path:
+            np.save(partial_path, embeddings)
+    except OSError as error:
+        logger.warning("Embeddings cannot be stored in %s (%s).", path.parent, reason_of(error))
 
 
 def _embeddings_of(frames: Path, card: Card) -> Path:

@@ -4,59 +4,129 @@ The tall stand in the back, the small before them; what drives through passes in
 than faces.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import Literal, NamedTuple
 
-from nt2vr.world.drawn.actors import ADULT, COLOURS, SIZES, Individual, Stand, ahead_of, extent
+from nt2vr.world.drawn.busts import HAIRS, SKINS, Look, look
 from nt2vr.world.drawn.canvas import stepped
-from nt2vr.world.drawn.dolls import HAIRS, HEAD, SKINS, Placement, head_size, look
-from nt2vr.world.scenes import Figure, Scene
+from nt2vr.world.drawn.dolls import HEAD, Placement, head_size
+from nt2vr.world.drawn.sizes import ADULT, COLOURS, SIZES, Individual, Stand, ahead_of, extent
+from nt2vr.world.scenes import Deed, Figure, Scene
+from nt2vr.world.things import Thing
 
 SIZE = 224  # layouts are in pixels of a frame this large
 MARGIN = 5.0
-TALLEST, LEAST = 0.74, 0.4  # of the frame: height of the tallest figure
-TRIES, SHRINK, HIDDEN = (
-    36,
-    0.98,
-    0.08,
-)  # arrangements, smaller every other time, until no more than this is hidden
+ROOM = SIZE - 2 * MARGIN  # across
+# Height of the tallest figure, of the frame.
+TALLEST = 0.74
+LEAST = 0.4
+TRIES = 36  # arrangements
+SHRINK = 0.98  # every other one is smaller by this
+HIDDEN = 0.08  # until no more than this is hidden
 LARGEST = 2.4  # pixels per unit
 SMALL = 0.5  # of an adult: lower figures may stand before others
+HIGHEST_IN_SKY = 54  # pixels
+HIGHEST_ON_ROAD = 74  # pixels
 SHIRTS = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
 TROUSERS = ("#3D4C77", "#5A4A42", "#44505C", "#6B7A8F")
 SWEEPING = frozenset({"drive past", "start", "stop", "turn"})
-Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+RowName = Literal["back", "front", "road", "sky"]
+Rows = dict[RowName, list[int]]  # numbers of figures
+
+
+class Box(NamedTuple):
+    """A rectangle in pixels."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def area(self) -> float:
+        return (self.right - self.left) * (self.bottom - self.top)
+
+    def overlap(self, other: "Box") -> float:
+        """Return the area that is in both."""
+        width = min(self.right, other.right) - max(self.left, other.left)
+        height = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return max(0.0, width) * max(0.0, height)
 
 
 @dataclass(frozen=True)
 class Placed:
-    """An individual and where it stands, in the order of painting."""
+    """An individual and where it stands, in the order of painting.
 
-    who: Individual
+    Attributes:
+        individual: what stands there.
+        stand: where it stands.
+        box: what must be seen of it: a person's face, or else all.
+        covers: what it hides of others behind it.
+    """
+
+    individual: Individual
     stand: Stand
-    box: Box  # what must be seen of it: a person's face, or else all
-    covers: tuple[Box, ...]  # what it hides of others behind it
+    box: Box
+    covers: tuple[Box, ...]
+
+
+def lay_out(scene: Scene) -> list[Placed]:
+    """Return everybody in the order of painting."""
+    everybody = list(_individuals(scene, Random(scene.seed)))
+    best: list[Placed] = []
+    least_hidden = 2.0
+    for attempt in range(TRIES):
+        shrink = SHRINK ** (attempt // 2)
+        arrangement = _Arrangement(scene, everybody, shrink, Random(scene.seed + attempt))
+        everybody_placed = arrangement.arrange()
+        hidden = most_hidden(everybody_placed)
+        if hidden < least_hidden:
+            best = everybody_placed
+            least_hidden = hidden
+        if hidden <= HIDDEN:
+            break
+    return best
+
+
+def most_hidden(everybody: Sequence[Placed]) -> float:
+    """Return the largest share that others hide of somebody, counting overlaps twice."""
+    most = 0.0
+    for index, placed in enumerate(everybody):
+        hidden = 0.0
+        for later in everybody[index + 1 :]:
+            for cover in later.covers:
+                hidden += placed.box.overlap(cover)
+        most = max(most, hidden / placed.box.area)
+    return most
 
 
 def _individuals(scene: Scene, rng: Random) -> Iterator[Individual]:
     """Yield everybody, each with a look of its own."""
-    for number, figure in (
-        (n, each) for n, each in enumerate(scene.figures) for _ in range(each.count)
-    ):
-        skin, hair, trousers, skirt = (
-            rng.choice([*SKINS]),
-            rng.choice(HAIRS),
-            rng.choice(TROUSERS),
-            rng.random() < 0.5,
-        )
-        shirt, thing, seen = COLOURS[figure.colour or rng.choice(SHIRTS)], figure.kind, None
-        if thing.role == "person":
-            wears_skirt = skirt and bool({"woman", "girl"} & thing.is_a) and bool(thing.tint)
-            seen = look(
-                thing.picture.removesuffix("-FE0F"), shirt, skin, hair, trousers, wears_skirt
-            )
-        yield Individual(figure, number, seen, rng.randrange(4))
+    for number, figure in enumerate(scene.figures):
+        for _ in range(figure.count):
+            person_look = _draw_look(figure, rng)
+            yield Individual(figure, number, person_look, phase=rng.randrange(4))
+
+
+def _draw_look(figure: Figure, rng: Random) -> Look | None:
+    """Draw the look of a person; the generator is used for other things, too."""
+    skin = rng.choice(list(SKINS))
+    hair = rng.choice(HAIRS)
+    trousers = rng.choice(TROUSERS)
+    likes_skirts = rng.random() < 0.5
+    shirt = COLOURS[figure.colour or rng.choice(SHIRTS)]
+    thing = figure.kind
+    if thing.role != "person":
+        return None
+    skirt = likes_skirts and _may_wear_skirt(thing)
+    return look(thing.picture.removesuffix("-FE0F"), shirt, skin, hair, trousers, skirt)
+
+
+def _may_wear_skirt(thing: Thing) -> bool:
+    return bool(thing.tint) and not thing.is_a.isdisjoint({"woman", "girl"})
 
 
 def _flies(figure: Figure) -> bool:
@@ -64,210 +134,306 @@ def _flies(figure: Figure) -> bool:
 
 
 def _sweeps(figure: Figure) -> bool:
+    """Return whether a figure drives across the frame."""
     return any(deed.kind.motion in SWEEPING for deed in figure.deeds)
 
 
-def _row_of(figure: Figure, alone: bool, involved: bool) -> str:
-    if figure.kind.role == "sky" or (_flies(figure) and not alone):
-        return "sky"
-    if figure.kind.role == "vehicle" and not alone and _sweeps(figure):
-        return "road"
-    return (
-        "back" if figure.kind.role == "building" or involved or not _is_small(figure) else "front"
-    )
-
-
 def _is_small(figure: Figure) -> bool:
-    return extent(figure)[2] <= SMALL * ADULT
+    return extent(figure).height <= SMALL * ADULT
 
 
-def _breadth(who: Sequence[Individual]) -> float:
-    return sum(sum(extent(each.figure)[:2]) for each in who)
+def _row_of(figure: Figure, is_alone: bool, is_involved: bool) -> RowName:
+    """Return the row of a figure; it is involved if it does something with another one."""
+    role = figure.kind.role
+    if role == "sky" or (_flies(figure) and not is_alone):
+        return "sky"
+    if role == "vehicle" and not is_alone and _sweeps(figure):
+        return "road"
+    if role == "building" or is_involved or not _is_small(figure):
+        return "back"
+    return "front"
 
 
-def _in_line(numbers: Sequence[int], scene: Scene) -> tuple[list[int], dict[int, int]]:
-    """Return figures from left to right, those who do something together side by side, and where they face."""
-    line, facing = list(numbers), dict[int, int]()
+def _breadth(individuals: Sequence[Individual]) -> float:
+    """Return how many units some take side by side."""
+    return sum(extent(individual.figure).width for individual in individuals)
+
+
+class _Line(NamedTuple):
+    """Figures from left to right, and where those face who do something together."""
+
+    numbers: list[int]
+    facing: dict[int, int]
+
+
+def _in_line(numbers: Sequence[int], scene: Scene) -> _Line:
+    """Put figures who do something together side by side."""
+    line = _Line(list(numbers), {})
     for number in numbers:
         for deed in scene.figures[number].deeds:
-            if isinstance(deed.object, int) and deed.object in line and number in line:
-                line.remove(number)
-                at = line.index(deed.object)
-                to_the_left = (
-                    facing.get(deed.object, 1) > 0
-                    if deed.kind.motion in ("chase", "follow")
-                    else at == 0
-                )
-                line.insert(at if to_the_left else at + 1, number)
-                facing.setdefault(number, 1 if to_the_left else -1)
-                if deed.kind.motion in ("chase", "follow", "to and fro"):
-                    facing.setdefault(deed.object, facing[number])
+            if isinstance(deed.object, int) and deed.object in line.numbers:
+                _move_next_to_target(line, number, deed.object, deed.kind.motion)
                 break
-    return line, facing
+    return line
 
 
-def lay_out(scene: Scene) -> list[Placed]:
-    """Return everybody in the order of painting."""
-    everybody = [*_individuals(scene, Random(scene.seed))]
-    best, least = [], 2.0
-    for attempt in range(TRIES):
-        found = _arranged(scene, everybody, SHRINK ** (attempt // 2), Random(scene.seed + attempt))
-        if (hidden := most_hidden(found)) < least:
-            best, least = found, hidden
-        if hidden <= HIDDEN:
-            break
-    return best
+def _move_next_to_target(line: _Line, number: int, target: int, motion: str) -> None:
+    line.numbers.remove(number)
+    position = line.numbers.index(target)
+    follows = motion in ("chase", "follow")
+    is_left = position == 0
+    if follows:
+        is_left = line.facing.get(target, 1) > 0
+    line.numbers.insert(position if is_left else position + 1, number)
+    line.facing.setdefault(number, 1 if is_left else -1)
+    if follows or motion == "to and fro":
+        line.facing.setdefault(target, line.facing[number])
 
 
-def _arranged(
-    scene: Scene, everybody: list[Individual], shrink: float, rng: Random
-) -> list[Placed]:
-    numbers = list(range(len(scene.figures)))
-    rng.shuffle(numbers)
-    rows = _rows(scene, numbers, rng)
-    faces = {number: rng.choice((1, -1)) for number in numbers}
-    found: list[Placed] = []
-    unit, below, ground = 1.3, 0.36 * SIZE, _ground(rows, scene)
-    for row, line in rows.items():
-        line, turned = _in_line(line, scene)
-        faces |= turned
-        who = [each for number in line for each in everybody if each.number == number]
-        if not who:
-            continue
-        height, fit = (
-            max(extent(each.figure)[2] for each in who),
-            (SIZE - 2 * MARGIN) / _breadth(who),
-        )
+class _Arrangement:
+    """One attempt to place everybody."""
+
+    def __init__(
+        self, scene: Scene, everybody: Sequence[Individual], shrink: float, rng: Random
+    ) -> None:
+        self.scene = scene
+        self.everybody = everybody
+        self.shrink = shrink
+        self.rng = rng
+        self.placed: list[Placed] = []
+        self.unit = 1.3  # pixels per unit in the back
+        self.height_in_front = 0.36 * SIZE  # up to the lowest face
+
+    def arrange(self) -> list[Placed]:
+        """Return everybody in the order of painting."""
+        numbers = list(range(len(self.scene.figures)))
+        self.rng.shuffle(numbers)
+        rows = _rows(self.scene, numbers, self.rng)
+        self.faces = {number: self.rng.choice((1, -1)) for number in numbers}
+        self.ground = _ground(rows, self.scene)
+        for row, row_numbers in rows.items():
+            line = _in_line(row_numbers, self.scene)
+            self.faces |= line.facing
+            individuals: list[Individual] = []
+            for number in line.numbers:
+                individuals += [who for who in self.everybody if who.number == number]
+            if individuals:
+                self._place(row, individuals, has_sky=bool(rows["sky"]))
+        return sorted(self.placed, key=lambda placed: placed.stand.place.y)
+
+    def _place(self, row: RowName, individuals: list[Individual], has_sky: bool) -> None:
+        height = max(extent(individual.figure).height for individual in individuals)
+        fitting_scale = ROOM / _breadth(individuals)
         if row == "back":
-            usual = max(40.0, *(extent(each.figure)[2] / SIZES[each.figure.size] for each in who))
-            most = min(
-                (0.56 if rows["sky"] else TALLEST) * SIZE / usual, 0.8 * SIZE / height, LARGEST
-            )
-            unit = stepped(shrink * min(most, max(fit, min(most, LEAST * SIZE / usual))))
-            found += _row(who, faces, unit, ground[row], rng)
-            below = min(
-                (ground["front"] * SIZE - each.box[3] for each in found if each.who.look),
-                default=below,
-            )
+            self.unit = self._scale_in_back(individuals, height, fitting_scale, has_sky)
+            self._place_side_by_side(individuals, self.unit, self.ground[row])
+            self._note_lowest_face()
         elif row == "sky":
-            found += _row(who, faces, min(unit, fit), 0.2, rng, high=54)
+            scale = min(self.unit, fitting_scale)
+            self._place_side_by_side(individuals, scale, 0.2, highest=HIGHEST_IN_SKY)
         else:
-            scale = min(1.15 * unit, fit, (below if row == "front" else 74) / height)
-            found += _row(who, faces, stepped(shrink * scale), ground[row], rng)
-    return sorted(found, key=lambda each: each.stand.place.y)
+            room = self.height_in_front if row == "front" else HIGHEST_ON_ROAD
+            scale = min(1.15 * self.unit, fitting_scale, room / height)
+            self._place_side_by_side(individuals, stepped(self.shrink * scale), self.ground[row])
+
+    def _scale_in_back(
+        self, individuals: list[Individual], height: float, fitting_scale: float, has_sky: bool
+    ) -> float:
+        usual_height = 40.0
+        for individual in individuals:
+            figure = individual.figure
+            usual_height = max(usual_height, extent(figure).height / SIZES[figure.size])
+        tallest = 0.56 if has_sky else TALLEST
+        most = min(tallest * SIZE / usual_height, 0.8 * SIZE / height, LARGEST)
+        least = min(most, LEAST * SIZE / usual_height)
+        return stepped(self.shrink * min(most, max(fitting_scale, least)))
+
+    def _note_lowest_face(self) -> None:
+        front = self.ground["front"] * SIZE
+        heights = [front - who.box.bottom for who in self.placed if who.individual.look]
+        if heights:
+            self.height_in_front = min(heights)
+
+    def _place_side_by_side(
+        self, individuals: list[Individual], scale: float, ground: float, highest: int = 0
+    ) -> None:
+        """Place some in a row; those in the sky are at most `highest` pixels high."""
+        spacing = _spacing(individuals, scale)
+        edge = spacing.edge
+        row: list[Placed] = []
+        for index, individual in enumerate(individuals):
+            room = extent(individual.figure)
+            facing = self.faces[individual.number]
+            left = room.behind if facing > 0 else room.front
+            right = room.front if facing > 0 else room.behind
+            wobble = self.rng.uniform(-0.3, 0.3) * spacing.slack
+            x = edge + spacing.slack / 2 + left * scale * spacing.squeeze + wobble
+            x = min(max(x, MARGIN + left * scale), SIZE - MARGIN - right * scale)
+            edge += (left + right) * scale * spacing.squeeze + spacing.slack
+
+            individual_scale = min(scale, (highest or SIZE) / room.height)
+            y = SIZE * ground
+            if spacing.squeeze == 1:
+                y += self.rng.uniform(-2, 2)
+            else:
+                y += (-7, 7)[index % 2]
+            if highest:
+                y += room.height * individual_scale / 2 + self.rng.uniform(-4, 4)
+            elif _flies(individual.figure):
+                y = SIZE * 0.66
+            place = Placement(x, y, individual_scale, facing)
+            row.append(_placed(individual, place, spacing.share))
+        self.placed += [replace(placed, stand=_in_step(placed, row)) for placed in row]
 
 
-def _rows(scene: Scene, numbers: Sequence[int], rng: Random) -> dict[str, list[int]]:
+class _Spacing(NamedTuple):
+    """How some stand side by side: shares of their breadth, or pixels."""
+
+    squeeze: float  # if they need more room than there is
+    slack: float  # room for each that is left
+    share: float  # how far each may go to either side
+    edge: float  # where the first one begins
+
+
+def _spacing(individuals: Sequence[Individual], scale: float) -> _Spacing:
+    count = len(individuals)
+    total = _breadth(individuals) * scale
+    squeeze = min(1.0, ROOM / total)
+    slack = max(0.0, ROOM - total) / count
+    deeds: list[Deed] = []
+    for individual in individuals:
+        deeds += individual.figure.deeds
+
+    if count == 2 and any(_touches(deed) for deed in deeds):
+        return _Spacing(squeeze, slack=0.0, share=0.0, edge=MARGIN + slack)
+    # Two who run after each other use all the room.
+    num_figures = len({individual.number for individual in individuals})
+    runs = num_figures == 2 and any(deed.kind.motion in ("chase", "follow") for deed in deeds)
+    share = slack * count / 2 if runs else slack / 2
+    return _Spacing(squeeze, slack, share, edge=MARGIN)
+
+
+def _touches(deed: Deed) -> bool:
+    """Return whether a deed brings two figures together."""
+    if not isinstance(deed.object, int):
+        return False
+    return deed.kind.motion == "approach" or deed.kind.hand == "ahead"
+
+
+def _rows(scene: Scene, numbers: Sequence[int], rng: Random) -> Rows:
     """Divide figures into rows; those in the back and in the front form one if there is room."""
     figures = scene.figures
-    pairs = [
-        (n, deed.object)
-        for n in numbers
-        for deed in figures[n].deeds
-        if isinstance(deed.object, int)
-    ]
-    involved = {number for pair in pairs for number in pair}
-    rows: dict[str, list[int]] = {"back": [], "front": [], "road": [], "sky": []}
+    involved: set[int] = set()
     for number in numbers:
-        rows[_row_of(figures[number], len(figures) == 1, number in involved)].append(number)
-    ground = rng.sample(rows["back"] + rows["front"], len(rows["back"] + rows["front"]))
-    if not rows["back"] or _fit_in_one([figures[number] for number in ground]):
-        rows["back"], rows["front"] = ground, []
+        for deed in figures[number].deeds:
+            if isinstance(deed.object, int):
+                involved |= {number, deed.object}
+
+    rows: Rows = {"back": [], "front": [], "road": [], "sky": []}
+    for number in numbers:
+        row = _row_of(figures[number], len(figures) == 1, number in involved)
+        rows[row].append(number)
+    on_ground = rows["back"] + rows["front"]
+    on_ground = rng.sample(on_ground, len(on_ground))
+    if not rows["back"] or _fit_in_one([figures[number] for number in on_ground]):
+        rows["back"] = on_ground
+        rows["front"] = []
     return rows
 
 
-def _ground(rows: Mapping[str, Sequence[int]], scene: Scene) -> dict[str, float]:
+def _ground(rows: Rows, scene: Scene) -> dict[RowName, float]:
+    """Return on which height of the frame each row stands, in shares from the top."""
     back = 0.83 if rows["front"] or rows["road"] else 0.94
-    front, road = (0.99, 0.93) if rows["road"] and rows["front"] else (0.96, 0.985)
-    if (
-        rows["road"]
-        and rows["back"]
-        and all(_is_small(scene.figures[number]) for number in rows["back"])
-    ):
-        back, road = 0.93, 0.76  # what drives would hide the small
+    front = 0.96
+    road = 0.985
+    if rows["road"] and rows["front"]:
+        front = 0.99
+        road = 0.93
+    # What drives would hide the small.
+    figures_in_back = [scene.figures[number] for number in rows["back"]]
+    are_small = bool(figures_in_back) and all(_is_small(figure) for figure in figures_in_back)
+    if rows["road"] and are_small:
+        back = 0.93
+        road = 0.76
     return {"back": back, "front": front, "road": road}
 
 
 def _fit_in_one(figures: Sequence[Figure]) -> bool:
-    total = sum(sum(extent(figure)[:2]) * figure.count for figure in figures)
-    return total * 0.42 * SIZE <= (SIZE - 2 * MARGIN) * max(extent(figure)[2] for figure in figures)
+    total = 0.0
+    height = 0.0
+    for figure in figures:
+        room = extent(figure)
+        total += room.width * figure.count
+        height = max(height, room.height)
+    return total * 0.42 * SIZE <= ROOM * height
 
 
-def _row(
-    who: list[Individual],
-    faces: dict[int, int],
-    scale: float,
-    ground: float,
-    rng: Random,
-    high: int = 0,
-) -> list[Placed]:
-    """Place some side by side; those in the sky are at most `high` pixels high."""
-    room, total, highest = SIZE - 2 * MARGIN, _breadth(who) * scale, high or SIZE
-    squeeze, slack = min(1.0, room / total), max(0.0, room - total) / len(who)
-    deeds = [deed for each in who for deed in each.figure.deeds]
-    runs = len({each.number for each in who}) == 2 and any(
-        deed.kind.motion in ("chase", "follow") for deed in deeds
-    )
-    share = slack * (len(who) if runs else 1) / 2  # pixels to each side
-    edge, placed = MARGIN, []
-    touching = (
-        deed for deed in deeds if deed.kind.motion == "approach" or deed.kind.hand == "ahead"
-    )
-    if len(who) == 2 and any(isinstance(deed.object, int) for deed in touching):
-        edge, slack, share = MARGIN + slack, 0.0, 0.0
-    for index, each in enumerate(who):
-        behind, front, height = extent(each.figure)
-        facing, own = faces[each.number], min(scale, highest / height)
-        left, right = (behind, front) if facing > 0 else (front, behind)
-        x = edge + slack / 2 + left * scale * squeeze + rng.uniform(-0.3, 0.3) * slack
-        x = min(max(x, MARGIN + left * scale), SIZE - MARGIN - right * scale)
-        edge += (left + right) * scale * squeeze + slack
-        y = SIZE * ground + (rng.uniform(-2, 2) if squeeze == 1 else (-7, 7)[index % 2])
-        if high:
-            y += height * own / 2 + rng.uniform(-4, 4)
-        elif _flies(each.figure):
-            y = SIZE * 0.66
-        placed.append(_placed(each, Placement(x, y, own, facing), share))
-    return [replace(each, stand=_in_step(each, placed)) for each in placed]
+def _in_step(placed: Placed, row: list[Placed]) -> Stand:
+    """Return where it stands, with as far to go as the others of its figure.
 
-
-def _in_step(each: Placed, row: list[Placed]) -> Stand:
-    """Return where it stands, with as far to go as the others of its figure, so that none overtakes another."""
-    others = [other.stand for other in row if other.who.number == each.who.number]
+    So none overtakes another.
+    """
+    stands = []
+    for other in row:
+        if other.individual.number == placed.individual.number:
+            stands.append(other.stand)
     return replace(
-        each.stand, reach=min(o.reach for o in others), ahead=max(o.ahead for o in others)
+        placed.stand,
+        reach=min(stand.reach for stand in stands),
+        ahead=max(stand.ahead for stand in stands),
     )
 
 
-def _placed(who: Individual, place: Placement, share: float) -> Placed:
-    """Return how far somebody may go, with a share of pixels to each side among others, and what hides what."""
-    (behind, front, height), ahead = extent(who.figure), ahead_of(who.figure)
-    nearer, far = min(place.x, SIZE - place.x) / place.scale, max(behind, front) + 20
-    reach = max(min(share / place.scale, max(8.0, nearer - 12)), min(14.0, nearer - 12))
-    reach = nearer + 0.3 * (behind + front) if _sweeps(who.figure) else reach
-    away = (SIZE - place.x if place.facing > 0 else place.x) / place.scale + far
-    stand = Stand(place, reach, 1 if place.x > SIZE / 2 else -1, nearer + far, away)
-    x, width, top = place.x, behind + front - ahead, place.y - height * place.scale
-    half, most = width / 2 * place.scale, 0.85 * width / 2 * place.scale
-    box, covers = (x - half, top, x + half, place.y), [(x - most, top, x + most, place.y)]
+def _placed(individual: Individual, place: Placement, share: float) -> Placed:
+    """Place somebody who may go a share of pixels to each side among others."""
+    box, covers = _boxes(individual, place)
+    return Placed(individual, _stand(individual, place, share), box, covers)
+
+
+def _stand(individual: Individual, place: Placement, share: float) -> Stand:
+    """Return how far somebody may go."""
+    room = extent(individual.figure)
+    is_right = place.x > SIZE / 2
+    to_edge = min(place.x, SIZE - place.x) / place.scale
+    out_of_sight = max(room.behind, room.front) + 20
+    if _sweeps(individual.figure):
+        reach = to_edge + 0.3 * room.width
+    else:
+        reach = min(share / place.scale, max(8.0, to_edge - 12))
+        reach = max(reach, min(14.0, to_edge - 12))
+    pixels_ahead = SIZE - place.x if place.facing > 0 else place.x
+    return Stand(
+        place,
+        reach,
+        side=1 if is_right else -1,
+        out=to_edge + out_of_sight,
+        ahead=pixels_ahead / place.scale + out_of_sight,
+    )
+
+
+def _boxes(individual: Individual, place: Placement) -> tuple[Box, tuple[Box, ...]]:
+    """Return what must be seen of somebody, and what it hides of others."""
+    x = place.x
+    y = place.y
+    scale = place.scale
+    room = extent(individual.figure)
+    ahead = ahead_of(individual.figure)
+    width = room.behind + room.front - ahead
+    top = y - room.height * scale
+    half = width / 2 * scale
+    box = Box(x - half, top, x + half, y)
+
+    # Figures do not fill their boxes.
+    half_cover = 0.85 * width / 2 * scale
+    covers = [Box(x - half_cover, top, x + half_cover, y)]
     if ahead:
-        low, high = place.y - 15 * place.scale, place.y - 50 * place.scale
-        left, right = sorted((x, x + place.facing * (front + ahead) / 2 * place.scale))
-        covers.append((left, high, right, low))
-    if who.look:
-        head, size = head_size("child" in who.figure.kind.kinds), place.scale * who.figure.kind.size
-        bottom = top + HEAD * head * size
-        box = x - 12 * head * size, bottom - 26 * head * size, x + 12 * head * size, bottom
-    return Placed(who, stand, box, tuple(covers))
+        tip = x + place.facing * (room.front + ahead) / 2 * scale
+        covers.append(Box(min(x, tip), y - 50 * scale, max(x, tip), y - 15 * scale))
 
-
-def most_hidden(found: Sequence[Placed]) -> float:
-    """Return the largest share that others hide of what must be seen of somebody, counting overlaps twice."""
-    most = 0.0
-    for index, each in enumerate(found):
-        left, top, right, bottom = each.box
-        over = 0.0
-        for a, b, c, d in (covered for later in found[index + 1 :] for covered in later.covers):
-            over += max(0.0, min(right, c) - max(left, a)) * max(0.0, min(bottom, d) - max(top, b))
-        most = max(most, over / ((right - left) * (bottom - top)))
-    return most
+    if individual.look:
+        thing = individual.figure.kind
+        size = scale * thing.size
+        head = head_size("child" in thing.kinds)
+        chin = top + HEAD * head * size
+        box = Box(x - 12 * head * size, chin - 26 * head * size, x + 12 * head * size, chin)
+    return box, tuple(covers)

@@ -1,7 +1,7 @@
-"""Motions: where something is, step by step. A track is a set of positions, an order says when each is reached.
+"""Motions: where something is, step by step.
 
-Motions that share a track show the same positions: a single frame cannot tell a ball thrown from
-one caught.
+A track is a set of positions, an order says when each is reached. Motions that share a track show
+the same positions: a single frame cannot tell a ball thrown from one caught.
 """
 
 import itertools
@@ -12,17 +12,32 @@ from functools import cache
 
 STEPS = 8  # of a clip; it is shown in STEPS frames or in a divisor of them
 
-# number of steps -> position on the track at each
+
+def _onward(count: int) -> list[int]:
+    return list(range(count))
+
+
+def _back(count: int) -> list[int]:
+    return list(reversed(range(count)))
+
+
+def _to_and_fro(count: int) -> list[int]:
+    return [*range(0, count, 2), *reversed(range(1, count, 2))]
+
+
+def _twice(count: int) -> list[int]:
+    """Go to and fro two times, each time over half of the positions."""
+    first_time = [*range(0, count, 4), *reversed(range(2, count, 4))]
+    second_time = [*range(1, count, 4), *reversed(range(3, count, 4))]
+    return first_time + second_time
+
+
+# Each maps the number of steps to the position on the track at each step.
 _ORDERS: dict[str, Callable[[int], list[int]]] = {
-    "onward": lambda n: [*range(n)],
-    "back": lambda n: [*range(n)[::-1]],
-    "to and fro": lambda n: [*range(0, n, 2), *range(1, n, 2)[::-1]],
-    "twice": lambda n: [
-        *range(0, n, 4),
-        *range(2, n, 4)[::-1],
-        *range(1, n, 4),
-        *range(3, n, 4)[::-1],
-    ],
+    "onward": _onward,
+    "back": _back,
+    "to and fro": _to_and_fro,
+    "twice": _twice,
 }
 
 
@@ -35,24 +50,27 @@ class Spot:
     turn: float = 0
 
 
-# share of the track, 0 to 1 -> position
+def _topple(share: float) -> Spot:
+    degrees = 90 * min(1.0, 1.3 * share)
+    return Spot(-math.sin(math.radians(degrees)), turn=degrees)
+
+
+# Each maps a share of the track, 0 to 1, to the position there.
 _TRACKS: dict[str, Callable[[float], Spot]] = {
-    "lane": lambda u: Spot(2 * u - 1),  # x in reaches of the lane
-    "drive": lambda u: Spot(max(0.0, 2 * u - 1)),  # from rest, x in shares of the way out
-    "entry": lambda u: Spot(1 - u),  # x in shares of the way out
-    "ground": lambda u: Spot(u),  # ahead of somebody
-    "air": lambda u: Spot(0.15 * math.sin(math.pi * u), u),  # up and down ahead of somebody
-    "hop": lambda u: Spot(0, u),
-    "topple": lambda u: Spot(
-        -math.sin(math.radians(90 * min(1.0, 1.3 * u))), 0, 90 * min(1.0, 1.3 * u)
-    ),
-    "wheel": lambda u: Spot(0, 0, 360 * u),
-    "sway": lambda u: Spot(0.3 * (2 * u - 1), 0, 10 * (2 * u - 1)),
-    "float": lambda u: Spot(2 * u - 1, 0.5 * math.sin(math.pi * u)),
-    "rise": lambda u: Spot(0, u),
+    "lane": lambda share: Spot(2 * share - 1),  # x in reaches of the lane
+    "drive": lambda share: Spot(max(0.0, 2 * share - 1)),  # from rest, x in shares of the way out
+    "entry": lambda share: Spot(1 - share),  # x in shares of the way out
+    "ground": lambda share: Spot(share),  # ahead of somebody
+    "air": lambda share: Spot(0.15 * math.sin(math.pi * share), share),  # ahead of somebody
+    "hop": lambda share: Spot(0, share),
+    "topple": _topple,
+    "wheel": lambda share: Spot(turn=360 * share),
+    "sway": lambda share: Spot(0.3 * (2 * share - 1), turn=10 * (2 * share - 1)),
+    "float": lambda share: Spot(2 * share - 1, 0.5 * math.sin(math.pi * share)),
+    "rise": lambda share: Spot(0, share),
 }
 
-# motion -> track and order
+# Track and order of each motion.
 MOTIONS: dict[str, tuple[str, str]] = {
     "to and fro": ("lane", "to and fro"),
     "drive past": ("lane", "onward"),
@@ -79,21 +97,28 @@ MOTIONS: dict[str, tuple[str, str]] = {
 }
 
 
+def track_of(motion: str) -> str:
+    """Return the name of the track of a motion; "" for none."""
+    return MOTIONS[motion][0] if motion in MOTIONS else ""
+
+
 def order_of(motion: str, count: int) -> list[int]:
-    """Return the positions on its track that a motion reaches, by their number, in the order of time."""
+    """Return the positions on its track that a motion reaches, by their number, in turn."""
     return _ORDERS[MOTIONS[motion][1]](count)
 
 
 @cache
 def spots(motion: str, count: int) -> tuple[Spot, ...]:
     """Return the positions of a motion that lasts `count` steps, in the order of time."""
-    at = _TRACKS[MOTIONS[motion][0]]
-    return tuple(at((index + 0.5) / count) for index in order_of(motion, count))
+    position_at = _TRACKS[track_of(motion)]
+    return tuple(position_at((index + 0.5) / count) for index in order_of(motion, count))
 
 
 @cache
 def headings(motion: str, count: int) -> tuple[int, ...]:
     """Return whether it goes on (1) or back (-1) along x at each step."""
     xs = [spot.x for spot in spots(motion, count)]
-    steps = [b - a for a, b in itertools.pairwise(xs)]
-    return tuple(1 if step >= 0 else -1 for step in [*steps, steps[-1] if steps else 1])
+    directions = [1 if after >= before else -1 for before, after in itertools.pairwise(xs)]
+    # The last step goes on as the one before it.
+    directions.append(directions[-1] if directions else 1)
+    return tuple(directions)

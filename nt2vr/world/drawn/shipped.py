@@ -1,14 +1,16 @@
-"""Shipped embeddings of training and validation clips, by the visual tower that the built-in models share.
+"""Shipped embeddings of training and validation clips.
 
-Drawing and embedding 4,096 clips would take 95 s. `python -m nt2vr.world.drawn.shipped` writes them
-as drawn now.
+They are by the visual tower that the built-in models share. Drawing and embedding 4,096 clips
+would take 95 s. `python -m nt2vr.world.drawn.shipped` writes them as drawn now.
 """
 
 import json
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,36 +24,58 @@ from nt2vr.settings import ASSETS
 from nt2vr.world.drawn import clips
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.sampling import sample_scenes
-from nt2vr.world.scenes import SceneSplit
+from nt2vr.world.scenes import Scene, SceneSplit
 
 FILE = ASSETS / "world" / "embeddings.npz"
 BASE = ASSETS / "models" / "clip"
 SHIPPED: dict[SceneSplit, int] = {"train": 4096, "validation": 1000}  # the first scenes of seed 0
 
 
+class _Shipped(NamedTuple):
+    """Which model embedded the clips, and their unit vectors by key."""
+
+    model: str
+    vectors: Mapping[int, NDArray[np.float32]]
+
+
 def embed_undrawn(
     file: ClipFile, encoder: Encoder, progress: Progress = silent
 ) -> NDArray[np.float32]:
-    """Return the embeddings of clips: (N, D), L2-normalised. They are drawn only if theirs do not ship."""
-    (model, known), keys = _read(FILE), _keys(file)
-    if not keys or model != _model_key(encoder):
+    """Return the embeddings of clips: (N, D), L2-normalised.
+
+    Clips are drawn only if their embeddings do not ship.
+    """
+    shipped = _read(FILE)
+    keys = _keys(file)
+    if not keys or shipped.model != _model_key(encoder):
         return file.embeddings(encoder, progress)
-    missing = [scene for scene, key in zip(file.scenes, keys, strict=True) if key not in known]
-    rest = ClipFile.of("train", missing, file.num_frames, file.framing, file.path.parent)
-    drawn = iter(rest.embeddings(encoder, progress) if missing else ())
-    return np.stack([known[key] if key in known else next(drawn) for key in keys])
+
+    missing = []
+    for scene, key in zip(file.scenes, keys, strict=True):
+        if key not in shipped.vectors:
+            missing.append(scene)
+    drawn: Iterator[NDArray[np.float32]] = iter(())
+    if missing:
+        rest = ClipFile.of("train", missing, file.num_frames, file.framing, file.path.parent)
+        drawn = iter(rest.embeddings(encoder, progress))
+
+    embeddings = []
+    for key in keys:
+        embeddings.append(shipped.vectors[key] if key in shipped.vectors else next(drawn))
+    return np.stack(embeddings)
 
 
 @lru_cache(1)
-def _read(path: Path) -> tuple[str, dict[int, NDArray[np.float32]]]:
-    """Return which model embedded the clips, and their unit vectors by key; nothing if there is no such file."""
+def _read(path: Path) -> _Shipped:
+    """Return what ships; nothing if there is no such file."""
     try:
-        with np.load(path, allow_pickle=False) as data:
-            vectors = data["embeddings"].astype(np.float32)
+        with np.load(path, allow_pickle=False) as arrays:
+            vectors = arrays["embeddings"].astype(np.float32)
             vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-            return str(data["model"]), dict(zip(data["keys"].tolist(), vectors, strict=True))
+            keys = arrays["keys"].tolist()
+            return _Shipped(str(arrays["model"]), dict(zip(keys, vectors, strict=True)))
     except (OSError, ValueError, KeyError):
-        return "", {}
+        return _Shipped("", {})
 
 
 def _model_key(encoder: Encoder) -> str:
@@ -61,18 +85,18 @@ def _model_key(encoder: Encoder) -> str:
 
 def _keys(file: ClipFile) -> list[int]:
     """Identify what each scene's frames look like."""
-    contents = (
-        [clips.LOOK, file.num_frames, file.framing.key, scene.to_dict()] for scene in file.scenes
-    )
-    digests = b"".join(
-        blake2b(json.dumps(each).encode(), digest_size=8).digest() for each in contents
-    )
-    return [*map(int, np.frombuffer(digests, np.uint64))]
+    digests = bytearray()
+    for scene in file.scenes:
+        look = [clips.LOOK, file.num_frames, file.framing.key, scene.to_dict()]
+        digests += blake2b(json.dumps(look).encode(), digest_size=8).digest()
+    return [int(key) for key in np.frombuffer(digests, np.uint64)]
 
 
 def main() -> None:
     encoder = read_checkpoint(BASE)
-    scenes = [scene for split, count in SHIPPED.items() for scene in sample_scenes(split, count, 0)]
+    scenes: list[Scene] = []
+    for split, count in SHIPPED.items():
+        scenes += sample_scenes(split, count, 0)
     with TemporaryDirectory() as folder:
         drawn = ClipFile.of("train", scenes, encoder.num_frames, encoder.framing, Path(folder))
         embeddings = drawn.embeddings(encoder).astype(np.float16)

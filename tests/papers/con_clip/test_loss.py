@@ -142,6 +142,16 @@ def test_a_caption_without_a_distractor_counts_as_one_that_cannot_be_negated() -
     )
 
 
+def test_l3_alone_in_a_batch_without_distractors_leaves_the_text_tower_as_it_is() -> None:
+    """A step needs a gradient, and frozen videos have none."""
+    batch = with_negatable(random_batch(), *[False] * 5)
+    frozen = replace(batch, video=given(batch.video).detach())
+    loss = ConClipLoss(images=False, captions=False)(frozen)
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert loss.item() == 0
+    assert batch.caption.grad is not None and not batch.caption.grad.any()
+
+
 def test_con_needs_a_term_and_distractors_a_frozen_visual_tower() -> None:
     with pytest.raises(ConfigError, match="no term left"):
         ConClipLoss(images=False, captions=False, distractors=False)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation.queries import row_array
+from nt2vr.models.composer import PictureQuery
 from nt2vr.papers.covr.benchmark import (
     CovrQuery,
     EmbeddedQueries,
@@ -16,8 +17,8 @@ from nt2vr.papers.covr.benchmark import (
     summarise,
     vectors_of,
 )
+from nt2vr.papers.covr.compositions import CompositionWeights
 from nt2vr.papers.covr.presentation import ALL
-from nt2vr.search.references import CovrVectors, Weights
 
 CLIPS = np.eye(4, dtype=np.float32)
 
@@ -28,7 +29,9 @@ def query(kind: str, right: tuple[int, ...], **more: Any) -> CovrQuery:
 
 def asked(*queries: CovrQuery) -> EmbeddedQueries:
     nothing = np.zeros((len(queries), 4), np.float32)
-    return EmbeddedQueries(queries, CovrVectors(nothing, nothing, nothing, nothing), nothing, CLIPS)
+    return EmbeddedQueries(
+        queries, PictureQuery(nothing, nothing, nothing, nothing), nothing, CLIPS
+    )
 
 
 def outcome_of(query: CovrQuery, scores: list[float]) -> Outcome:
@@ -96,13 +99,13 @@ def test_weights_are_chosen_by_recall() -> None:
     clips /= np.linalg.norm(clips, axis=1, keepdims=True)
     queries = tuple(query("all", (row,), reference=row) for row in range(40))
     questions = EmbeddedQueries(
-        queries, CovrVectors(picture, wanted, wanted, unwanted), wanted, clips
+        queries, PictureQuery(picture, wanted, wanted, unwanted), wanted, clips
     )
 
-    def recall(weights: Weights) -> float:
+    def recall(weights: CompositionWeights) -> float:
         return summarise(queries, measure(vectors_of(questions, "parts", weights), questions))[ALL][
             "R@1"
         ]
 
-    assert recall(Weights(wanted=0.2, unwanted=0)) == 0
+    assert recall(CompositionWeights(wanted=0.2, unwanted=0)) == 0
     assert recall(choose_weights(questions)) == 100

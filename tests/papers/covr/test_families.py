@@ -131,7 +131,7 @@ def told_of(scene: Scene) -> list[object]:
     for figure, made in zip(data["figures"], scene.figures, strict=True):
         done = [deed for deed in figure["deeds"] if deed["verb"] not in MOODS_AND_CLOTHES]
         turns = [(deed["start"], deed["verb"], object_in(data, deed["object"])) for deed in done]
-        if made.acts:
+        if made.is_actor:
             comes, goes = figure["enters"] > 0, figure["leaves"] < 1
             actors.append(
                 (

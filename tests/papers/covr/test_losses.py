@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from nt2vr.papers.covr.training import hn_nce, hn_nce_as_code, info_nce, weighted_targets
+from nt2vr.papers.covr.losses import hn_nce, hn_nce_as_code, info_nce, weighted_targets
 from tests.paper_references import papers_reference
 
 

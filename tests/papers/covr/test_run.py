@@ -16,15 +16,18 @@ from nt2vr.media.store import Cache
 from nt2vr.models.card import WEIGHTS, read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.encoder import Encoder
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.papers.covr import benchmark
 from nt2vr.papers.covr.benchmark import covr_files, covr_world, embed_queries, vectors_of
+from nt2vr.papers.covr.compositions import CompositionWeights
 from nt2vr.papers.covr.datasets import load_covr
+from nt2vr.papers.covr.fusion import Fusion
 from nt2vr.presets import preset_files
 from nt2vr.search.embed_clips import embed_gallery
 from nt2vr.search.embed_query import embed_query
-from nt2vr.search.references import Reference, Weights
+from nt2vr.search.references import Reference
 from tests.papers.covr.triplets import write_triplets
 from tests.tiny import write_tiny
 from tests.training import run_training
@@ -40,6 +43,12 @@ def config(tmp_path: Path) -> TrainConfig:
     return load_config(
         preset_files()["fusion"], {**changes, "batch_size": 8, "epochs": 3, "log_every": 1}
     )
+
+
+def fusion_of(encoder: Encoder) -> Fusion:
+    fusion = encoder.composers["fusion"]
+    assert isinstance(fusion, Fusion)
+    return fusion
 
 
 def rows_of(run: RunFolder) -> list[dict[str, float]]:
@@ -64,15 +73,15 @@ def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(
         before.visual.fingerprint,
         before.text.fingerprint,
     )
-    assert "my-triplets" not in card.training.data and "triplets" in card.fusion["data"]
+    entry = card.composers.entries["fusion"]
+    assert "my-triplets" not in card.training.data and "triplets" in entry["data"]
     encoder = read_checkpoint(folder, verify=True)
-    fusion = encoder.fusion
-    assert fusion and fusion.fingerprint == card.fusion["fingerprint"]
-    assert read_checkpoint(base).fusion is None  # nothing in the base has changed
+    assert fusion_of(encoder).fingerprint == entry["fingerprint"]
+    assert not read_checkpoint(base).composers  # nothing in the base has changed
     assert (folder / WEIGHTS).samefile(base / WEIGHTS)
     assert (run.path / "checkpoints" / "best.json").is_file()
     catalog = Catalog([], runs=tmp_path / "runs")
-    assert [catalog.find(name).has_fusion for name in ("mine", "mine · best")] == [True, True]
+    assert catalog.find("mine").composers == catalog.find("mine · best").composers == ("fusion",)
     assert catalog.folder("mine") == folder
 
 
@@ -86,10 +95,11 @@ def test_a_run_on_families_of_the_world_learns_from_all_their_queries(
     settings = {"loss": "info_nce", "temperature": 0.02, "random_clips": 8, "blocks": blocks}
     config = config.replace(data="world", num_clips=4, batch_size=2, epochs=1, fusion=settings)
     run = run_training(config, tmp_path / "run")
-    assert read_card(run.checkpoint(1)).fusion["training"]["iterate"] == "families"
+    entry = read_card(run.checkpoint(1)).composers.entries["fusion"]
+    assert entry["training"]["iterate"] == "families"
     assert {"fusion/R@1", "fusion/violations@5"} <= rows_of(run)[-1].keys()
-    fusion = read_checkpoint(run.checkpoint(1), verify=True).fusion
-    assert fusion and bool(fusion.cross) == bool(blocks)
+    fusion = fusion_of(read_checkpoint(run.checkpoint(1), verify=True))
+    assert bool(fusion.cross) == bool(blocks)
 
 
 @pytest.mark.parametrize(
@@ -156,14 +166,16 @@ def test_a_run_with_cross_attention_sees_tokens_and_frames_as_search_does(
     config = config.replace(fusion=settings, epochs=2, learning_rate=1e-3)
     run = run_training(config, tmp_path / "runs" / "deep")
     card, encoder = read_card(run.checkpoint(2)), read_checkpoint(run.checkpoint(2), verify=True)
-    fusion = encoder.fusion
-    assert fusion and fusion.cross and card.fusion["blocks"] == 2 and card.fusion["weights"] > 0
+    entry = card.composers.entries["fusion"]
+    assert fusion_of(encoder).cross and entry["blocks"] == 2 and entry["weights"] > 0
     dataset = load_covr(Path(config.dataset.data), "val")
     with Decoder(1) as decoder, Cache(tmp_path / "content") as cache:
         embedded = embed_queries(covr_files(dataset, decoder, cache), encoder)
         videos = tuple(Video(name, path) for name, path in dataset.media.items())
         gallery = embed_gallery(Gallery("val", videos), encoder, decoder, cache)
-    vectors = vectors_of(embedded, "fusion", Weights.of(card.composition), fusion)
+    vectors = vectors_of(
+        embedded, "fusion", CompositionWeights.of(card.composition), encoder.composers
+    )
     for row, sample in enumerate(dataset.samples[:3]):
         query, reference = (
             understand(sample.text, load_tagger(), editing=True),

@@ -13,26 +13,21 @@ from nt2vr.errors import DatasetError
 from nt2vr.evaluation.queries import row_array
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.fusion import Fusion
+from nt2vr.models.composer import PictureQuery
 from nt2vr.papers.covr.benchmark import CovrQuery, EmbeddedQueries
+from nt2vr.papers.covr.compositions import CompositionWeights
 from nt2vr.papers.covr.datasets import CovrSample, CovrSet, load_covr
-from nt2vr.papers.covr.training import (
-    LOSSES,
-    FusionData,
-    FusionLearner,
-    add_fusion,
-    batches,
-    hn_nce,
-    load_families,
-    triplets_of,
-)
-from nt2vr.search.references import CovrVectors, Weights
+from nt2vr.papers.covr.fusion import Fusion
+from nt2vr.papers.covr.losses import LOSSES, hn_nce
+from nt2vr.papers.covr.settings import FusionSettings
+from nt2vr.papers.covr.training import FusionLearner, add_fusion
+from nt2vr.papers.covr.training_data import FusionData, batches, load_families, triplets_of
 from tests.papers.covr.triplets import write_triplets
 from tests.tiny import write_tiny
-from trainer.config import FusionSettings, TrainConfig
+from trainer.config import TrainConfig
 
 DIM, FAMILIES, EDITS = 12, 40, 3
-WEIGHTS = Weights(wanted=1, unwanted=1)
+WEIGHTS = CompositionWeights(wanted=1, unwanted=1)
 # reference, target, reference's caption, target's caption; clips c and e show the same
 TRIPLETS = [
     ("a", "b", "a dog", "a cat"),
@@ -174,13 +169,14 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
     folder = tmp_path / "model"
     write_tiny(folder)
     fusion = Fusion(16, 2, 1).rounded()
-    add_fusion(folder, fusion, Weights(sum=0.4, wanted=2, unwanted=1), FusionSettings(), {}, "toys")
+    weights = CompositionWeights(sum=0.4, wanted=2, unwanted=1)
+    add_fusion(folder, fusion, weights, FusionSettings(), {}, "toys")
     card, encoder = read_card(folder), read_checkpoint(folder, verify=True)
     assert card.composition == {"sum": 0.4, "wanted": 2, "unwanted": 1}
-    assert card.fusion["fingerprint"] == fusion.fingerprint
-    assert card.fusion["weights"] == 5 * 16 * 16 + 16
-    found = encoder.fusion
-    assert found is not None
+    assert card.composers.entries["fusion"]["fingerprint"] == fusion.fingerprint
+    assert card.composers.entries["fusion"]["weights"] == 5 * 16 * 16 + 16
+    found = encoder.composers["fusion"]
+    assert isinstance(found, Fusion)
     assert found.fingerprint == fusion.fingerprint
 
 
@@ -223,7 +219,7 @@ def data_of(triplets: list[tuple[str, str, str, str]] = TRIPLETS, missing: str =
     texts = rng.normal(size=(2, len(triplets), 8)).astype(np.float32)
     pictures = clips[[CLIPS.index(one) for one, *_ in triplets]]
     embedded = EmbeddedQueries(
-        queries, CovrVectors(pictures, texts[0], texts[0], texts[1]), texts[0], clips
+        queries, PictureQuery(pictures, texts[0], texts[0], texts[1]), texts[0], clips
     )
     return triplets_of(CovrSet("toy", samples, {}, {}), embedded)
 

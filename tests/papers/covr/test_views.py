@@ -13,6 +13,7 @@ from nt2vr.evaluation.report import Report
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
 from nt2vr.papers.covr.kind import read_single_file
+from nt2vr.ui.evaluate.picture_query import picture_query
 from nt2vr.ui.evaluate.query_views import (
     Listing,
     ReportLink,
@@ -22,7 +23,6 @@ from nt2vr.ui.evaluate.query_views import (
     review_view,
 )
 from nt2vr.ui.evaluate.report_view import report_view
-from nt2vr.ui.evaluate.tab import picture_query
 from nt2vr.world.drawn.render import render
 from nt2vr.world.sampling import sample_scenes
 from tests.papers.covr.old_report import write_covr_file
@@ -52,12 +52,8 @@ def test_violations_stand_next_to_recall_of_the_same_queries(report: Report) -> 
     cells = {line["name"]: line["cells"][place - 1 : place + 1] for line in view["lines"]}
     assert [cell["text"] for cell in cells["CLIP fusion"]] == ["60.0", "10.0"]
     assert [cell["text"] for cell in cells["CLIP picture"]] == ["100.0", "99.0"]
-    best = {name for name, (_, violations) in cells.items() if violations["best"]}
-    assert (
-        best == {"CLIP sum"}
-        and cells["CLIP fusion"][0]["best"]
-        and not cells["CLIP picture"][0]["best"]
-    )
+    # Means over kinds of change have no interval, so none is clearly the best.
+    assert not any(cell["best"] for line in view["lines"] for cell in line["cells"])
 
 
 def test_queries_are_listed_by_what_the_fusion_gains_open_in_search_and_have_no_review(

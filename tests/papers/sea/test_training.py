@@ -12,7 +12,7 @@ from torch import Tensor
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import write_checkpoint
-from nt2vr.papers.sea.poolings import joined
+from nt2vr.papers.sea.poolings import join_spaces
 from nt2vr.papers.sea.vectors import ppmi_vectors, read_vectors
 from nt2vr.papers.sea.words import Words
 from tests.paper_references import papers_reference
@@ -86,7 +86,9 @@ def stored() -> dict[str, Tensor]:
 
 
 def spaces_of(stored: dict[str, Tensor], count: int) -> EmbeddedBatch:
-    texts, videos = (joined(list(stored[f"w2v_{name}"][:count])) for name in ("texts", "videos"))
+    texts, videos = (
+        join_spaces(list(stored[f"w2v_{name}"][:count])) for name in ("texts", "videos")
+    )
     return EmbeddedBatch(videos, texts, torch.tensor(1.0), spaces=count)
 
 

@@ -12,22 +12,26 @@ import pytest
 from safetensors.torch import load_file
 
 from nt2vr.cli import main
-from nt2vr.errors import CheckpointError, DatasetError
+from nt2vr.errors import CheckpointError, ConfigError, DatasetError
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.files import parse_json
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
-from nt2vr.models.card import CARD, HEAD, read_card
+from nt2vr.models.capabilities import VideoInputName
+from nt2vr.models.card import CARD, HEAD, Card, read_card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.progress import silent
 from nt2vr.search.strategies import System
 from tests.big_files import write_big_file
-from tests.tiny import write_tiny
+from tests.tiny import TINY, tiny_model, write_tiny
+from trainer.config import TrainConfig
+from trainer.learner import check_model
 
 COLOURS = ("red", "green", "blue", "white")
 NAME = "colours,os"
+INPUT = VideoInputName("features", NAME)
 SETTINGS: dict[str, Any] = {
     "name": "Tiny features",
     "train": "head",
@@ -100,10 +104,10 @@ def load(tmp_path: Path, decoder: Decoder) -> Iterator[Callable[..., Any]]:
     with ExitStack() as stack:
         cache = stack.enter_context(Cache(tmp_path / "cache"))
 
-        def load_data(data: Path | str, *reads: str) -> Any:
-            known = frozenset(reads or (NAME,))
+        def load_data(data: Path | str, next_to_frames: bool = False) -> Any:
+            inputs = {INPUT, None} if next_to_frames else {INPUT}
             return load_benchmark(
-                Data(str(data)), tmp_path / "kept", decoder, cache, silent, reads=known
+                Data(str(data)), tmp_path / "kept", decoder, cache, silent, inputs=frozenset(inputs)
             )
 
         yield load_data
@@ -114,7 +118,7 @@ def test_a_run_on_features_finds_what_captions_name_and_evaluation_projects_the_
 ) -> None:
     folder = trained / "home" / "runs" / "sea" / "checkpoints" / "epoch_001"
     card = read_card(folder)
-    assert (card.visual.features, card.base, card.pooling.name) == (NAME, "", "projected")
+    assert (card.visual.input, card.base, card.pooling.name) == (INPUT, "", "projected")
     assert card.metrics["validation/original/MIR"] == 1
     assert not any(
         name.startswith("validation/base/") for name in card.metrics
@@ -154,13 +158,13 @@ def test_next_to_a_model_that_sees_frames_videos_without_features_rank_last(
     data = tmp_path / "data"
     shutil.copytree(trained / "data", data)
     with pytest.raises(DatasetError, match="has a file under"):
-        load(data, NAME, "")
+        load(data, next_to_frames=True)
     for number in range(36, 40):
         write_video(f"data/video{number}.avi", [number])
     folder = data / "FeatureData" / NAME
     names = (folder / "id.txt").read_text().replace("video39_", "video99_")
     (folder / "id.txt").write_text(names)
-    benchmark = load(data, NAME, "")
+    benchmark = load(data, next_to_frames=True)
     assert len(benchmark.video_ids) == 4
     assert "1 of 4 videos have no features colours,os; they are ranked last" in " ".join(
         benchmark.source["remarks"]
@@ -174,6 +178,14 @@ def test_next_to_a_model_that_sees_frames_videos_without_features_rank_last(
     assert (
         alone.digest != load(trained / "data").digest
     )  # a stored result is not taken for that of other features
+
+
+def test_a_base_of_features_is_not_trained_on_frames(tmp_path: Path) -> None:
+    card = Card("Tiny of features", features=NAME)
+    write_checkpoint(tmp_path / "base", tiny_model(), TINY, {}, card)
+    config = TrainConfig(base=str(tmp_path / "base"), train="text")
+    with pytest.raises(ConfigError, match=NAME):
+        check_model(config)
 
 
 def test_a_card_with_other_features_than_its_head_is_refused(trained: Path, tmp_path: Path) -> None:

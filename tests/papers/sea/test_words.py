@@ -15,7 +15,7 @@ from torch import Tensor
 from nt2vr.errors import CheckpointError
 from nt2vr.models.card import CARD, HEAD, Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
-from nt2vr.papers.sea.poolings import Projection, UnitProjection, joined
+from nt2vr.papers.sea.poolings import Projection, UnitProjection, join_spaces
 from nt2vr.papers.sea.vocabulary import Vocabulary, content_of, words_of
 from nt2vr.papers.sea.words import Words
 from tests.paper_references import papers_reference
@@ -77,7 +77,7 @@ def test_the_encoders_are_those_of_the_reference(stored: dict[str, Tensor]) -> N
 
 
 def test_the_sum_of_cosines_is_one_product(stored: dict[str, Tensor]) -> None:
-    texts, videos = (joined(list(stored[f"w2v_{name}"])) for name in ("texts", "videos"))
+    texts, videos = (join_spaces(list(stored[f"w2v_{name}"])) for name in ("texts", "videos"))
     torch.testing.assert_close(texts.norm(dim=1), torch.ones(6).double())
     similarity = 4 * texts @ videos.T
     found = min(

@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nt2vr.evaluation.class_tasks import Prompts, class_task
 from nt2vr.evaluation.embed_media import EmbeddedVideos
-from nt2vr.evaluation.measures import Measured, averages_of, metric_values
+from nt2vr.evaluation.measures import (
+    Measured,
+    averages_of,
+    metric_values,
+)
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.tables import csv_table, markdown
-from nt2vr.evaluation.tasks import Prompts, class_task, is_task, task_benchmark
+from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache

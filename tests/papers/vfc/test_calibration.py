@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from itertools import chain
 
-from nt2vr.papers.vfc.verb_changes import calibrated, imbalances, in_turns
+from nt2vr.papers.vfc.calibration import calibrated, imbalances, round_robin
 from tests.paper_references import papers_reference
 
 ORIGINALS = [["run"], ["run"], ["eat grass"], ["sing", "dance"], ["dance"], ["cut cake"]]
@@ -43,8 +43,8 @@ def test_imbalance_before_and_after_by_hand() -> None:
 
 
 def test_every_video_has_its_turn_before_any_has_another() -> None:
-    order = in_turns(OWNERS, seed=3)
-    assert sorted(order) == list(range(15)) and order == in_turns(OWNERS, seed=3) != in_turns(
+    order = round_robin(OWNERS, seed=3)
+    assert sorted(order) == list(range(15)) and order == round_robin(OWNERS, seed=3) != round_robin(
         OWNERS, seed=4
     )
     assert (
@@ -62,7 +62,7 @@ def test_no_order_keeps_more_of_a_phrase_than_there_is() -> None:
         originals = [rng.choices("abc", k=2) for _ in range(5)]
         seen, kept = (
             Counter(chain(*originals)),
-            calibrated(originals, generated, in_turns(OWNERS, seed)),
+            calibrated(originals, generated, round_robin(OWNERS, seed)),
         )
         used = Counter(key for number in kept for key in generated[number])
         assert all(used[key] <= seen[key] for key in used)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from nt2vr.papers.vfc.verbs_input import VerbBatch, Verbs
+from nt2vr.papers.vfc.verbs_input import DrawnVerbs, Verbs
 from nt2vr.progress import silent
 from tests.tiny import write_tiny
 from tests.training import run_training
@@ -76,7 +76,7 @@ def test_each_caption_meets_its_own_changed_captions(config: TrainConfig, tmp_pa
         [["a man runs"], [], ["a dog sings", "a cat sings"]],
         ["running", "", "singing"],
     )
-    batch = Batch(None, ["a", "b", "c"], np.arange(3), {Verbs: VerbBatch(changed, phrases)})
+    batch = Batch(None, ["a", "b", "c"], np.arange(3), {Verbs: DrawnVerbs(changed, phrases)})
     with torch.no_grad():
         verbs = learner._embed(batch).of(Verbs)
         texts = learner.model.encode_text(

@@ -10,7 +10,9 @@ import pytest
 
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
-from nt2vr.papers.vfc.verb_changes import VerbChanges, frames_of, read_verbs, write_verbs
+from nt2vr.papers.vfc.verb_changes import VerbChanges
+from nt2vr.papers.vfc.verb_file import read_verbs, write_verbs
+from nt2vr.papers.vfc.verb_uses import verb_uses_of
 
 CORPUS = [
     ["a man is cutting a cake"],
@@ -33,11 +35,11 @@ CORPUS = [
 
 def drawn(caption: str, corpus: Sequence[Sequence[str]] = CORPUS, rule: Any = "rules") -> set[str]:
     changes = VerbChanges([[caption], *corpus])
-    return {each.text for each in changes.draw(0, caption, rule, random.Random(0))}
+    return {each.text for each in changes.change(0, caption, rule, random.Random(0))}
 
 
 @pytest.mark.parametrize(
-    ("caption", "frames"),
+    ("caption", "verb_phrases"),
     [
         ("a man is playing the guitar on a stage", ["playing guitar"]),
         ("a boy jumps into a pool", ["jumping into pool"]),
@@ -51,8 +53,8 @@ def drawn(caption: str, corpus: Sequence[Sequence[str]] = CORPUS, rule: Any = "r
         ("cartoons are floating around in space", ["floating around"]),
     ],
 )
-def test_verb_phrases_are_written_as_in_vfc(caption: str, frames: list[str]) -> None:
-    assert [frame.phrase for frame in frames_of(caption)][: len(frames) or 9] == frames
+def test_verb_phrases_are_written_as_in_vfc(caption: str, verb_phrases: list[str]) -> None:
+    assert [use.phrase for use in verb_uses_of(caption)][: len(verb_phrases) or 9] == verb_phrases
 
 
 def test_a_new_verb_has_the_same_form_and_an_object_that_the_corpus_has_with_it() -> None:
@@ -67,7 +69,9 @@ def test_a_new_verb_has_the_same_form_and_an_object_that_the_corpus_has_with_it(
 
 def test_a_verb_that_another_caption_of_the_video_has_is_no_negative() -> None:
     changes = VerbChanges([["a man cuts a cake", "a man is eating"], *CORPUS])
-    texts = [each.text for each in changes.draw(0, "a man cuts a cake", "rules", random.Random(0))]
+    texts = [
+        each.text for each in changes.change(0, "a man cuts a cake", "rules", random.Random(0))
+    ]
     assert texts == ["a man decorates a cake"]
 
 
@@ -78,15 +82,15 @@ def test_who_acts_must_have_been_seen_to_do_so() -> None:
 
 def test_keys_are_lemmas_of_verb_and_noun_and_those_of_a_changed_caption_of_its_own_parse() -> None:
     (cut,), (eat,) = map(
-        frames_of, ("people cut two cakes in a kitchen", "a man is eating a bowl of hot rice")
+        verb_uses_of, ("people cut two cakes in a kitchen", "a man is eating a bowl of hot rice")
     )
     assert (cut.key, eat.key) == ("cut cake", "eat rice")
     caption = "a man cuts a cake and a woman is singing"
     changes = VerbChanges([[caption], *CORPUS])
-    found = changes.draw(0, caption, "rules", random.Random(1))
+    found = changes.change(0, caption, "rules", random.Random(1))
     assert len(found) > 1
     for each in found:
-        assert each.keys == tuple(frame.key for frame in frames_of(each.text)), each
+        assert each.keys == tuple(use.key for use in verb_uses_of(each.text)), each
 
 
 def test_controls_take_antonyms_or_any_verb() -> None:
@@ -97,7 +101,7 @@ def test_controls_take_antonyms_or_any_verb() -> None:
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     changes = VerbChanges(CORPUS)
-    lines = [line for row in range(len(changes)) for line in changes.lines(row, "rules", 0)]
+    lines = [line for row in range(len(changes)) for line in changes.captions(row, "rules", 0)]
     useful = {line.caption: line for line in lines if line.phrases}
     assert write_verbs(tmp_path / "verbs.jsonl", lines) == len(useful) > 10
     assert read_verbs(tmp_path / "verbs.jsonl") == useful

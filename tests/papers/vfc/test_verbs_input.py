@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.papers.vfc.verb_changes import frames_of
+from nt2vr.papers.vfc.verb_uses import verb_uses_of
 from nt2vr.papers.vfc.verbs_input import VerbTexts
 from trainer.config import TrainConfig
 from trainer.data.sentences import CaptionSentences
@@ -30,13 +30,13 @@ def keys_of(verbs: VerbTexts) -> Counter[str]:
         for caption in captions
         for text in verbs.draw(row, caption, 10, random.Random(0))[0]
     )
-    return Counter(frame.key for text in drawn for frame in frames_of(text))
+    return Counter(use.key for text in drawn for use in verb_uses_of(text))
 
 
 @pytest.mark.parametrize("rule", ["rules", "random"])
 def test_calibration_leaves_no_verb_phrase_more_often_than_captions_have_it(rule: str) -> None:
     source = CaptionSentences(CAPTIONS)
-    seen = Counter(frame.key for some in CAPTIONS for text in some for frame in frames_of(text))
+    seen = Counter(use.key for some in CAPTIONS for text in some for use in verb_uses_of(text))
     kept = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule)))
     assert kept and all(kept[key] <= seen[key] for key in kept)
     everything = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule, calibrate=False)))

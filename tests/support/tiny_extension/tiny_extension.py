@@ -1,4 +1,4 @@
-"""An extension of somebody else's: a loss, a strategy, a benchmark and a command."""
+"""An extension of somebody else's: a loss, a strategy, an input of videos, a benchmark and a command."""
 
 from nt2vr.extension import Command, Extension
 
@@ -6,6 +6,8 @@ EXTENSION = Extension(
     name="tiny",
     losses={"pull": "tiny_extension_parts:PullLoss"},
     strategies={"opposite": "tiny_extension_parts:OPPOSITE"},
+    settings={"sounds": "tiny_extension_sounds:SoundSettings"},
+    video_inputs={"sounds": "tiny_extension_sounds:Sounds"},
     tables={"tiny_caption": "tiny_extension_parts:read_captions"},
     commands=(
         Command(

@@ -8,7 +8,8 @@ from pathlib import Path
 from torch import Tensor
 
 from nt2vr.evaluation.queries import JudgedQuery, row_array
-from nt2vr.evaluation.tasks import Row, Task, file_of, named_files
+from nt2vr.evaluation.task_data import Task, named_files
+from nt2vr.evaluation.tasks import Row, file_of
 from nt2vr.search.strategies import Parts, Strategy, Vector
 from trainer.inputs import EmbeddedBatch, Video, given
 from trainer.loss_settings import option

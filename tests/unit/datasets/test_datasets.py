@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nt2vr.datasets import load as load_module
+from nt2vr.datasets import splits as splits_module
 from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.load import load_dataset
 from nt2vr.errors import ConfigError, DatasetError
@@ -305,7 +305,7 @@ def test_a_tenth_is_held_out_always_the_same_and_up_to_a_limit(
     )
     assert (len(train), len(validation), train & validation) == (36, 4, set())
     with monkeypatch.context() as context:
-        context.setattr(load_module, "HELD_OUT", 2)
+        context.setattr(splits_module, "HELD_OUT", 2)
         assert set(captions_of(load_dataset(path, "validation"))) < validation
         assert len(captions_of(load_dataset(path, "train"))) == 38
     lines = path.read_text().splitlines()
@@ -326,7 +326,7 @@ def test_mismatches_are_reported(
         "1 of 2 videos have no caption (mute); they are left out.",
         f"1 files under {tmp_path} are not described (extra.mp4); they are left out.",
     )
-    monkeypatch.setattr(load_module, "HELD_OUT", 0)
+    monkeypatch.setattr(splits_module, "HELD_OUT", 0)
     assert captions_of(load_dataset(tmp_path, "train")) == {"a": ["it is a"]}
 
 

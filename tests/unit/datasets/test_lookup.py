@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from nt2vr.datasets.features import find_features
 from nt2vr.datasets.load import load_dataset, videos_of
 from nt2vr.datasets.lookup import MediaLookup, MediaName
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.tasks import task_benchmark
-from nt2vr.library.inventory import Source
-from nt2vr.library.sources import list_files
+from nt2vr.library.listing import list_files
+from nt2vr.library.source import Source
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.papers.covr.datasets import load_covr
@@ -254,16 +253,3 @@ def test_circo_ranks_unlabeled_images_alone(tmp_path: Path) -> None:
     (tmp_path / "val.json").write_text(json.dumps([entry]))
     dataset = load_covr(tmp_path, "val")
     assert sorted(dataset.galleries[""]) == [f"{number:012d}" for number in (7, 8, 9)]
-
-
-def test_features_of_one_name_in_two_collections_are_refused(tmp_path: Path) -> None:
-    touch(
-        tmp_path,
-        *(
-            f"{folder}/feature.bin"
-            for folder in ("a/features/clip", "b/features/clip", "c/features/other")
-        ),
-    )
-    with pytest.raises(DatasetError, match=r"a/features/clip.*b/features/clip"):
-        find_features(tmp_path, "clip")
-    assert find_features(tmp_path, "other") == tmp_path / "c/features/other"

@@ -9,11 +9,16 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.built_in import shown_benchmark
-from nt2vr.evaluation.measures import Measured, averages_of, metric_values
+from nt2vr.evaluation.class_tasks import Prompts, class_benchmark, class_task, read_prompts
+from nt2vr.evaluation.measures import (
+    Measured,
+    averages_of,
+    metric_values,
+)
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.sources import Data, load_benchmark
-from nt2vr.evaluation.tasks import Prompts, Task, class_benchmark, class_task, read_prompts
-from nt2vr.evaluation.text_systems import ask_systems
+from nt2vr.evaluation.task_data import Task
+from nt2vr.evaluation.text_systems import search_vectors
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.search.strategies import System
@@ -70,7 +75,7 @@ def test_several_prompts_are_averaged_and_normalised() -> None:
     _, questions, _, averaged, *_ = asked(labels, Prompts(("{}", "dancing {}"), ()))
     assert [query.kind for query in questions] == ["class", "class"]
     encoder: Any = WordEncoder()
-    (vectors, _), *_ = ask_systems(
+    (vectors, _), *_ = search_vectors(
         encoder, [System("words")], questions, lambda text: pytest.fail(text), averaged=averaged
     )
     # "dog" is (0 0 1 0 0) and "dancing dog" (0 1 1 0 0): the mean is (0 1/2 1 0 0), whose norm is

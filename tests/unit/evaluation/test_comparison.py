@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.comparison import break_down, places_by_difference
+from nt2vr.evaluation.comparison import break_down, positions_by_difference
 from nt2vr.evaluation.embed_media import EmbeddedVideos
-from nt2vr.evaluation.measures import Interval, Measured
+from nt2vr.evaluation.intervals import Interval
+from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.report import Report, Result
 from nt2vr.evaluation.text_benchmark import TextBenchmark
@@ -99,10 +100,10 @@ def five_queries() -> Report:
 
 def test_queries_are_sorted_by_gain_with_reversed_sign_for_negated_ones() -> None:
     # factors: 10, 40 (the wrong video falls), 5, 1/2, 1/3 (the wrong video rises)
-    assert places_by_difference(five_queries(), "A", "B") == [1, 0, 2, 3, 4]
-    assert places_by_difference(five_queries(), "B", "A") == [4, 3, 2, 0, 1]
+    assert positions_by_difference(five_queries(), "A", "B") == [1, 0, 2, 3, 4]
+    assert positions_by_difference(five_queries(), "B", "A") == [4, 3, 2, 0, 1]
     with pytest.raises(ConfigError, match=r"no system 'C'\. Choose one of: A, B"):
-        places_by_difference(five_queries(), "A", "C")
+        positions_by_difference(five_queries(), "A", "C")
 
 
 @pytest.mark.parametrize(
@@ -116,13 +117,13 @@ def test_queries_are_sorted_by_gain_with_reversed_sign_for_negated_ones() -> Non
         ),  # no relevant video, or the wrong one, on all first pages
         (dict(change="improved"), [1, 0, 2]),
         (dict(change="worsened"), [3, 4]),
-        (dict(places=[4, 0]), [0, 4]),
-        (dict(places=[]), []),
+        (dict(positions=[4, 0]), [0, 4]),
+        (dict(positions=[]), []),
         (dict(text=" 3 "), [3]),
     ],
 )
 def test_queries_are_filtered(only: dict[str, Any], places: list[int]) -> None:
-    assert places_by_difference(five_queries(), "A", "B", **only) == places
+    assert positions_by_difference(five_queries(), "A", "B", **only) == places
 
 
 def test_all_measures_are_compared_as_each_breakdown_compares_one() -> None:

@@ -79,7 +79,7 @@ def test_crepe_negate_has_several_foils_and_says_that_pictures_are_whole(
     )
     benchmark = read(path)
     assert answers(benchmark) == [("a cup on a table", ["no cup", "isn't"], "2405", "complexity 4")]
-    assert benchmark.source["remarks"] == [tasks.WHOLE]
+    assert benchmark.source["remarks"] == [tasks.UNCUT_REMARK]
 
 
 @pytest.mark.parametrize(

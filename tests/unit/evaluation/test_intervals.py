@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nt2vr.evaluation.measures import (
+from nt2vr.evaluation.intervals import (
     EXACT_UP_TO,
     NORMAL_FROM,
     Interval,

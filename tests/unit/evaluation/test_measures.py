@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation import text_benchmark
 from nt2vr.evaluation.embed_media import EmbeddedVideos
-from nt2vr.evaluation.measures import Measured, summarise
+from nt2vr.evaluation.measures import (
+    Measured,
+    summarise,
+)
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.scoring import measure_block
 from nt2vr.evaluation.text_benchmark import TextBenchmark

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
-from nt2vr.evaluation.text_systems import ask_systems
+from nt2vr.evaluation.text_systems import search_vectors
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.strategies import System
 from tests.unit.evaluation.words import QUERIES, WordEncoder, embedded
@@ -25,7 +25,7 @@ def searched(
     queries: Any = QUERIES,
     understand: Any = never_parsed,
 ) -> Any:
-    return ask_systems(WordEncoder(), [System("words", strategy, alpha)], queries, understand)[
+    return search_vectors(WordEncoder(), [System("words", strategy, alpha)], queries, understand)[
         0
     ].vectors
 
@@ -53,7 +53,7 @@ def test_unknown_parts_are_parsed_as_in_search() -> None:
 def test_each_text_is_encoded_once_for_all_systems_of_a_model() -> None:
     encoder: Any = WordEncoder()
     systems = [System("words"), System("words", "drop"), System("words", "boolean", 1.0)]
-    asked = ask_systems(encoder, systems, [*QUERIES, *QUERIES], never_parsed)
+    asked = search_vectors(encoder, systems, [*QUERIES, *QUERIES], never_parsed)
     plain, drop, boolean = (each.vectors for each in asked)
     assert len(encoder.encoded) == len(set(encoder.encoded))
     np.testing.assert_array_equal(plain[:5], plain[5:])

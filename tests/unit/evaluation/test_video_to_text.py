@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation import scoring
-from nt2vr.evaluation.measures import Measured, averages_of, metric_values
+from nt2vr.evaluation.measures import (
+    Measured,
+    averages_of,
+    metric_values,
+)
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.scoring import caption_ranks
 from tests.unit.evaluation.words import SYSTEMS, report_of
@@ -50,7 +54,7 @@ def test_recalls_and_ranks_of_both_directions_by_hand() -> None:
         "video/MeanR": 6,
     }
     assert [found[f"video/R@{k}"] for k in (1, 5, 10)] == pytest.approx([100 / 3, 100 / 3, 200 / 3])
-    assert values["video/MeanR"].places.tolist() == [
+    assert values["video/MeanR"].positions.tolist() == [
         0,
         2,
         3,

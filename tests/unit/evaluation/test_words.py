@@ -10,10 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError
+from nt2vr.evaluation.caption_benchmark import key_of, read_words
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.queries import JudgedQuery
-from nt2vr.evaluation.sources import Data, key_of, load_benchmark, read_words
+from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.stored_reports import load_report
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder

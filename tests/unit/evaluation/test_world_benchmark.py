@@ -16,14 +16,14 @@ from nt2vr.media.store import Cache
 from nt2vr.papers.covr.benchmark import covr_world
 from nt2vr.papers.covr.edits import COPIES, EDIT_KINDS
 from nt2vr.world.captions import SceneCaption, describe
-from nt2vr.world.claims import Claim, Who
+from nt2vr.world.claims import Claim, SubjectClaim
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.sentences import SceneDenials, negate
 
-DOG = SceneCaption("a dog", Claim((Who(frozenset({"dog"})),)))
+DOG = SceneCaption("a dog", Claim((SubjectClaim(frozenset({"dog"})),)))
 DOG_IN_PARK = SceneCaption(
-    "a dog in the park", Claim((Who(frozenset({"dog"})),), frozenset({"park"}))
+    "a dog in the park", Claim((SubjectClaim(frozenset({"dog"})),), frozenset({"park"}))
 )
 RUNS = (Deed("run"),)
 THREE = [

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from nt2vr.library.inventory import window_id, windows
+from nt2vr.library.windows import window_id, windows
 
 
 @pytest.mark.parametrize(

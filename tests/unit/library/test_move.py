@@ -15,7 +15,8 @@ from PIL import Image
 
 from nt2vr.errors import AccessError, ConfigError, GalleryError, Nt2vrError
 from nt2vr.library import move as move_module
-from nt2vr.library.inventory import Changes, Inventory
+from nt2vr.library.changes import Changes
+from nt2vr.library.inventory import Inventory
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.move import Moved, move_library
 from nt2vr.library.update import Updated, update_library
@@ -372,7 +373,7 @@ def test_paths_as_0_2_stored_them_move_as_well_without_reading(
     ("owner", "name"),
     [
         (Inventory, "make_relative"),
-        (Libraries, "settle"),
+        (Libraries, "store_move"),
         (move_module, "_rewrite"),
         (Inventory, "mark_duplicates"),
     ],

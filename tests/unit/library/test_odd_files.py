@@ -11,9 +11,10 @@ import pytest
 from PIL import Image
 
 from nt2vr.errors import DatasetError, LineFormatter, MediaError, printable
-from nt2vr.library.inventory import Source
+from nt2vr.library.folder_files import SUFFIXES, UNREAD
 from nt2vr.library.libraries import Libraries
-from nt2vr.library.sources import SUFFIXES, UNREAD, is_available, list_files
+from nt2vr.library.listing import is_available, list_files
+from nt2vr.library.source import Source
 from nt2vr.library.update import update_library
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache

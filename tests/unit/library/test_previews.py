@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from nt2vr.errors import MediaError
-from nt2vr.library.libraries import Previews
+from nt2vr.library.previews import Previews
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from tests.disks import mounted

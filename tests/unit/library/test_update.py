@@ -18,12 +18,12 @@ import pytest
 from PIL import Image
 
 from nt2vr.errors import GalleryError, MediaError, Nt2vrError
-from nt2vr.library.inventory import Changes
+from nt2vr.library.changes import Changes
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
+from nt2vr.media.clip_frames import decode_files
 from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.store import Cache
-from nt2vr.media.video_files import decode_files
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, stoppable
 from tests.disks import mounted, read_only

@@ -86,13 +86,13 @@ def test_a_full_or_read_only_disk_costs_only_time(
     (tmp_path / "disk").mkdir()
     with mounted(tmp_path / "disk", options), Cache(tmp_path / "disk") as cache:
         for number in range(400):
-            cache._ask("set", str(number), "a" * 1000)
-            assert cache._ask("get", str(number)) in (None, "a" * 1000)
+            cache._call("set", str(number), "a" * 1000)
+            assert cache._call("get", str(number)) in (None, "a" * 1000)
         assert cache.content_hash(clip)
     assert len(warnings.records) == 1
 
 
 def test_a_pickle_in_the_database_is_not_loaded(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
-        cache._ask("set", "a", {"a": "pickle"})  # type: ignore[arg-type]
-        assert cache._ask("get", "a") is None
+        cache._call("set", "a", {"a": "pickle"})  # type: ignore[arg-type]
+        assert cache._call("get", "a") is None

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.media.store import Rows
+from nt2vr.media.rows import Rows
 from tests.disks import mounted
 
 SHAPE = (4, 8)

@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.media import store as store_module
+from nt2vr.media import frames as frames_module
+from nt2vr.media.frames import Frames
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.media.store import LIMITS, Cache, Frames
+from nt2vr.media.limits import LIMITS
+from nt2vr.media.store import Cache
 from nt2vr.search.embed_clips import embed_gallery
 from tests.counting import CountingDecoder
 from tests.disks import mounted
@@ -56,7 +58,7 @@ def limit(monkeypatch: pytest.MonkeyPatch) -> SetLimit:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, "BATCH_BYTES", 4 * CLIP_BYTES)
+    monkeypatch.setattr(frames_module, "BATCH_BYTES", 4 * CLIP_BYTES)
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +139,7 @@ def test_a_disk_that_cannot_be_written_to_costs_time_and_stops_what_needs_the_fr
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        store_module, "free_bytes", lambda _: 10**9
+        frames_module, "free_bytes", lambda _: 10**9
     )  # as it was before others wrote
     disk = tmp_path / "disk"
     disk.mkdir()

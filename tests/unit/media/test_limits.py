@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nt2vr.media.store import Limit, evict, read_cached
+from nt2vr.media.limits import Limit, evict
+from nt2vr.media.store import read_cached
 
 DAY_S = 24 * 3600
 

@@ -16,7 +16,8 @@ from PIL import Image, ImageOps, PngImagePlugin
 from torchvision.transforms import Compose, PILToTensor  # type: ignore[import-untyped]
 
 from nt2vr.errors import MediaError
-from nt2vr.media.picture import fit, read_picture
+from nt2vr.media.picture import read_picture
+from nt2vr.media.resize import fit
 from nt2vr.media.video import probe, sample_frames
 from nt2vr.models.framing import Framing
 

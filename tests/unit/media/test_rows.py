@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nt2vr.media.store import Rows
+from nt2vr.media.rows import Rows
 from tests.paths import ROOT
 
 SHAPE = (2, 16, 16, 3)  # of frames, 1.5 KB
@@ -20,7 +20,7 @@ SHAPE = (2, 16, 16, 3)  # of frames, 1.5 KB
 WRITE = """
 import sys, numpy as np
 from pathlib import Path
-from nt2vr.media.store import Rows
+from nt2vr.media.rows import Rows
 folder, first, last, *shape = sys.argv[1:]
 shape = tuple(map(int, shape))
 file = Rows(Path(folder), np.uint8, shape)

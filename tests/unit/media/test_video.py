@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from nt2vr.media import video
-from nt2vr.media.picture import fit
+from nt2vr.media.resize import fit
 from nt2vr.media.video import Probe, Screen, probe, sample_frames, sample_windows
+from nt2vr.media.video_file import VideoFile
 from nt2vr.models.framing import ENDS, Framing, frame_positions
 from tests.films import FOOTAGE, turned, with_number, write_film, write_reordered
 
@@ -54,14 +55,14 @@ def test_windows_show_the_same_however_they_are_reached(monkeypatch: pytest.Monk
 def test_seeking_does_not_decode_what_lies_before() -> None:
     read: list[float] = []
     screen = Screen(FOOTAGE / "world.mp4")
-    frames = screen._film.frames
+    frames = screen._video.frames
 
     def counted(moment: float = 0.0) -> object:
         for frame in frames(moment):
             read.append(frame[0])
             yield frame
 
-    screen._film.frames = counted  # type: ignore[method-assign,assignment]
+    screen._video.frames = counted  # type: ignore[method-assign,assignment]
     screen.at(28.0)
     assert len(read) < 28 * 30 / 2
 
@@ -70,9 +71,9 @@ def test_an_index_that_leads_too_far_is_not_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_film(tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1)
-    honest = video.Film.frames
+    honest = VideoFile.frames
     monkeypatch.setattr(
-        video.Film, "frames", lambda self, moment=0.0: honest(self, 18.0 if moment else 0.0)
+        VideoFile, "frames", lambda self, moment=0.0: honest(self, 18.0 if moment else 0.0)
     )
     assert levels(sample_windows(path, [(12.0, 14.0)], 2, None)[0]) == [120, 130]
 

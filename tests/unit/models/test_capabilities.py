@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nt2vr.models.capabilities import Capabilities
+from nt2vr.models.capabilities import Capabilities, VideoInputName
 from nt2vr.models.card import Card
 
 
@@ -22,7 +22,11 @@ from nt2vr.models.card import Card
         ),
         (
             {"words": {"fingerprint": "a"}, "features": "resnext"},
-            Capabilities(scores_frames=False, reads_features=True, has_text_tower=False),
+            Capabilities(
+                scores_frames=False,
+                video_input=VideoInputName("features", "resnext"),
+                has_text_tower=False,
+            ),
         ),
         (
             {"queries": 3},

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch.nn.functional import normalize
 
-from nt2vr.media.picture import fit
+from nt2vr.media.resize import fit
 from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.device import TOLERANCE, resolve_device

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from nt2vr.cli import main
 from nt2vr.errors import CheckpointError, ConfigError, QueryError
+from nt2vr.evaluation.dataset_queries import judged_queries
 from nt2vr.evaluation.embed_media import embed_files
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.queries import JudgedQuery, row_array
-from nt2vr.evaluation.sources import judged_queries
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video

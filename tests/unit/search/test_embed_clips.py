@@ -15,10 +15,11 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.media.clip_frames import hash_files
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.media.store import SAMPLING, Cache, Rows
-from nt2vr.media.video_files import hash_files
+from nt2vr.media.rows import Rows
+from nt2vr.media.store import SAMPLING, Cache
 from nt2vr.models.card import Card, StoredNames
 from nt2vr.search import embed_clips
 from nt2vr.search.embed_clips import drop_unused, embed_gallery, open_gallery

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.queries import JudgedQuery, row_array
 from nt2vr.evaluation.scoring import losses, measure_block
-from nt2vr.evaluation.text_systems import ask_systems
+from nt2vr.evaluation.text_systems import search_vectors
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.search import embedded_gallery as embedded_module
@@ -129,7 +129,7 @@ def test_judged_queries_exclude_by_their_known_parts() -> None:
     encoder: Any = WordEncoder()
     queries = [QUERIES[0], COMPOSED, PURE]
     found: Any
-    (found,) = ask_systems(
+    (found,) = search_vectors(
         encoder, [System("words", "rectified")], queries, lambda text: Query(text)
     )
     caption, composed, pure = found.exclusions

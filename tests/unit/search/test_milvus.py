@@ -15,7 +15,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.search.embed_clips import open_gallery
 from nt2vr.search.embedded_gallery import EmbeddedGallery
-from nt2vr.search.index import ExactIndex, Index, Milvus, MilvusIndex
+from nt2vr.search.index import ExactIndex, Index, Milvus, MilvusIndex, milvus_index
 from nt2vr.search.index import milvus as milvus_module
 from tests.colours import ColourModel
 from tests.milvus_server import PLACES, Server, in_milvus
@@ -86,7 +86,7 @@ class Room:
     def num_rows(self) -> int:
         """Rows of all collections that the tests of this place have not made otherwise."""
         collections = (
-            name for name in self.milvus.ask("list_collections") if name.endswith("_mean")
+            name for name in self.milvus.request("list_collections") if name.endswith("_mean")
         )
         return sum(
             len(self.milvus.pages(each, filter="", output_fields=["id"])) for each in collections
@@ -129,8 +129,10 @@ def test_a_library_is_indexed_searched_changed_and_removed(
         )
         assert sorted(room.found("one")) == sorted(COLOURS) and room.found("one")[0] == "red.png"
         assert room.num_rows == 6
-        for name in room.milvus.ask("list_collections"):  # as a new process finds them in a file
-            room.milvus.ask("release_collection", name)
+        for name in room.milvus.request(
+            "list_collections"
+        ):  # as a new process finds them in a file
+            room.milvus.request("release_collection", name)
         opened = room.opened("one")
         assert len(opened.search(RED, 10)[1]) == 3 and opened.notice == ""
         (room.films / "blue.png").unlink()
@@ -177,13 +179,13 @@ def test_a_server_that_is_killed_costs_no_clip(
     milvus_server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(milvus_module, "SILENT_S", 0.0)
-    monkeypatch.setattr(milvus_module, "WRITE_TIMEOUT_S", 150.0)
-    monkeypatch.setattr(milvus_module, "BATCH_BYTES", 64 * 4 * 500)
+    monkeypatch.setattr(milvus_index, "WRITE_TIMEOUT_S", 150.0)
+    monkeypatch.setattr(milvus_index, "BATCH_BYTES", 64 * 4 * 500)
     ids, vectors = many()
     milvus = Milvus(milvus_server.address)
     index = in_milvus(milvus, ids, vectors, "served")
     index.add(ids[:8000], vectors[:8000])
-    upsert, upserts = milvus.ask, 0
+    upsert, upserts = milvus.request, 0
 
     def killing(action: str, *arguments: Any, **options: Any) -> Any:
         nonlocal upserts
@@ -193,7 +195,7 @@ def test_a_server_that_is_killed_costs_no_clip(
             upserts += 1
         return upsert(action, *arguments, **options)
 
-    monkeypatch.setattr(milvus, "ask", killing)
+    monkeypatch.setattr(milvus, "request", killing)
     with pytest.raises(ConnectionError):
         index.add(ids[8000:], vectors[8000:])
     assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and index.notice

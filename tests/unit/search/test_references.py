@@ -1,77 +1,58 @@
 """Compositions of a picture and a text, against values by hand."""
 
-from pathlib import Path
+from collections.abc import Mapping
+from typing import Self
 
 import numpy as np
 import pytest
+from torch import Tensor
 
 from nt2vr.errors import ConfigError
-from nt2vr.media.gallery import Gallery
-from nt2vr.models.catalog import Catalog
-from nt2vr.models.encoder import Encoder
-from nt2vr.models.fusion import Fusion, save_fusion
-from nt2vr.search.embedded_gallery import EmbeddedGallery
+from nt2vr.models.composer import Composer, PictureQuery
 from nt2vr.search.exclusion import Vectors
-from nt2vr.search.index import ExactIndex
-from nt2vr.search.live import LiveModels
 from nt2vr.search.references import (
-    COMBINATIONS,
     MAX_REFERENCES,
-    CovrVectors,
     Reference,
     Weights,
     check_number,
+    combine,
     merge_references,
+    parts,
     take_away,
 )
 from nt2vr.search.strategies import STRATEGIES, Parts, searched
-from tests.tiny import write_tiny
 
 EAST, NORTH, UP = np.eye(3, dtype=np.float32)
 NOTHING = np.zeros(3, np.float32)
-QUERY = CovrVectors(EAST, NORTH, NORTH, UP)
+QUERY = PictureQuery(EAST, NORTH, NORTH, UP)
 HALF = np.sqrt(0.5)
 
 
-@pytest.mark.parametrize(
-    ("name", "weights", "expected"),
-    [
-        ("picture", Weights(), [1, 0, 0]),
-        ("text", Weights(), [0, 1, 0]),
-        ("sum", Weights(sum=0.5), [HALF, HALF, 0]),
-        ("sum", Weights(sum=0.6), [0.5547, 0.8321, 0]),
-        ("parts", Weights(wanted=2, unwanted=2), [1 / 3, 2 / 3, -2 / 3]),
-    ],
-)
-def test_values_by_hand(name: str, weights: Weights, expected: list[float]) -> None:
-    np.testing.assert_allclose(COMBINATIONS[name](QUERY, weights), expected, atol=1e-4)
+def test_parts_by_hand() -> None:
+    vector = parts(QUERY, Weights(wanted=2, unwanted=2))
+    np.testing.assert_allclose(vector, [1 / 3, 2 / 3, -2 / 3], atol=1e-4)
 
 
-@pytest.mark.parametrize("name", sorted(set(COMBINATIONS) - {"text"}))
-def test_a_picture_without_a_text_is_searched_for_itself(name: str) -> None:
-    alone = CovrVectors(EAST, NOTHING, NOTHING, NOTHING)
-    np.testing.assert_allclose(COMBINATIONS[name](alone, Weights()), EAST, atol=1e-6)
+def test_a_picture_without_a_text_is_searched_for_itself() -> None:
+    alone = PictureQuery(EAST, NOTHING, NOTHING, NOTHING)
+    np.testing.assert_allclose(parts(alone, Weights()), EAST, atol=1e-6)
 
 
-def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
-    folder = tmp_path / "CLIP"
-    write_tiny(folder, "CLIP")
-    index, none, rows = ExactIndex(16), np.zeros((0, 16), np.float32), np.zeros(0, np.int64)
-    empty = EmbeddedGallery(
-        Gallery("none", ()), none, index, (), np.zeros((0, 2, 16), np.float32), rows
+def test_a_model_without_a_composer_combines_by_parts() -> None:
+    class South(Composer):
+        name = "south"
+
+        @classmethod
+        def read(cls, weights: Mapping[str, Tensor], width: int) -> Self:
+            return cls()
+
+        def compose(self, query: PictureQuery) -> Vectors:
+            return -NORTH
+
+    np.testing.assert_allclose(combine("south", QUERY, Weights(), {"south": South()}), -NORTH)
+    np.testing.assert_allclose(
+        combine("south", QUERY, Weights(), {}), parts(QUERY, Weights()), atol=1e-6
     )
-
-    class Nothing:
-        def embedded(self, encoder: Encoder) -> EmbeddedGallery:
-            return empty
-
-    live, viewer = LiveModels(Catalog([tmp_path])), Nothing()
-    live.get("CLIP").view(viewer)
-    assert live.get("CLIP").encoder.fusion is None
-    save_fusion(folder, Fusion(16, 1, 1))
-    live.refresh()
-    assert live.get("CLIP").encoder.fusion is not None
-    assert live.get("CLIP").views == {viewer: empty}
 
 
 DIAGONAL = np.array([0.6, 0.8, 0], np.float32)

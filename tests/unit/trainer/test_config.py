@@ -4,13 +4,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.measures import GROUPS
+from nt2vr.evaluation.columns import GROUPS
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.presets import preset_files
 from nt2vr.settings import ASSETS
@@ -29,7 +29,7 @@ from trainer.config import (
     resolved,
     save_config,
 )
-from trainer.config.validation import OfDenying, OfVideos
+from trainer.config.validation import OF_DENYING, OF_VIDEOS
 from trainer.losses import build_losses
 
 
@@ -37,7 +37,7 @@ from trainer.losses import build_losses
 def test_shipped_configs_can_be_trained(path: Path) -> None:
     config = load_config(path)
     assert config.encoder.name
-    if not config.encoder.trains_fusion:
+    if config.encoder.trains_towers:
         assert build_losses(config.objective.losses).terms.keys() == config.objective.losses.keys()
     if config.encoder.base.startswith("assets/"):  # the others have to be downloaded first
         model_cfg = read_configs(ROOT / config.encoder.base)[0]
@@ -197,7 +197,7 @@ def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
 
 def test_monitors_are_measures_of_a_report() -> None:
     columns = {column.key for group in GROUPS for column in group.columns}
-    assert columns.issuperset({*get_args(OfVideos), *get_args(OfDenying)})
+    assert columns.issuperset({*OF_VIDEOS, *OF_DENYING})
 
 
 def test_a_part_of_a_value_is_changed_and_its_other_parts_stay(tmp_path: Path) -> None:

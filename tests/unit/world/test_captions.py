@@ -8,7 +8,7 @@ import pytest
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.world.captions import captions, describe
-from nt2vr.world.reader import labels
+from nt2vr.world.labels import labels
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
 
@@ -59,10 +59,10 @@ def test_a_caption_claims_no_more_than_it_says() -> None:
     rng = random.Random(3)
     for _ in range(200):
         text, claim = (caption := describe(scene, rng)).text, caption.claim
-        named = [who.names for who in claim.whos]
+        named = [who.names for who in claim.subjects]
         assert any(names == {"sun"} for names in named) <= ("sun" in text)
-        assert any(who.colour == "red" for who in claim.whos) == ("red" in text)
-        assert any(act.objects for who in claim.whos for act in who.acts) == bool(
+        assert any(who.colour == "red" for who in claim.subjects) == ("red" in text)
+        assert any(act.objects for who in claim.subjects for act in who.acts) == bool(
             re.search(r"\b(cap|hat|clothing|garment)\b", text)
         )
         assert (claim.night is not None) == bool(re.search("day", text))

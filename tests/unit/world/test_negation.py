@@ -8,7 +8,7 @@ import pytest
 from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
-from nt2vr.world.claims import Act, Claim, Who
+from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.reader import read_asked
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
@@ -66,7 +66,7 @@ def test_composed_sentences_follow_the_twelve_templates() -> None:
 
 
 def test_a_denial_applies_to_everybody() -> None:
-    man = Who(frozenset({"man"}), (SINGING.act,))
+    man = SubjectClaim(frozenset({"man"}), (SINGING.act,))
     scenes = [Scene("stage", False, some) for some in ((MAN,), (MAN, WOMAN), (WOMAN,))]
     rng = random.Random(0)
     while (sentence := compose(draw_phrase(MAN, rng), SINGING, DANCING, rng)).wanted_claim != Claim(
@@ -106,7 +106,7 @@ def test_a_time_of_day_is_denied_of_a_figure_a_place_or_alone() -> None:
     ]
     texts = {each.text for _, each, _ in timed}
     assert {"not at night", "not during the day", "the playground but not at night"} <= texts
-    assert len([each for _, each, _ in timed if each.wanted_claim.whos]) > 10
+    assert len([each for _, each, _ in timed if each.wanted_claim.subjects]) > 10
     for row, each, night in timed:
         assert night == (not scenes()[row].night) and not places()[scenes()[row].place].indoors
         assert sentences.showing_unwanted(each).tolist() == [

@@ -6,8 +6,8 @@ import pytest
 
 from nt2vr.negation.parse.query import Query
 from nt2vr.world.captions import describe
+from nt2vr.world.casting import sample_scene
 from nt2vr.world.reader import read_asked, read_claim
-from nt2vr.world.sampling import sample_scene
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.verdicts import judge
 

@@ -15,17 +15,10 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.world.captions import captions
-from nt2vr.world.claims import seen_in
+from nt2vr.world.casting import TRIES, sample_scene
+from nt2vr.world.claims import visible_in
 from nt2vr.world.drawn.render import render
-from nt2vr.world.sampling import (
-    TRIES,
-    draw_claim,
-    sample_scene,
-    sample_scenes,
-    showing,
-    staged,
-    stream_scenes,
-)
+from nt2vr.world.sampling import draw_claim, sample_scenes, showing, staged, stream_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, is_valid
 from nt2vr.world.sentences import SceneDenialKind, SceneDenials
 from nt2vr.world.things import deeds, things
@@ -122,9 +115,9 @@ def test_a_scene_about_every_thing_is_drawn_within_the_tries() -> None:
 def test_what_scenes_are_about_is_every_thing_and_every_deed() -> None:
     rng = random.Random(1)
     claims = [draw_claim(rng) for _ in range(20_000)]
-    named = {name for claim in claims for who in claim.whos for name in who.names}
+    named = {name for claim in claims for who in claim.subjects for name in who.names}
     done = {
-        verb for claim in claims for who in claim.whos for act in who.acts for verb in act.verbs
+        verb for claim in claims for who in claim.subjects for act in who.acts for verb in act.verbs
     }
     assert named >= {*things()} and done == {*deeds()}
 
@@ -132,7 +125,7 @@ def test_what_scenes_are_about_is_every_thing_and_every_deed() -> None:
 def test_nearly_every_thing_is_seen_often_enough_to_be_learnt() -> None:
     scenes = sample_scenes("train", 1000, 0)
     shown = Counter(
-        name for scene in scenes for name in {figure.thing for figure in seen_in(scene)}
+        name for scene in scenes for name in {figure.thing for figure in visible_in(scene)}
     )
     assert (
         sum(shown[name] < 2 for name in things()) <= 20

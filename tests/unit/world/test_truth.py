@@ -7,7 +7,7 @@ from itertools import combinations, permutations
 import pytest
 
 from nt2vr.world.captions import describe
-from nt2vr.world.claims import Act, Claim, Order, SceneTable, Who, seen_in
+from nt2vr.world.claims import Act, Claim, Order, SceneTable, SubjectClaim, visible_in
 from nt2vr.world.reader import read_asked, read_claim
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene, is_valid
@@ -40,25 +40,28 @@ def act(verb: str, word: str = "", **more: object) -> Act:
 @pytest.mark.parametrize(
     ("claim", "holds"),
     [
-        (Claim((Who(names("man"), colour="red"),)), True),
-        (Claim((Who(names("man"), colour="blue"),)), False),
-        (Claim((Who(names("person"), (act("eat", "fruit"),)),)), True),
-        (Claim((Who(names("person"), (act("eat", "vegetable"),)),)), False),
-        (Claim((Who(names("guitar"), colour="blue"),)), True),
-        (Claim((Who(names("instrument")),)), True),
-        (Claim((Who(names("dog"), least=2, most=2, size="big"),)), True),
-        (Claim((Who(names("dog"), least=3, most=3),)), False),
-        (Claim((Who(names("animal"), least=3, most=3),)), True),  # two dogs and a cat
-        (Claim((Who(names("animal"), least=2),)), True),
-        (Claim((Who(names("cat"), least=2),)), False),
-        (Claim((Who(names("tree"), least=2),)), True),  # of the backdrop
-        (Claim((Who(names("dog"), (act("chase", targets=names("cat")),)),)), True),
-        (Claim((Who(names("dog"), (act("chase", targets=names("man")),)),)), False),
-        (Claim((Who(names("cat"), (act("enter"),)),)), True),
-        (Claim((Who(names("man"), (act("enter"),)),)), False),
-        (Claim((Who(names("man"), (act("eat", part="start"),)),)), True),
-        (Claim((Who(names("man"), (act("eat", part="end"),)),)), False),
-        (Claim((Who(names("man")), Who(names("person")))), False),  # there is one person
+        (Claim((SubjectClaim(names("man"), colour="red"),)), True),
+        (Claim((SubjectClaim(names("man"), colour="blue"),)), False),
+        (Claim((SubjectClaim(names("person"), (act("eat", "fruit"),)),)), True),
+        (Claim((SubjectClaim(names("person"), (act("eat", "vegetable"),)),)), False),
+        (Claim((SubjectClaim(names("guitar"), colour="blue"),)), True),
+        (Claim((SubjectClaim(names("instrument")),)), True),
+        (Claim((SubjectClaim(names("dog"), least=2, most=2, size="big"),)), True),
+        (Claim((SubjectClaim(names("dog"), least=3, most=3),)), False),
+        (Claim((SubjectClaim(names("animal"), least=3, most=3),)), True),  # two dogs and a cat
+        (Claim((SubjectClaim(names("animal"), least=2),)), True),
+        (Claim((SubjectClaim(names("cat"), least=2),)), False),
+        (Claim((SubjectClaim(names("tree"), least=2),)), True),  # of the backdrop
+        (Claim((SubjectClaim(names("dog"), (act("chase", targets=names("cat")),)),)), True),
+        (Claim((SubjectClaim(names("dog"), (act("chase", targets=names("man")),)),)), False),
+        (Claim((SubjectClaim(names("cat"), (act("enter"),)),)), True),
+        (Claim((SubjectClaim(names("man"), (act("enter"),)),)), False),
+        (Claim((SubjectClaim(names("man"), (act("eat", part="start"),)),)), True),
+        (Claim((SubjectClaim(names("man"), (act("eat", part="end"),)),)), False),
+        (
+            Claim((SubjectClaim(names("man")), SubjectClaim(names("person")))),
+            False,
+        ),  # there is one person
         (Claim(places=frozenset({"forest"}), night=False), True),
         (Claim(places=frozenset({"beach"})), False),
         (Claim(night=True), False),
@@ -88,20 +91,23 @@ def test_order_in_time_is_judged(
     for verb, who in (first, second):
         acts[who].append(act(verb))
         places.append((who, len(acts[who]) - 1))
-    whos = (Who(names("man"), tuple(acts[0])), Who(names("cat"), tuple(acts[1])))
-    assert Claim(whos, orders=(Order(places[0], places[1], kind),)).holds(SCENE) is holds  # type: ignore[arg-type]
+    subjects = (
+        SubjectClaim(names("man"), tuple(acts[0])),
+        SubjectClaim(names("cat"), tuple(acts[1])),
+    )
+    assert Claim(subjects, orders=(Order(places[0], places[1], kind),)).holds(SCENE) is holds  # type: ignore[arg-type]
 
 
 def slowly_holds(claim: Claim, scene: Scene) -> bool:
     """Judge a claim by trying everything."""
-    seen = seen_in(scene)
+    seen = visible_in(scene)
     sets = [set(some) for size in (1, 2, 3) for some in combinations(range(len(seen)), size)]
     if (claim.places and scene.place not in claim.places) or (
         claim.night is not None and claim.night != scene.night
     ):
         return False
 
-    def fits(who: Who, chosen: set[int]) -> bool:
+    def fits(who: SubjectClaim, chosen: set[int]) -> bool:
         total = sum(seen[i].count for i in chosen)
         number_fits = len(chosen) == 1 if who.least == 1 else who.least <= total <= who.most
         return number_fits and all(who.fits(seen[i], scene.figures) for i in chosen)
@@ -115,14 +121,14 @@ def slowly_holds(claim: Claim, scene: Scene) -> bool:
         (i, a), (j, b) = order.first, order.second
         pairs = [
             (one, two)
-            for one in times(cast[i], claim.whos[i].acts[a])
-            for two in times(cast[j], claim.whos[j].acts[b])
+            for one in times(cast[i], claim.subjects[i].acts[a])
+            for two in times(cast[j], claim.subjects[j].acts[b])
         ]
         if order.kind == "before":
             return any(one[1] <= two[0] for one, two in pairs)
         return any(max(one[0], two[0]) < min(one[1], two[1]) for one, two in pairs)
 
-    per_who = [[chosen for chosen in sets if fits(who, chosen)] for who in claim.whos]
+    per_who = [[chosen for chosen in sets if fits(who, chosen)] for who in claim.subjects]
 
     def casts(number: int, taken: set[int]) -> list[tuple[set[int], ...]]:
         if number == len(per_who):
@@ -160,7 +166,11 @@ def test_the_table_agrees_with_single_judgements() -> None:
     for scene in scenes()[:40]:
         claim = describe(scene, rng).claim
         assert table.holding(claim).tolist() == [claim.holds(other) for other in scenes()]
-    for claim in (Claim((Who(names("animal")),)), Claim((Who(acts=(act("run"),)),)), Claim()):
+    for claim in (
+        Claim((SubjectClaim(names("animal")),)),
+        Claim((SubjectClaim(acts=(act("run"),)),)),
+        Claim(),
+    ):
         assert table.holding(claim).tolist() == [claim.holds(other) for other in scenes()]
 
 
@@ -204,7 +214,7 @@ def test_an_idiom_denies_nothing() -> None:
 def test_a_colour_after_in_is_worn_and_clothes_are_put_on_by_nobody() -> None:
     with_couch = read_claim("a man in green with a couch")
     assert with_couch is not None
-    assert [(who.colour, "sofa" in who.names) for who in with_couch.whos] == [
+    assert [(who.colour, "sofa" in who.names) for who in with_couch.subjects] == [
         ("green", False),
         ("", True),
     ]

@@ -13,7 +13,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.negation.generate.denials import CaptionDenials
 from nt2vr.progress import silent
 from nt2vr.world.captions import describe
-from nt2vr.world.reader import labels
+from nt2vr.world.labels import labels
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenial, SceneDenialKind

@@ -12,10 +12,10 @@ import pytest
 from nt2vr.datasets.load import load_dataset
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.evaluation.embed_media import embed_files
+from nt2vr.media.clip_frames import decode_videos
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
-from nt2vr.media.video_files import decode_videos
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError, RunError
-from nt2vr.media.store import bytes_in
+from nt2vr.media.limits import bytes_in
 from tests.paths import ROOT
 from trainer import session
 from trainer.__main__ import main

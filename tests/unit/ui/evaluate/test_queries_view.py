@@ -67,7 +67,7 @@ def test_a_row_shows_the_verdicts_of_both_first_pages_and_the_first_clips_that_a
     first, second = rows(report, kind="composed", home=HERE)[0]["sides"]
     assert [dot["verdict"] for dot in first["dots"]] == ["violation", "violation", "right", "other"]
     assert second["dots"][0] == {"verdict": "right"}
-    assert first["said"] == "1 of the first 4 relevant, 2 violate"
+    assert first["said"] == "1 of the first 4 relevant, 2 show what is unwanted"
     ((clip,), (here,)) = first["clips"], second["clips"]
     assert clip["poster"] == ""  # "a man sings dancing" is not among the clips
     assert (here["src"], here["verdict"]) == ("a man sings.webm", "right")

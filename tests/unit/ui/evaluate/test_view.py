@@ -15,7 +15,6 @@ from nt2vr.ui.evaluate.report_view import (
     ALL_MEASURES,
     breakdown_view,
     measure_choices,
-    points_of,
     report_view,
     reports_view,
 )
@@ -107,7 +106,14 @@ def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
     assert view["about"] == "5 queries (2 original, 1 negated, 1 A and not B, 1 not B), 4 videos."
     assert {"href": "reports/words-1/queries.csv", "name": "queries.csv"} in view["files"]
     assert [text.split(":")[0] for text in view["meanings"]] == ["Δ", "Hard pairs", "Violations@10"]
-    assert points_of(report)["system"].tolist() == ["words", "words drop", SECOND, "words-bnl"]
+    assert [panel["title"] for panel in view["chart"]] == [
+        "Ranks the clip without it first",
+        "Top ten show what was excluded",
+        "Plain captions: right clip first",
+    ]
+    systems = [[row["system"] for row in panel["rows"]] for panel in view["chart"]]
+    assert systems[:2] == [["words", "words drop", SECOND, "words-bnl"]] * 2
+    assert systems[2] == ["words", "words-bnl"]  # captions have nothing to exclude
 
 
 def test_a_breakdown_has_a_line_per_negation_word_with_intervals_and_a_verdict(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import CheckpointError, ConfigError
-from nt2vr.library.inventory import Changes
+from nt2vr.library.changes import Changes
 from nt2vr.library.move import Moved
 from nt2vr.library.update import Updated
 from nt2vr.services import Services

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import NotIndexedError
-from nt2vr.library.inventory import LibraryInfo, Skipped, Source
 from nt2vr.library.move import Moved
+from nt2vr.library.source import LibraryInfo, Skipped, Source
 from nt2vr.library.update import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query

@@ -75,7 +75,7 @@ def test_who_may_train_but_name_no_files_names_none_in_any_field(
     tab = TrainTab(manager, Settings.read(tmp_path), permissions)
     preset = presets()["W2VV++"]
     as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
-    values = [(preset | as_text | named)[field.key] for field in tab._fields]
+    values = [(preset | as_text | named)[field.key] for field in tab._form.fields]
     with pytest.raises(AccessError, match="Only the owner may name files"):
         tab.on_start(None, *values, losses_view(preset["losses"]))  # type: ignore[arg-type]  # None is a stranger
     assert manager.runs() == []
@@ -148,7 +148,7 @@ def form_of(tab: TrainTab, name: str) -> list[object]:
     preset = presets()[name]
     as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
     return [
-        *((preset | as_text)[field.key] for field in tab._fields),
+        *((preset | as_text)[field.key] for field in tab._form.fields),
         losses_view(preset["losses"]),
     ]
 
@@ -171,8 +171,8 @@ def test_a_run_in_the_way_is_stopped_or_waited_for(
 
     updates = tab.on_start_afterwards(MINE, *form)
     assert not updates[choice.row].visible
-    assert updates[tab._runs]["waiting"]["text"].startswith("“CLIP 2” starts after clip ")
-    assert tab.on_withdraw(None, MINE)[tab._runs]["waiting"] == {}
+    assert updates[tab._list.runs]["waiting"]["text"].startswith("“CLIP 2” starts after clip ")
+    assert tab.on_withdraw(None, MINE)[tab._list.runs]["waiting"] == {}
 
     tab.on_start_instead(MINE, *form)
     waiting = manager.waiting

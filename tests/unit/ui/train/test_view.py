@@ -11,7 +11,7 @@ from nt2vr.ui.train.view import (
     MAX_POINTS,
     base_name,
     comparable,
-    curves,
+    finished_text,
     lower_rate_label,
     run_view,
     runs_view,
@@ -46,43 +46,12 @@ def test_what_was_measured_again_counts_once_and_a_long_line_is_thinned_to_its_e
     assert len(long) <= MAX_POINTS and long[-1] == (1000, 500) and long == sorted(long)
 
 
-def test_the_base_and_its_control_are_lines_to_compare_with_already_before_the_first_epoch() -> (
-    None
-):
-    original, composed, loss = curves(Run("a-1", RunStatus("running", 1), CONFIG), ROWS)
-    assert (original.title, composed.title, loss.title) == (
-        "Original MIR: 0.8",
-        "Composed MIR",
-        "contrastive: 1",
-    )
-    assert original.points.to_numpy().tolist() == [
-        [1, 0.8, "A"],
-        [1.08, 0.8, "A"],
-        [0, 0.88, "base"],
-        [4, 0.88, "base"],
-    ]
-    assert set(composed.points["line"]) == {"base", "drop"}
-    assert (original.x, original.end, loss.x, loss.end) == ("epoch", 4, "step", 40)
-
-
-def test_curves_of_other_runs_are_lines_of_the_same_plots() -> None:
-    other = [{"epoch": 4, "step": 80, "original/MIR": 0.2}]
-    original, composed, _ = curves(
-        Run("a-1", RunStatus("finished", 1), CONFIG), ROWS, {"a-2": ROWS, "a-3": other}
-    )
-    assert dict(original.points.groupby("line")["value"].last()) == {
-        "A": 0.8,
-        "a-2": 0.8,
-        "a-3": 0.2,
-        "base": 0.88,
-    }
-    assert set(composed.points["line"]) == {"base", "drop"}
+def test_a_run_is_compared_with_all_others_whose_configs_can_be_read() -> None:
     run, twin = (Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in ("a-1", "a-2"))
     assert comparable([run, twin, Run("broken", RunStatus("finished", 1), None)], run) == [
         ("A · a-2", "a-2")
     ]
     assert not comparable([run], None)
-    assert not curves(Run("broken", RunStatus("finished", 1), None), ROWS)
 
 
 def test_a_run_is_told_with_its_progress_and_why_it_failed() -> None:
@@ -130,11 +99,29 @@ def test_a_run_s_page_tells_what_it_is_trained_on_and_where_its_model_is_used(
         "Base": "Tiny / random",
         "Losses": "contrastive 1, distill 5 (alpha 0.65)",
         "Seed": "3",
-        "Best epoch": "2 (composed/hard_pairs 72.5)",
+        "Best epoch": "2 (Hard pairs 72.5)",
     }
     assert str(tmp_path) not in str(view)
     assert parse_qs(view["search"].removeprefix("?")) == {"systems": ["a-1 · best"]}
     assert shlex.split(view["export"]) == ["nt2vr", "export", "a-1 · best", "FOLDER"]
+
+
+def test_a_finished_run_says_so_and_leads_to_a_comparison_with_its_base() -> None:
+    rows = [
+        {"epoch": 0, "step": 0, "base/composed/hard_pairs": 35.6},
+        {"epoch": 3, "step": 30, "composed/hard_pairs": 81.1},
+        {"epoch": 4, "step": 40, "composed/hard_pairs": 80.0},
+    ]
+    run = Run("a-1", RunStatus("finished", 1, 4, 40), CONFIG)
+    view = run_view(run, rows=rows, system="a-1 · best", base="CLIP")
+    assert view["finished"] == (
+        "Finished after 4 epochs. When a query excludes something, its model ranks a clip with it above one without "
+        "it in 19 of 100 pairs; before the training, in 64."
+    )
+    assert parse_qs(view["compare"].removeprefix("?")) == {"systems": ["CLIP|a-1 · best"]}
+    assert finished_text(run, rows[1:]) == "Finished after 4 epochs."
+    running = Run("a-1", RunStatus("running", 1, 3, 30), CONFIG)
+    assert run_view(running, rows=rows, system="a-1")["finished"] == ""
 
 
 @pytest.mark.parametrize(

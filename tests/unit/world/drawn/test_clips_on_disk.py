@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nt2vr.media.store import LIMITS, Limit
+from nt2vr.media.limits import LIMITS, Limit
 from nt2vr.models.framing import Framing
 from nt2vr.progress import silent, stoppable
 from nt2vr.world.drawn import clips as clips_module

@@ -8,12 +8,13 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.world.drawn import render as backdrops
-from nt2vr.world.drawn.actors import paint, picture
+from nt2vr.world.drawn.actors import paint
 from nt2vr.world.drawn.canvas import Canvas, drawing, ink
 from nt2vr.world.drawn.dolls import body_of, grip_of, poses
 from nt2vr.world.drawn.layout import lay_out, most_hidden
 from nt2vr.world.drawn.motions import MOTIONS, spots
 from nt2vr.world.drawn.render import render
+from nt2vr.world.drawn.sizes import picture
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.things import deeds, places, read_toml, things
@@ -46,7 +47,7 @@ def seen(scene: Scene, step: int) -> list[tuple[float, float, bool]]:
     for each in everybody:
         canvas = Canvas(np.full((PX, PX, 3), KEY, np.uint8), False)
         canvas.shadow = lambda *_: None  # type: ignore[method-assign]
-        face = paint(canvas, each.who, each.stand, step)
+        face = paint(canvas, each.individual, each.stand, step)
         mask = (canvas.pixels != np.array(KEY, np.uint8)).any(axis=-1)
         region = mask
         if face:
@@ -61,7 +62,9 @@ def seen(scene: Scene, step: int) -> list[tuple[float, float, bool]]:
         extent = max(
             np.ptp(np.flatnonzero(mask.any(axis=axis))) if mask.any() else 0 for axis in (0, 1)
         )
-        found.append((1 - hidden.sum() / max(1, region.sum()), extent / PX, each.who.figure.acts))
+        found.append(
+            (1 - hidden.sum() / max(1, region.sum()), extent / PX, each.individual.figure.is_actor)
+        )
     return found
 
 

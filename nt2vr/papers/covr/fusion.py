@@ -1,31 +1,35 @@
-"""Trained fusion of a reference picture with a text, stored in the checkpoint folder.
+"""Trained fusion of a reference picture with a text, a composer of a checkpoint folder.
 
-Search and training share it; it is trained in `nt2vr/papers/covr/training.py`.
+It is trained in `training.py`.
 """
 
+from collections.abc import Mapping
 from copy import deepcopy
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from nt2vr.files import atomic_write
-from nt2vr.models.card import FUSION
+from nt2vr.models.card import extension_file
+from nt2vr.models.composer import Composer, PictureQuery
 from nt2vr.models.pooling import MAX_LAYERS
-from nt2vr.models.weights import filled, loading, unfilled
+from nt2vr.models.weights import filled
 
 Vectors = NDArray[np.float32]
-LAYERS, CROSS = (
-    "layers.",
-    "cross.",
-)  # before the names of tensors; in the file, those of layers are without
-ROLES, ASKING = 5, 3  # of vectors: picture, wanted part, unwanted parts, which ask; tokens, frames
+# Before the names of tensors; in the file, those of layers are without.
+LAYERS = "layers."
+CROSS = "cross."
+PARTS = "parts"  # in the file, the weights of the wanted and of the unwanted parts
+ROLES = 5  # of vectors: picture, wanted part, unwanted parts, tokens, frames
+ASKING = 3  # the first three ask
 STD = 0.02  # of new weights
 
 
@@ -84,7 +88,7 @@ class Cross(nn.Module):
         return self.out(self.ln(x).flatten(1))  # type: ignore[no-any-return]
 
 
-class Fusion(nn.Module):
+class Fusion(nn.Module, Composer):
     """Combines picture and text: `parts` plus a correction by one linear layer, or by two with a ReLU between them.
 
         parts = p + wanted * w - unwanted * u
@@ -96,6 +100,8 @@ class Fusion(nn.Module):
         cross: attends to the text's tokens and the reference's frames; None for a fusion that sees
             neither.
     """
+
+    name: ClassVar[str] = "fusion"
 
     def __init__(
         self, width: int, wanted: float, unwanted: float, hidden: int = 0, blocks: int = 0
@@ -134,21 +140,36 @@ class Fusion(nn.Module):
             picture + self.wanted * wanted - self.unwanted * unwanted + correction, dim=-1
         )
 
-    def combine(
-        self,
-        picture: Vectors,
-        wanted: Vectors,
-        unwanted: Vectors,
-        tokens: Vectors | None,
-        frames: Vectors | None,
-    ) -> Vectors:
-        """Return the vectors of one query or of many, (..., D), from arrays."""
-        count = picture.size // picture.shape[-1]
-        parts = [torch.tensor(each).reshape(count, -1) for each in (picture, wanted, unwanted)]
-        given = (each for each in (tokens, frames) if each is not None)
-        rows = [torch.tensor(each).reshape(count, *each.shape[-2:]) for each in given]
+    @classmethod
+    def read(cls, weights: Mapping[str, Tensor], width: int) -> Self:
+        tensors = {}
+        for name, tensor in weights.items():
+            if name != PARTS:
+                tensors[name if name.startswith(CROSS) else LAYERS + name] = tensor
+        wanted, unwanted = weights[PARTS].tolist()
+        hidden = len(weights["0.weight"]) if "1.weight" in weights else 0
+        blocks = {name.split(".")[2] for name in weights if name.startswith(f"{CROSS}blocks.")}
+
+        fusion = cls(width, wanted, unwanted, hidden, min(len(blocks), MAX_LAYERS))
+        if not weights[PARTS].isfinite().all():
+            raise ValueError("a weight is not finite")
+        return filled(fusion, tensors, f"embeddings of length {width}").requires_grad_(False)
+
+    def compose(self, query: PictureQuery) -> Vectors:
+        shape = query.picture.shape
+        count = query.picture.size // shape[-1]
+        parts = []
+        for vectors in (query.picture, query.wanted, query.unwanted):
+            parts.append(torch.tensor(vectors).reshape(count, -1))
+        for rows in (query.tokens, query.frames):
+            if rows is not None:
+                parts.append(torch.tensor(rows).reshape(count, *rows.shape[-2:]))
         with torch.inference_mode():
-            return np.asarray(self(*parts, *rows).numpy().reshape(picture.shape), np.float32)
+            return np.asarray(self(*parts).numpy().reshape(shape), np.float32)
+
+    @property
+    def reads_tokens(self) -> bool:
+        return self.cross is not None
 
     def rounded(self) -> "Fusion":
         """Return a copy for search, its weights rounded to the half precision of its file."""
@@ -175,33 +196,15 @@ class Fusion(nn.Module):
         return digest.hexdigest()
 
 
+FILE = extension_file(Fusion.name)
+
+
 def save_fusion(folder: Path, fusion: Fusion) -> None:
     """Write the fusion's file into a checkpoint folder, atomically, in half precision."""
     tensors = {
         name.removeprefix(LAYERS): tensor.half() for name, tensor in fusion.state_dict().items()
     }
-    tensors["parts"] = fusion.parts
-    with atomic_write(folder / FUSION) as partial:
+    tensors[PARTS] = fusion.parts
+    with atomic_write(folder / FILE) as partial:
         save_file(tensors, partial)
         partial.chmod(0o644)  # safetensors writes 0600
-
-
-def read_fusion(folder: Path, width: int) -> Fusion | None:
-    """Read the fusion of a checkpoint folder with embeddings of this width; None if it has none."""
-    path = folder / FUSION
-    if not path.is_file():
-        return None
-    with loading(path, "Delete it, or train it again."):
-        tensors = {name: tensor.float() for name, tensor in load_file(path).items()}
-        wanted, unwanted = tensors.pop("parts").tolist()
-        weights = {
-            name if name.startswith(CROSS) else LAYERS + name: tensor
-            for name, tensor in tensors.items()
-        }
-        hidden = len(tensors["0.weight"]) if "1.weight" in tensors else 0
-        blocks = len({name.split(".")[2] for name in weights if name.startswith(f"{CROSS}blocks.")})
-        with torch.device("meta"), unfilled():
-            fusion = Fusion(width, wanted, unwanted, hidden, min(blocks, MAX_LAYERS))
-        if not fusion.parts.isfinite().all():
-            raise ValueError("a weight is not finite")
-        return filled(fusion, weights, f"embeddings of length {width}").requires_grad_(False)

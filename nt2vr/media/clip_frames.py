@@ -2,8 +2,7 @@
 
 import logging
 import os
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from io import BytesIO
@@ -15,34 +14,53 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError, MediaError
 from nt2vr.media.decode import Decoder, Decoding, ahead
+from nt2vr.media.frames import Frames, StoredClips
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import write_jpeg
-from nt2vr.media.store import Cache, Frames, Rows, StoredClips
+from nt2vr.media.rows import Rows
+from nt2vr.media.store import Cache
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, tracked
 
 logger = logging.getLogger(__name__)
-# files, or minutes of film, decoded ahead: two children stay busy while the encoder works; 60 MB at
-# most
+# Files, or minutes of video, decoded ahead: two children stay busy while the encoder works. They take
+# 60 MB at most.
 IN_FLIGHT = 8
 IN_FLIGHT_PER_CHILD = 2
-WINDOWS_PER_JOB = 6  # a minute of film: long enough to open the file seldom, short enough for all children to have one
+# A minute of video: the file is opened seldom, and all children have a job.
+WINDOWS_PER_JOB = 6
 
 
 def hash_files(videos: Iterable[Video], cache: Cache, failed: dict[str, str]) -> Iterator[Video]:
-    """Yield the clips whose files can be opened, with their contents; `failed` gets the others' ids and reasons."""
+    """Yield the clips whose files can be opened, with their contents.
+
+    Args:
+        failed: gets the ids of the other clips, with reasons.
+    """
     for video in videos:
+        if video.content:
+            yield video
+            continue
         try:
-            yield video if video.content else replace(video, content=cache.content_hash(video.path))
+            content = cache.content_hash(video.path)
         except MediaError as error:
             failed[video.video_id] = str(error)
+            continue
+        yield replace(video, content=content)
 
 
 def missing_of(clips: Sequence[Video], rows: Rows[Any]) -> list[Video]:
     """List the clips that have no row, one of each content."""
-    found = {clip.key: clip for clip in reversed(clips)}
-    keys = list(found)[::-1]
-    return [found[key] for key, row in zip(keys, rows.find(keys).tolist(), strict=True) if row < 0]
+    first_clips: dict[str, Video] = {}
+    for clip in clips:
+        first_clips.setdefault(clip.key, clip)
+
+    missing = []
+    found_rows = rows.find(first_clips).tolist()
+    for clip, row in zip(first_clips.values(), found_rows, strict=True):
+        if row < 0:
+            missing.append(clip)
+    return missing
 
 
 def decode_files(
@@ -60,8 +78,9 @@ def decode_files(
         store: where frames are looked up and stored, if given; it writes the last ones when it is
             left.
     """
-    started = (_started(some, num_frames, framing, decoder, store) for some in _jobs(clips))
-    for job in ahead(started, max(IN_FLIGHT, IN_FLIGHT_PER_CHILD * decoder.num_workers)):
+    num_ahead = max(IN_FLIGHT, IN_FLIGHT_PER_CHILD * decoder.num_workers)
+    started = (_start(job, num_frames, framing, decoder, store) for job in _jobs(clips))
+    for job in ahead(started, num_ahead):
         for clip, frames in zip(job.clips, job.result(), strict=True):
             if isinstance(frames, str):
                 failed[clip.video_id] = frames
@@ -79,7 +98,7 @@ def decode_videos(
     progress: Progress = silent,
     decodes: bool = True,
 ) -> tuple[list[Video], StoredClips, str]:
-    """Decode videos in child processes, as far as their frames are not stored yet; a stop loses none of them.
+    """Decode videos in child processes, as far as their frames are not stored; a stop loses none.
 
     Args:
         videos: those that cannot be decoded are skipped with a warning, and tried again next time.
@@ -91,35 +110,45 @@ def decode_videos(
         in this order.
     """
     skipped: dict[str, str] = {}
-    clips = list(
-        hash_files(tracked(videos, len(videos), "checking videos", progress), cache, skipped)
-    )
+    checked = tracked(videos, len(videos), "checking videos", progress)
+    clips = list(hash_files(checked, cache, skipped))
     with cache.frames(num_frames, framing, required=True) as store:
         missing = missing_of(clips, store)
         if missing and decodes:
             store.check_free(len(missing))
             with Decoder(os.cpu_count() or 1) as decoder:
                 decoded = decode_files(missing, num_frames, framing, decoder, skipped, store)
-                deque(tracked(decoded, len(missing), "decoding videos", progress), maxlen=0)
+                # The frames are read from the store.
+                for _ in tracked(decoded, len(missing), "decoding videos", progress):
+                    pass
+
     rows = store.find(clip.key for clip in clips)
     readable = list(compress(clips, rows >= 0))
+    _log_skipped(skipped, num_videos=len(videos), num_readable=len(readable))
+    keys = " ".join(clip.key for clip in readable)
+    contents = blake2b(keys.encode(), digest_size=8).hexdigest()
+    return (
+        readable,
+        StoredClips(store.rows(), rows[rows >= 0]),
+        f"{store.folder.name}-{contents}",
+    )
+
+
+def _log_skipped(skipped: Mapping[str, str], num_videos: int, num_readable: int) -> None:
+    """Warn of videos that cannot be decoded; raise a DatasetError if none can."""
     for video_id, reason in skipped.items():
         logger.warning("Skipped %s: %s", video_id, reason)
-    if not readable:
+    if not num_readable:
         raise DatasetError(
-            f"None of the {len(videos)} videos can be decoded. The log gives a reason for each."
+            f"None of the {num_videos} videos can be decoded. The log gives a reason for each."
         )
-    if len(readable) < len(videos):
-        logger.warning(
-            "%d of %d videos could not be decoded.", len(videos) - len(readable), len(videos)
-        )
-    contents = blake2b(" ".join(clip.key for clip in readable).encode(), digest_size=8).hexdigest()
-    name = f"{store.folder.name}-{contents}"
-    return readable, StoredClips(store.rows(), rows[rows >= 0]), name
+    if num_readable < num_videos:
+        num_unreadable = num_videos - num_readable
+        logger.warning("%d of %d videos could not be decoded.", num_unreadable, num_videos)
 
 
 def still(decoder: Decoder, video: Video, number: int, count: int, side: int) -> bytes:
-    """Return one of a clip's `count` evenly spaced frames as a square JPEG; a MediaError if there is none."""
+    """Return one of a clip's `count` evenly spaced frames as a square JPEG."""
     failed: dict[str, str] = {}
     for _, frames in decode_files([video], count, Framing(side), decoder, failed):
         jpeg = BytesIO()
@@ -136,23 +165,27 @@ class _Job(NamedTuple):
 
     def result(self) -> Sequence[NDArray[np.uint8] | str]:
         """Wait for the frames of each clip, or the reason why there are none."""
+        if not isinstance(self.frames, Decoding):
+            return self.frames
         try:
-            result = self.frames.result() if isinstance(self.frames, Decoding) else self.frames
+            frames = self.frames.result()
         except MediaError as error:
             return [str(error)] * len(self.clips)
-        return result if isinstance(result, list) else [result]
+        # A whole file has an array, and windows have a list.
+        return frames if isinstance(frames, list) else [frames]
 
 
-def _started(
+def _start(
     clips: list[Video], num_frames: int, framing: Framing, decoder: Decoder, store: Frames | None
 ) -> _Job:
-    first, stored = (
-        clips[0],
-        [store.get(clip.key) for clip in clips] if store is not None else [None],
-    )
-    known = [frames for frames in stored if frames is not None]
-    if len(known) == len(clips):
-        return _Job(clips, known)
+    """Take the frames of a job's clips from the store, or start to decode them."""
+    if store is not None:
+        stored = [store.get(clip.key) for clip in clips]
+        stored_frames = [frames for frames in stored if frames is not None]
+        if len(stored_frames) == len(clips):
+            return _Job(clips, stored_frames)
+
+    first = clips[0]
     if first.end is None:
         return _Job(clips, decoder.frames(first.path, num_frames, framing, first.root))
     windows = [(clip.start, clip.end) for clip in clips]
@@ -160,16 +193,19 @@ def _started(
 
 
 def _jobs(clips: Iterable[Video]) -> Iterator[list[Video]]:
-    """Group successive windows of a file, so that it is opened once for several; every other one is on its own."""
+    """Group successive windows of a file, so that it is opened once; any other clip is alone."""
     job: list[Video] = []
     for clip in clips:
-        last = job[-1] if job else clip
-        follows = (
-            last.path == clip.path and None not in (last.end, clip.end) and last.start <= clip.start
-        )
-        if job and not (follows and len(job) < WINDOWS_PER_JOB):
+        if job and (len(job) == WINDOWS_PER_JOB or not _follows(clip, job[-1])):
             yield job
             job = []
         job.append(clip)
     if job:
         yield job
+
+
+def _follows(clip: Video, last: Video) -> bool:
+    """Whether a clip is a window that starts after another one of the same file."""
+    if last.end is None or clip.end is None:
+        return False
+    return last.path == clip.path and last.start <= clip.start

@@ -1,6 +1,7 @@
 """The trained fusion: its arithmetic, its file, and folders with and without one."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,19 @@ import pytest
 import torch
 
 from nt2vr.errors import CheckpointError
-from nt2vr.models.card import FUSION, MAX_HEAD
-from nt2vr.models.fusion import Fusion, read_fusion, save_fusion
+from nt2vr.media.gallery import Gallery
+from nt2vr.models.card import MAX_HEAD
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.composer import Composer, PictureQuery, read_composers
+from nt2vr.models.difference import export_checkpoint
+from nt2vr.models.encoder import Encoder
+from nt2vr.papers.covr.fusion import FILE, Fusion, save_fusion
+from nt2vr.search.embedded_gallery import EmbeddedGallery
+from nt2vr.search.index import ExactIndex
+from nt2vr.search.live import LiveModels
+from nt2vr.settings import ASSETS
+from nt2vr.ui.search.examples import picture_systems
+from tests.tiny import write_tiny
 
 DIM = 16
 
@@ -25,6 +37,17 @@ def some_fusion(
     return fusion.rounded()
 
 
+def composed(
+    fusion: Composer,
+    parts: Sequence[np.ndarray],
+    tokens: np.ndarray | None = None,
+    frames: np.ndarray | None = None,
+) -> np.ndarray:
+    picture, wanted, unwanted = parts
+    nothing = np.zeros_like(picture)  # a fusion does not read the sentence
+    return fusion.compose(PictureQuery(picture, nothing, wanted, unwanted, tokens, frames))
+
+
 def some_vectors() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return tuple(np.random.default_rng(9).normal(size=(3, 4, DIM)).astype(np.float32))
 
@@ -38,7 +61,7 @@ def test_the_vector_is_parts_plus_the_layers(hidden: int) -> None:
             matrix, bias = (each.numpy() for each in layer.parameters())
             correction = matrix @ (correction.clip(0) if number else correction) + bias
         vector = p + 1.5 * w - 1.25 * u + correction
-        found = fusion.combine(picture, wanted, unwanted, None, None)[row]
+        found = composed(fusion, (picture, wanted, unwanted))[row]
         np.testing.assert_allclose(found, vector / np.linalg.norm(vector), rtol=1e-4, atol=1e-5)
 
 
@@ -100,8 +123,7 @@ def test_cross_attention_is_added_by_its_formula_whatever_pads(dim: int, heads: 
     asking = rng.normal(size=(3, 4, dim)).astype(np.float32)
     tokens, frames = (rng.normal(size=(4, count, dim)).astype(np.float32) for count in (5, 2))
     tokens[0, 3:] = tokens[1] = frames[2] = tokens[3] = frames[3] = 0
-    picture, wanted, unwanted = asking
-    found = fusion.combine(picture, wanted, unwanted, tokens, frames)
+    found = composed(fusion, list(asking), tokens, frames)
     assert fusion.cross
     known = {
         name: tensor.numpy().astype(float) for name, tensor in fusion.cross.state_dict().items()
@@ -111,17 +133,15 @@ def test_cross_attention_is_added_by_its_formula_whatever_pads(dim: int, heads: 
         vector = p + 1.5 * w - 1.25 * u + matrix @ np.array([*p, *w, *u, *(p * w), *(p * u)]) + bias
         vector += slow_cross(known, [p, w, u], tokens[row], frames[row], heads)
         np.testing.assert_allclose(found[row], vector / np.linalg.norm(vector), atol=1e-5)
-    one = fusion.combine(picture[0], wanted[0], unwanted[0], tokens[0, :3], frames[0])
+    one = composed(fusion, list(asking[:, 0]), tokens[0, :3], frames[0])
     np.testing.assert_allclose(one, found[0], atol=1e-5)
 
 
 def test_without_a_correction_it_is_parts() -> None:
-    picture, wanted, unwanted = some_vectors()
+    parts = picture, wanted, _ = some_vectors()
     expected = picture + 2 * wanted
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-    np.testing.assert_allclose(
-        Fusion(DIM, 2, 0).combine(picture, wanted, unwanted, None, None), expected, atol=1e-6
-    )
+    np.testing.assert_allclose(composed(Fusion(DIM, 2, 0), parts), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize(("hidden", "blocks"), [(0, 0), (7, 0), (0, 2)])
@@ -131,28 +151,65 @@ def test_a_saved_fusion_answers_as_before(tmp_path: Path, hidden: int, blocks: i
         np.random.default_rng(7).normal(size=(4, count, DIM)).astype(np.float32) for count in (3, 1)
     )
     save_fusion(tmp_path, fusion)
-    read = read_fusion(tmp_path, DIM)
-    assert read is not None
+    read = read_composers(tmp_path, DIM)["fusion"]
+    assert isinstance(read, Fusion)
     assert read.fingerprint == fusion.fingerprint
     assert (read.hidden, read.blocks) == (hidden, blocks)
-    assert (read.combine(*parts, tokens, frames) == fusion.combine(*parts, tokens, frames)).all()
+    before = composed(fusion, parts, tokens, frames)
+    assert (composed(read, parts, tokens, frames) == before).all()
 
 
 def test_a_damaged_or_foreign_fusion_is_refused_in_one_sentence(tmp_path: Path) -> None:
     save_fusion(tmp_path, some_fusion())
-    whole = (tmp_path / FUSION).read_bytes()
+    whole = (tmp_path / FILE).read_bytes()
     with pytest.raises(CheckpointError, match="length 32"):
-        read_fusion(tmp_path, 32)
-    (tmp_path / FUSION).write_bytes(whole[: len(whole) // 2])
+        read_composers(tmp_path, 32)
+    (tmp_path / FILE).write_bytes(whole[: len(whole) // 2])
     with pytest.raises(CheckpointError, match=r"fusion.safetensors cannot be loaded"):
-        read_fusion(tmp_path, DIM)
+        read_composers(tmp_path, DIM)
     infinite = some_fusion()
     infinite.get_parameter("layers.0.bias")[0] = torch.inf
     for fusion in (infinite, some_fusion(unwanted=math.inf)):
         save_fusion(tmp_path, fusion)
         with pytest.raises(CheckpointError, match="not finite"):
-            read_fusion(tmp_path, DIM)
-    with (tmp_path / FUSION).open("wb") as file:
+            read_composers(tmp_path, DIM)
+    with (tmp_path / FILE).open("wb") as file:
         file.truncate(MAX_HEAD + 1)  # sparse
     with pytest.raises(CheckpointError, match="more than 1 GB"):
-        read_fusion(tmp_path, DIM)
+        read_composers(tmp_path, DIM)
+
+
+def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
+    folder = tmp_path / "CLIP"
+    write_tiny(folder, "CLIP")
+    index, none, rows = ExactIndex(16), np.zeros((0, 16), np.float32), np.zeros(0, np.int64)
+    empty = EmbeddedGallery(
+        Gallery("none", ()), none, index, (), np.zeros((0, 2, 16), np.float32), rows
+    )
+
+    class Nothing:
+        def embedded(self, encoder: Encoder) -> EmbeddedGallery:
+            return empty
+
+    live, viewer = LiveModels(Catalog([tmp_path])), Nothing()
+    live.get("CLIP").view(viewer)
+    assert live.get("CLIP").encoder.composers == {}
+    save_fusion(folder, Fusion(16, 1, 1))
+    live.refresh()
+    assert live.get("CLIP").encoder.composers.keys() == {"fusion"}
+    assert live.get("CLIP").views == {viewer: empty}
+
+
+def test_the_examples_with_a_picture_compare_the_shipped_fusion() -> None:
+    systems = picture_systems(Catalog([ASSETS / "models"]))
+    assert systems == ["CLIP", "CLIP fusion", "CLIP parts"]
+
+
+def test_an_exported_model_keeps_its_fusion(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    write_tiny(folder)
+    save_fusion(folder, some_fusion())
+    export_checkpoint(folder, tmp_path / "exported")
+    fusion = read_composers(tmp_path / "exported", DIM)["fusion"]
+    assert isinstance(fusion, Fusion)
+    assert fusion.fingerprint == some_fusion().fingerprint

@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nt2vr.datasets.features import features_size, find_features, read_features
+from nt2vr.datasets.video_inputs import read_vectors
 from nt2vr.errors import DatasetError
+from nt2vr.models.capabilities import VideoInputName
+from nt2vr.papers.sea.features import Features, find_features
 from tests.big_files import write_big_file
 
 NAME = "pyresnext-101_rbps13k,flatten0_output,os"  # as published
@@ -22,14 +24,14 @@ def test_frames_are_averaged(tmp_path: Path) -> None:
     folder = tmp_path / "FeatureData" / NAME
     rows = {names[row]: rng.normal(size=7).astype(np.float32) for row in order}
     write_big_file(folder, {name: row.tolist() for name, row in rows.items()})
-    features = read_features(tmp_path, NAME, [*counts, "video2"])
-    assert (features.name, features.size, features.of_video.keys()) == (NAME, 7, counts.keys())
+    name = VideoInputName("features", NAME)
+    features = read_vectors(name, tmp_path, [*counts, "video2"])
+    assert (features.name, features.width, features.of_video.keys()) == (name, 7, counts.keys())
     for video_id, row in features.of_video.items():
         expected = sum(
             rows[f"{video_id}_{number}"].astype(float) for number in range(counts[video_id])
         )
         np.testing.assert_allclose(row, expected / counts[video_id], rtol=1e-6)
-    assert features_size(tmp_path, NAME) == 7
 
 
 def test_a_row_of_the_video_itself_counts_before_those_of_its_frames(tmp_path: Path) -> None:
@@ -42,8 +44,8 @@ def test_a_row_of_the_video_itself_counts_before_those_of_its_frames(tmp_path: P
         "w_1": [4, 8],
     }
     write_big_file(tmp_path / "mean", rows)
-    found = read_features(tmp_path, "mean", ["v_1", "v", "w"]).of_video
-    assert {video_id: row.tolist() for video_id, row in found.items()} == {
+    means = Features(tmp_path, "mean").read(["v_1", "v", "w"])
+    assert {video_id: mean.tolist() for video_id, mean in means.items()} == {
         "v": [3, 3],
         "w": [3, 6],
         "v_1": [1, 1],
@@ -62,6 +64,14 @@ def test_features_are_found_by_name_wherever_they_are_below_the_dataset(tmp_path
             find_features(tmp_path, name)
     with pytest.raises(DatasetError, match="is not there"):
         find_features(tmp_path / "nowhere", "mean")
+
+
+def test_features_of_one_name_in_two_collections_are_refused(tmp_path: Path) -> None:
+    for folder in ("a/features/clip", "b/features/clip", "c/features/other"):
+        write_big_file(tmp_path / folder, {"v": [1]})
+    with pytest.raises(DatasetError, match=r"a/features/clip.*b/features/clip"):
+        find_features(tmp_path, "clip")
+    assert find_features(tmp_path, "other") == tmp_path / "c/features/other"
 
 
 @pytest.mark.parametrize(
@@ -92,7 +102,7 @@ def test_files_that_cannot_be_used_are_one_sentence(
     if content is not None:
         (folder / file).write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(DatasetError, match=said) as raised:
-        read_features(tmp_path, "mean", ["v", "w"])
+        Features(tmp_path, "mean").read(["v", "w"])
     sentence = str(raised.value)
     assert (
         sentence.startswith(f"{folder} cannot be used (")

@@ -1,0 +1,91 @@
+"""Splits of a dataset, and the videos that are held out of training."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from hashlib import blake2b
+
+from nt2vr.datasets.base import Captions, Split, split_of_folders
+from nt2vr.datasets.described import DescribedVideo
+from nt2vr.errors import DatasetError
+from nt2vr.media.gallery import Video
+
+# The share of the training videos that is held out if a dataset has no validation split, and their
+# largest number. All trainings and evaluations share them: else trained videos would pass as unseen.
+HELD_OUT_SHARE = 0.1
+HELD_OUT = 1_000
+
+
+def sample_ids(ids: Iterable[str], count: int) -> list[str]:
+    """Take at most `count` ids, always the same: those with the lowest hashes."""
+    return sorted(ids, key=_hash)[:count]
+
+
+def _hash(video_id: str) -> bytes:
+    return blake2b(video_id.encode(), digest_size=8).digest()
+
+
+def sample(videos: Iterable[Video], count: int) -> list[Video]:
+    """Take at most `count` videos, like `sample_ids`."""
+    by_id = {video.video_id: video for video in videos}
+    return [by_id[video_id] for video_id in sample_ids(by_id, count)]
+
+
+def held_out_of(video_ids: Collection[str]) -> list[str]:
+    """Choose the videos held out for validation: a tenth, but at most HELD_OUT."""
+    # A single video is trained on.
+    if len(video_ids) < 2:
+        return []
+    count = max(1, int(HELD_OUT_SHARE * len(video_ids)))
+    return sample_ids(video_ids, min(HELD_OUT, count))
+
+
+def captions_by_split(described: Mapping[str, DescribedVideo]) -> dict[Split, Captions]:
+    """Return the captions that are not empty, of videos that have any, by split."""
+    splits: dict[Split, Captions] = {}
+    for video_id, video in described.items():
+        for split, texts in video.captions.items():
+            captions = splits.setdefault(split, {})
+            captions_of_video = list(filter(None, texts))
+            if captions_of_video:
+                captions[video_id] = captions_of_video
+    return splits
+
+
+def split_by_folder(captions: Captions, paths: Mapping[str, str]) -> dict[Split, Captions]:
+    """Split videos by their folders if these name at least two splits; others are for training."""
+    folder_splits = {video_id: split_of_folders(paths[video_id]) for video_id in captions}
+    if len(set(folder_splits.values()) - {None}) < 2:
+        return {"all": captions}
+
+    splits: dict[Split, Captions] = defaultdict(dict)
+    for video_id, texts in captions.items():
+        splits[folder_splits[video_id] or "train"][video_id] = texts
+    return dict(splits)
+
+
+def captions_of_split(name: str, splits: Mapping[Split, Captions], split: Split) -> Captions:
+    """Return the captions of a split, held out if need be, see `load_dataset`."""
+    if split == "all":
+        all_captions: Captions = {}
+        for captions in splits.values():
+            all_captions.update(captions)
+        return all_captions
+
+    parts = dict(splits)
+    training = parts.get("train", parts.get("all"))
+    if training is not None:
+        parts["train"] = training
+        if "validation" not in splits:
+            held_out = set(held_out_of(training))
+            parts["train"] = _without(training, held_out)
+            parts["validation"] = _without(training, parts["train"])
+    if split not in parts:
+        names = ", ".join(part for part in splits if part != "all") or "none"
+        advice = "Add its file, or choose another split, such as all, which has every video."
+        ways = "A column, a file's name or a folder may name it."
+        raise DatasetError(f"{name} has no {split} split here (there: {names}). {ways} {advice}")
+    return parts[split]
+
+
+def _without(captions: Captions, video_ids: Collection[str]) -> Captions:
+    return {video_id: texts for video_id, texts in captions.items() if video_id not in video_ids}

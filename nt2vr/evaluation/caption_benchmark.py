@@ -1,0 +1,181 @@
+"""A benchmark of captions alone: a video stands for the mean of the embeddings of its captions.
+
+A caption that serves as a query, or that a query negates, is left out of every video that has it,
+duplicates included, so that no query finds itself. The captions also decide which videos are
+relevant; what they do not say counts as absent.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from hashlib import blake2b
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from nt2vr.datasets.base import Split
+from nt2vr.datasets.load import load_dataset
+from nt2vr.evaluation.dataset_queries import KINDS, judged_composed, judged_queries
+from nt2vr.evaluation.embed_media import Embed, EmbeddedVideos
+from nt2vr.evaluation.queries import NO_CAPTION, JudgedQuery, renumbered
+from nt2vr.evaluation.text_benchmark import TextBenchmark
+from nt2vr.files import expanded
+from nt2vr.models.encoder import Encoder
+from nt2vr.negation.generate.build import (
+    cached_absences,
+    cached_query_sets,
+    missing_kinds,
+    read_contents,
+)
+from nt2vr.negation.generate.query_sets import CaptionedVideos, read_captioned_videos
+from nt2vr.progress import Progress, silent
+
+# Texts that are encoded between two steps.
+CHUNK = 256
+REMARK = (
+    "No videos: each stands for the mean of its captions' embeddings. Finding text by text is "
+    "easier than finding videos, captions decide both the gallery and what is relevant, and what "
+    "they do not say counts as absent."
+)
+
+
+def read_words(
+    path: str, split: Split | Literal[""], progress: Progress = silent
+) -> CaptionedVideos:
+    """Read lines of captions with their ids, or the captions of a dataset, whose videos may be missing."""
+    file = expanded(path)
+    if file.is_file() and file.suffix.lower() == ".txt":
+        return read_captioned_videos(file)
+    dataset = load_dataset(
+        file, split or "test", with_files=False, progress=progress, or_validation=not split
+    )
+    return CaptionedVideos.all_as_queries(
+        {video.video_id: video.captions for video in dataset.videos}
+    )
+
+
+def words_benchmark(
+    name: str, videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent
+) -> TextBenchmark:
+    """Build a benchmark of captions; the generated queries, drawn by the seed, are cached in the folder."""
+    captions = {video_id: tuple(texts) for video_id, texts in videos.captions.items() if texts}
+    row_of = {video_id: row for row, video_id in enumerate(captions)}
+
+    # Both parse the captions, unless both are cached; they are parsed once.
+    contents = cache(partial(read_contents, videos, progress))
+    query_sets = cached_query_sets(videos, seed, folder, progress, contents)
+    absences = cached_absences(videos, seed, folder, contents)
+    of_captions, remarks = judged_queries(query_sets, row_of)
+    generated = [*of_captions, *(judged_composed(query, row_of) for query in absences)]
+
+    gallery = _CaptionGallery(list(captions.values()))
+    queries = _without_own_captions(generated, gallery)
+    num_left_out = len(generated) - len(queries)
+    if num_left_out:
+        remarks.append(
+            f"{num_left_out} queries are their video's only caption, or deny it; they are left out."
+        )
+
+    content = blake2b(json.dumps(list(captions.items())).encode(), digest_size=12).hexdigest()
+    source = {
+        "data": "captions",
+        "content": content,
+        "captions": "all",
+        "seed": seed,
+        "remarks": [REMARK, *remarks],
+    }
+    kinds = {query.kind for query in generated}
+    return TextBenchmark(
+        name=f"{name} in words",
+        video_ids=tuple(captions),
+        queries=queries,
+        embed=gallery.embedder(),
+        source=source,
+        captions=captions,
+        gaps=tuple(missing_kinds((*KINDS[1:], "without", "not"), kinds)),
+    )
+
+
+class _CaptionGallery:
+    """Videos that stand for their captions.
+
+    The first rows are those of the videos, then come rows of videos without one of their captions,
+    for single queries. Texts are embedded once.
+    """
+
+    def __init__(self, captions: Sequence[Sequence[str]]) -> None:
+        """Take the captions of each video."""
+        number_of: dict[str, int] = {}
+        self._texts_of_row: list[list[int]] = []
+        for of_video in captions:
+            numbers = [number_of.setdefault(text, len(number_of)) for text in of_video]
+            self._texts_of_row.append(numbers)
+        self._texts = list(number_of)
+        self._keys = [key_of(text) for text in self._texts]
+        self._videos_with: dict[str, dict[int, None]] = defaultdict(dict)
+        for video, numbers in enumerate(self._texts_of_row):
+            for number in numbers:
+                self._videos_with[self._keys[number]][video] = None
+        self._rows_without: dict[str, dict[int, int]] = {}
+
+    def rows_without(self, caption: str) -> Mapping[int, int]:
+        """Return what stands for each video that has a caption, without it: a row, or NO_CAPTION."""
+        key = key_of(caption)
+        if key not in self._rows_without:
+            self._rows_without[key] = self._add_rows(key)
+        return self._rows_without[key]
+
+    def _add_rows(self, key: str) -> dict[int, int]:
+        rows = dict.fromkeys(self._videos_with[key], NO_CAPTION)
+        for video in rows:
+            remaining = [
+                number for number in self._texts_of_row[video] if self._keys[number] != key
+            ]
+            if remaining:
+                rows[video] = len(self._texts_of_row)
+                self._texts_of_row.append(remaining)
+        return rows
+
+    def embedder(self) -> Embed:
+        """Return a function that embeds all rows, as they are now, under a model."""
+        texts = self._texts
+        texts_of_row = [sorted(numbers) for numbers in self._texts_of_row]
+
+        def embed(encoder: Encoder, progress: Progress) -> EmbeddedVideos:
+            embeddings = np.empty((len(texts), encoder.embed_dim), np.float32)
+            for start in range(0, len(texts), CHUNK):
+                progress(start, len(texts), f"captions, {encoder.name}")
+                chunk = texts[start : start + CHUNK]
+                embeddings[start : start + CHUNK] = encoder.encode_text(chunk)
+            means = np.stack([embeddings[numbers].mean(axis=0) for numbers in texts_of_row])
+            vectors = means / np.linalg.norm(means, axis=1, keepdims=True)
+            return EmbeddedVideos(np.asarray(vectors, np.float32))
+
+        return embed
+
+
+def _without_own_captions(
+    queries: Sequence[JudgedQuery], gallery: _CaptionGallery
+) -> tuple[JudgedQuery, ...]:
+    """Let no caption, nor a negation of one, find the video by that caption itself.
+
+    Queries whose video has no other caption are left out.
+    """
+    remaining: dict[int, JudgedQuery] = {}
+    for position, query in enumerate(queries):
+        if query.kind not in ("original", "negated"):
+            remaining[position] = query
+            continue
+        original = query if query.original is None else queries[query.original]
+        instead = gallery.rows_without(original.text)
+        if instead.get(int(query.relevant[0])) != NO_CAPTION:
+            remaining[position] = replace(query, instead=instead)
+    return renumbered(remaining)
+
+
+def key_of(caption: str) -> str:
+    """Return a caption as duplicates are compared: without case, spaces and the final full stop."""
+    return " ".join(caption.lower().split()).rstrip(" .")

@@ -1,0 +1,200 @@
+"""Which class does a video show? Asked by prompts, of a folder per class.
+
+As CoN-CLIP does, every class is asked for as it is and denied; as CLIP does, several prompts stand
+for the normalised mean of their embeddings.
+
+Source: jaisidhsingh/CoN-CLIP (Singh et al., "Learn 'No' to Say 'Yes' Better: Improving
+Vision-Language Models via Negations", WACV 2025).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from nt2vr.datasets.lookup import MEDIA_SUFFIXES, files_below
+from nt2vr.errors import ConfigError, quoted
+from nt2vr.evaluation.measures import LENIENT
+from nt2vr.evaluation.queries import JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.task_data import Task, benchmark_of_task
+from nt2vr.evaluation.text_benchmark import TextBenchmark
+from nt2vr.extension import extensions
+from nt2vr.files import expanded
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Video
+from nt2vr.media.store import Cache
+from nt2vr.progress import Progress, silent
+
+# File with a prompt per line, next to the classes.
+PROMPTS = "prompts.txt"
+# Where the name of a class goes.
+SLOT = "{}"
+MAX_PROMPTS = 1_000
+
+
+class Prompts(NamedTuple):
+    """Sentences with a slot for the name of a class; `negated` ones deny it, and may be none."""
+
+    plain: tuple[str, ...] = ("this is a photo of a {}",)
+    negated: tuple[str, ...] = ("this is not a photo of a {}",)
+
+
+class Label(NamedTuple):
+    """The class of a video, among those of its data set."""
+
+    name: str
+    data_set: str
+
+
+def class_benchmark(
+    folder: Path, decoder: Decoder, cache: Cache, progress: Progress = silent, prompts: str = ""
+) -> TextBenchmark:
+    """Read a folder per class, or several data sets of such folders.
+
+    `prompts` are those of `read_prompts`; a ConfigError says why a folder cannot be used.
+    """
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is not a folder. Name one that has a folder per class.")
+    folder = folder.absolute()
+    files = [
+        file
+        for file in sorted(files_below(folder))
+        if file.suffix.lower() in MEDIA_SUFFIXES and file.parent != folder
+    ]
+    if not files:
+        raise ConfigError(
+            f"{folder} has no classes. Put the pictures or videos of each class in a folder of its "
+            "own."
+        )
+    videos = [Video(file.relative_to(folder).as_posix(), file) for file in files]
+    labels = []
+    for file in files:
+        data_set = file.parent.parent.relative_to(folder).as_posix().removeprefix(".")
+        labels.append((file.parent.name, data_set))
+    task = class_task(videos, labels, read_prompts(prompts, folder))
+    return benchmark_of_task(task, folder.name, folder, decoder, cache, progress)
+
+
+def read_prompts(prompt_or_file: str, folder: Path) -> Prompts:
+    """Read a prompt, or a file with one per line; by default PROMPTS in the folder, if it is there.
+
+    A prompt with a negation denies its class.
+    """
+    if SLOT in prompt_or_file:
+        lines = [prompt_or_file]
+    else:
+        path = expanded(prompt_or_file) if prompt_or_file else folder / PROMPTS
+        if not prompt_or_file and not path.is_file():
+            return Prompts()
+        try:
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, ValueError) as error:
+            raise ConfigError(
+                f"The prompts of {path} cannot be read: name a text file with one per line."
+            ) from error
+
+    stripped = [line.strip() for line in lines]
+    prompts = list(dict.fromkeys(line for line in stripped if line))
+    for prompt in prompts:
+        if prompt.count(SLOT) != 1:
+            raise ConfigError(
+                f"A prompt needs one {SLOT} for the name of the class, unlike {quoted(prompt)}."
+            )
+    plain = tuple(prompt for prompt in prompts if not cue_of(prompt))
+    negated = tuple(prompt for prompt in prompts if cue_of(prompt))
+    if not plain or len(prompts) > MAX_PROMPTS:
+        raise ConfigError(f"Give 1 to {MAX_PROMPTS:,} prompts, at least one without a negation.")
+    return Prompts(plain, negated)
+
+
+def class_task(
+    videos: Sequence[Video], labels: Sequence[tuple[str, str]], prompts: Prompts
+) -> Task:
+    """Ask about each video with plain prompts, then with negated prompts if there are any.
+
+    Of each video, `labels` are its class and its data set, for whose classes it is asked; a
+    ConfigError refuses a data set with a single class.
+    """
+    labels_as_asked = [
+        Label(name.lower().replace("_", " "), data_set.replace("; ", ", "))
+        for name, data_set in labels
+    ]
+    classes = _classes_of(labels_as_asked)
+    sentences: dict[str, int] = {}
+    averaged: dict[str, tuple[str, ...]] = {}
+    questions: list[JudgedQuery] = []
+    for kind, of_kind in (("class", prompts.plain), (LENIENT, prompts.negated)):
+        if of_kind:
+            questions += _questions(kind, of_kind, labels_as_asked, classes, sentences, averaged)
+    return Task(videos, questions, tuple(sentences), averaged)
+
+
+def _classes_of(labels: Sequence[Label]) -> dict[str, list[str]]:
+    """Return the classes of each data set, in the order of their first videos."""
+    classes: dict[str, list[str]] = {}
+    for label in labels:
+        of_data_set = classes.setdefault(label.data_set, [])
+        if label.name not in of_data_set:
+            of_data_set.append(label.name)
+    for data_set, names in classes.items():
+        if len(names) < 2:
+            raise ConfigError(
+                f"{data_set or 'The data'} has a single class. Give at least two to choose between."
+            )
+    return classes
+
+
+def _questions(
+    kind: str,
+    prompts: Sequence[str],
+    labels: Sequence[Label],
+    classes: Mapping[str, Sequence[str]],
+    sentences: dict[str, int],
+    averaged: dict[str, tuple[str, ...]],
+) -> Iterator[JudgedQuery]:
+    """Yield a question about each video; add what it chooses between to sentences and averaged."""
+    sentence_of: dict[str, str] = {}
+    for names in classes.values():
+        for name in names:
+            filled = tuple(prompt.replace(SLOT, name) for prompt in prompts)
+            # The first prompt's sentence stands for all of them.
+            sentence_of[name] = filled[0]
+            sentences.setdefault(filled[0], len(sentences))
+            if len(filled) > 1:
+                averaged[filled[0]] = filled
+
+    rows_of = {
+        data_set: row_array(sentences[sentence_of[name]] for name in names)
+        for data_set, names in classes.items()
+    }
+    for video, label in enumerate(labels):
+        rows = rows_of[label.data_set]
+        right = sentence_of[label.name]
+        yield JudgedQuery(
+            kind,
+            right,
+            row_array((video,)),
+            others=rows[rows != sentences[right]],
+            group="; ".join(_groups(label, classes)),
+        )
+
+
+def _groups(label: Label, classes: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the subsets of a video: its data set, if there are several, and groups of classes."""
+    groups = []
+    if len(classes) > 1 and label.data_set:
+        groups.append(label.data_set)
+    for group, names in class_groups().items():
+        if label.name in names and names <= set(classes[label.data_set]):
+            groups.append(group)
+    return groups
+
+
+@cache
+def class_groups() -> Mapping[str, frozenset[str]]:
+    """Return the names of the classes of each group that extensions know."""
+    groups: dict[str, frozenset[str]] = {}
+    for extension in extensions():
+        for name, path in extension.class_groups.items():
+            groups[name] = frozenset(path.read_text(encoding="utf-8").splitlines())
+    return groups

@@ -1,0 +1,113 @@
+"""How a measure is shown: header, decimals, direction and meaning, in groups as reports have them."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from nt2vr.evaluation.measures import FIRST_PAGE
+from nt2vr.evaluation.metric_names import (
+    ACCURACY,
+    AUC,
+    AVERAGE_PRECISION,
+    DELTA,
+    DENIED,
+    HARD_PAIRS,
+    KS,
+    MEAN_RANK,
+    MEDIAN_RANK,
+    MIR,
+    TOP_5,
+    delta,
+    recall,
+    violations,
+)
+
+EMPTY = "–"
+HARD_PAIRS_MEANING = (
+    "Hard pairs: percentage of pairs in which a relevant video scores above one that also shows the unwanted part. A "
+    "system that ignores negation is at chance, about 50."
+)
+VIOLATIONS_MEANING = (
+    "Violations@10: percentage of the top ten that show the unwanted part; lower is better."
+)
+DELTA_MEANING = (
+    "Δ: how much lower negated captions rank the video of the original; a system that rejects every negated caption "
+    "gains here, too."
+)
+CLASS_DELTA_MEANING = (
+    "Δ of classes: top-1 less negated top-1, which is how often the class that is shown comes first among sentences "
+    "that deny one class each, as “this is not a photo of a cat”: there it should come last."
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a measure is shown: its key in a report's metrics, header, number of decimals, direction and meaning."""
+
+    key: str
+    head: str
+    decimals: int = 1
+    lower_is_better: bool = False
+    meaning: str = ""
+
+    def text(self, value: float | None) -> str:
+        """Format a value; None means not measured."""
+        return EMPTY if value is None else f"{value:.{self.decimals}f}"
+
+
+class ColumnGroup(NamedTuple):
+    head: str
+    columns: tuple[Column, ...]
+
+
+def _retrieval(kind: str) -> tuple[Column, ...]:
+    recalls = (Column(f"{kind}/{recall(k)}", recall(k)) for k in KS)
+    return (*recalls, Column(f"{kind}/{MIR}", MIR, 3))
+
+
+def _retrieval_lost(kind: str) -> tuple[Column, ...]:
+    recalls = (
+        Column(f"{kind}/{delta(recall(k))}", f"Δ{recall(k)}", meaning=DELTA_MEANING) for k in KS
+    )
+    return (*recalls, Column(f"{kind}/{delta(MIR)}", f"Δ{MIR}", 3, meaning=DELTA_MEANING))
+
+
+def _honest(kind: str) -> tuple[Column, ...]:
+    name = violations(FIRST_PAGE)
+    violated = Column(f"{kind}/{name}", name, meaning=VIOLATIONS_MEANING, lower_is_better=True)
+    return (Column(f"{kind}/{HARD_PAIRS}", "hard pairs", meaning=HARD_PAIRS_MEANING), violated)
+
+
+def _ranked(head: str, kind: str) -> ColumnGroup:
+    recalls = (Column(f"{kind}/{recall(k)}", recall(k)) for k in KS)
+    ranks = (
+        Column(f"{kind}/{name}", name, lower_is_better=True) for name in (MEDIAN_RANK, MEAN_RANK)
+    )
+    return ColumnGroup(head, (*recalls, *ranks))
+
+
+PAPER = (  # Table 2 of the nT2VR paper
+    ColumnGroup("Original", _retrieval("original")),
+    ColumnGroup("Negated", _retrieval_lost("negated")),
+    ColumnGroup("Composed", _retrieval("composed")),
+)
+BOTH_WAYS = (_ranked("Text to video", "original"), _ranked("Video to text", "video"))
+HONEST = (
+    ColumnGroup("A and not B", _honest("composed")),
+    ColumnGroup("A without N", (*_retrieval("without")[::3], *_honest("without"))),
+    ColumnGroup("not B", (Column(f"not/{AUC}", "AUC", 3), *_honest("not")[1:])),
+)
+PICTURES = (Column(f"picture/{ACCURACY}", "accuracy"), Column(f"picture/{AVERAGE_PRECISION}", "AP"))
+CLASSES = (
+    Column(f"class/{ACCURACY}", "top-1"),
+    Column(f"class/{TOP_5}", "top-5"),
+    Column(f"class/{DENIED}", "negated top-1"),
+    Column(f"class/{DELTA}", "Δ", meaning=CLASS_DELTA_MEANING),
+)
+OTHERS = (
+    ColumnGroup("NegBench retrieval", _retrieval("retrieval")),
+    ColumnGroup("Multiple choice", (Column(f"choice/{ACCURACY}", "all"),)),
+    ColumnGroup("Caption and foil", (Column(f"pair/{ACCURACY}", "accuracy"),)),
+    ColumnGroup("Picture and foil", PICTURES),
+    ColumnGroup("Classes", CLASSES),
+)
+GROUPS = PAPER + HONEST + OTHERS

@@ -1,0 +1,137 @@
+"""Files of a library compared with its inventory: what is new, changed, renamed or gone."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from nt2vr.errors import counted
+from nt2vr.library.library_file import CLOSED_FOLDER, NOTE, LibraryFile
+
+Files = list[LibraryFile]
+# The rows of the inventory by file id.
+StoredFiles = Mapping[str, LibraryFile]
+# What is equal in a file that is gone and a new file if one is the other's new name; falsy if unknown.
+Mark = Callable[[LibraryFile], Any]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Ids of the files that differ from the inventory.
+
+    Attributes:
+        changed: files of another size or modification time.
+        renamed: new ids by old ids.
+        copies: new files with the content of another file, once they have been read.
+        skipped: new files that cannot be used.
+    """
+
+    new: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    renamed: dict[str, str] = field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def by_kind(self) -> dict[str, tuple[str, ...]]:
+        """The files by the kind of their change, in words that follow a number."""
+        shares = shares_text(len(self.copies), len(self.skipped))
+        kinds = {
+            f"new{shares}": self.new,
+            "changed": self.changed,
+            "renamed": tuple(f"{old} → {new}" for old, new in self.renamed.items()),
+            "removed": self.removed,
+        }
+        return {words: files for words, files in kinds.items() if files}
+
+    def __bool__(self) -> bool:
+        return bool(self.new or self.changed or self.renamed or self.removed)
+
+
+def shares_text(copies: int, skipped: int = 0) -> str:
+    """Say how many of some files are skipped or copies: " (1 skipped, 2 copies)", or nothing."""
+    shares = []
+    if skipped:
+        shares.append(f"{skipped:,} skipped")
+    if copies:
+        shares.append(counted(copies, "copy", "copies"))
+    return f" ({', '.join(shares)})" if shares else ""
+
+
+class FileComparison(NamedTuple):
+    """Files of a source next to those of the inventory.
+
+    Attributes:
+        pending: files that must be read.
+        captioned: files with other captions than before.
+        gone: rows of the inventory whose files the source has no longer.
+    """
+
+    pending: Files
+    captioned: Files
+    gone: Files
+
+
+def compare_files(stored: StoredFiles, files: Files) -> FileComparison:
+    """Compare files with the inventory by path, size and modification time; nothing is read."""
+    pending = [file for file in files if not _is_unchanged(file, stored.get(file.id))]
+
+    files_by_id = {file.id: file for file in files}
+    captioned = []
+    for file_id in files_by_id.keys() & stored.keys():
+        if files_by_id[file_id].captions != stored[file_id].captions:
+            captioned.append(files_by_id[file_id])
+
+    # Files in a folder that cannot be opened are not gone. The id of the source itself is empty.
+    closed_folders = [file.id for file in files if file.kind == CLOSED_FOLDER]
+    closed_prefixes = tuple(f"{folder}/".lstrip("/") for folder in closed_folders)
+    gone = []
+    for file_id in sorted(stored.keys() - files_by_id.keys()):
+        if not file_id.startswith(closed_prefixes):
+            gone.append(stored[file_id])
+    return FileComparison(pending, captioned, gone)
+
+
+def _is_unchanged(file: LibraryFile, stored: LibraryFile | None) -> bool:
+    if stored is None or stored.state == "new":
+        return False
+    if file.reason and file.reason != stored.reason:
+        return False
+    return (stored.path, stored.size, stored.mtime_ns) == (file.path, file.size, file.mtime_ns)
+
+
+def changes_of(stored: StoredFiles, pending: Files, gone: Files, mark: Mark) -> Changes:
+    """Name the changes; a file that is gone and a new one with the same `mark` are a renamed one."""
+    pending = _without_notes(pending)
+    gone = _without_notes(gone)
+    unknown = [file for file in pending if file.id not in stored]
+    renamed = _renamed(gone, unknown, mark)
+
+    new_names = set(renamed.values())
+    new = [file.id for file in unknown if file.id not in new_names]
+    changed = []
+    for file in pending:
+        if file.id in stored and stored[file.id].state != "new":
+            changed.append(file.id)
+    removed = [file.id for file in gone if file.id not in renamed]
+    return Changes(tuple(new), tuple(changed), renamed, tuple(removed))
+
+
+def _without_notes(files: Files) -> Files:
+    return [file for file in files if file.kind != NOTE]
+
+
+def _renamed(gone: Files, new: Files, mark: Mark) -> dict[str, str]:
+    """Return the new ids of files that are gone, by their old ids."""
+    new_ids = defaultdict[Any, list[str]](list)
+    for file in new:
+        if mark(file) and not file.reason:
+            new_ids[mark(file)].append(file.id)
+
+    renamed = {}
+    for file in gone:
+        candidates = new_ids[mark(file)]
+        if file.state != "new" and candidates:
+            renamed[file.id] = candidates.pop(0)
+    return renamed

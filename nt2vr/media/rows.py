@@ -1,0 +1,217 @@
+"""Rows of frames or embeddings on disk, by key."""
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import numpy as np
+from filelock import FileLock
+from numpy.typing import NDArray
+
+from nt2vr.files import atomic_write
+
+Number = TypeVar("Number", bound=np.generic)
+Shape = tuple[int, ...]
+KEYS = "keys"
+ROWS = "rows"
+LOCK = "lock"
+KEY_BYTES = 16
+MAX_HEADER_BYTES = 1000
+# Seconds to wait for another writer, who holds the lock for one batch, or to compact the file.
+LOCK_S = 60.0
+# Rows copied at once: 67 MB of 8 frames of 512.
+CHUNK = 4096
+# A file is written again without its unused rows once they are this share of all.
+UNUSED_ROWS = 0.2
+
+
+class Rows(Generic[Number]):
+    """Append-only, memory-mapped rows of one shape by key, as they were at the last `refresh`.
+
+        FOLDER/lock     held by the process that writes
+               keys     a header that names the file of rows and their shape, then the digest of each row's key
+               rows-1   the rows
+
+    A row counts once its key is written, after the row itself is on disk: the next writer
+    overwrites what a killed one left. Rows never change. Compaction writes another file of rows,
+    which counts once `keys` is replaced; readers keep the files that they have mapped. Methods that
+    write raise an OSError if the disk is full or read-only. An object is for one thread.
+
+    Args:
+        shape: of a row; a file of rows of another shape is replaced. None accepts any.
+
+    Attributes:
+        held: batches of rows that are in memory only.
+    """
+
+    def __init__(self, folder: Path, dtype: type[Number], shape: Shape | None = None) -> None:
+        self.folder = folder
+        self.held: list[NDArray[Number]] = []
+        self._dtype = np.dtype(dtype)
+        self._expected_shape = shape
+        self._clear()
+        self.refresh()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def _clear(self, header: bytes = b"", number: int = 0, shape: Shape | None = None) -> None:
+        """Forget all rows, before those of another file are read."""
+        self._header = header
+        self._path = self.folder / f"{ROWS}-{number}"
+        self._shape = shape or self._expected_shape or (0, 0)
+        self._row_of: dict[bytes, int] = {}
+        self._rows: NDArray[Number] = np.empty((0, *self._shape), self._dtype)
+
+    def refresh(self) -> None:
+        """Notice the rows that other processes have added or compacted."""
+        if self.held:
+            return
+        for _ in range(3):
+            # The files are missing, damaged, or compacted at this moment.
+            with suppress(OSError, ValueError, LookupError, TypeError):
+                self._read_keys()
+                return
+            if not (self.folder / KEYS).exists():
+                break
+        self._clear()
+
+    def _read_keys(self) -> None:
+        with (self.folder / KEYS).open("rb") as file:
+            header = file.readline(MAX_HEADER_BYTES)
+            if header != self._header:
+                self._read_header(header)
+
+            # The size is read before the keys, since keys may be added in the meantime.
+            num_rows = (os.fstat(file.fileno()).st_size - len(header)) // KEY_BYTES
+            file.seek(len(header) + len(self) * KEY_BYTES)
+            new_digests = file.read()
+
+        if num_rows == len(self):
+            return
+        row_bytes = self._dtype.itemsize * math.prod(self._shape)
+        if num_rows < len(self) or num_rows * row_bytes > self._path.stat().st_size:
+            self._header = b""
+            raise ValueError(f"{self.folder} has been cut off.")
+
+        starts = range(0, len(new_digests), KEY_BYTES)
+        for row, start in zip(range(len(self), num_rows), starts, strict=False):
+            self._row_of[new_digests[start : start + KEY_BYTES]] = row
+        mapped = np.memmap(self._path, self._dtype, "r", shape=(num_rows, *self._shape))
+        self._rows = np.asarray(mapped)
+
+    def _read_header(self, header: bytes) -> None:
+        """Read which file has the rows; a ValueError refuses a damaged header or another shape."""
+        text, _, check = header.rstrip().rpartition(b" ")
+        facts = json.loads(text)
+        shape = tuple(map(int, facts["shape"]))
+        is_damaged = digest(text.decode()).hex().encode() != check
+        if is_damaged or self._expected_shape not in (None, shape):
+            raise ValueError(f"The header of {self.folder} is damaged, or of another shape.")
+        self._clear(header, int(facts["number"]), shape)
+
+    def find(self, keys: Iterable[str]) -> NDArray[np.int64]:
+        """Return the row of each key; -1 if there is none."""
+        return np.fromiter((self._row_of.get(digest(key), -1) for key in keys), np.int64)
+
+    def rows(self) -> NDArray[Number]:
+        return np.concatenate([self._rows, *self.held]) if self.held else self._rows
+
+    def append(self, keys: Sequence[str], rows: NDArray[Number]) -> None:
+        """Add rows, except for those whose keys are stored by now."""
+        with self._locked():
+            indices = {digest(key): index for index, key in enumerate(keys)}
+            new_digests = [key_digest for key_digest in indices if key_digest not in self._row_of]
+            if not new_digests:
+                return
+            if not self._header:
+                self._start_file(rows.shape[1:])
+
+            new_indices = [indices[key_digest] for key_digest in new_digests]
+            new_rows = np.ascontiguousarray(rows[new_indices], self._dtype)
+            write_at(self._path, len(self) * new_rows[0].nbytes, new_rows.data)
+            end_of_keys = len(self._header) + len(self) * KEY_BYTES
+            new_keys = memoryview(b"".join(new_digests))
+            write_at(self.folder / KEYS, end_of_keys, new_keys, sync=False)
+            self.refresh()
+
+    def hold(self, keys: Sequence[str], rows: NDArray[Number]) -> None:
+        """Add rows in memory only, if `append` fails; rows of other processes are not noticed then."""
+        first_row = len(self._rows) + sum(map(len, self.held))
+        for row, key in enumerate(keys, start=first_row):
+            self._row_of[digest(key)] = row
+        self.held.append(rows)
+
+    def retain(self, keys: Iterable[str]) -> None:
+        """Drop all other rows, if they are at least UNUSED_ROWS of all."""
+        with self._locked():
+            digests = {digest(key) for key in keys}
+            retained = []
+            for key_digest, row in self._row_of.items():
+                if key_digest in digests:
+                    retained.append((row, key_digest))
+            num_unused = len(self) - len(retained)
+            if num_unused >= max(1, UNUSED_ROWS * len(self)):
+                self._start_file(self._shape, sorted(retained))
+
+    def _start_file(self, shape: Shape, retained: Sequence[tuple[int, bytes]] = ()) -> None:
+        """Replace the file of rows by one with some of its rows, given with their key's digest."""
+        old_files = list(self.folder.glob("*-*[0-9]"))
+        old_numbers = [int(path.name.rpartition("-")[2]) for path in old_files]
+        number = max(old_numbers, default=0) + 1
+        path = self.folder / f"{ROWS}-{number}"
+        try:
+            self._copy_rows([row for row, _ in retained], path)
+            facts = json.dumps({"number": number, "shape": shape})
+            header = f"{facts} {digest(facts).hex()}\n".encode()
+            with atomic_write(self.folder / KEYS) as partial_file:
+                partial_file.write_bytes(
+                    header + b"".join(key_digest for _, key_digest in retained)
+                )
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
+
+        for old_file in old_files:
+            old_file.unlink(missing_ok=True)
+        self.refresh()
+
+    def _copy_rows(self, rows: Sequence[int], path: Path) -> None:
+        with path.open("wb") as file:
+            for start in range(0, len(rows), CHUNK):
+                file.write(self._rows[rows[start : start + CHUNK]].data)
+            file.flush()
+            os.fsync(file.fileno())
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(self.folder / LOCK, timeout=LOCK_S):
+            self.refresh()
+            yield
+
+
+def write_at(path: Path, offset: int, content: memoryview, sync: bool = True) -> None:
+    """Write at an offset of a file, and cut off what lay beyond. A failed write leaves nothing."""
+    remaining = content.cast("B")
+    with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0) as file:
+        file.truncate(offset)
+        file.seek(offset)
+        try:
+            while remaining:
+                num_written = file.write(remaining)
+                remaining = remaining[num_written:]
+            if sync:
+                os.fsync(file.fileno())
+        except OSError:
+            file.truncate(offset)
+            raise
+
+
+def digest(key: str) -> bytes:
+    return blake2b(key.encode(), digest_size=KEY_BYTES).digest()

@@ -1,0 +1,210 @@
+"""Rule 5 of `scope`: what cues deny that come after a thing or name it themselves."""
+
+from nt2vr.negation.parse.cues import LESS
+from nt2vr.negation.parse.negations import Cue, Negation
+from nt2vr.negation.parse.phrases import Phrase, Phrases, noun_of
+from nt2vr.negation.parse.tokens import FINITE_TAGS
+from nt2vr.negation.parse.wordlists import listed
+
+_NOUN_TAGS = frozenset({"DET", "NOUN", "ADJ", "NUM", "POS"})
+_CLAUSE_EDGES = frozenset({"", "PUNCT", "CONJ"})
+
+
+class BackwardFinder:
+    """Finds what is denied before a cue; `first` is always the first word that may be denied."""
+
+    def __init__(self, phrases: Phrases) -> None:
+        self.phrases = phrases
+
+    def find(self, cue: Cue, first: int) -> Negation | None:
+        """Return a negation whose cue comes after what it denies, or names it."""
+        match cue.kind:
+            case "less":
+                return self._named_by_cue(cue)
+            case "free":
+                return self._free(cue, first)
+            case "absent":
+                return self._absent(cue, first)
+            case "double":
+                return self._affirmed(cue)
+            case "not":
+                return self._not_present(cue, first)
+        return None
+
+    def _named_by_cue(self, cue: Cue) -> Negation:
+        """Return the negation of "hatless"."""
+        item = Phrase("noun", start=cue.start, end=cue.end, core=cue.end, head=cue.start)
+        thing = LESS[self.phrases.word(cue.start)]
+        return Negation(cue, (item,), cue.start, cue.end, thing=thing)
+
+    def _affirmed(self, cue: Cue) -> Negation:
+        """Return two negations that affirm, such as "not without", which deny nothing."""
+        cue_words = self.phrases.words[max(0, cue.start - 1) : cue.end]
+        means_with = not {"with", "without", "of", "lacking"}.isdisjoint(cue_words)
+        return Negation(cue, (), cue.start, cue.end, link=" with " if means_with else " ")
+
+    def _free(self, cue: Cue, first: int) -> Negation | None:
+        """Return the negation of "car-free"."""
+        phrases = self.phrases
+        start = cue.start
+        while start > first and self._may_precede_free(start - 1):
+            start -= 1
+        if start == cue.start:
+            return None
+
+        item = noun_of(start, cue.start)
+        end = cue.start + 1
+        # in a | car-free scene
+        if phrases.word(end) in listed("frames"):
+            end += 1
+            start = max(first, phrases.before(start, {"DET", "ADP"}))
+        return Negation(cue._replace(end=cue.start + 1), (item,), start, end)
+
+    def _may_precede_free(self, i: int) -> bool:
+        is_noun = self.phrases.tag(i) in {"NOUN", "OTHER", "NUM"}
+        return is_noun or self.phrases.word(i).endswith("ing")
+
+    def _not_present(self, cue: Cue, first: int) -> Negation | None:
+        """Return "a cat is not visible", "while a truck is not", "with his face not visible"."""
+        phrases = self.phrases
+        end = phrases.after_predicate(cue.end)
+        has_predicate = end > cue.end
+        # lights are not | on
+        has_particle = not has_predicate and phrases.word(cue.end) in {"on", "in"}
+        after_particle = cue.end + 1 if has_particle else cue.end
+
+        if not has_predicate:
+            is_predicate = phrases.lemma(cue.start - 1) == "be" or (
+                has_particle and phrases.tag(cue.start - 2) == "PUNCT"
+            )
+            if not is_predicate or phrases.tag(after_particle) not in {"", "PUNCT"}:
+                return None
+
+        if self._before_helpers(cue.start, first) == cue.start:
+            part = self._missing_part(cue, end, first)
+            if part:
+                return part
+        return self._denied_subject(cue, first, max(after_particle, end))
+
+    def _absent(self, cue: Cue, first: int) -> Negation | None:
+        """Return "a chair is absent", "absent is a chair" or "is missing a chair"."""
+        phrases = self.phrases
+        # a missing slice
+        if phrases.tag(cue.start - 1) == "DET":
+            return None
+
+        is_linked = self._before_helpers(cue.start, first) < cue.start
+        if (inverted := self._absent_after(cue, first, is_linked)) is not None:
+            return inverted
+
+        word = phrases.word(cue.start)
+        if is_linked:
+            # What somebody does denies nothing: a tree is removed
+            applies = word != "removed"
+        elif (part := self._missing_part(cue, cue.end, first)) is not None:
+            return part
+        else:
+            applies = word == "absent" or self._is_remark(cue, first)
+        if not applies:
+            return None
+        return self._denied_subject(cue, first, phrases.after_tail(cue.end))
+
+    def _absent_after(self, cue: Cue, first: int, is_linked: bool) -> Negation | None:
+        """Return the negation of a thing after its cue: "absent is a chair", "is missing a chair"."""
+        phrases = self.phrases
+        after_frame = phrases.after_frame(cue.end)
+        thing = after_frame
+        while phrases.is_auxiliary(thing) or phrases.word(thing) in {":", "of"}:
+            thing += 1
+
+        start = max(first, phrases.before(cue.start, {"ADV"}))
+        starts_clause = phrases.tag(start - 1) in _CLAUSE_EDGES
+        if thing == after_frame and not starts_clause:
+            # a man missing | a tooth
+            lost = phrases.noun_phrase(after_frame)
+            loses = lost is not None and phrases.word(lost.head) in listed("may_be_lost")
+            if phrases.word(cue.start) != "missing" or not (is_linked or loses):
+                return None
+
+        item = phrases.noun_phrase(thing)
+        if item is None:
+            return None
+        return Negation(cue, (item,), start, phrases.after_tail(item.end))
+
+    def _is_remark(self, cue: Cue, first: int) -> bool:
+        """Return whether "a boy runs, hat missing" says so; not "dog missing, please help"."""
+        phrases = self.phrases
+        word = phrases.word(cue.start)
+        if word == "missing" and phrases.word(cue.end) == "from":
+            return True
+
+        start = self._clause_start(cue.start, first)
+        noun = phrases.noun_phrase(start)
+        is_noun = noun is not None and noun.end == cue.start
+        # crochet excluded
+        is_verb = cue.start == start + 1 and phrases.tag(start) in {"VB", "VBP", "VBG"}
+        if not is_noun and not is_verb:
+            return False
+
+        if phrases.tag(start - 1) not in _CLAUSE_EDGES or phrases.tag(cue.end) not in {"", "PUNCT"}:
+            return False
+        return word in listed("afterthoughts") or start > 0
+
+    def _missing_part(self, cue: Cue, after: int, first: int) -> Negation | None:
+        """Return "with the drummer missing", "has a string missing"; `after` ends the predicate."""
+        phrases = self.phrases
+        start = max(first, phrases.before(cue.start, _NOUN_TAGS))
+        if phrases.word(start - 1) not in {"with", "has", "have", "had"}:
+            return None
+
+        noun = phrases.noun_phrase(start)
+        if noun is None or noun.end != cue.start:
+            return None
+        if phrases.lemma(noun.head) in listed("parts_of_wholes"):
+            return None
+        if phrases.word(cue.start) == "missing" and phrases.noun_phrase(after) is not None:
+            return None
+
+        whole_cue = Cue("absent", cue.start, after)
+        return Negation(whole_cue, (noun,), start - 1, phrases.after_tail(after))
+
+    def _denied_subject(self, cue: Cue, first: int, end: int) -> Negation | None:
+        subject = self._subject(cue.start, first)
+        if subject is None:
+            return None
+        start = min(subject.start, cue.start)
+        return Negation(cue, (subject,), start, max(subject.end, end))
+
+    def _subject(self, predicate: int, first: int) -> Phrase | None:
+        """Return the thing before the predicate that starts at word `predicate`."""
+        phrases = self.phrases
+        end = self._before_helpers(predicate, first)
+        start = self._clause_start(end, first)
+        start = max(phrases.after_frame(start), start)
+        if start >= end:
+            return None
+        is_pronoun = end == start + 1 and phrases.tag(start) == "PRON"
+        if is_pronoun or phrases.says_nothing(start, end):
+            return None
+        return noun_of(start, end)
+
+    def _before_helpers(self, i: int, first: int) -> int:
+        phrases = self.phrases
+        while i > first and (phrases.is_auxiliary(i - 1) or phrases.tag(i - 1) in {"ADV", "TO"}):
+            i -= 1
+        return i
+
+    def _clause_start(self, end: int, first: int) -> int:
+        start = end
+        while start > first and not self._ends_clause(start - 1, end):
+            start -= 1
+        return start
+
+    def _ends_clause(self, i: int, end: int) -> bool:
+        phrases = self.phrases
+        if phrases.tag(i) == "PUNCT" or phrases.word(i) in listed("clause_words"):
+            return True
+        if phrases.tag(i) not in FINITE_TAGS:
+            return False
+        is_noun = phrases.tag(i - 1) == "DET" or i + 1 == end
+        return not is_noun

@@ -1,0 +1,134 @@
+"""Rule 2 of `scope`: the list items that share one cue."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+from nt2vr.negation.parse.negations import CueKind
+from nt2vr.negation.parse.phrases import Phrase, Phrases
+from nt2vr.negation.parse.tokens import FINITE_TAGS
+from nt2vr.negation.parse.wordlists import listed
+
+
+class DeniedListFinder:
+    """Finds the list to which a denied phrase belongs."""
+
+    def __init__(self, phrases: Phrases) -> None:
+        self.phrases = phrases
+
+    def items(self, first: Phrase, kind: CueKind, has_wanted_before: bool) -> list[Phrase]:
+        """Return the list items that share the cue of `first`, beginning with `first`."""
+        items = [first]
+        # Items after commas, which are denied only if a conjunction follows or they form a run.
+        pending: list[Phrase] = []
+        end = first.end
+        while next_item := self._next_item(first, kind, end):
+            item, conjunction = next_item
+            pending.append(item)
+            end = item.end
+            if conjunction:
+                items += pending
+                pending = []
+
+        if first.kind == "noun" and self._is_run(first, pending, end, has_wanted_before):
+            items += pending
+        return items
+
+    def _is_run(
+        self, first: Phrase, pending: list[Phrase], end: int, has_wanted_before: bool
+    ) -> bool:
+        """Return whether commas join denied words: "no dogs, cats, birds", but not "no dogs, | cats"."""
+        phrases = self.phrases
+        # without snow, farmers | plough
+        is_closed = phrases.tag(end) in {"", "PUNCT", "CONJ", "ADP"}
+        if not is_closed or any(item.end - item.start != 1 for item in pending):
+            return False
+
+        # neither dogs, cats nor
+        if has_wanted_before or len(pending) > 1 or phrases.word(end) == "nor":
+            return True
+        # avoid rain, snow
+        cue_word = phrases.word(first.start - 1)
+        is_order = cue_word != "no" and cue_word in listed("denying_things")
+        return is_order and first.end == first.start + 1
+
+    def _next_item(self, first: Phrase, kind: CueKind, end: int) -> tuple[Phrase, str] | None:
+        """Return the item after word `end` and the conjunction before it, if any."""
+        phrases = self.phrases
+        start = end
+        if phrases.word(start) == ",":
+            start += 1
+        conjunction = ""
+        if phrases.word(start) in {"and", "or"}:
+            conjunction = phrases.word(start)
+            start += 1
+        if start == end or phrases.word(start) == "no":
+            return None
+
+        # adds no milk, and | hands
+        is_new_action = first.kind == "verb" and start == end + 2 and conjunction == "and"
+        if is_new_action:
+            return None
+        item = self._item(first, start)
+        if item is None or not self._shares_cue(first, item, conjunction, kind):
+            return None
+        return item, conjunction
+
+    def _item(self, first: Phrase, i: int) -> Phrase | None:
+        """Return the phrase at word i that is of the same kind as the first item."""
+        phrases = self.phrases
+        if first.kind == "verb":
+            item = phrases.verb_phrase(i)
+        elif first.kind == "noun":
+            item = phrases.noun_phrase(i)
+        elif first.kind == "place":
+            item = phrases.place_phrase(i)
+        else:
+            item = phrases.quality(i)
+
+        # no straps or | padding
+        if item is None and first.kind == "noun" and phrases.tag(i) == "VBG":
+            if phrases.word(i - 1) == "or":
+                item = phrases.verb_phrase(i)
+            if item:
+                item = replace(item, kind="noun")
+        # playing the guitar or | the piano; without icing or | sprinkles
+        if item is None and (first.object is not None or first.end == first.start + 1):
+            item = phrases.noun_phrase(i)
+        return item
+
+    def _shares_cue(self, first: Phrase, item: Phrase, conjunction: str, kind: CueKind) -> bool:
+        phrases = self.phrases
+        if item.kind == "verb":
+            if phrases.tag(first.head) != phrases.tag(item.head):
+                return False
+            are_bare = first.end - first.start == 1 == item.end - item.start
+            return conjunction != "and" or are_bare
+
+        tag = phrases.tag(item.start)
+        acts = phrases.tag(item.end) in FINITE_TAGS and (tag == "DET" or phrases.is_actor(item))
+        # A new clause, or: without horns and | a bull with horns
+        if acts or tag == "PRON" or phrases.word(item.end) in {"with", "without", "who"}:
+            return False
+        if conjunction != "and" or tag != "DET":
+            return True
+        first_acts = first.kind == "noun" and phrases.is_actor(first)
+        return kind != "no" and phrases.is_actor(item) == first_acts
+
+    def split_runs(self, item: Phrase) -> list[Phrase]:
+        """Split a list that lacks its commas: "no | taxis | buses"."""
+        starts = [item.start]
+        if item.kind == "noun":
+            plurals = {i for i in range(item.start, item.core) if self._is_plural(i)}
+            starts += [i for i in sorted(plurals) if i - 1 in plurals]
+
+        parts = []
+        for start, end in pairwise(starts):
+            parts.append(replace(item, start=start, end=end, core=end, head=end - 1))
+        parts.append(replace(item, start=starts[-1]))
+        return parts
+
+    def _is_plural(self, i: int) -> bool:
+        word = self.phrases.word(i)
+        if self.phrases.tag(i) != "NOUN" or word in listed("plural_first"):
+            return False
+        return word.endswith("s") and self.phrases.lemma(i) != word

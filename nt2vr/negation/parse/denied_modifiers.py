@@ -1,0 +1,135 @@
+"""Rule 4 of `scope`: the modifiers of a denied noun that belong to it."""
+
+from dataclasses import replace
+
+from nt2vr.negation.parse.cues import cues
+from nt2vr.negation.parse.denied_phrases import US
+from nt2vr.negation.parse.negations import CueKind
+from nt2vr.negation.parse.phrases import Phrase, Phrases
+from nt2vr.negation.parse.tokens import FINITE_TAGS
+from nt2vr.negation.parse.wordlists import listed
+
+_ARTICLES = frozenset({"the", "a", "an", "this"})
+
+
+class ModifierFinder:
+    """Finds the verbs, places and relative clauses after a denied noun that belong to it."""
+
+    def __init__(self, phrases: Phrases) -> None:
+        self.phrases = phrases
+
+    def extend(self, noun: Phrase, kind: CueKind, has_wanted_before: bool) -> Phrase:
+        """Extend a noun that can act by the modifiers after it."""
+        phrases = self.phrases
+        # where no planes | land
+        is_relative = phrases.tag(noun.start - 2) == "WH" and phrases.tag(noun.end) in FINITE_TAGS
+        takes_finite = kind == "no" and (is_relative or not has_wanted_before)
+        if not takes_finite and has_wanted_before and not self._may_act(noun, kind):
+            return noun
+
+        end = noun.end
+        setting: int | None = None
+        while not self._is_closed(end, kind):
+            place = phrases.place_phrase(end)
+            if place and self.after_filler(end) == end:
+                if setting is None and self._sets_scene(place, kind):
+                    setting = end
+                end = place.end
+                continue
+
+            verb = self._modifying_verb(end, takes_finite)
+            if verb is None:
+                break
+            if setting is None and verb.core < verb.end:
+                setting = verb.core
+            end = verb.end
+
+        # everything shot | at night
+        is_vague = phrases.word(noun.head) in listed("anything")
+        core = end if is_vague or setting is None else setting
+        return replace(noun, end=end, core=core)
+
+    def after_filler(self, i: int) -> int:
+        """Return the end of "in sight", or of the "on" of "no shirt on", at word i."""
+        phrases = self.phrases
+        end = phrases.after_tail(i)
+        if phrases.word(i) != "on":
+            return end
+        is_particle = phrases.tag(i + 1) == "VBG" or not phrases.place_phrase(i)
+        return max(end, i + 1) if is_particle else end
+
+    def _may_act(self, noun: Phrase, kind: CueKind) -> bool:
+        """Return whether a denied noun is somebody who may act: "people", but not "the people"."""
+        phrases = self.phrases
+        if kind == "nobody" or self._is_specific(noun, kind):
+            return True
+        is_generic = (
+            kind == "without"
+            or phrases.tag(noun.start) != "DET"
+            or phrases.word(noun.start) == "any"
+        )
+        return is_generic and phrases.is_actor(noun) and self._is_actor_in_general(noun, kind)
+
+    def _is_specific(self, noun: Phrase, kind: CueKind) -> bool:
+        """Return whether modifiers must be of this noun: "the ones | made of glass"."""
+        phrases = self.phrases
+        head = phrases.word(noun.head)
+        if head in {"one", "ones", "those"} or head.endswith("ing"):
+            return True
+
+        if kind == "without":
+            # without the alarm | ringing
+            is_single = noun.end == noun.start + 1 and not head.endswith("s")
+            is_clause = phrases.word(noun.start) == "the" or is_single
+            return is_clause and phrases.lemma(noun.start - 2) not in listed("actors")
+
+        has_participle = phrases.tag(noun.end) in {"VBN", "VBD"}
+        is_last = phrases.tag(noun.end + 1) in {"", "PUNCT", "CONJ"}
+        return kind == "no" and has_participle and is_last
+
+    def _is_actor_in_general(self, noun: Phrase, kind: CueKind) -> bool:
+        phrases = self.phrases
+        if kind == "no":
+            return True
+        if kind == "without":
+            # a bike without a rider | leaning; but not: a man without a child | leaning
+            return phrases.lemma(noun.start - 2) not in listed("actors")
+
+        before = phrases.words[max(0, noun.start - 3) : noun.start]
+        for first in range(len(before)):
+            if cues().get(" ".join(before[first:])) == "except":
+                return True
+        # there are not | kids, don't show | kids
+        if before[:1] == ["there"]:
+            return True
+        return not (listed("showing") | US).isdisjoint(before[-1:])
+
+    def _is_closed(self, i: int, kind: CueKind) -> bool:
+        """Return whether no modifier may start at word i: "present", another "without"."""
+        # w/o people | w/o huts
+        is_next_cue = cues().get(self.phrases.word(i)) == "without"
+        if is_next_cue or self.phrases.after_tail(i) > i:
+            return True
+        return kind == "order" and self.phrases.word(i) == "from"
+
+    def _sets_scene(self, place: Phrase, kind: CueKind) -> bool:
+        """Return whether a place may be wanted without what is there: "nobody sits on | the bench"."""
+        phrases = self.phrases
+        if phrases.is_setting(place):
+            return True
+        if kind not in {"no", "nobody"} or place.object is None:
+            return False
+        has_article = phrases.word(place.object) in _ARTICLES
+        return has_article and phrases.word(place.start) in listed("scenes")
+
+    def _modifying_verb(self, i: int, takes_finite: bool) -> Phrase | None:
+        """Return "swimming", "dressed in red" or "who swim" at word i; "swim" if `takes_finite`."""
+        phrases = self.phrases
+        is_relative = phrases.tag(i) == "WH"
+        clause = i + 1 if is_relative else i
+        tag = phrases.tag(clause)
+        if tag in {"VBG", "VBN"}:
+            return phrases.verb_phrase(clause)
+        if tag in FINITE_TAGS and (is_relative or takes_finite):
+            return phrases.verb_phrase(clause)
+        return None

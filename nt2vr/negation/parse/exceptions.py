@@ -1,0 +1,156 @@
+"""Rule 6 of `scope`: exceptions, which are unwanted, or wanted if they are from a denial."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from nt2vr.negation.parse.negations import Cue, Negation
+from nt2vr.negation.parse.phrases import Phrases
+from nt2vr.negation.parse.tokens import FINITE_TAGS
+from nt2vr.negation.parse.wordlists import listed
+
+ExceptionStatus = Literal["unwanted", "wanted", "none"]
+
+
+class ExceptionFinder:
+    """Reads exceptions from denials and from what is wanted in one tagged sentence."""
+
+    def __init__(self, phrases: Phrases) -> None:
+        self.phrases = phrases
+
+    def status(self, cue: Cue, negations: Sequence[Negation]) -> ExceptionStatus:
+        """Return whether the thing after a cue is unwanted or wanted, or is no exception at all."""
+        phrases = self.phrases
+        next_word = phrases.word(cue.end)
+        if phrases.tag(cue.end) in {"", "PUNCT"} or next_word in listed("denials"):
+            return "none"
+
+        clause = self._clause_start(cue)
+        if clause == cue.start:
+            return self._status_at_start(cue)
+
+        is_denied = self._denial_before(cue, clause, negations) is not None
+        universal = self._universal_before(cue, clause)
+        if self._is_weak(cue):
+            # "every animal | but" makes an exception; not: all sing | but
+            acts = any(
+                phrases.tag(i) in {"PUNCT", "MD", "VB", *FINITE_TAGS}
+                for i in range(universal + 1, cue.start)
+            )
+            makes_exception = is_denied and self._makes_exception(cue, negations)
+            if (universal == cue.start or acts) and not makes_exception:
+                return "none"
+
+        is_of_kind = universal < cue.start and phrases.word(universal) not in listed("entities")
+        is_bare = bool(listed("bare").intersection(phrases.words[clause : cue.start]))
+        return "wanted" if (is_denied or is_bare) and not is_of_kind else "unwanted"
+
+    def _status_at_start(self, cue: Cue) -> ExceptionStatus:
+        """Return the status of what is excepted before the rest of its clause: "except for dogs, no"."""
+        phrases = self.phrases
+        first = phrases.noun_phrase(cue.end)
+        is_besides = (
+            phrases.word(cue.start) == "besides"
+            and first is not None
+            and phrases.word(first.end) == ","
+        )
+        if self._is_weak(cue) and not is_besides:
+            return "none"
+        denying = listed("denials", "hardly_any", "bare")
+        is_denied_after = not denying.isdisjoint(phrases.words[cue.end :])
+        return "wanted" if is_denied_after else "unwanted"
+
+    def take_back(self, cue: Cue, negations: list[Negation]) -> list[Negation]:
+        """Return the negations without the denial from which the exception is made."""
+        phrases = self.phrases
+        denial = self._denial_before(cue, self._clause_start(cue), negations)
+        if denial is None:
+            # an empty room except for a chair
+            is_with = phrases.word(cue.start - 1) == "with"
+            exception = Negation(
+                cue,
+                (),
+                cue.start,
+                cue.end,
+                link=" with " if is_with else ", ",
+                other_kinds=("anything",) if cue.start else (),
+            )
+            return [*negations, exception]
+
+        is_with = denial.cue.kind == "without" or phrases.word(denial.cue.start - 1) == "with"
+        link = " with " if is_with else " "
+        other_kinds = self._denied_kinds(denial, cue)
+        taken_back = replace(denial, items=(), verb=None, other_kinds=other_kinds)
+
+        first_item = denial.items[0]
+        if first_item.kind == "verb":
+            # doesn't | wear | anything except | a hat
+            start = cue.start
+            if first_item.object is not None and first_item.object < cue.start:
+                start = first_item.object
+            end = max(first_item.start, denial.cue.end)
+            taken_back = replace(taken_back, end=end, link=link)
+            exception = Negation(cue, (), start, cue.end, link=" ")
+        else:
+            # no pets except | a dog
+            end = max(min(denial.items[-1].core, cue.start), denial.cue.end)
+            taken_back = replace(taken_back, end=end, link="")
+            exception = Negation(cue, (), cue.start, cue.end, link=link)
+        return [*negations[:-1], taken_back, exception]
+
+    def _denied_kinds(self, denial: Negation, cue: Cue) -> tuple[str, ...]:
+        """Return the words of a denial for what there may not be, other than the exception."""
+        kinds = [denial.thing]
+        for item in denial.items:
+            start = max(item.start, denial.cue.end)
+            kinds.append(" ".join(self.phrases.words[start : min(item.core, cue.start)]))
+        return tuple(filter(None, kinds))
+
+    def _denial_before(
+        self, cue: Cue, clause: int, negations: Sequence[Negation]
+    ) -> Negation | None:
+        """Return the last negation if it denies something in the clause of the exception."""
+        if not negations:
+            return None
+        last = negations[-1]
+        if last.cue.kind not in {"no", "not", "without", "nobody"} or not last.items:
+            return None
+        is_in_clause = clause <= last.cue.start and last.cue.end <= cue.start
+        return last if is_in_clause else None
+
+    def _makes_exception(self, cue: Cue, negations: Sequence[Negation]) -> bool:
+        """Return whether "but" makes an exception: "no one on it but", and not "no dog but"."""
+        phrases = self.phrases
+        last = negations[-1]
+        is_nobody = last.cue.kind == "nobody"
+        if is_nobody and last.cue.end == cue.start:
+            return True
+
+        follows = phrases.noun_phrase(cue.start + 1) or phrases.quality(cue.start + 1)
+        if follows is None or phrases.tag(follows.end) not in {"", "PUNCT", "ADP"}:
+            return False
+        if phrases.word(cue.start - 1) == ",":
+            return False
+        denied_words = phrases.words[last.cue.end : cue.start]
+        return is_nobody or not listed("entities", "kinds").isdisjoint(denied_words)
+
+    def _is_weak(self, cue: Cue) -> bool:
+        """Return whether a cue has other meanings as well, as "but" has."""
+        return self.phrases.word(cue.start) in listed("weak") and cue.end == cue.start + 1
+
+    def _universal_before(self, cue: Cue, clause: int) -> int:
+        """Return the last "all" or "every" of a clause before its cue; the cue without one."""
+        for i in range(cue.start - 1, clause - 1, -1):
+            if self.phrases.word(i) in listed("universal"):
+                return i
+        return cue.start
+
+    def _clause_start(self, cue: Cue) -> int:
+        """Return the first word of the clause; a comma right before the exception is inside."""
+        phrases = self.phrases
+        start = cue.start
+        if phrases.word(start - 1) == ",":
+            start -= 1
+        while phrases.tag(start - 1) not in {"", "PUNCT"}:
+            start -= 1
+        return cue.start if phrases.word(start) == "," else start

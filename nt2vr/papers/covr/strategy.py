@@ -1,0 +1,11 @@
+"""The strategy that searches by a trained fusion of a picture and a text."""
+
+from nt2vr.search.strategies import Strategy, combining
+
+FUSION = Strategy(
+    combining("fusion"),
+    "what a trained layer makes of the picture and both parts",
+    ("sentence",),
+    needs_picture=True,
+    composer="fusion",
+)

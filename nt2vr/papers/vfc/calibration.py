@@ -1,0 +1,77 @@
+"""VFC's calibration: which changed captions to keep, so that verb phrases stay in balance.
+
+A changed caption is never right for any video, so its verb phrases are negatives only. Of each verb
+phrase, S is the number of times that the captions have it, and G the number of times that the changed
+captions have it. R is how often it is a negative for each time that it is a positive (Table 1):
+
+    without changed captions              R = B - 1
+    a video's changed captions count      R = ((B - 1) · S + B · G) / S
+    against all B videos
+    against their own video only          R = ((B - 1) · S + G) / S = B - 1 + G / S
+
+Here they always count against their own video only. `calibrated` is the second part of the paper's
+calibration: it keeps changed captions while G ≤ S, so that R ≤ B for every verb phrase.
+"""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import chain, zip_longest
+
+Keys = Sequence[str]  # the verb phrases of one caption, by `VerbUse.key`
+
+
+def calibrated(
+    originals: Iterable[Keys], generated: Sequence[Keys], order: Iterable[int] | None = None
+) -> list[int]:
+    """Return the numbers of the changed captions to keep, in ascending order.
+
+    They are considered in `order`, or as they come. One is kept if afterwards G ≤ S for each of its
+    verb phrases. So one with a verb phrase that no original caption has is never kept, and one in
+    which no verb phrase was parsed always is.
+    """
+    remaining = Counter(chain.from_iterable(originals))  # S - G of each verb phrase
+    kept: list[int] = []
+    for number in range(len(generated)) if order is None else order:
+        counts = Counter(generated[number])
+        if all(remaining[key] >= count for key, count in counts.items()):
+            remaining.subtract(counts)
+            kept.append(number)
+    return sorted(kept)
+
+
+def round_robin(videos: Sequence[int], seed: int) -> list[int]:
+    """Return the order in which to consider changed captions, given the video of each.
+
+    One of each video comes first, then another one of each, and so on, both videos and captions in
+    random order. So the captions of one video do not use up a verb phrase before the others had a turn.
+    """
+    rng = random.Random(seed)
+    numbers_of_video: dict[int, list[int]] = defaultdict(list)
+    for number, video in enumerate(videos):
+        numbers_of_video[video].append(number)
+
+    queues = list(numbers_of_video.values())
+    for queue in queues:
+        rng.shuffle(queue)
+    rng.shuffle(queues)
+
+    rounds = zip_longest(*queues)
+    return [number for number in chain.from_iterable(rounds) if number is not None]
+
+
+def imbalances(
+    originals: Iterable[Keys], generated: Iterable[Keys], batch_size: int
+) -> dict[str, float]:
+    """Return R of each verb phrase that original captions have, the largest first.
+
+    G counts all changed captions, as in the paper. A step draws `verb_negatives` of a caption's, so
+    for captions that have more, R is an upper bound.
+    """
+    original_counts = Counter(chain.from_iterable(originals))
+    generated_counts = Counter(chain.from_iterable(generated))
+    ratios = {
+        key: batch_size - 1 + generated_counts[key] / count
+        for key, count in original_counts.items()
+    }
+    return dict(sorted(ratios.items(), key=lambda ratio: (-ratio[1], ratio[0])))

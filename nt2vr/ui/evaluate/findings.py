@@ -1,0 +1,266 @@
+"""What a report says first: up to three sentences in plain words, and a chart of the same measures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nt2vr.evaluation.intervals import Interval
+from nt2vr.evaluation.measures import FIRST_PAGE
+from nt2vr.evaluation.metric_names import ACCURACY, DENIED, HARD_PAIRS, recall, violations
+from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.roles import REFERENCE
+from nt2vr.evaluation.tables import Line, interval_of, lines_of
+
+MAX_FINDINGS = 3
+LONGEST_EXAMPLE = 40  # characters
+EMPHASIS = "*"  # before and after words of a sentence
+TICKS = (0, 25, 50, 75, 100)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure in percent, as a sentence and as a part of the chart.
+
+    Attributes:
+        names: its keys in a report's metrics, of which the first that was measured counts.
+        title: of its part of the chart.
+        scale: what the percentages are of, and which are good.
+        sentence: about one system: {first} is its name, {of_first} a number of 100, and {example} a query.
+        second: what the sentence goes on to say of another system.
+        counts_failures: whether sentences count what is missing to 100.
+        chance: the figure of a system that guesses; None where it depends on the data.
+        cue: the negation word of an example.
+    """
+
+    names: tuple[str, ...]
+    title: str
+    scale: str
+    sentence: str
+    second: str = "{second} in {of_second}"
+    counts_failures: bool = False
+    chance: float | None = None
+    cue: str = ""
+
+
+HIGHER = "higher is better"
+LOWER = "lower is better"
+
+# Those of one topic exclude each other: of each, the first that was measured is shown.
+TOPICS: tuple[tuple[Measure, ...], ...] = (
+    (
+        Measure(
+            names=(f"without/{HARD_PAIRS}",),
+            title="Ranks the clip without it first",
+            scale=f"of 100 pairs, {HIGHER}, a guess has 50",
+            sentence="When a query excludes a thing{example}, {first} ranks a clip *with* it above one *without* "
+            "it in {of_first} of 100 pairs",
+            counts_failures=True,
+            chance=50.0,
+            cue="without",
+        ),
+        Measure(
+            names=(f"composed/{HARD_PAIRS}",),
+            title="Ranks the clip without it first",
+            scale=f"of 100 pairs, {HIGHER}, a guess has 50",
+            sentence="When a query excludes something{example}, {first} ranks a clip *with* it above one "
+            "*without* it in {of_first} of 100 pairs",
+            counts_failures=True,
+            chance=50.0,
+            cue="not",
+        ),
+    ),
+    (
+        Measure(
+            names=(
+                f"without/{violations(FIRST_PAGE)}",
+                f"composed/{violations(FIRST_PAGE)}",
+                f"not/{violations(FIRST_PAGE)}",
+            ),
+            title="Top ten show what was excluded",
+            scale=f"of 100 clips, {LOWER}",
+            sentence="Of the clips that {first} puts in its top ten, {of_first} in 100 *show what was excluded*",
+            second="of {second}'s, {of_second}",
+        ),
+    ),
+    (
+        Measure(
+            names=(f"original/{recall(1)}",),
+            title="Plain captions: right clip first",
+            scale=f"of 100 searches, {HIGHER}",
+            sentence="Asked for a plain caption, {first} puts the right clip *first* in {of_first} of 100 searches",
+        ),
+    ),
+    (
+        Measure(
+            names=(f"retrieval/{recall(1)}",),
+            title="Denying captions: right clip first",
+            scale=f"of 100 searches, {HIGHER}",
+            sentence="Asked for a caption that denies something, {first} puts the right clip *first* in {of_first} of "
+            "100 searches",
+        ),
+    ),
+    (
+        Measure(
+            names=(f"choice/{ACCURACY}",),
+            title="The right caption is chosen",
+            scale=f"of 100 questions, {HIGHER}",
+            sentence="Of several captions, {first} chooses the *right* one in {of_first} of 100 questions",
+        ),
+    ),
+    (
+        Measure(
+            names=(f"pair/{ACCURACY}",),
+            title="The true caption is preferred",
+            scale=f"of 100 pairs, {HIGHER}, a guess has 50",
+            sentence="{first} prefers the *true* caption to a false one in {of_first} of 100 pairs",
+            chance=50.0,
+        ),
+    ),
+    (
+        Measure(
+            names=(f"picture/{ACCURACY}",),
+            title="The right picture is preferred",
+            scale=f"of 100 pairs, {HIGHER}, a guess has 50",
+            sentence="{first} prefers the *right* picture to a wrong one in {of_first} of 100 pairs",
+            chance=50.0,
+        ),
+    ),
+    (
+        Measure(
+            names=(f"class/{ACCURACY}",),
+            title="The right class comes first",
+            scale=f"of 100 clips, {HIGHER}",
+            sentence="{first} puts the *right* class first for {of_first} of 100 clips",
+            second="{second} for {of_second}",
+        ),
+    ),
+    (
+        Measure(
+            names=(f"class/{DENIED}",),
+            title="Denial of the right class first",
+            scale=f"of 100 clips, {LOWER}",
+            sentence="Of sentences that deny a class each, {first} puts first the one that denies *what is shown* "
+            "for {of_first} of 100 clips",
+            second="{second} for {of_second}",
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A measure that a report has of the two systems which one would compare first."""
+
+    measure: Measure
+    key: str
+
+
+def findings_of(report: Report) -> list[Finding]:
+    """Return what the report says first: at most MAX_FINDINGS, each of another topic."""
+    findings = []
+    for topic in TOPICS:
+        finding = _first_measured(topic, report)
+        if finding is not None:
+            findings.append(finding)
+    return findings[:MAX_FINDINGS]
+
+
+def _first_measured(topic: tuple[Measure, ...], report: Report) -> Finding | None:
+    systems = report.telling_pair
+    for measure in topic:
+        for key in measure.names:
+            if all(key in report.metrics[system] for system in systems):
+                return Finding(measure, key)
+    return None
+
+
+def sentence_of(report: Report, finding: Finding) -> list[dict[str, Any]]:
+    """Return a finding as a sentence about the two systems, in parts, of which some are emphasised."""
+    first, second = report.telling_pair
+    measure = finding.measure
+    template = measure.sentence
+    if second != first:
+        template += f"; {measure.second}"
+        if _is_within_noise(report, finding.key):
+            template += ", no clear difference"
+
+    counts_failures = measure.counts_failures
+    values = {
+        "example": _example(report, finding),
+        "first": first,
+        "second": second,
+        "of_first": count_text(report.metrics[first][finding.key], counts_failures),
+        "of_second": count_text(report.metrics[second][finding.key], counts_failures),
+    }
+    parts = []
+    for number, part in enumerate(f"{template}.".split(EMPHASIS)):
+        parts.append({"text": part.format(**values), "strong": number % 2 == 1})
+    return parts
+
+
+def count_text(percentage: float, counts_failures: bool = False) -> str:
+    """Write how many of 100 a percentage is, or leaves; never 0 or 100 unless it is exactly that."""
+    exact = 100 - percentage if counts_failures else percentage
+    count = round(exact)
+    if count == 0 and exact > 0:
+        return "fewer than 1"
+    if count == 100 and exact < 100:
+        return "more than 99"
+    return str(count)
+
+
+def _example(report: Report, finding: Finding) -> str:
+    """Return the shortest query with the usual negation word, in brackets; "" if there is none."""
+    kind = finding.key.partition("/")[0]
+    texts = [
+        query.text
+        for query in report.queries
+        if query.kind == kind and query.cue and query.cue == finding.measure.cue
+    ]
+    example = min(texts, key=lambda text: (len(text), text), default="")
+    return f" (“{example}”)" if 0 < len(example) <= LONGEST_EXAMPLE else ""
+
+
+def _is_within_noise(report: Report, key: str) -> bool:
+    """Whether chance may explain the difference of the two systems, query by query."""
+    differences = report.differences.get(report.telling_pair, ())
+    return any(difference.measure == key and difference.is_noise for difference in differences)
+
+
+def chart_of(report: Report) -> list[dict[str, Any]]:
+    """Return a part of the chart for each finding, with the systems that have it in the tables, in their order."""
+    systems = [line for line in lines_of(report) if line.role != REFERENCE]
+    return [_panel(report, finding, systems) for finding in findings_of(report)]
+
+
+def _panel(report: Report, finding: Finding, systems: Sequence[Line]) -> dict[str, Any]:
+    measure = finding.measure
+    rows = []
+    for line in systems:
+        figure = line.metrics.get(finding.key)
+        if figure is not None:
+            place = _place_on_scale(figure, interval_of(report, line, finding.key))
+            row: dict[str, Any] = {
+                "system": line.name,
+                "role": line.role,
+                "chance": measure.chance,
+            }
+            rows.append(row | place)
+    return {
+        "title": measure.title,
+        "scale": measure.scale,
+        "ticks": [{"at": tick} for tick in TICKS],
+        "rows": rows,
+    }
+
+
+def _place_on_scale(figure: float, interval: Interval | None) -> dict[str, str]:
+    """Place a figure on a scale of 0 to 100; one that all queries agree on has no interval."""
+    place = {"at": f"{figure:.1f}", "text": f"{figure:.1f}"}
+    if interval is None:
+        return place
+    return place | {
+        "from": f"{interval.low:.1f}",
+        "width": f"{interval.high - interval.low:.1f}",
+        "range": f"{interval.low:.1f} to {interval.high:.1f}",
+    }

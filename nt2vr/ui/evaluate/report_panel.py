@@ -1,0 +1,65 @@
+"""The open report: its name, sentences, chart and tables."""
+
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.evaluation.archive import Archive
+from nt2vr.ui.evaluate.report_view import report_view
+from nt2vr.ui.theme import Confirmation, script, template
+from nt2vr.ui.web.errors import problem_place
+from nt2vr.ui.web.inputs import Updates
+
+NAME = "Name of this report"
+
+
+class ReportPanel:
+    """The open report; lay it out within a column of its own."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+
+    def build(self) -> None:
+        with gr.Row(elem_id="evaluate-buttons"):
+            self.rename = gr.Button("Rename", elem_id="evaluate-rename", size="sm", min_width=90)
+            self.delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
+        self.confirm = Confirmation(
+            "evaluate", "delete", "Delete this report permanently?", "Delete"
+        )
+        with gr.Row(
+            visible=False, elem_id="evaluate-naming", elem_classes="nt-confirm nt-naming"
+        ) as self._naming:
+            self.name = gr.Textbox(
+                placeholder=NAME,
+                label=NAME,
+                elem_id="evaluate-name",
+                container=False,
+                show_label=False,
+                max_lines=1,
+            )
+            self._save_name = gr.Button("Save", size="sm", elem_id="evaluate-save-name")
+        self.problem = problem_place("report-problem")
+        self.report = template("evaluate-report", {})
+
+    def wire_name(self, chosen: Any) -> list[Any]:
+        """Show the box of the name when it is asked for; return the events after which it is saved."""
+        saved = [self._save_name.click, self.name.submit]
+        self.rename.click(None, None, self._naming, js=script("show", True))
+        gr.on([*saved, chosen.change], None, None, self._naming, js=script("show", False))
+        return saved
+
+    def show(self, report_id: str) -> Updates:
+        return {self.report: self._view(report_id)}
+
+    def show_problem(self, report_id: str, problem: str) -> Updates:
+        """Say why a report cannot be read."""
+        return {self.report: {"unreadable": report_id, "problem": problem}}
+
+    def show_nothing(self) -> Updates:
+        return {self.report: {}}
+
+    def _view(self, report_id: str) -> dict[str, Any]:
+        names = {entry.report_id: entry.name for entry in self._archive.entries()}
+        report = self._archive.load(report_id)
+        files = self._archive.files(report_id)
+        return report_view(report, report_id, files, names.get(report_id, ""))

@@ -1,0 +1,185 @@
+"""The form of a new run: presets, settings and losses."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.errors import Nt2vrError
+from nt2vr.registry import pick
+from nt2vr.settings import ASSETS, Settings, resolve_path
+from nt2vr.ui.later_starts import StartChoice
+from nt2vr.ui.theme import lead, menu, template
+from nt2vr.ui.train.form import FIRST as FIRST_PRESETS
+from nt2vr.ui.train.form import (
+    Field,
+    bases,
+    config_fields,
+    in_words,
+    label_of,
+    losses_view,
+    presets,
+    presets_view,
+    read_form,
+)
+from nt2vr.ui.web.errors import problem_place
+from nt2vr.ui.web.permissions import Permissions, Visitor
+from nt2vr.world import WORLD
+from trainer.config import TrainConfig, load_config, names_files
+from trainer.teaching import BY_DEPTH, PRESET, changes_by_depth
+
+# Always visible, in this order; the rest is under “All other settings”.
+FIRST = ("name", "base", "data", "train", "epochs", "batch_size", "learning_rate", "num_clips")
+
+
+class FormPanel:
+    """The form of a new run, with the first preset's values; a run may start from those in the folder `runs`."""
+
+    def __init__(self, runs: Path, settings: Settings, permissions: Permissions) -> None:
+        self._runs = runs
+        self._settings = settings
+        self._permissions = permissions
+        self._presets = presets()
+        fields = {field.key: field for field in config_fields() if field.key != "losses"}
+        self.fields = [fields[key] for key in dict.fromkeys([*FIRST, *fields])]
+
+    def build(self) -> None:
+        first_preset = next(iter(self._presets))
+        with gr.Column(visible=False, elem_id="train-form") as self.column:
+            lead("Teach a model", "Choose what to begin with. Everything can be changed below.")
+            cards = presets_view(self._presets, first_preset)
+            self.presets = template("train-presets", cards, "pick")
+            with gr.Row(equal_height=True):
+                more = list(self._presets)[len(FIRST_PRESETS) :]
+                self.preset = menu("train-preset", "More presets", more, value=None, scale=4)
+                self.start = gr.Button(
+                    "Start training",
+                    elem_id="train-start",
+                    variant="primary",
+                    scale=1,
+                    min_width=200,
+                )
+            self.problem = problem_place("train-problem")
+            self.choice = StartChoice("train-choice")
+            self._build_fields(self._presets[first_preset])
+
+    def _build_fields(self, values: Mapping[str, Any]) -> None:
+        choices = self.bases(None)
+        boxes = {}
+        with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
+            for field in self.fields[: len(FIRST)]:
+                boxes[field.key] = _input(field, values[field.key], choices)
+        self.losses = template("train-losses", {"losses": []})
+        with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117
+            with gr.Row(elem_classes="nt-fields"):
+                for field in self.fields[len(FIRST) :]:
+                    boxes[field.key] = _input(field, values[field.key], choices)
+        self._boxes = boxes
+
+    @property
+    def base(self) -> Any:
+        """The box of the model to start from."""
+        return self._boxes["base"]
+
+    @property
+    def boxes_by_depth(self) -> list[Any]:
+        """The boxes that `values_by_depth` fills in."""
+        return [self._boxes[key] for key in BY_DEPTH]
+
+    @property
+    def filled(self) -> list[Any]:
+        """What a run is started with, as `read` takes it."""
+        return [*self._boxes.values(), self.losses]
+
+    @property
+    def shown(self) -> list[Any]:
+        """The components that `show_preset` updates, in its order."""
+        return [self.presets, self.preset, *self.filled]
+
+    def refresh(self, cards: Mapping[str, Any], losses: Mapping[str, Any], visitor: Visitor) -> Any:
+        """Return the base models, the presets with estimated times, and the table of losses if it is still empty.
+
+        Times and losses import torch.
+        """
+        name = str(cards.get("chosen"))
+        preset = pick("preset", name, self._presets)
+        has_losses = bool(losses.get("losses"))
+        table = gr.skip() if has_losses else losses_view(preset["losses"])
+        times = presets_view(self._presets, name, self._settings.device)
+        return gr.Dropdown(choices=self.bases(visitor)), times, table
+
+    def show_preset(self, name: str) -> list[Any]:
+        """Fill the form in as a preset says."""
+        preset = pick("preset", name, self._presets)
+        values = []
+        for field in self.fields:
+            value = preset[field.key]
+            values.append(json.dumps(value) if isinstance(value, Mapping) else value)
+        cards = presets_view(self._presets, name, self._settings.device)
+        has_card = any(card["chosen"] for card in cards["presets"])
+        more = gr.Dropdown(value=None if has_card else name)
+        return [cards, more, *values, losses_view(preset["losses"])]
+
+    def values_by_depth(self, cards: Mapping[str, Any], base: str) -> list[Any]:
+        """If the preset teaches “not”, return what depends on the depth of its base."""
+        preset = load_config(PRESET).flat()
+        if cards.get("chosen") != preset["name"]:
+            return [gr.skip() for _ in BY_DEPTH]
+        values = preset | changes_by_depth(resolve_path(base))
+        return [values[key] for key in BY_DEPTH]
+
+    def read(self, filled: Sequence[Any], visitor: Visitor) -> TrainConfig:
+        """Read the form, as far as this visitor may start a run with it."""
+        self._permissions.check("train", visitor)
+        *values, losses = filled
+        keys = [field.key for field in self.fields]
+        by_key = dict(zip(keys, values, strict=True))
+        is_offered = by_key["base"] in dict(self.bases(visitor)).values()
+        if by_key["data"] != WORLD or not is_offered:
+            # before the form is read, which looks at both
+            self._permissions.check("paths", visitor)
+        with fields_in_words():
+            config = read_form(by_key, losses)
+        if names_files(config):
+            self._permissions.check("paths", visitor)
+        return config
+
+    def bases(self, visitor: Visitor) -> list[tuple[str, str]]:
+        """List the models to start from: those of the data folder, whose values are paths, only to who may train."""
+        folders = [ASSETS / "models"]
+        if self._permissions.may("train", visitor):
+            folders.append(self._settings.data_dir / "models")
+            folders += self._runs.glob("[!.]*/checkpoints")
+        return list(bases(folders).items())
+
+
+@contextmanager
+def fields_in_words() -> Iterator[None]:
+    """Have errors within the block name fields as the form labels them."""
+    try:
+        yield
+    except Nt2vrError as error:
+        raise type(error)(in_words(str(error))) from error
+
+
+def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.components.Component:
+    common: dict[str, Any] = {
+        "label": label_of(field.key),
+        "info": field.info,
+        "elem_id": f"train-{field.key}",
+        "min_width": 220,
+    }
+    if field.key == "base":
+        return gr.Dropdown(list(bases), value=value, allow_custom_value=True, **common)
+    if field.choices:
+        return gr.Dropdown(list(field.choices), value=value, **common)
+    if isinstance(field.default, bool):
+        return gr.Checkbox(value, **common)
+    if isinstance(field.default, int | float):
+        return gr.Number(value, **common)
+    if isinstance(field.default, Mapping):
+        return gr.Textbox(json.dumps(value), lines=2, max_lines=4, elem_classes="nt-json", **common)
+    return gr.Textbox(value, max_lines=1, **common)

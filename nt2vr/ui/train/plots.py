@@ -1,0 +1,236 @@
+"""Plots of runs as template data: all of one size, with a mark at each epoch, and runs laid over each other."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nt2vr.ui.train.view import CONTROLS, VALIDATION, Points, Rows, series
+from trainer.runs.manager import Run
+from trainer.trainings import loss_names
+
+MINUS = "\N{MINUS SIGN}"
+MAX_PLOTS = 12
+# In units of the drawing, whose origin is at the top left.
+LEFT = 44.0
+RIGHT = 312.0
+TOP = 10.0
+BOTTOM = 150.0
+MAX_EPOCH_LABELS = 10
+NUM_LEVELS = 4  # about as many horizontal lines
+LEVEL_COLOUR = 5  # number of the first colour after those of runs
+MAX_DOTS = 60  # of a line; more would hide it
+STEPS = (1.0, 2.0, 5.0, 10.0)  # between two lines of the grid, times a power of ten
+MEANINGS = {
+    "base": "the model before this training",
+    "drop": "the base, with the unwanted part left out of queries",
+    "parts": "the base, with the embeddings of the parts combined",
+}
+
+
+@dataclass(frozen=True)
+class RunMetrics:
+    """A run whose config can be read, and what it has measured."""
+
+    run: Run
+    rows: Rows
+
+    @property
+    def epochs(self) -> int:
+        return self.run.config.batches.epochs if self.run.config else 1
+
+    def by_epoch(self, metric: str) -> Points:
+        """Return a metric of validation by the number of the epoch."""
+        return _finite(series(self.rows, metric, "epoch"))
+
+    def by_step(self, loss: str) -> Points:
+        """Return a loss by the part of epochs that is done, so that runs of different data can be compared."""
+        steps_per_epoch = max(1, self.run.num_steps) / self.epochs
+        points = _finite(series(self.rows, loss, "step"))
+        return [(step / steps_per_epoch, value) for step, value in points]
+
+
+def _finite(points: Points) -> Points:
+    """Leave out what cannot be drawn: a loss may become infinite."""
+    return [(at, value) for at, value in points if math.isfinite(value)]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a plot: its name, its points (epoch, value), and the number of its colour."""
+
+    name: str
+    points: Points
+    colour: int
+    is_level: bool = False
+    has_dots: bool = False
+
+
+@dataclass(frozen=True)
+class Plot:
+    title: str
+    note: str
+    lines: Sequence[Line]
+
+
+def plots_view(run: RunMetrics, others: Sequence[RunMetrics] = ()) -> dict[str, Any]:
+    """Show the curves of a run, with those of others, and a legend that all plots share."""
+    if run.run.config is None:
+        return {}
+
+    runs = [run, *others]
+    names = line_names([each.run for each in runs])
+    last_epoch = max(each.epochs for each in runs)
+    plots = plots_of(runs, names, last_epoch)
+    drawn = {line.name: line for plot in plots for line in plot.lines}
+    legend = []
+    for line in sorted(drawn.values(), key=lambda line: line.colour):
+        about = MEANINGS.get(line.name, "") if line.is_level else ""
+        legend.append(
+            {"name": line.name, "colour": line.colour, "level": line.is_level, "about": about}
+        )
+    views = [
+        {"number": number, **_plot_view(plot, last_epoch)} for number, plot in enumerate(plots)
+    ]
+    return {"legend": legend, "plots": views}
+
+
+def line_names(runs: Sequence[Run]) -> list[str]:
+    """Name runs as elsewhere on the page; those of one name by their ids."""
+    names = [run.name for run in runs]
+    return [run.run_id if names.count(run.name) > 1 else run.name for run in runs]
+
+
+def plots_of(runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int) -> list[Plot]:
+    """Return the plots that the first run has: of validation, then of its losses."""
+    first = runs[0]
+    plots = []
+    for metric, title, note in VALIDATION:
+        lines = [
+            Line(name, run.by_epoch(metric), colour, has_dots=True)
+            for colour, (name, run) in enumerate(zip(names, runs, strict=True))
+        ]
+        lines += _levels(first, metric, last_epoch)
+        plots.append(Plot(title, note, lines))
+
+    losses = loss_names(first.run.config) if first.run.config else ()
+    for loss in losses:
+        lines = [
+            Line(name, run.by_step(loss), colour)
+            for colour, (name, run) in enumerate(zip(names, runs, strict=True))
+        ]
+        plots.append(Plot(loss, "loss, unweighted", lines))
+
+    shown = []
+    for plot in plots:
+        lines = [line for line in plot.lines if line.points]
+        if lines:
+            shown.append(Plot(plot.title, plot.note, lines))
+    return shown[:MAX_PLOTS]
+
+
+def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[Line]:
+    """Return what a run is compared with, as level lines: its base, and the control."""
+    levels = []
+    for colour, prefix in enumerate(CONTROLS, LEVEL_COLOUR):
+        points = run.by_epoch(f"{prefix}/{metric}")
+        if points:
+            value = points[-1][1]
+            level = [(0.0, value), (float(last_epoch), value)]
+            levels.append(Line(prefix, level, colour, is_level=True))
+    return levels
+
+
+def _plot_view(plot: Plot, last_epoch: int) -> dict[str, Any]:
+    """Draw a plot: the grid, the lines, and their last values in words."""
+    levels = grid_levels(value for line in plot.lines for _, value in line.points)
+    scale = Scale(last_epoch, low=levels[0], high=levels[-1])
+    digits = _digits(levels)
+    latest = ", ".join(f"{line.name} {_short(line.points[-1][1])}" for line in plot.lines)
+    return {
+        "title": plot.title,
+        "note": plot.note,
+        "latest": latest,
+        "lines": [_line_view(line, scale) for line in plot.lines],
+        "epochs": [
+            {"x": scale.x(epoch), "label": label} for epoch, label in epoch_marks(last_epoch)
+        ],
+        "levels": [
+            {"y": scale.y(level), "label": f"{level:.{digits}f}".replace("-", MINUS)}
+            for level in levels
+        ],
+        "last_epoch": last_epoch,
+    }
+
+
+def _line_view(line: Line, scale: "Scale") -> dict[str, Any]:
+    places = [f"{scale.x(epoch)},{scale.y(value)}" for epoch, value in line.points]
+    dots = []
+    # A line of one point would not be seen.
+    if len(line.points) == 1 or (line.has_dots and len(line.points) <= MAX_DOTS):
+        dots = [{"x": scale.x(epoch), "y": scale.y(value)} for epoch, value in line.points]
+    return {
+        "name": line.name,
+        "colour": line.colour,
+        "level": line.is_level,
+        "path": " ".join(places),
+        "dots": dots,
+        # for the values under the pointer
+        "points": [[epoch, _short(value)] for epoch, value in line.points],
+    }
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Where epochs, from 0 to the last, and values lie in the drawing."""
+
+    last_epoch: int
+    low: float
+    high: float
+
+    def x(self, epoch: float) -> float:
+        return round(LEFT + (RIGHT - LEFT) * epoch / self.last_epoch, 1)
+
+    def y(self, value: float) -> float:
+        return round(BOTTOM - (BOTTOM - TOP) * (value - self.low) / (self.high - self.low), 1)
+
+
+def grid_levels(values: Iterable[float]) -> list[float]:
+    """Return round numbers at equal distances, below and above all values."""
+    drawn = list(values)
+    low = min(drawn)
+    high = max(drawn)
+    if low == high:
+        low -= abs(low) / 10 or 0.5
+        high += abs(high) / 10 or 0.5
+
+    least = (high - low) / NUM_LEVELS * (1 - 1e-9)  # rounding must not make it the next larger step
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(power * factor for factor in STEPS if power * factor >= least)
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
+    return [number * step for number in range(first, last + 1)]
+
+
+def _digits(levels: Sequence[float]) -> int:
+    """Return how many decimals tell the levels apart."""
+    return max(0, -math.floor(math.log10(levels[1] - levels[0]) + 1e-9))
+
+
+def epoch_marks(last_epoch: int) -> list[tuple[int, str]]:
+    """Return each epoch with its label, or, of very many, some; labels that would touch are empty."""
+    between = next(
+        step
+        for power in (1, 10, 100, 1000, 10_000)
+        for step in (power, 2 * power, 5 * power)
+        if last_epoch / step <= MAX_EPOCH_LABELS
+    )
+    marked = 1 if last_epoch <= MAX_DOTS else between
+    return [
+        (epoch, str(epoch) if epoch % between == 0 else "")
+        for epoch in range(0, last_epoch + 1, marked)
+    ]
+
+
+def _short(value: float) -> str:
+    return f"{value:.3g}".replace("-", MINUS)

@@ -1,0 +1,70 @@
+"""The functions of `Requests` as events for Gradio's clients."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.errors import MediaError
+from nt2vr.search.references import DEFAULT_WEIGHT
+from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
+from nt2vr.search.strategies import DEFAULT_ALPHA
+from nt2vr.ui.web.api_types import SearchRequest, checked_request
+from nt2vr.ui.web.gradio_fixes import unopened_picture
+from nt2vr.ui.web.inputs import TOO_LARGE, is_too_large, is_upload
+from nt2vr.ui.web.requests import Requests
+
+
+def build_events(requests: Requests) -> gr.Row:
+    """Offer /search, /systems and /evaluate to Gradio's clients; their names and inputs stay as they are.
+
+    Return the row of their components, which no browser shows.
+    """
+
+    def search(
+        query: str,
+        systems: list[str],
+        k: float,
+        image: str | None,
+        image_weight: float,
+        alpha: float,
+    ) -> dict[str, Any]:
+        """Search the gallery; return the query's wanted and unwanted parts and every system's ranked hits."""
+        if image is not None and not is_upload(image):
+            raise MediaError("There is no such picture among the uploaded files. Upload it again.")
+        if image and is_too_large(image):
+            raise MediaError(TOO_LARGE)
+        values = {
+            "query": query,
+            "systems": systems,
+            "k": k,
+            "image_weight": image_weight,
+            "alpha": alpha,
+        }
+        checked = checked_request(
+            SearchRequest, values, strict=False
+        )  # JavaScript does not distinguish 8 from 8.0
+        return requests.search(checked, Path(image) if image else None)
+
+    row: gr.Row
+    with gr.Row(visible=False) as row:
+        asked = [
+            gr.Textbox(label="query"),
+            gr.JSON(list(DEFAULT_SYSTEMS), label="systems"),
+            gr.Number(DEFAULT_K, label="k"),
+            unopened_picture(label="Reference picture"),
+            gr.Number(DEFAULT_WEIGHT, label="image_weight"),
+            gr.Number(DEFAULT_ALPHA, label="alpha"),
+        ]
+        evaluated = [gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")]
+        endpoints: dict[str, tuple[Callable[..., object], Any]] = {
+            "search": (search, asked),
+            "systems": (requests.systems, None),
+            "evaluate": (requests.evaluate, evaluated),
+        }
+        for name, (handler, inputs) in endpoints.items():
+            gr.Button().click(
+                handler, inputs, gr.JSON(), api_name=name, concurrency_limit=CONCURRENT
+            )
+    return row

@@ -1,0 +1,303 @@
+"""Draws single random scenes: who is at a place, and what they do. Seeded by a generator."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import accumulate
+from random import Random
+from typing import NamedTuple
+
+from nt2vr.world.scenes import (
+    BY_DAY,
+    BY_NIGHT,
+    MOST_FIGURES,
+    MOST_IN_ALL,
+    Deed,
+    Figure,
+    Scene,
+)
+from nt2vr.world.things import (
+    ACTING,
+    AT_SEA,
+    COLOURS,
+    ENTER,
+    FUR,
+    WEAR,
+    DeedKind,
+    Layer,
+    Names,
+    Place,
+    deeds,
+    deeds_at,
+    places,
+    things,
+    those,
+)
+
+NUM_ACTORS_WEIGHTS = (0.58, 0.36, 0.06)  # for 1, 2, 3 actors
+NUM_PROPS_WEIGHTS = (0.62, 0.33, 0.05)  # for 0, 1, 2 further things
+# Of actors.
+PERSON_SHARE = 0.55
+ANIMAL_SHARE = 0.3
+PLAIN_SHARE = 0.5  # of persons: a man, a woman, a boy or a girl
+IN_SPACE = ("man astronaut", "woman astronaut", "alien", "robot")
+PLAIN = ("man", "woman", "boy", "girl")
+MOOD_SHARE = 0.2
+WEAR_SHARE = 0.25
+GROUP_SHARE = 0.1
+SIZED_SHARE = 0.15
+NIGHT_SHARE = 0.2
+# Of scenes with further things: one of them is something small that is found anywhere.
+ANYWHERE_SHARE = 0.3
+COURSES = ("whole", "then", "quarter", "enter", "leave")  # how the deeds of a figure lie in time
+COURSE_WEIGHTS = (0.6, 0.2, 0.06, 0.07, 0.07)
+TOGETHER_SHARE = 0.15  # of scenes with several actors: the second does what the first does
+TRIES = 8
+
+
+class Cast(NamedTuple):
+    """Names of those who may act at a place."""
+
+    persons: tuple[str, ...]
+    animals: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+@cache
+def cast_at(name: str) -> Cast:
+    """Return who may act at a place."""
+    place = places()[name]
+    persons: tuple[str, ...]
+    if AT_SEA & place.tags:
+        persons = PLAIN
+    elif "space" in place.tags:
+        persons = those(IN_SPACE)
+    else:
+        persons = those(("person",))
+
+    animals = []
+    others = []
+    for thing in place.may_have:
+        if not deeds_at(name, thing):
+            continue
+        role = things()[thing].role
+        if role == "animal":
+            animals.append(thing)
+        elif role != "person":
+            others.append(thing)
+    return Cast(persons, tuple(animals), tuple(others))
+
+
+@cache
+def props_at(name: str, night: bool) -> tuple[str, ...]:
+    """Return the things that may be at a place without acting there."""
+    place = places()[name]
+    unseen = BY_DAY if night else BY_NIGHT
+    in_backdrop = {thing for thing, _ in place.shows}
+    props = []
+    for thing in place.may_have:
+        is_actor = things()[thing].role in ACTING
+        if not is_actor and thing not in in_backdrop and thing not in unseen:
+            props.append(thing)
+    return tuple(props)
+
+
+@cache
+def _rarity(name: str) -> float:
+    """Return the weight of a thing among those of a place: rare things are drawn more often."""
+    return 1 / sum(name in place.may_have for place in places().values())
+
+
+def _choose(names: Sequence[str], rng: Random) -> str:
+    return rng.choices(names, [_rarity(name) for name in names])[0]
+
+
+def anywhere() -> tuple[str, ...]:
+    """Return the things that may be at any place."""
+    return those(("hand", "worn"))
+
+
+class _DeedChoices(NamedTuple):
+    kinds: tuple[DeedKind, ...]
+    cumulated_shares: tuple[float, ...]
+
+
+@cache
+def _choices(place: str, thing: str, layer: Layer) -> _DeedChoices:
+    """Return the deeds of a layer that a thing may do at a place."""
+    kinds = tuple(kind for kind in deeds_at(place, thing) if kind.layer == layer)
+    return _DeedChoices(kinds, tuple(accumulate(kind.share for kind in kinds)))
+
+
+def draw_colour(name: str, rng: Random) -> str:
+    """Draw the colour of a thing; "" if it cannot be tinted."""
+    thing = things()[name]
+    if not thing.tint:
+        return ""
+    return rng.choice(FUR if "mammal" in thing.kinds else COLOURS)
+
+
+def sample_deed(
+    layer: Layer, number: int, cast: Sequence[str], place: str, rng: Random, but: str = ""
+) -> Deed | None:
+    """Draw what a figure of a cast does, other than `but`; None if it can do nothing."""
+    choices = _choices(place, cast[number], layer)
+    if not choices.kinds:
+        return None
+    for _ in range(TRIES):
+        kind = rng.choices(choices.kinds, cum_weights=choices.cumulated_shares)[0]
+        if kind.verb == but:
+            continue
+        targets = []
+        for position, name in enumerate(cast):
+            if position != number and name in kind.objects:
+                targets.append(position)
+        deed = with_object(kind, targets, kind.objects, rng)
+        if deed:
+            return deed
+    return None
+
+
+def with_object(
+    kind: DeedKind, targets: Sequence[int], objects: Names, rng: Random, colour: str = ""
+) -> Deed | None:
+    """Draw what a deed is done to; None if it needs something that is not there."""
+    if not kind.objects:
+        return Deed(kind.verb)
+    if kind.targets:
+        return Deed(kind.verb, rng.choice(targets)) if targets else None
+    if not objects:
+        return None
+    thing = rng.choice(sorted(objects))
+    return Deed(kind.verb, thing, colour=colour or draw_colour(thing, rng))
+
+
+def draw_actor(number: int, cast: Sequence[str], place: str, rng: Random) -> Figure:
+    """Draw what a figure of a cast does, feels and wears."""
+    name = cast[number]
+    colour = draw_colour(name, rng)
+    figure = _with_main_deeds(Figure(name, colour), number, cast, place, rng)
+    if not figure.deeds:
+        return figure
+
+    done = list(figure.deeds)
+    if _choices(place, name, "mood").kinds and rng.random() < MOOD_SHARE:
+        mood = sample_deed("mood", number, cast, place, rng)
+        if mood:
+            done.append(replace(mood, start=figure.enters, end=figure.leaves))
+    wear = deeds()[WEAR]
+    if name in wear.subjects and rng.random() < WEAR_SHARE:
+        worn = rng.choice(sorted(wear.objects))
+        done.append(Deed(WEAR, worn, figure.enters, figure.leaves, draw_colour(worn, rng)))
+    return replace(figure, deeds=tuple(done))
+
+
+def _with_main_deeds(
+    figure: Figure, number: int, cast: Sequence[str], place: str, rng: Random
+) -> Figure:
+    """Draw what a figure does and when; it may do nothing."""
+    first = sample_deed("main", number, cast, place, rng)
+    if first is None:
+        return figure
+
+    may_move = deeds()[ENTER].may(figure.kind, places()[place])
+    match rng.choices(COURSES, COURSE_WEIGHTS)[0]:
+        case "enter" if may_move:
+            first = replace(first, start=0.25)
+            return replace(figure, enters=0.25, deeds=(first,))
+        case "leave" if may_move:
+            first = replace(first, end=0.75)
+            return replace(figure, leaves=0.75, deeds=(first,))
+        case "quarter":
+            start = rng.randrange(4) / 4
+            first = replace(first, start=start, end=start + 0.25)
+        case "then":
+            second = sample_deed("main", number, cast, place, rng, but=first.verb)
+            if second:
+                first = replace(first, end=0.5)
+                return replace(figure, deeds=(first, replace(second, start=0.5)))
+    return replace(figure, deeds=(first,))
+
+
+def sample_scene(rng: Random, place: Place | None = None) -> Scene:
+    """Draw one valid scene of any split, at a place if one is given."""
+    if place is None:
+        place = rng.choice(tuple(places().values()))
+    is_night = not place.indoors and rng.random() < NIGHT_SHARE
+
+    cast = _draw_cast(place.name, rng)
+    figures = [draw_actor(number, cast, place.name, rng) for number in range(len(cast))]
+    if len(cast) > 1 and rng.random() < TOGETHER_SHARE:
+        figures[1] = _like(figures[0], figures[1], place)
+    for name in _draw_props(place.name, is_night, cast, rng):
+        figures.append(Figure(name, draw_colour(name, rng)))
+    figures = list(_varied(figures, rng))
+    return Scene(place.name, is_night, tuple(figures), rng.getrandbits(32))
+
+
+def _draw_cast(place: str, rng: Random) -> list[str]:
+    """Draw the names of the actors."""
+    num_actors = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)[0]
+    cast: list[str] = []
+    while len(cast) < num_actors:
+        name = _draw_actor_name(cast_at(place), rng)
+        if name not in cast:
+            cast.append(name)
+    return cast
+
+
+def _draw_actor_name(cast: Cast, rng: Random) -> str:
+    draw = rng.random()
+    if draw < PERSON_SHARE or not (cast.animals or cast.others):
+        is_plain = "man" in cast.persons and rng.random() < PLAIN_SHARE
+        return rng.choice(PLAIN if is_plain else cast.persons)
+    is_animal = draw < PERSON_SHARE + ANIMAL_SHARE or not cast.others
+    return _choose(cast.animals if cast.animals and is_animal else cast.others, rng)
+
+
+def _draw_props(place: str, is_night: bool, cast: Sequence[str], rng: Random) -> list[str]:
+    """Draw the names of further things."""
+    possible = props_at(place, is_night)
+    num_props = rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)[0]
+    num_props = min(num_props, MOST_FIGURES - len(cast), len(possible))
+    props = [_choose(possible, rng) for _ in range(num_props)]
+    if props and rng.random() < ANYWHERE_SHARE:
+        props[0] = rng.choice(anywhere())
+
+    props = [name for name in dict.fromkeys(props) if name not in cast]
+    num_in_sky = sum(things()[name].role == "sky" for name in props)
+    return props[:-1] if num_in_sky > 1 else props
+
+
+def _like(model: Figure, figure: Figure, place: Place) -> Figure:
+    """Let a figure do what another one does, if it can."""
+    done = [deed for deed in model.deeds if deed.kind.layer == "main"]
+    if not done or not deeds()[ENTER].may(figure.kind, place):
+        return figure
+    for deed in done:
+        if deed.kind.targets or not deed.kind.may(figure.kind, place):
+            return figure
+
+    for deed in figure.deeds:
+        if deed.kind.layer != "main":
+            done.append(replace(deed, start=model.enters, end=model.leaves))
+    return replace(figure, deeds=tuple(done), enters=model.enters, leaves=model.leaves)
+
+
+def _varied(figures: Sequence[Figure], rng: Random) -> Iterator[Figure]:
+    """Make some figures groups, and some big or small."""
+    num_free = MOST_IN_ALL - len(figures)
+    for figure in figures:
+        role = figure.kind.role
+        draw = rng.random()
+        may_be_group = role != "sky" and figure.kind.nouns[0].number == "one"
+        count = 1
+        if draw < GROUP_SHARE and may_be_group and num_free > 1:
+            count = rng.choice((2, 3))
+        num_free -= count - 1
+
+        size = ""
+        has_sizes = role not in ("person", "sky", "building")
+        if has_sizes and rng.random() < SIZED_SHARE:
+            size = rng.choice(("big", "small"))
+        yield replace(figure, count=count, size=size)

@@ -1,0 +1,151 @@
+"""Busts: heads and garments of people, from OpenMoji's pictures, which are taken apart."""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, NamedTuple
+
+from nt2vr.world.drawn.canvas import drawing, ink, recoloured
+
+# By the ending of a picture's code; darker tones hide the black outlines.
+SKINS = {"": "#FCEA2B", "-1F3FB": "#FADCBC", "-1F3FD": "#BF8F68"}
+BLOND = "#F1B31C"
+HAIRS = (BLOND, "#A57939", "#6A462F", "#E27022")  # plain busts are drawn blond
+PLAIN_SHIRT = "#92D3F5"
+CHIN = 45.0  # y of the chin
+SQUEEZE = 0.68  # how much narrower a trunk is than a bust
+TORSO = "M36 47C31 47 27 48 26.5 53L25 69Q25 72 28 72H44Q47 72 47 69L45.5 53C45 48 41 47 36 47Z"
+FACES = frozenset({"1F916", "1F921", "1F47D", "1F47B"})  # pictures of a head alone
+_ELEMENT = re.compile(r"<(path|circle|line|ellipse|rect|polygon|polyline)\b[^>]*?/>")
+_FILL = re.compile(r'fill="(#[0-9A-Fa-f]{6})"')
+_BLACK = {"#000000", "#000"}
+
+BustPart = Literal["head", "garment", "beside"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a person looks.
+
+    Attributes:
+        head: SVG content; the chin is at (36, CHIN).
+        trunk: SVG content: the collar is at (36, 47), the hips at (36, 72).
+        shirt: colour, as the others.
+        trousers: of the legs.
+        skin: of hands and face.
+        skirt: whether it wears one, in the colour of the shirt.
+    """
+
+    head: str
+    trunk: str
+    shirt: str
+    trousers: str
+    skin: str
+    skirt: bool = False
+
+
+class _Bust(NamedTuple):
+    head: str
+    garment: str
+
+
+def _part(element: str) -> BustPart:
+    """Return to which part an element of a bust belongs; "beside" it are things."""
+    left, top, right, bottom = ink(element)
+    if abs(left + right - 72) > 28 or right - left > 50:
+        return "beside"
+    is_low = top + bottom > 2 * 46.5
+    reaches_down = bottom >= 55.5 and top > 30
+    return "garment" if is_low or reaches_down else "head"
+
+
+@cache
+def _split(svg: str) -> _Bust:
+    """Split a bust into its head and its garment."""
+    parts = {match[0]: _part(match[0]) for match in _ELEMENT.finditer(svg)}
+
+    def only(part: BustPart) -> str:
+        return _ELEMENT.sub(lambda match: match[0] if parts[match[0]] == part else "", svg)
+
+    return _Bust(only("head"), only("garment"))
+
+
+def _bust_of_face(svg: str) -> _Bust:
+    """Return a head of the size of a bust's from the picture of a head alone."""
+    left, top, right, bottom = ink(svg)
+    size = 36 / (bottom - top)
+    x = 36 - (left + right) / 2 * size
+    y = CHIN + 1 - bottom * size
+    return _Bust(f'<g transform="translate({x} {y}) scale({size})">{svg}</g>', garment="")
+
+
+def _largest_colour(garment: str) -> str:
+    """Return the colour of the largest area of a garment."""
+    areas = defaultdict[str, float](float)
+    for element in _ELEMENT.finditer(garment):
+        fill = _FILL.search(element[0])
+        if fill:
+            left, top, right, bottom = ink(element[0])
+            areas[fill[1].upper()] += (right - left) * (bottom - top)
+    return max(areas, key=areas.__getitem__, default=PLAIN_SHIRT)
+
+
+def _is_plain(garment: str, colour: str) -> bool:
+    """Return whether a garment is the usual shirt, which may have any colour."""
+    fills = set(re.findall(r'fill="(#[^"]*)"', garment)) - _BLACK
+    return colour == PLAIN_SHIRT and len(fills) < 2
+
+
+@cache
+def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: bool) -> Look:
+    """Take a bust apart, by its code without a skin tone, and dress it.
+
+    Blond hair and plain shirts are tinted.
+    """
+    first, *rest = picture.split("-", 1)
+    try:
+        svg = drawing("-".join([first + skin, *rest]))
+    except StopIteration:
+        svg = drawing(picture)
+        skin = ""
+    bust = _bust_of_face(svg) if picture in FACES else _split(svg)
+
+    colour = _largest_colour(bust.garment)
+    head = bust.head
+    worn = ""
+    if _is_plain(bust.garment, colour):
+        colour = shirt
+        head = recoloured(head, {BLOND: hair})
+    else:
+        middle = 36 - 36 * SQUEEZE
+        placed = f"translate({middle} -0.5) scale({SQUEEZE} 1)"
+        worn = f'<g transform="{placed}">{bust.garment}</g>'
+    return Look(head, _trunk(colour, worn), colour, trousers, SKINS[skin], skirt)
+
+
+def _trunk(colour: str, worn: str) -> str:
+    """Return a trunk in a colour, with a garment cut to its shape."""
+    return (
+        f'<defs><clipPath id="trunk"><path d="{TORSO}"/></clipPath></defs>'
+        f'<path d="{TORSO}" fill="{colour}"/>'
+        f'<g clip-path="url(#trunk)">{worn}</g>'
+        f'<path d="{TORSO}" fill="none" stroke="#000" stroke-width="2"/>'
+    )
+
+
+@cache
+def with_mood(head: str, skin: str, face: str) -> str:
+    """Return a head with the features of a smiley, a picture that is a yellow disc with a face."""
+
+    def feature(match: re.Match[str]) -> str:
+        left, top, right, bottom = ink(match[0])
+        is_disc = right - left > 40 and bottom - top > 40
+        return "" if is_disc else match[0]
+
+    features = recoloured(_ELEMENT.sub(feature, drawing(face)), {"#FCEA2B": skin})
+    place = "translate(36 34) scale(0.74) translate(-36 -37)"
+    return (
+        f'{head}<ellipse cx="36" cy="34.5" rx="11" ry="10.6" fill="{skin}"/>'
+        f'<g transform="{place}">{features}</g>'
+    )

@@ -1,0 +1,278 @@
+"""Persons: a doll in the pose of what it does, with what it holds, wears and rides."""
+
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from nt2vr.world.drawn import dolls
+from nt2vr.world.drawn.busts import Look, with_mood
+from nt2vr.world.drawn.canvas import Canvas, Point, drawing, ink
+from nt2vr.world.drawn.dolls import (
+    DollExtras,
+    Face,
+    Grip,
+    Placement,
+    Pose,
+    grip_of,
+    head_size,
+    seat,
+)
+from nt2vr.world.drawn.motions import STEPS, Spot, track_of
+from nt2vr.world.drawn.sizes import (
+    ADULT,
+    LOOKING_RIGHT,
+    Individual,
+    Prop,
+    active,
+    picture,
+    prop_of,
+    size_of,
+)
+from nt2vr.world.scenes import Deed
+from nt2vr.world.things import ENTER, LEAVE, Thing, things
+
+BALL = "1F534"
+LEASH = "#7A4E2B"
+# Things in hands, unless long, are larger than in their grips, and farther out, to be recognised.
+LARGER = 1.45
+OUTWARD = 1.2
+LONG = 50
+_HAND_GRIPS = ("in hand", "both hands", "above head")
+# Height and longest side of what is worn, in units of the head, by how it is held.
+_WORN_SITES = {
+    "on head": (31.0, 30.0),
+    "on ears": (16.0, 36.0),
+    "on face": (15.0, 23.0),
+    "on neck": (-10.0, 24.0),
+}
+
+
+def paint_centred(
+    place: Placement,
+    canvas: Canvas,
+    svg: str,
+    at: Point,
+    longest: float,
+    angle: float = 0,
+    flip: bool = False,
+) -> None:
+    """Paint a drawing so that what it fills is `longest` units long around a point."""
+    left, top, right, bottom = ink(svg)
+    size = longest / max(right - left, bottom - top)
+    x = at[0] - (-1 if flip else 1) * ((left + right) / 2 - 36) * size
+    y = at[1] + ((top + bottom) / 2 - 36) * size
+    place.paint(canvas, svg, (x, y), size, angle, flip)
+
+
+def flying(spot: Spot, track: str, longest: float) -> Point:
+    """Return where a thing is that somebody throws, rolls or kicks, in units."""
+    if track == "air":
+        return 26 + 40 * spot.x, longest / 2 + 74 * spot.y
+    return 24 + 40 * spot.x, longest / 2
+
+
+class _PosedAs(NamedTuple):
+    pose: Pose
+    posture: str
+
+
+class PersonPainter:
+    """Paints one person at one step."""
+
+    def __init__(
+        self,
+        canvas: Canvas,
+        individual: Individual,
+        place: Placement,
+        step: int,
+        deed: Deed | None,
+        spot: Spot,
+    ) -> None:
+        """Prepare to paint a person who does a deed; `spot` is on the track of the deed."""
+        self.canvas = canvas
+        self.thing = individual.figure.kind
+        self.step = step
+        self.beat = step + individual.phase
+        self.deed = deed
+        self.spot = spot
+        self.is_child = "child" in self.thing.kinds
+        self.layers = active(individual.figure, step)
+        self.prop = prop_of(deed)
+        self.ridden = _ridden(deed, self.prop)
+        self.pose, self.posture = _posed(deed, self.ridden, self.beat, spot)
+        self.place = _placed_in_pose(replace(place, scale=place.scale * self.thing.size), self.pose)
+
+    def paint(self, look: Look, leash: Point | None) -> Face:
+        """Paint the person, and return its face; a leash ends at a point, too."""
+        extras = self._extras()
+        mood = self.layers.get("mood")
+        if mood:
+            look = replace(look, head=with_mood(look.head, look.skin, mood.kind.sign))
+        if leash and self.deed and self.deed.kind.hand == "leash":
+            points = [self.place.at(self.pose.hands[1]), leash]
+            self.canvas.line(points, 1, LEASH, self.place.scale)
+
+        face = dolls.paint_doll(self.canvas, self.place, look, self.pose, self.is_child, extras)
+        if self.posture == "juggle":
+            self._paint_juggled_balls()
+        worn = self.layers.get("worn")
+        if worn:
+            self._paint_worn(worn)
+        return face
+
+    def _extras(self) -> DollExtras:
+        """Return what is painted between the parts of the doll, and reach for what it holds."""
+        if self.ridden:
+            ride = partial(self._paint_ridden, self.ridden)
+            if seat(self.ridden.name).hides:
+                return DollExtras(in_front=ride)
+            return DollExtras(behind_trunk=ride)
+
+        grip = self._grip()
+        if grip is None or self.deed is None:
+            return DollExtras()
+        self.pose = dolls.reaching(self.pose, grip, self.beat)
+        if not self.prop.svg:
+            return DollExtras()
+        return DollExtras(in_hand=partial(self._paint_held, self.deed, grip))
+
+    def _grip(self) -> Grip | None:
+        """Return how the person holds what it holds."""
+        if self.deed is None:
+            return None
+        kind = self.deed.kind
+        if kind.motion == "wave":
+            return grip_of("wave")
+        if kind.verb == "push":
+            return grip_of("push")
+
+        thing = self.prop.thing
+        if thing and kind.hand in _HAND_GRIPS:
+            usual_grip = grip_of(thing.name, "held")
+            if usual_grip:
+                return usual_grip
+        if kind.hand == "in front":
+            if thing is None:
+                return grip_of("clap")
+            return grip_of("lap" if self.posture == "sit" else "both")
+        if kind.hand == "on ground" and self.posture == "stand":
+            return grip_of("both")
+        if kind.hand == "none" and kind.shows:
+            return grip_of("hand")
+        return grip_of(kind.hand, "hands")
+
+    def _paint_ridden(self, ridden: Thing) -> None:
+        svg = self.prop.svg
+        size = size_of(ridden, seat(ridden.name).size).scale
+        _, _, _, bottom = ink(svg)
+        foot = (0, (bottom - 36) * size)
+        flip = ridden.name not in LOOKING_RIGHT
+        self.place.paint(self.canvas, svg, foot, size, 0, flip)
+
+    def _paint_held(self, deed: Deed, grip: Grip) -> None:
+        thing = self.prop.thing
+        kind = deed.kind
+        longest = grip.size
+        if thing:
+            longest = max(longest, 0.75 * ADULT * thing.size)
+        longest = max(longest, min(LARGER * longest, LONG))
+        flip = thing is None or thing.name not in LOOKING_RIGHT
+
+        track = track_of(kind.motion)
+        if track in ("air", "ground"):
+            longest *= 0.8
+            at = flying(self.spot, track, longest)
+            paint_centred(self.place, self.canvas, self.prop.svg, at, longest, 0, flip)
+            return
+
+        x, y = grip.at[self.beat % len(grip.at)]
+        if thing and kind.hand in ("ahead", "behind") and kind.verb in ("push", "pull"):
+            size = size_of(thing)
+            longest = max(size.width, size.height)
+            x = 18 + size.width / 2
+            if kind.hand == "behind":
+                x = -x
+            y = size.height / 2
+        elif grip.stands:
+            y = longest / 2
+        else:
+            x = x * OUTWARD + self.pose.pelvis[0]
+            y = y + self.pose.pelvis[1] - 24
+        paint_centred(self.place, self.canvas, self.prop.svg, (x, y), longest, grip.angle, flip)
+
+        if kind.shows and isinstance(deed.object, str):
+            svg = drawing(things()[kind.shows].picture)
+            paint_centred(self.place, self.canvas, svg, (x + 2, y + 12), 20, 0, flip)
+
+    def _paint_juggled_balls(self) -> None:
+        for ball in range(3):
+            phase = (2 * self.step + 3 * ball) % 9
+            at = (6 * phase - 24, 50 + 2.4 * phase * (9 - phase))
+            paint_centred(self.place, self.canvas, drawing(BALL), at, 12)
+
+    def _paint_worn(self, deed: Deed) -> None:
+        thing = things()[str(deed.object)]
+        svg = picture(thing, deed.colour)
+        height, longest = _WORN_SITES.get(thing.held, (-12.0, 20.0))
+        if thing.held == "on head":
+            left, top, right, bottom = ink(svg)
+            longest *= max(1.0, (bottom - top) / (right - left))
+            height = 24 + 0.5 * (bottom - top) / max(right - left, bottom - top) * longest
+        x, y = dolls.head_of(self.pose)
+        size = head_size(self.is_child)
+        paint_centred(self.place, self.canvas, svg, (x, y + height * size), longest * size)
+
+
+def _ridden(deed: Deed | None, prop: Prop) -> Thing | None:
+    """Return the thing on or in which a person is."""
+    if deed is None:
+        return None
+    is_ridden = deed.kind.hand == "under" or deed.kind.posture == "bathe"
+    return prop.thing if is_ridden else None
+
+
+def _placed_in_pose(place: Placement, pose: Pose) -> Placement:
+    """Turn and lift a placement as a pose requires."""
+    place = replace(place, turn=place.turn + pose.turn)
+    if not pose.lift:
+        return place
+    # It turns about its feet, not about its middle.
+    x = place.x + place.facing * place.scale * 38
+    y = place.y - place.scale * pose.lift
+    return replace(place, x=x, y=y, pivot=0)
+
+
+def _posed(deed: Deed | None, ridden: Thing | None, beat: int, spot: Spot) -> _PosedAs:
+    """Return the pose of a deed, and the name of its posture."""
+    posture = deed.kind.posture if deed else "stand"
+    if ridden:
+        posture = seat(ridden.name).posture
+    elif deed and deed.kind.verb in (ENTER, LEAVE):
+        posture = "march"
+        # It is the same at the same spot, coming and going.
+        beat = round(spot.x * STEPS)
+    steps = dolls.poses(posture)
+    pose = steps[beat % len(steps)]
+    if ridden:
+        pose = _moved_to_seat(pose, posture, ridden)
+    return _PosedAs(pose, posture)
+
+
+def _moved_to_seat(pose: Pose, posture: str, ridden: Thing) -> Pose:
+    ridden_seat = seat(ridden.name)
+    size = size_of(ridden, ridden_seat.size)
+    base = 0.0
+    if posture not in ("balance", "scoot"):
+        base = dolls.poses(posture)[0].pelvis[1] - 4
+    dx = ridden_seat.x * size.width
+    dy = ridden_seat.y * size.height - base
+
+    def moved(point: Point) -> Point:
+        return point[0] + dx, point[1] + dy
+
+    return replace(
+        pose,
+        pelvis=moved(pose.pelvis),
+        feet=(moved(pose.feet[0]), moved(pose.feet[1])),
+        hands=(moved(pose.hands[0]), moved(pose.hands[1])),
+    )

@@ -1,0 +1,175 @@
+"""Pictures of things, and how much room figures take."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from nt2vr.world.drawn import dolls
+from nt2vr.world.drawn.busts import Look
+from nt2vr.world.drawn.canvas import drawing, ink, recoloured
+from nt2vr.world.drawn.dolls import Placement, head_size, seat
+from nt2vr.world.drawn.motions import STEPS
+from nt2vr.world.scenes import Deed, Figure
+from nt2vr.world.things import Thing, things
+
+ADULT = 82.0  # units
+SIZES = {"big": 1.35, "small": 0.68, "": 1.0}
+COLOURS = {
+    "red": "#E0403A",
+    "orange": "#F08A2C",
+    "yellow": "#F7D038",
+    "green": "#45A84F",
+    "blue": "#3F7FD9",
+    "purple": "#9254C8",
+    "pink": "#F083B0",
+    "brown": "#8A5A34",
+    "black": "#3B3B44",
+    "white": "#F4F4F4",
+}
+# All other pictures look to the left, or to no side.
+LOOKING_RIGHT = {"polar bear", "kick scooter"}.union(
+    "bison hippo raccoon bird snake dragon dinosaur snail bee plane helicopter rocket".split()
+)
+_LYING_POSTURES = frozenset({"lie", "swim", "cartwheel", "surf", "ski"})
+
+
+@dataclass(frozen=True)
+class Individual:
+    """One of the (up to three) things that a figure stands for.
+
+    Attributes:
+        figure: what it is and does.
+        number: of the figure in the scene.
+        look: of a person.
+        phase: steps by which it is ahead of others that do the same, who would else be in step.
+    """
+
+    figure: Figure
+    number: int
+    look: Look | None
+    phase: int
+
+
+@dataclass(frozen=True)
+class Stand:
+    """Where an individual is when it does not move, and how far it may.
+
+    Attributes:
+        place: where it stands.
+        reach: units to each side.
+        side: the nearer edge: 1 right, -1 left.
+        out: units from here until it is out of sight on that side.
+        ahead: units until it is out of sight where it faces.
+    """
+
+    place: Placement
+    reach: float = 0
+    side: int = 1
+    out: float = 0
+    ahead: float = 0
+
+
+@cache
+def picture(thing: Thing, colour: str = "") -> str:
+    """Return the drawing of a thing, in a colour if it can be tinted."""
+    svg = drawing(thing.picture)
+    body = dolls.body_of(thing.name)
+    if body:
+        svg = dolls.with_body(svg, *body)
+    if not colour or not thing.tint:
+        return svg
+    return recoloured(svg, {thing.tint: COLOURS[colour]})
+
+
+class Size(NamedTuple):
+    """Size of a drawn thing in units of dolls; `scale` is units per unit of its picture."""
+
+    scale: float
+    width: float
+    height: float
+
+
+def size_of(thing: Thing, factor: float = 1) -> Size:
+    """Return the size of a thing that is not a person."""
+    left, top, right, bottom = ink(picture(thing))
+    # Small things are enlarged to be recognised.
+    size = max(thing.size, 0.3 + 0.45 * thing.size)
+    scale = factor * size * ADULT / max(bottom - top, 0.6 * (right - left))
+    return Size(scale, scale * (right - left), scale * (bottom - top))
+
+
+def active(figure: Figure, step: int) -> dict[str, Deed]:
+    """Return what a figure does at a step, by layer."""
+    time = (step + 0.5) / STEPS
+    return {deed.kind.layer: deed for deed in figure.doings if deed.start <= time < deed.end}
+
+
+class Prop(NamedTuple):
+    """What is seen with a deed besides its doer: a thing, or only the drawing of a sign."""
+
+    thing: Thing | None = None
+    svg: str = ""
+
+
+def prop_of(deed: Deed | None) -> Prop:
+    """Return what is seen with a deed, if anything is."""
+    if deed is None:
+        return Prop()
+    name = deed.object if isinstance(deed.object, str) else deed.kind.shows
+    if name:
+        return Prop(things()[name], picture(things()[name], deed.colour))
+    if deed.kind.hand == "at face":
+        return Prop(svg=drawing(deed.kind.sign))
+    return Prop()
+
+
+def ahead_of(figure: Figure) -> float:
+    """Return how many units a figure needs before it for what it holds, rides or moves."""
+    ahead = 0.0
+    for deed in figure.deeds:
+        if deed.kind.layer != "main":
+            continue
+        if not isinstance(deed.object, str) and not deed.kind.shows:
+            continue
+        if deed.kind.verb == "push" or deed.kind.motion in ("roll away", "kick"):
+            return 50
+        ahead = 34
+    return ahead
+
+
+class Extent(NamedTuple):
+    """How far an individual reaches behind and before its middle, and its height, in units."""
+
+    behind: float
+    front: float
+    height: float
+
+    @property
+    def width(self) -> float:
+        return self.behind + self.front
+
+
+def extent(figure: Figure) -> Extent:
+    """Return the room that each individual of a figure takes."""
+    thing = figure.kind
+    if thing.role != "person":
+        size = size_of(thing, SIZES[figure.size])
+        return Extent(size.width / 2, size.width / 2 + ahead_of(figure), size.height)
+
+    behind = 16.0
+    front = 16.0 + ahead_of(figure)
+    height = ADULT + dolls.HEAD * (head_size("child" in thing.kinds) - 1)
+    for deed in figure.deeds:
+        kind = deed.kind
+        if kind.hand == "under" and isinstance(deed.object, str):
+            ridden_seat = seat(deed.object)
+            size = size_of(things()[deed.object], ridden_seat.size)
+            behind = max(behind, size.width / 2)
+            front = max(front, size.width / 2)
+            height = max(height, ridden_seat.y * size.height + 60)
+        elif kind.hand == "behind":
+            behind = 50.0
+        elif kind.posture in _LYING_POSTURES or kind.motion == "fall":
+            behind = max(behind, 40.0)
+            front = max(front, 40.0)
+    return Extent(behind * thing.size, front * thing.size, height * thing.size)

@@ -1,0 +1,61 @@
+"""Labels: what captions of the world may say, in the ways that people word it."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.world.claims import Claim, SubjectClaim
+from nt2vr.world.reader import read_claim
+from nt2vr.world.things import DeedKind, Noun, all_nouns, deeds, places, things
+from nt2vr.world.wording import meanings
+
+
+class Label(NamedTuple):
+    """A claim in the ways that it may be worded, the shortest first: "drum", "a drum"."""
+
+    texts: tuple[str, ...]
+    claim: Claim
+
+
+@cache
+def labels() -> tuple[Label, ...]:
+    """Return all labels; no two begin with the same text."""
+    by_text: dict[str, Label] = {}
+    for label in _all_labels():
+        by_text[label.texts[0]] = label
+    return tuple(by_text.values())
+
+
+def _all_labels() -> Iterator[Label]:
+    for noun in all_nouns():
+        if noun.word in meanings():
+            claim = Claim((SubjectClaim(meanings()[noun.word]),))
+            yield Label((noun.word, noun.with_article()), claim)
+    for deed in deeds().values():
+        for text, longer_text in _deed_texts(deed):
+            # Some are not understood without a subject.
+            deed_claim = read_claim(text)
+            if deed_claim:
+                yield Label((text, longer_text), deed_claim)
+    for place in places().values():
+        for phrase in place.phrases:
+            yield Label((phrase,), Claim(places=frozenset((place.name,))))
+
+
+def _deed_texts(deed: DeedKind) -> Iterator[tuple[str, str]]:
+    """Yield a deed, also with each object, and words for who does it.
+
+    Examples are "eating", "eating a pizza" and "eater", each with a longer text.
+    """
+    doing = [inflect_phrase(phrase, "VBG") for phrase in deed.phrases]
+    for phrase in doing:
+        text = phrase.replace(" {o}", "")
+        yield text, f"somebody {text}"
+    if not deed.targets:
+        for name in sorted(deed.objects):
+            text = doing[0].format(o=things()[name].nouns[0].with_article())
+            yield text, f"somebody {text}"
+    if deed.layer == "main":
+        for doer, _ in deed.doers:
+            yield doer, Noun(doer, f"{doer}s").with_article()

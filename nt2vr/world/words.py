@@ -1,0 +1,218 @@
+"""Words of a phrase with their meanings, compounds as one."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.parse.wordlists import listed
+from nt2vr.world.lexicon import Meaning, Words, emojis, gaps_in, lexicon, longest, tokens_of, verbs
+from nt2vr.world.things import Names, all_nouns, deeds
+from nt2vr.world.wording import meanings, persons
+
+UNKNOWN = Meaning("vague", value="unknown")
+
+_MEDIA = frozenset("movie movies video videos clip clips footage scene scenes".split())
+_ANYWHERE = frozenset("indoors outdoors inside outside underwater".split())
+_BEFORE_PLACES = frozenset("in on at by under near".split())
+_SUBJECTS = frozenset(
+    "man men woman women boy boys girl girls person people lady ladies guy guys".split()
+)
+
+
+class Word(NamedTuple):
+    """One word, or several that have a meaning together."""
+
+    meaning: Meaning  # UNKNOWN if it has none
+    text: Words
+    gap: str = ","  # between it and the word before
+
+    @property
+    def is_glued(self) -> bool:
+        """Whether it follows another word without an article or a comma between."""
+        return not self.gap.strip(" -") and self.text[0] not in emojis()
+
+
+def words_in(phrase: str) -> Iterator[Word]:
+    """Yield the longest words that have a meaning, from left to right, and words without one."""
+    tokens = tokens_of(phrase)
+    gaps = gaps_in(phrase)
+    before = Meaning("filler")
+    start = 0
+    while start < len(tokens):
+        text = _longest_entry(tokens, start)
+        end = start + len(text)
+        meaning = lexicon().get(text, UNKNOWN)
+        if text[-1] == "orange" and _is_colour(tokens, end):
+            meaning = Meaning("adjective", adjective={"colour": "orange"})
+        # a chef cooks; not: boys fish
+        if before.kind == "noun" and text[-1] in _nouns_or_verbs():
+            is_third_person = text[-1].endswith("s") and not before.plural
+            meaning = verbs().get(text, UNKNOWN) if is_third_person else UNKNOWN
+        yield Word(meaning, text, gaps[start])
+        before = meaning
+        start = end
+
+
+def _longest_entry(tokens: Words, start: int) -> Words:
+    """Return the most words from a position on that the lexicon has together, at least one."""
+    text = tokens[start : start + longest()]
+    while len(text) > 1 and text not in lexicon():
+        text = text[:-1]
+    return text
+
+
+@cache
+def _nouns_or_verbs() -> Names:
+    """Return the nouns that are verbs as well: "fish", "pets"."""
+    verb_words: set[str] = set()
+    for deed in deeds().values():
+        for phrase in deed.phrases:
+            verb = phrase.split()[0]
+            verb_words |= {verb, inflect_phrase(verb, "VBZ")}
+    noun_words = {*meanings(), *(noun.plural for noun in all_nouns())}
+    return frozenset(verb_words & noun_words)
+
+
+def _is_colour(tokens: Words, after: int) -> bool:
+    """Return whether the "orange" before a token is a colour: "in orange", "an orange cat"."""
+    if tokens[after - 2 : after - 1] == ("in",):
+        return True
+    for length in range(1, 4):
+        following = lexicon().get(tokens[after : after + length], UNKNOWN)
+        if following.kind in ("noun", "filler", "shirt"):
+            return True
+    return False
+
+
+def has_lacking(words: Sequence[Word]) -> bool:
+    """Return whether words name what the world lacks, and do not describe what follows."""
+    for number, word in enumerate(words):
+        if word.meaning.kind != "lacking":
+            continue
+        if number + 1 == len(words):
+            return True
+        following = words[number + 1]
+        is_head = following.meaning.kind in ("noun", "vague", "lacking")
+        if not (following.is_glued and is_head):
+            return True
+    return False
+
+
+class KnownWords(NamedTuple):
+    """Words that have a meaning, and whether others were left out."""
+
+    words: list[Word]
+    is_vague: bool
+
+
+def known_words(words: Sequence[Word]) -> KnownWords:
+    """Return the words that have a meaning, compounds as one.
+
+    Of unknown words, those that may be adjectives are left out: "a fluffy dog" is a dog. Nothing is
+    read after others, nor what they may belong to: a "horse trailer" is no horse, and who "runs
+    errands" need not run.
+    """
+    kinds = {word.meaning.kind for word in words}
+    if not kinds.isdisjoint(("vague", "lacking")) and not kinds.isdisjoint(("or", "time")):
+        return KnownWords([], is_vague=True)
+
+    known: list[Word] = []
+    is_vague = False
+    for number, word in enumerate(words):
+        if word.meaning.kind not in ("vague", "lacking"):
+            if word.is_glued and known:
+                compound = _compound(known.pop(), word)
+                known += compound.words
+                is_vague |= compound.is_vague
+            else:
+                known.append(word)
+            continue
+
+        is_vague = True
+        is_unknown = word.meaning == UNKNOWN
+        if is_unknown and number + 1 < len(words) and _describes(word.text[0], words[number + 1]):
+            continue
+        _drop_described(known, word)
+        if is_unknown:
+            break
+    return KnownWords(known, is_vague)
+
+
+def _drop_described(known: list[Word], word: Word) -> None:
+    """Drop the last words that may belong to a word which is left out."""
+    follows_noun = bool(known) and word.is_glued and known[-1].meaning.kind == "noun"
+    if follows_noun and _may_be_head(word.text[0], known[-1]):
+        known.pop()
+    while known and known[-1].meaning.kind in ("verb", "adjective", "filler"):
+        known.pop()
+
+
+def _describes(word: str, following: Word) -> bool:
+    """Return whether an unknown word may be an adjective of the next one."""
+    if not following.is_glued or following.meaning.kind not in ("noun", "adjective", "place"):
+        return False
+    is_form = word.endswith(("ing", "s")) and not word.endswith(("ous", "less"))
+    return not is_form and word not in listed("function_words", "stop_words")
+
+
+def _may_be_head(word: str, before: Word) -> bool:
+    """Return whether a noun may describe an unknown word: "horse | racing"."""
+    # a dog | fetching
+    if word.endswith("ing"):
+        has_article = before.gap.split()[-1:] in (["a"], ["the"])
+        if has_article or before.meaning.names <= persons():
+            return False
+    return word not in listed("function_words", "stop_words")
+
+
+def _compound(first: Word, second: Word) -> KnownWords:
+    """Join two words in a row if they are one.
+
+    "A woman dancer" is both, and so is "an elephant herd"; "a baseball bat" is no more than a bat,
+    if it is one.
+    """
+    both_kinds = (first.meaning.kind, second.meaning.kind)
+    if both_kinds == ("noun", "noun"):
+        return _compound_of_nouns(first, second)
+
+    place_words = {word.text[0] for word in (first, second) if word.meaning.kind == "place"}
+    if place_words.isdisjoint(_BEFORE_PLACES | _ANYWHERE):
+        # a dog park, street food
+        if both_kinds in (("noun", "place"), ("place", "noun")):
+            return _with_second(first, second)
+        # a city street
+        if both_kinds == ("place", "place"):
+            names = first.meaning.names | second.meaning.names
+            street = second.meaning._replace(names=names)
+            return KnownWords([Word(street, second.text, first.gap)], is_vague=True)
+
+    # a movie star
+    if first.text[-1] in _MEDIA and second.meaning.kind == "noun":
+        return KnownWords([], is_vague=True)
+    return KnownWords([first, second], is_vague=False)
+
+
+def _compound_of_nouns(first: Word, second: Word) -> KnownWords:
+    one = first.meaning
+    other = second.meaning
+    if other.least == 1 and not one.names | other.names <= persons():
+        return _with_second(first, second)
+
+    names = one.names & other.names
+    if not names or (one.act is not None and other.act is not None):
+        return KnownWords([], is_vague=True)
+    both = other._replace(
+        names=names,
+        act=other.act if one.act is None else one.act,
+        least=max(one.least, other.least),
+        value=one.value or other.value,
+    )
+    return KnownWords([Word(both, second.text, first.gap)], is_vague=False)
+
+
+def _with_second(first: Word, second: Word) -> KnownWords:
+    """Return both words if the first is a subject, otherwise the second, which it describes."""
+    if first.text[-1] in _SUBJECTS:
+        return KnownWords([first, second], is_vague=False)
+    return KnownWords([second], is_vague=True)
