@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any, Self
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 
@@ -82,6 +81,8 @@ class FaissIndex:
         self, queries: NDArray[np.float32], k: int
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Return scores and ids, each (Q, min(k, len)), best first; of equals, the lower id."""
+        import faiss  # noqa: PLC0415  13 MB that few servers need
+
         k = min(k, len(self))
         if not k:
             return np.empty((len(queries), 0), np.float32), np.empty((len(queries), 0), np.int64)
@@ -98,6 +99,8 @@ class FaissIndex:
 
     def save(self, path: Path, clips: str) -> None:
         """Write the index to a file, and next to it its recall and which clips it has."""
+        import faiss  # noqa: PLC0415  13 MB that few servers need
+
         try:
             with atomic_write(path) as partial:
                 faiss.write_index(self._index, str(partial))
@@ -114,6 +117,8 @@ class FaissIndex:
 
     @classmethod
     def _read(cls, path: Path, clips: str) -> Self | None:
+        import faiss  # noqa: PLC0415  13 MB that few servers need
+
         facts = parse_json(path.with_suffix(".json").read_text(encoding="utf-8"))
         if facts.get("clips") != clips:
             return None
@@ -137,6 +142,8 @@ def _noisy_sample(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _clusters(dim: int, number: int) -> Any:
+    import faiss  # noqa: PLC0415  13 MB that few servers need
+
     index: Any = faiss.index_factory(dim, f"IVF{number},Flat", faiss.METRIC_INNER_PRODUCT)
     index.cp.niter = ITERATIONS
     index.cp.max_points_per_centroid = CLUSTER_POINTS
