@@ -112,7 +112,6 @@ OPEN_TARGETS = (
 )
 OPEN_HANDLERS = (  # of events without a component of their own: load, tick, success, and the public API
     *(
-        "on_load",
         "on_visit",
         "on_search",
         "on_open",

@@ -145,7 +145,7 @@ class EvaluateTab:
 
         visited = [*form.visited, report.delete]
         opened.success(self.on_visit, None, visited, **QUIET).success(None, js="nt2vr.showPlace")
-        page.load(self.on_load, None, tabs, **QUIET)  # selecting the tab shows the report
+        page.load(None, None, tabs, js="nt2vr.openReport")  # selecting the tab shows the report
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
         returned(self.on_link, None, shown, **QUIET).success(None, js="nt2vr.showPlace")
 
@@ -215,10 +215,6 @@ class EvaluateTab:
         may_delete = self._permissions.may("delete", request)
         delete = gr.Button(interactive=may_delete)
         return {**self._form.visit(request), self._report.delete: delete}
-
-    def on_load(self, request: gr.Request) -> Any:
-        """Select this tab if the page's address names a place in a report."""
-        return gr.Tabs(selected="evaluate") if "report" in request.query_params else gr.skip()
 
     def on_select(
         self, address: str, chosen: str | None, wished: str, request: gr.Request
