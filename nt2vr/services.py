@@ -1,4 +1,7 @@
-"""Composition root: the app's parts, built on first use. Shared by page, Python API and commands."""
+"""Composition root: the parts of an app, which page, Python API and commands share.
+
+Each is built when it is first used.
+"""
 
 from contextlib import ExitStack
 from functools import cached_property
@@ -15,7 +18,8 @@ from nt2vr.settings import ASSETS, Settings
 from nt2vr.world.lexicon import synonyms
 from nt2vr.world.verdicts import judge_video
 
-QUERY_PICTURE_S = 5.0  # to decode a picture of a query
+# Seconds to decode a picture of a query.
+QUERY_PICTURE_S = 5.0
 
 
 class Services:
@@ -23,9 +27,9 @@ class Services:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.milvus = (
-            Milvus(settings.index, settings.index_token) if is_address(settings.index) else None
-        )
+        self.milvus: Milvus | None = None
+        if is_address(settings.index):
+            self.milvus = Milvus(settings.index, settings.index_token)
         self._opened = ExitStack()
 
     @cached_property
@@ -38,7 +42,10 @@ class Services:
 
     @cached_property
     def pictures(self) -> Decoder:
-        """Of queries: children and a time limit of their own, so that a slow picture holds up nothing else."""
+        """The decoder of pictures in queries.
+
+        It has its own children and time limit, so that a slow picture holds up nothing else.
+        """
         return self._opened.enter_context(Decoder(num_workers=2, timeout_s=QUERY_PICTURE_S))
 
     @cached_property
@@ -51,17 +58,16 @@ class Services:
 
     @cached_property
     def galleries(self) -> Galleries:
-        gallery = load_gallery(ASSETS / "gallery" / "gallery.jsonl")
-        parts = (
+        return Galleries(
             self.models,
-            gallery,
+            load_gallery(ASSETS / "gallery" / "gallery.jsonl"),
             self.decoder,
             self.cache,
             judge_video,
             synonyms(),
             self.libraries,
+            index=self.milvus or self.settings.index,
         )
-        return Galleries(*parts, self.milvus or self.settings.index)
 
     @cached_property
     def evaluations(self) -> Evaluations:

@@ -18,7 +18,10 @@ from trainer.runs.run_folder import RunFolder, read_metrics
 from trainer.session import RUNS, Plan, plan_new, plan_rest, train_here, use_only
 from trainer.teaching import run_of, teaching
 
-FRAMES = ".frames"  # folder of drawn clips, beside the runs
+# Folder of drawn clips, beside the runs.
+FRAMES = ".frames"
+# Columns of metrics.jsonl that say when a measurement was taken.
+WHEN = ("epoch", "step")
 NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -54,17 +57,17 @@ class Training:
         rows = []
         for row in self.metrics:
             for name, value in row.items():
-                if name not in ("epoch", "step"):
+                if name not in WHEN:
                     rows.append((row.get("epoch"), row.get("step"), name, value))
         return data_frame(rows, ("epoch", "step", "measure", "value"))
 
     def __repr__(self) -> str:
-        last = self.metrics[-1] if self.metrics else {}
-        values = ", ".join(
-            f"{name} {value:.3g}" for name, value in last.items() if name not in ("epoch", "step")
-        )
+        rows = self.metrics
+        last_row = rows[-1] if rows else {}
+        values = [f"{name} {value:.3g}" for name, value in last_row.items() if name not in WHEN]
+        measured = ", ".join(values) or "nothing measured yet"
         name = self.config.encoder.name
-        return f"<Training of {name}, {self.state} in {self.folder}: {values or 'nothing measured yet'}>"
+        return f"<Training of {name}, {self.state} in {self.folder}: {measured}>"
 
     def _repr_html_(self) -> str:
         rows = self.metrics
@@ -88,10 +91,10 @@ def train(
     data_dir: str | Path | None = None,
     device: str = "auto",
 ) -> Training:
-    """Train a new run, or resume one, in this process, as `nt2vr train` does; losses registered here are known.
+    """Train a new run, or resume one, in this process, as `nt2vr train` does.
 
-    Ctrl+C stops it cleanly; `train(run=...)` goes on. Progress goes to standard error, and the page
-    shows the run.
+    It knows the losses that this process has registered. Ctrl+C stops it cleanly, and
+    `train(run=...)` goes on. Progress goes to standard error, and the page shows the run.
 
     Args:
         config: a preset ("clip-neg"), a file, values by field, or a config; None resumes `run`.
@@ -111,10 +114,15 @@ def train(
     if config is None:
         if not str(run):
             raise ConfigError("Name a config to train, or the run to resume.")
-        return _trained(_plan_rest_of(_folder(run, runs), changes), _folder(run, runs))
-    described = _config_of(config, changes)
-    folder = _folder(run, runs) if str(run) else _free_folder(runs, described.encoder.name)
-    return _trained(plan_new(RunFolder(folder), described), folder)
+        folder = _folder(run, runs)
+        return _train(_plan_rest_of(folder, changes), folder)
+
+    train_config = _config_of(config, changes)
+    if str(run):
+        folder = _folder(run, runs)
+    else:
+        folder = _free_folder(runs, train_config.encoder.name)
+    return _train(plan_new(RunFolder(folder), train_config), folder)
 
 
 def teach(
@@ -141,12 +149,13 @@ def teach(
     config = resolved(teaching(models, model, data), settings.data_dir)
     if models.named(config.encoder.name):
         raise ConfigError(
-            f"{config.encoder.name} is here already. To teach it again, remove it: nt2vr models remove."
+            f"{config.encoder.name} is here already. To teach it again, remove it: "
+            "nt2vr models remove."
         )
     folder, is_new = run_of(settings.data_dir / RUNS, config)
     if not is_new:
-        return _trained(_plan_rest_of(folder, NO_CHANGES), folder)
-    return _trained(plan_new(RunFolder(folder), _config_of(config, changes)), folder)
+        return _train(_plan_rest_of(folder, NO_CHANGES), folder)
+    return _train(plan_new(RunFolder(folder), _config_of(config, changes)), folder)
 
 
 def _config_of(
@@ -160,9 +169,10 @@ def _config_of(
 
 
 def _folder(run: str | Path, runs: Path) -> Path:
-    """Return the folder of a run: a name is one in the data folder, anything else a path."""
+    """Return the folder of a run, which is a name in the data folder or a path."""
     path = expanded(run)
-    return runs / path if len(path.parts) == 1 and not path.is_absolute() else path
+    is_name = len(path.parts) == 1 and not path.is_absolute()
+    return runs / path if is_name else path
 
 
 def _free_folder(runs: Path, name: str) -> Path:
@@ -170,7 +180,10 @@ def _free_folder(runs: Path, name: str) -> Path:
 
 
 def _plan_rest_of(folder: Path, changes: Mapping[str, Any]) -> Plan:
-    """Plan the rest of a run, at the lower rate that is proposed for one whose loss became non-finite."""
+    """Plan the rest of a run.
+
+    If its loss became non-finite, a lower learning rate is proposed, which is used.
+    """
     run = RunFolder(folder)
     status = run.status()
     if not changes and status is not None and status.lower_rate is not None:
@@ -178,12 +191,13 @@ def _plan_rest_of(folder: Path, changes: Mapping[str, Any]) -> Plan:
     return plan_rest(run, changes)
 
 
-def _trained(plan: Plan, folder: Path) -> Training:
+def _train(plan: Plan, folder: Path) -> Training:
+    """Train in this process, and return the run; a RunError if it failed."""
     run = RunFolder(folder)
     state = train_here(run, plan, folder.parent / FRAMES)
-    if state == "failed":
-        status = run.status()
-        raise RunError(
-            status.error if status and status.error else f"The training in {folder} failed."
-        )
-    return Training(folder, state)
+    if state != "failed":
+        return Training(folder, state)
+    status = run.status()
+    if status is not None and status.error:
+        raise RunError(status.error)
+    raise RunError(f"The training in {folder} failed.")

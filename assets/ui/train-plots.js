@@ -26,8 +26,9 @@ const at = ({ target, clientX }) => {
 };
 element.addEventListener("pointermove", at);
 element.addEventListener("pointerdown", at);
-element.addEventListener("pointerleave", () => { chosen = undefined; show(); });
-element.addEventListener("focusout", () => { chosen = undefined; show(); });
+const leave = () => { chosen = undefined; show(); };
+element.addEventListener("pointerleave", ({ pointerType }) => { if (pointerType !== "touch") leave(); }); // a finger is lifted, not moved away
+element.addEventListener("focusout", leave);
 element.addEventListener("keydown", (event) => {
   const figure = event.target.closest("[data-plot]");
   const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];

@@ -96,8 +96,11 @@ def split_named(name: str) -> Split:
 
 def split_in(name: str) -> Split | None:
     """Return the only split that the words of a file's or folder's name say, if there is one."""
-    words = WORD.findall(name)
-    splits = {SPLITS[word.lower()] for word in words if word.lower() in SPLITS}
+    splits = set[Split]()
+    for word in WORD.findall(name):
+        split = SPLITS.get(word.lower())
+        if split:
+            splits.add(split)
     return splits.pop() if len(splits) == 1 else None
 
 

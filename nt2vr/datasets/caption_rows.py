@@ -34,7 +34,8 @@ CAPTION = (
     "comment",
     "prompt",
     "raw",
-    *(f"caption{separator}{number}" for number in range(10) for separator in ("", "_")),
+    *(f"caption{number}" for number in range(10)),
+    *(f"caption_{number}" for number in range(10)),
 )
 # Columns that each have a caption of the same video.
 NUMBERED = re.compile(r"caption_?\d+")
@@ -243,13 +244,21 @@ def _without_tool_form(row: Row, place: str) -> Row:
     if isinstance(row.get("data"), dict) and isinstance(row.get("annotations"), list):
         return _label_studio_row(row)
     if isinstance(row.get("conversations"), list) and first_value(row, CAPTION) is None:
-        answers = [turn["value"] for turn in row["conversations"] if turn["from"] == "gpt"]
-        if len(answers) != 1:
-            raise ValueError(
-                f"{place} is a conversation with {len(answers)} answers; a caption is one answer"
-            )
-        return {**row, "captions": answers}
+        return _llava_row(row, place)
     return row
+
+
+def _llava_row(row: Row, place: str) -> Row:
+    """Take the only answer of a conversation as the caption."""
+    answers = []
+    for turn in row["conversations"]:
+        if turn["from"] == "gpt":
+            answers.append(turn["value"])
+    if len(answers) != 1:
+        raise ValueError(
+            f"{place} is a conversation with {len(answers)} answers; a caption is one answer"
+        )
+    return {**row, "captions": answers}
 
 
 def _label_studio_row(task: Row) -> Row:

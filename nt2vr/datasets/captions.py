@@ -125,7 +125,7 @@ def with_unique_ids(listings: Sequence[Listing]) -> list[Listing]:
 
 
 def _files_next_to_videos(files: Files) -> dict[str, Path]:
-    """Return the captions file of each video or picture that has one of the same name next to it."""
+    """Return the captions file of each video that has one of the same name next to it."""
     captions_files = {files.relative(path): path for path in files.named(*OTHERS)}
     next_to_videos: dict[str, Path] = {}
     used_names: set[str] = set()

@@ -88,7 +88,9 @@ def check_splits(name: str, described: Mapping[str, DescribedVideo]) -> None:
     clip = first_id
     if video.first.file not in ("", first_id):
         clip = f"{first_id} ({video.first.file})"
-    places = [f"{split} ({place})" if place else split for split, place in video.places.items()]
+    places = []
+    for split, place in video.places.items():
+        places.append(f"{split} ({place})" if place else split)
     more = ""
     if len(shared) > 1:
         more = f", and {counted(len(shared) - 1, 'other video')} too"

@@ -1,4 +1,4 @@
-"""Files of a dataset: its annotations by name, and readers of text, JSON and tables that people write."""
+"""Files of a dataset: its annotations by name, and readers of text, JSON and tables."""
 
 import csv
 import filecmp
@@ -51,7 +51,7 @@ class Files:
                     self._annotations.append(self.folder / name)
 
     def named(self, *patterns: str) -> list[Path]:
-        """Return the annotation files that match a pattern, in any letter case, shallowest first."""
+        """Return the annotation files that match a pattern in any case, shallowest first."""
         matching = []
         for file in self._annotations:
             if any(fnmatch(file.name.lower(), pattern.lower()) for pattern in patterns):
@@ -148,7 +148,7 @@ def read_table(path: Path, *needed: Collection[str]) -> Iterator[tuple[str, dict
             continue
 
         row = dict(zip(columns, cells, strict=False))
-        if any(row.keys().isdisjoint(names) for names in needed):
+        if _first_missing(row.keys(), needed) is not None:
             # Flickr30k's results.csv has such a line.
             if delimiter == "|":
                 continue
@@ -162,13 +162,21 @@ def _table_head(content: str, needed: Iterable[Collection[str]]) -> tuple[str, l
     for delimiter in DELIMITERS:
         head = next(csv.reader(StringIO(content, ""), delimiter=delimiter), [])
         columns = [cell.strip().lower() for cell in head]
-        missing = [names for names in needed if set(columns).isdisjoint(names)]
-        if not missing:
+        missing = _first_missing(columns, needed)
+        if missing is None:
             return delimiter, columns
         if not most_columns or len(columns) > len(most_columns):
             most_columns = columns
-            first_missing = next(iter(missing[0]))
+            first_missing = missing
     raise ValueError(f"column {first_missing} is missing; found {listed(most_columns)}")
+
+
+def _first_missing(columns: Collection[str], needed: Iterable[Collection[str]]) -> str | None:
+    """Return the first name of a needed column that a table has under none of its names."""
+    for names in needed:
+        if set(columns).isdisjoint(names):
+            return next(iter(names))
+    return None
 
 
 def listed(columns: Iterable[str]) -> str:

@@ -1,4 +1,7 @@
-"""Flickr30k, Flickr8k and MS-COCO in Karpathy and Fei-Fei's splits (CVPR 2015), or Flickr's files."""
+"""Flickr30k, Flickr8k and MS-COCO in the splits of Karpathy and Fei-Fei (CVPR 2015).
+
+Flickr30k and Flickr8k are also read from their original files.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,9 +46,8 @@ def _load_karpathy(files: Files) -> Annotations:
         listings = _karpathy_listings(content["images"], files.relative(path))
     if name == "coco":
         # Such as COCO_val2014_000000391895.jpg, which is 000000391895.jpg since 2017.
-        listings = [
-            listing._replace(alias=listing.video_id.rpartition("_")[2]) for listing in listings
-        ]
+        for index, listing in enumerate(listings):
+            listings[index] = listing._replace(alias=listing.video_id.rpartition("_")[2])
     return Annotations(NAMES.get(name, name), listings)
 
 

@@ -17,8 +17,8 @@ from nt2vr.datasets.described import (
     media_names,
     merge_by_file,
 )
+from nt2vr.datasets.file_remarks import check_has_files, further_remarks, missing_remarks
 from nt2vr.datasets.files import Files
-from nt2vr.datasets.remarks import check_has_files, further_remarks, missing_remarks
 from nt2vr.datasets.splits import captions_by_split, captions_of_split, split_by_folder
 from nt2vr.errors import ConfigError, DatasetError, counted, quoted
 from nt2vr.files import expanded
@@ -107,8 +107,7 @@ def load_dataset(
         split: the videos to load.
         with_files: False reads only captions; the videos need not exist.
         progress: gets the number of captions that have been read.
-        or_validation: take the validation split where "test" is asked for and only the former is
-            there.
+        or_validation: whether the validation split is taken for "test" if there is no test split.
 
     Raises:
         DatasetError: if the annotations cannot be read, no video has a file, or a clip is in two
@@ -162,9 +161,9 @@ def _load(
     return Dataset(name, split, videos, tuple(remarks))
 
 
-def _videos(captions: Captions, paths: Mapping[str, str], folder: Path) -> tuple[Video, ...]:
+def _videos(texts_of: Captions, paths: Mapping[str, str], folder: Path) -> tuple[Video, ...]:
     videos = []
-    for video_id, texts in captions.items():
+    for video_id, texts in texts_of.items():
         videos.append(Video(video_id, folder / paths[video_id], tuple(texts)))
     return tuple(videos)
 
@@ -200,7 +199,7 @@ def _available_split(
 
 
 def videos_of(path: Path, progress: Progress = silent) -> list[ManifestVideo]:
-    """List the videos in a captions file of one's own; captions, files and splits may be missing."""
+    """List the videos of a captions file; captions, files and splits may be missing."""
     files = Files(path, progress)
     annotations = read_captions_file(files, path.absolute(), needs_captions=False)
     described = describe_videos(captions.with_unique_ids(annotations.listings))

@@ -44,7 +44,7 @@ class MediaName(NamedTuple):
     alias: str = ""
 
 
-class Match(NamedTuple):
+class FileMatch(NamedTuple):
     """The files that fit a name best: none, one, or several that fit equally well.
 
     Attributes:
@@ -91,16 +91,16 @@ class MediaLookup:
         """The names of all files without folders and suffix, each once."""
         return list(dict.fromkeys(map(stem, self.files)))
 
-    def find(self, name: str, folder: str = "") -> Match:
+    def find(self, name: str, folder: str = "") -> FileMatch:
         """Return the files that fit a name best, and of equals those in or below a folder."""
         # By far the most frequent case.
         if not folder and name in self._paths:
-            return Match((name,), is_complete=True)
+            return FileMatch((name,), is_complete=True)
         relative = "/".join(self._parts(name))
         if folder and f"{folder}/{relative}" in self._paths:
-            return Match((f"{folder}/{relative}",), is_complete=True)
+            return FileMatch((f"{folder}/{relative}",), is_complete=True)
         if relative in self._paths:
-            return Match((relative,), is_complete=True)
+            return FileMatch((relative,), is_complete=True)
 
         last_part = fold(relative.rpartition("/")[2])
         candidates = self._by_name.get(last_part)
@@ -115,7 +115,7 @@ class MediaLookup:
         if uploaded:
             original = uploaded["new"] or uploaded["old"] + uploaded["suffix"]
             return self.find(original, folder)._replace(is_complete=False)
-        return Match()
+        return FileMatch()
 
     def locate(self, names: Mapping[str, MediaName]) -> Located:
         """Find the file of each video.
@@ -149,15 +149,16 @@ class MediaLookup:
         path = name.replace("\\", "/").removeprefix(self._root)
         return [part for part in path.split("/") if part not in ("", ".")]
 
-    def _first_match(self, name: MediaName) -> Match:
-        match = self.find(name.name, name.folder)
-        if not match.files and name.alias:
-            match = self.find(name.alias, name.folder)
+    def _first_match(self, media_name: MediaName) -> FileMatch:
+        """Return the files that fit a name, or else its alias."""
+        match = self.find(media_name.name, media_name.folder)
+        if not match.files and media_name.alias:
+            match = self.find(media_name.alias, media_name.folder)
         return match
 
     def _best(
         self, candidates: Sequence[str], relative: str, folder: str, suffix_fits: bool
-    ) -> Match:
+    ) -> FileMatch:
         """Keep the candidates whose folders fit best, and of equals the preferred ones."""
         folders = fold(relative).split("/")[:-1]
         by_length = defaultdict(list)
@@ -170,7 +171,7 @@ class MediaLookup:
             best = _preferred(best, lambda path: path.startswith(f"{folder}/"))
             best = _preferred(best, lambda path: suffix_of(path) in VIDEO_SUFFIXES)
             best = self._without_links(best)
-        return Match(tuple(best), is_complete=suffix_fits and longest == len(folders))
+        return FileMatch(tuple(best), is_complete=suffix_fits and longest == len(folders))
 
     def _without_links(self, paths: Sequence[str]) -> list[str]:
         """Keep one of several links to the same file."""
@@ -282,12 +283,14 @@ def _alternatives(paths: Sequence[str]) -> str:
 
 
 def unique_ids(names: Iterable[str]) -> dict[str, str]:
-    """Return the id of each name: without folders and suffix, or all of it if that is not unique."""
+    """Return the id of each name: without folders and suffix, or all of it if not unique."""
     by_stem: dict[str, set[str]] = defaultdict(set)
     for name in names:
         by_stem[stem(name)].add(name)
+
     ids: dict[str, str] = {}
     for short_name, full_names in by_stem.items():
+        is_unique = len(full_names) == 1
         for name in full_names:
-            ids[name] = short_name if len(full_names) == 1 else name
+            ids[name] = short_name if is_unique else name
     return ids

@@ -58,7 +58,7 @@ def _training_list(
 
 
 def _official(files: Files) -> list[Listing]:
-    """Read the official split, with 20 captions each: 6,513 training, 497 validation, 2,990 test."""
+    """Read the official split, 20 captions each: 6,513 training, 497 validation, 2,990 test."""
     # Captions of a video are from the first file that has it, since the file of 2017 repeats those
     # of 2016.
     path = files.single(CAPTIONS[0])

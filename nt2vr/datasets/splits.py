@@ -10,7 +10,7 @@ from nt2vr.errors import DatasetError
 from nt2vr.media.gallery import Video
 
 # The share of the training videos that is held out if a dataset has no validation split, and their
-# largest number. All trainings and evaluations share them: else trained videos would pass as unseen.
+# largest number. All trainings and evaluations share them, so that no trained video is evaluated.
 HELD_OUT_SHARE = 0.1
 HELD_OUT = 1_000
 

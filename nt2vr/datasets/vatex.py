@@ -7,7 +7,7 @@ are in ref_captions.json.
 """
 
 import re
-from collections import Counter
+from collections import defaultdict
 
 from nt2vr.datasets.base import (
     Annotations,
@@ -57,8 +57,8 @@ def _load(files: Files) -> Annotations:
         training = []
         if "train" not in listed_splits:
             training = [listing for listing in listings if listing.split == "train"]
-        full_ids = {youtube_id: video_id for video_id, youtube_id in youtube_ids.items()}
-        listings = training + listed_captions(files, lists, captions, full_ids)
+        clip_ids = dict(zip(youtube_ids.values(), youtube_ids, strict=True))
+        listings = training + listed_captions(files, lists, captions, clip_ids)
     if not listings:
         for video_id, video_captions in captions.items():
             listings.append(Listing(video_id, video_captions))
@@ -97,9 +97,15 @@ def _official(files: Files) -> list[Listing]:
 
 def _youtube_ids(captions: Captions) -> dict[str, str]:
     """Return the YouTube ids of clips; of several clips of one video, none."""
-    youtube_ids = {video_id: _SECONDS.sub("", video_id) for video_id in captions}
-    counts = Counter(youtube_ids.values())
-    return {clip: youtube_id for clip, youtube_id in youtube_ids.items() if counts[youtube_id] == 1}
+    clips_of = defaultdict[str, list[str]](list)
+    for video_id in captions:
+        clips_of[_SECONDS.sub("", video_id)].append(video_id)
+
+    youtube_ids = {}
+    for youtube_id, clips in clips_of.items():
+        if len(clips) == 1:
+            youtube_ids[clips[0]] = youtube_id
+    return youtube_ids
 
 
 LOADER = Loader((*PARTS, CAPTIONS), FORM, _load)

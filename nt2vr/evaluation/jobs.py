@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, reason_of, warn_once
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.benchmark_kinds import ModelData, Places
 from nt2vr.evaluation.protocol import ResultStore, evaluate, with_controls
@@ -117,9 +117,12 @@ class Evaluations:
         if mark.exists() or self.archive.entries():
             return
 
-        folder.mkdir(parents=True, exist_ok=True)
-        mark.touch()
-        self.archive.add(ready_report())
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+            self.archive.add(ready_report())
+        except (ConfigError, OSError) as error:  # a full disk, or a folder that is read-only
+            warn_once(f"The report that comes with the app cannot be shown: {reason_of(error)}")
 
     def evaluate(self, data: Data, named: Sequence[System], progress: Progress) -> Report:
         """Evaluate systems and their controls in this thread, and return the report without archiving it."""

@@ -11,7 +11,7 @@ from nt2vr.library.library_file import CLOSED_FOLDER, NOTE, LibraryFile
 Files = list[LibraryFile]
 # The rows of the inventory by file id.
 StoredFiles = Mapping[str, LibraryFile]
-# What is equal in a file that is gone and a new file if one is the other's new name; falsy if unknown.
+# What a file has in common with itself under another name; falsy if unknown.
 Mark = Callable[[LibraryFile], Any]
 
 
@@ -84,11 +84,13 @@ def compare_files(stored: StoredFiles, files: Files) -> FileComparison:
             captioned.append(files_by_id[file_id])
 
     # Files in a folder that cannot be opened are not gone. The id of the source itself is empty.
-    closed_folders = [file.id for file in files if file.kind == CLOSED_FOLDER]
-    closed_prefixes = tuple(f"{folder}/".lstrip("/") for folder in closed_folders)
+    closed_prefixes = []
+    for file in files:
+        if file.kind == CLOSED_FOLDER:
+            closed_prefixes.append(f"{file.id}/".lstrip("/"))
     gone = []
     for file_id in sorted(stored.keys() - files_by_id.keys()):
-        if not file_id.startswith(closed_prefixes):
+        if not file_id.startswith(tuple(closed_prefixes)):
             gone.append(stored[file_id])
     return FileComparison(pending, captioned, gone)
 
@@ -102,7 +104,7 @@ def _is_unchanged(file: LibraryFile, stored: LibraryFile | None) -> bool:
 
 
 def changes_of(stored: StoredFiles, pending: Files, gone: Files, mark: Mark) -> Changes:
-    """Name the changes; a file that is gone and a new one with the same `mark` are a renamed one."""
+    """Name the changes; a file that is gone was renamed if a new one has its `mark`."""
     pending = _without_notes(pending)
     gone = _without_notes(gone)
     unknown = [file for file in pending if file.id not in stored]

@@ -1,4 +1,4 @@
-"""Captions files that lie in the folder of a library: their captions go to the files that they name."""
+"""Captions files in the folder of a library, whose captions go to the files that they name."""
 
 import json
 from collections.abc import Iterable, Iterator

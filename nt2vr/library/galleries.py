@@ -75,7 +75,7 @@ class Galleries:
         return self.libraries.find(name).id
 
     def searcher(self, name: str) -> Searcher:
-        """Return the searcher of a gallery given by name or key, reopened if its library changed."""
+        """Return a gallery's searcher by name or key, reopened if its library changed."""
         if not name or name == BUILT_IN:
             return self.built_in
 
@@ -124,7 +124,7 @@ class Galleries:
         return systems_of(self.default_model(key)) if key else DEFAULT_SYSTEMS
 
     def answering(self, key: str, query: Query) -> list[str]:
-        """Return the system that answers a program which names none; it excludes what is unwanted."""
+        """Return the system for a program that names none; it excludes what is unwanted."""
         model = self.default_model(key)
         capabilities = self.built_in.models.card(model).capabilities
         if query.unwanted and not capabilities.given_queries_only:
@@ -132,11 +132,11 @@ class Galleries:
         return [model]
 
     def forget(self, key: str) -> None:
-        """Close a library whose clips or embeddings have changed; its next search opens it again."""
+        """Close a library whose clips or embeddings have changed, until its next search."""
         with self._opening:
             self._open.pop(key, None)
 
 
 def systems_of(model: str) -> Sequence[str]:
-    """Return the systems of a model to compare at first: with and without the excluding strategy."""
+    """Return the systems of a model to compare at first: plain and excluding."""
     return model, f"{model} {EXCLUDING}"

@@ -49,7 +49,7 @@ FROM files WHERE state = 'ready' AND duplicate_of = ''
 
 
 class Inventory:
-    """The table of one library, in a file that is created when needed; each call is one transaction.
+    """The table of one library; each call is one transaction, and the first creates the file.
 
     Paths are stored relative to `base` where they lie in it, and absolute otherwise, as 0.2.0
     stored all of them. Readers see the last commit while another process writes. The journal is
@@ -117,7 +117,7 @@ class Inventory:
             database.executemany("UPDATE files SET captions = ? WHERE id = ?", captions)
 
     def make_relative(self) -> None:
-        """Store the absolute paths of version 0.2.0 relative to `base`; without any, write nothing."""
+        """Store the absolute paths of version 0.2.0 relative to `base`, if there are any."""
         length = len(self._base)
         with self._transaction() as database:
             database.execute(

@@ -196,7 +196,7 @@ class Libraries:
                 self._milvus.forget(source.key)
 
     def upload(self, library_id: str, files: Sequence[tuple[str, Path]]) -> None:
-        """Copy files, as (a visitor's name, path), into a library of uploads; an update indexes them."""
+        """Copy files, each with a visitor's name for it, into a library of uploads."""
         source = self._source(library_id)
         if source.kind != "uploads":
             raise ConfigError(
@@ -249,7 +249,7 @@ class Libraries:
         return Previews(self.folder / self._source(library_id).id / PREVIEWS, decoder)
 
     def check(self, library_id: str) -> Changes:
-        """Compare the files with the inventory by path, size and modification time; nothing is read."""
+        """Compare the files with the inventory by path, size and time; nothing is read."""
         source = self._source(library_id)
         return self.inventory(source).changes(list(list_files(source)))
 
@@ -322,17 +322,17 @@ class Libraries:
         return LibraryInfo(source, available=is_available(source), **counts)
 
     def _free_name(self, name: str, library_id: str = "") -> str:
-        """Strip a name; refuse one that is empty, too long, unprintable or taken by another library."""
+        """Strip a name; refuse one that is empty, too long, unprintable or taken."""
         name = name.strip()
         if not name or len(name) > MAX_NAME or not name.isprintable():
             choices = f"1 to {MAX_NAME} printable characters"
             raise ConfigError(f"{quoted(name)} cannot be a library's name. Choose {choices}.")
 
-        taken = {BUILT_IN}
+        used_names = {BUILT_IN}
         for source in self._sources():
             if source.id != library_id:
-                taken.update((source.name.casefold(), source.id))
-        if name.casefold() in taken:
+                used_names.update((source.name.casefold(), source.id))
+        if name.casefold() in used_names:
             raise ConfigError(f"There is a library {quoted(name)} already. Choose another name.")
         return name
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from nt2vr.errors import reason_of
 
-# Kinds of entries that are not files: a folder that cannot be opened, and a note on what is left out.
+# Kinds of entries that are not files: a closed folder, and a note on files that are left out.
 CLOSED_FOLDER = "closed folder"
 NOTE = "note"
 NOT_UNICODE = "Its name is not valid Unicode. Rename it."

@@ -106,7 +106,7 @@ def move_library(
 def _unchanged(
     indexed: Files, listed_files: Files, source: Source, target: Source
 ) -> dict[str, LibraryFile]:
-    """Return the rows of files with their former place, size and modification time, by their ids."""
+    """Return the rows of files with their former place, size and time, by their ids."""
     old_base = source.base
     new_base = target.base
     if target.path.is_file():
@@ -137,7 +137,7 @@ def _same_content(
     cache: Cache,
     progress: Progress,
 ) -> dict[str, LibraryFile]:
-    """Read the files that may be indexed ones; return the rows of those that are, by their old ids."""
+    """Read files that may be indexed ones; return the rows of those that are, by old id."""
     missing = [file for file_id, file in indexed.items() if file_id not in recognised]
     missing_sizes = {file.size for file in missing}
     recognised_ids = {file.id for file in recognised.values()}

@@ -28,11 +28,11 @@ class Previews:
         self._decoder = decoder
 
     def poster(self, video: Video) -> Path:
-        """Return the JPEG of a clip's middle frame, 224 pixels on its short side; made if missing."""
+        """Return a clip's JPEG, 224 pixels on its short side; it is made if missing."""
         return self.preview(video, POSTER)
 
     def preview(self, video: Video, suffix: str = PREVIEW) -> Path:
-        """Return the WebM of a clip, 224 pixels on its short side and at most 10 s; made if missing."""
+        """Return a clip's WebM, 224 pixels on its short side, at most 10 s; made if missing."""
         path = self._path(video, suffix)
         if not path.is_file():
             self._start(video).result()

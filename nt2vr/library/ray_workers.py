@@ -1,4 +1,4 @@
-"""Encoding on a Ray cluster: its workers decode and encode clips, and this process alone stores the embeddings.
+"""Encoding on a Ray cluster, whose workers decode and encode clips; this process stores embeddings.
 
 It needs the extra `nt2vr[ray]`; every node needs nT2VR, the model and, under the same paths, the
 videos. Workers are plain actors, not Ray Data's: those lose a whole block with a worker, and a
@@ -25,7 +25,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import BATCH_FRAMES, Encoder
-from nt2vr.search.embed_clips import Encode, Some, embeddings_of
+from nt2vr.search.embed_clips import Batch, Encode, embeddings_of
 from nt2vr.settings import Settings, project_version
 
 ADDRESS = re.compile(r"auto|(ray://)?[^\s/]+:\d+")
@@ -191,7 +191,7 @@ def _encode_on_workers(
     clips: Sequence[Video],
     failed: dict[str, str],
     report: Callable[[], None],
-) -> Iterator[Some]:
+) -> Iterator[Batch]:
     """Encode clips in batches, as `Encode` does, by workers that end with the last batch."""
     batches = []
     for start in range(0, len(clips), batch_size):
@@ -216,7 +216,7 @@ def _encode_on_workers(
             ray.kill(worker)
 
 
-class _Task(NamedTuple):
+class _WorkerTask(NamedTuple):
     """What a worker does: it encodes a batch, or starts, which has the number READY."""
 
     worker: Any
@@ -241,15 +241,15 @@ class _Crew:
         # A worker is in this list once for each batch that it can take.
         self._free = list[Any]()
         # Tasks by the reference of their result.
-        self._running = dict[Any, _Task]()
+        self._running = dict[Any, _WorkerTask]()
         # Workers that have ended, counted by the batch that they were encoding.
         self._ended = Counter[int]()
 
     def start_worker(self) -> None:
-        """Start a worker. It gets batches once it is ready, which may be never on a busy cluster."""
+        """Start a worker. It gets batches once it is ready, perhaps never on a busy cluster."""
         worker = self._start()
         self.workers.append(worker)
-        self._running[worker.encode.remote(())] = _Task(worker, READY)
+        self._running[worker.encode.remote(())] = _WorkerTask(worker, READY)
 
     def encoded_batches(self) -> Iterator[tuple[Sequence[Video], EncodedBatch]]:
         """Hand out batches, wait for POLL_S at most, and yield those that have come back."""
@@ -279,10 +279,10 @@ class _Crew:
     def _hand_out(self, batch_number: int) -> None:
         worker = self._free.pop()
         reference = worker.encode.remote(self._batches[batch_number])
-        self._running[reference] = _Task(worker, batch_number)
+        self._running[reference] = _WorkerTask(worker, batch_number)
 
-    def _give_up(self, task: _Task, error: Exception) -> None:
-        """Replace a worker that has ended, and put its batch first; raise if too many have ended."""
+    def _give_up(self, task: _WorkerTask, error: Exception) -> None:
+        """Replace a worker that has ended, and put its batch first; raise after too many."""
         self._ended[task.batch_number] += 1
         limit = TRIES * len(self.workers) if task.is_start else TRIES
         if self._ended[task.batch_number] == limit:
@@ -298,7 +298,7 @@ class _Crew:
             self._ray.kill(task.worker)
             self.start_worker()
 
-    def _end_text(self, task: _Task, error: Exception) -> str:
+    def _end_text(self, task: _WorkerTask, error: Exception) -> str:
         action = "start"
         if not task.is_start:
             first_clip = self._batches[task.batch_number][0]

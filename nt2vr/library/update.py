@@ -150,8 +150,13 @@ def _scan(source: Source, inventory: Inventory, decoder: Decoder, progress: Prog
     updated = inventory.files()
     read = [updated[file.id] for file in pending]
     changes = changes_of(stored, read, gone, mark=lambda file: file.content)
-    copies = [file_id for file_id in changes.new if updated[file_id].duplicate_of]
-    skipped = [file_id for file_id in changes.new if updated[file_id].state == "skipped"]
+    copies = []
+    skipped = []
+    for file_id in changes.new:
+        if updated[file_id].duplicate_of:
+            copies.append(file_id)
+        if updated[file_id].state == "skipped":
+            skipped.append(file_id)
     return replace(changes, copies=tuple(copies), skipped=tuple(skipped))
 
 

@@ -10,7 +10,7 @@ MAX_SUFFIX = 10
 
 
 def create_file(folder: Path, name: str) -> Path:
-    """Create an empty file under a visitor's file name, so that no other upload can take its place."""
+    """Create an empty file under a visitor's name for it, which no other upload can take."""
     path = folder / safe_name(name)
     stem = path.stem
     suffix = path.suffix

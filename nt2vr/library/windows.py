@@ -54,7 +54,7 @@ def clips_of(file: LibraryFile, source: Source) -> list[Video]:
         end = None if is_dataset else file.seconds
         return [clip(file.id, captions=captions, end=end)]
 
-    # Captions of a file in a folder describe the whole video, and would give windows wrong verdicts.
+    # In a folder, captions describe the whole video, and would give windows wrong verdicts.
     if source.kind == "folder":
         captions = ()
     clips = []

@@ -9,22 +9,20 @@ from io import BytesIO
 from itertools import compress
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from nt2vr.errors import DatasetError, MediaError
 from nt2vr.media.decode import Decoder, Decoding, ahead
 from nt2vr.media.frames import Frames, StoredClips
 from nt2vr.media.gallery import Video
 from nt2vr.media.picture import write_jpeg
+from nt2vr.media.resize import Pixels
 from nt2vr.media.rows import Rows
 from nt2vr.media.store import Cache
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, tracked
 
 logger = logging.getLogger(__name__)
-# Files, or minutes of video, decoded ahead: two children stay busy while the encoder works. They take
-# 60 MB at most.
+# Files, or minutes of video, decoded ahead: two children stay busy while the encoder works. The
+# frames take 60 MB at most.
 IN_FLIGHT = 8
 IN_FLIGHT_PER_CHILD = 2
 # A minute of video: the file is opened seldom, and all children have a job.
@@ -70,7 +68,7 @@ def decode_files(
     decoder: Decoder,
     failed: dict[str, str],
     store: Frames | None = None,
-) -> Iterator[tuple[Video, NDArray[np.uint8]]]:
+) -> Iterator[tuple[Video, Pixels]]:
     """Yield (F, S, S, 3) frames in the order of the clips, decoded ahead by the decoder's children.
 
     Args:
@@ -157,13 +155,13 @@ def still(decoder: Decoder, video: Video, number: int, count: int, side: int) ->
     raise MediaError(failed[video.video_id])
 
 
-class _Job(NamedTuple):
+class _FileJob(NamedTuple):
     """Clips of one file, and their frames: stored, or on their way."""
 
     clips: list[Video]
-    frames: Decoding | list[NDArray[np.uint8]]
+    frames: Decoding | list[Pixels]
 
-    def result(self) -> Sequence[NDArray[np.uint8] | str]:
+    def result(self) -> Sequence[Pixels | str]:
         """Wait for the frames of each clip, or the reason why there are none."""
         if not isinstance(self.frames, Decoding):
             return self.frames
@@ -177,19 +175,19 @@ class _Job(NamedTuple):
 
 def _start(
     clips: list[Video], num_frames: int, framing: Framing, decoder: Decoder, store: Frames | None
-) -> _Job:
+) -> _FileJob:
     """Take the frames of a job's clips from the store, or start to decode them."""
     if store is not None:
         stored = [store.get(clip.key) for clip in clips]
         stored_frames = [frames for frames in stored if frames is not None]
         if len(stored_frames) == len(clips):
-            return _Job(clips, stored_frames)
+            return _FileJob(clips, stored_frames)
 
     first = clips[0]
     if first.end is None:
-        return _Job(clips, decoder.frames(first.path, num_frames, framing, first.root))
+        return _FileJob(clips, decoder.frames(first.path, num_frames, framing, first.root))
     windows = [(clip.start, clip.end) for clip in clips]
-    return _Job(clips, decoder.windows(first.path, windows, num_frames, framing, first.root))
+    return _FileJob(clips, decoder.windows(first.path, windows, num_frames, framing, first.root))
 
 
 def _jobs(clips: Iterable[Video]) -> Iterator[list[Video]]:

@@ -17,14 +17,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from nt2vr.errors import MediaError
 from nt2vr.media.picture import PICTURE_SUFFIXES, read_picture
 from nt2vr.media.preview import write_moment, write_preview
-from nt2vr.media.resize import fit
+from nt2vr.media.resize import Pixels, fit
 from nt2vr.media.video import Window, probe, sample_frames, sample_short_video, sample_windows
 from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain, limit_memory
@@ -36,7 +34,8 @@ MAX_WORKERS = 32
 MAX_BYTES = 2 << 30
 # Of a slow disk.
 READ_BYTES_S = 10e6
-# Seconds to decode a second of video, at most: 4K at 60 frames per second takes 0.6, 8K at 30 takes 2.7.
+# Seconds to decode a second of video, at most: 4K at 60 frames per second takes 0.6, 8K at 30
+# takes 2.7.
 PACE = 3.0
 # How the reason ends for files that nobody has tried.
 CLOSED = "was not decoded: the decoder is closed."
@@ -50,7 +49,7 @@ FILE_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOC
 OUTSIDE = "is a link that leads out of the library's folder. Copy the file into the folder."
 
 
-def _picture(path: Path, framing: Framing | None) -> NDArray[np.uint8]:
+def _picture(path: Path, framing: Framing | None) -> Pixels:
     picture = read_picture(path)
     return picture if framing is None else fit(picture, framing)
 
@@ -186,13 +185,13 @@ class Decoder(AbstractContextManager["Decoder"]):
             root=root,
         )
 
-    def picture(self, path: Path, framing: Framing | None = None) -> NDArray[np.uint8]:
+    def picture(self, path: Path, framing: Framing | None = None) -> Pixels:
         """Read a picture as (H, W, 3) RGB, or `fit` to `framing`."""
         decoding = self._start(path, _picture, path, framing, is_picture=True)
-        picture: NDArray[np.uint8] = decoding.result()
+        picture: Pixels = decoding.result()
         return picture
 
-    def reference(self, path: Path) -> tuple[NDArray[np.uint8], ...]:
+    def reference(self, path: Path) -> tuple[Pixels, ...]:
         """Read a picture, or evenly spaced frames of a short video, as (H, W, 3) RGB each."""
         if path.suffix.lower() in PICTURE_SUFFIXES:
             return (self.picture(path),)
@@ -281,11 +280,11 @@ def _confined(root: Path, function: Callable[..., Any], path: Path, *args: Any) 
 
 @contextmanager
 def confined(path: Path, root: Path) -> Iterator[Path]:
-    """Yield a path, of the same name, to the file that a path leads to; refuse one outside the root.
+    """Yield a path of the same name to the file that a path leads to, within the root.
 
-    Links within the root, which is absolute and resolved, are followed. On Linux, the path yielded
-    names the open file, so whatever is replaced by a link meanwhile does not count; elsewhere it is
-    the path that links lead to.
+    A MediaError refuses a file outside the root. Links within the root, which is absolute and
+    resolved, are followed. On Linux, the path yielded names the open file, so whatever is replaced
+    by a link meanwhile does not count; elsewhere it is the path that links lead to.
     """
     real_path = Path(os.path.realpath(path))
     if not real_path.is_relative_to(root):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.media.picture_file import MAX_PIXELS
-from nt2vr.media.resize import Limits, shrunk_size
+from nt2vr.media.resize import Limits, Pixels, shrunk_size
 
 # A pixel of another shape than this is not believed.
 MAX_ASPECT = 8
@@ -32,7 +32,7 @@ TO_BT709 = np.array(
 LUMA = np.array([0.2627, 0.6780, 0.0593], np.float32)
 
 # Returns (H, W, 3) RGB, shrunk to the limits if there are any.
-Read = Callable[[Limits | None], NDArray[np.uint8]]
+Read = Callable[[Limits | None], Pixels]
 
 
 def frame_reader(frame: Any, aspect: Any) -> Read:
@@ -44,7 +44,7 @@ def frame_reader(frame: Any, aspect: Any) -> Read:
     return partial(_read, frame, float(aspect or 1))
 
 
-def _read(frame: Any, aspect: float, limits: Limits | None) -> NDArray[np.uint8]:
+def _read(frame: Any, aspect: float, limits: Limits | None) -> Pixels:
     is_hdr = frame.color_trc in (PQ, HLG)
     height = frame.height
     width = frame.width
@@ -69,7 +69,7 @@ def _read(frame: Any, aspect: float, limits: Limits | None) -> NDArray[np.uint8]
     return _upright(rgb, frame)
 
 
-def _upright(rgb: NDArray[np.uint8], frame: Any) -> NDArray[np.uint8]:
+def _upright(rgb: Pixels, frame: Any) -> Pixels:
     """Turn and mirror a picture as the matrix of its header says, to the nearest quarter turn."""
     matrix = frame.side_data.get("DISPLAYMATRIX")
     if matrix is not None:
@@ -86,7 +86,7 @@ def _upright(rgb: NDArray[np.uint8], frame: Any) -> NDArray[np.uint8]:
     return np.ascontiguousarray(rgb)
 
 
-def _tone_mapped(rgb: NDArray[np.uint16], transfer: int) -> NDArray[np.uint8]:
+def _tone_mapped(rgb: NDArray[np.uint16], transfer: int) -> Pixels:
     """Make an SDR picture of (H, W, 3) HDR: highlights above KNEE are compressed, hues stay."""
     light_of = _light_of_signal(transfer)
     picture = np.empty(rgb.shape, np.uint8)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import reason_of
 from nt2vr.files import check_free, free_bytes
 from nt2vr.media.limits import DAY_S, LIMITS, Limit, bytes_in, evict, mark_used, used_s
+from nt2vr.media.resize import Pixels
 from nt2vr.media.rows import Rows, Shape
 
 logger = logging.getLogger(__name__)
@@ -37,11 +38,11 @@ class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
         super().__init__(folder, np.uint8, shape)
         self._required = required
         self._has_room = True
-        self._added: dict[str, NDArray[np.uint8]] = {}
+        self._added: dict[str, Pixels] = {}
         self._clip_bytes = math.prod(shape)
         mark_used(folder)
 
-    def get(self, key: str) -> NDArray[np.uint8] | None:
+    def get(self, key: str) -> Pixels | None:
         """Return the frames of a clip, memory-mapped, if they are stored by now."""
         if self.find([key])[0] < 0:
             self.refresh()
@@ -53,7 +54,7 @@ class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
             self.folder, num_clips * self._clip_bytes, f"Storing the frames of {num_clips:,} videos"
         )
 
-    def add(self, key: str, frames: NDArray[np.uint8]) -> None:
+    def add(self, key: str, frames: Pixels) -> None:
         if not self._has_room:
             return
         self._added[key] = frames
@@ -80,7 +81,7 @@ class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
             logger.warning("Frames cannot be stored in %s (%s).", self.folder, reason_of(error))
 
     def _num_clips_free(self, num_clips: int) -> int:
-        """Return how many clips may be added, after unused stores were evicted if room is lacking."""
+        """Return how many clips may be added; if room is lacking, evict unused stores first."""
         root = self.folder.parent
         root.mkdir(parents=True, exist_ok=True)
         limit = LIMITS["frames"]
@@ -109,7 +110,7 @@ class Frames(Rows[np.uint8], AbstractContextManager["Frames"]):
 class StoredClips:
     """Clips of a store's frames (N, F, S, S, 3) in any order, read when they are indexed."""
 
-    def __init__(self, frames: NDArray[np.uint8], rows: NDArray[np.int64]) -> None:
+    def __init__(self, frames: Pixels, rows: NDArray[np.int64]) -> None:
         self._frames = frames
         self._rows = rows
         self.shape = (len(rows), *frames.shape[1:])
@@ -117,7 +118,7 @@ class StoredClips:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __getitem__(self, index: Any) -> NDArray[np.uint8]:
+    def __getitem__(self, index: Any) -> Pixels:
         clips, *within_clips = index if isinstance(index, tuple) else (index,)
-        frames: NDArray[np.uint8] = self._frames[(self._rows[clips], *within_clips)]
+        frames: Pixels = self._frames[(self._rows[clips], *within_clips)]
         return frames

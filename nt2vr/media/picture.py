@@ -22,6 +22,7 @@ from nt2vr.media.picture_file import (
     too_large,
     unreadable_picture,
 )
+from nt2vr.media.resize import Pixels
 
 # An .mpo or .jps is a JPEG of two views, of which the first is read.
 PICTURE_SUFFIXES = frozenset(
@@ -29,7 +30,7 @@ PICTURE_SUFFIXES = frozenset(
 )
 # Without EPS: Pillow would start Ghostscript on it.
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
-# Pixels to which larger pictures are reduced, by a whole number, and the side that they keep at least.
+# Larger pictures are reduced by a whole number to at least this many pixels, and this short side.
 ENOUGH_PIXELS = 1_000_000
 SHORTEST = 448
 # Rows of the reduced picture.
@@ -52,11 +53,11 @@ UPRIGHT = {
 }
 
 
-def write_jpeg(picture: NDArray[np.uint8], file: Path | BinaryIO) -> None:
+def write_jpeg(picture: Pixels, file: Path | BinaryIO) -> None:
     Image.fromarray(picture).save(file, "JPEG", quality=80, optimize=True)
 
 
-def read_picture(path: Path) -> NDArray[np.uint8]:
+def read_picture(path: Path) -> Pixels:
     """Read a picture file as (H, W, 3) RGB: upright, and with transparency on white.
 
     Of an animation, it is the first frame. Pictures of several megapixels are reduced, JPEGs while
@@ -66,7 +67,7 @@ def read_picture(path: Path) -> NDArray[np.uint8]:
         return to_rgb(image)
 
 
-def to_rgb(image: Image.Image) -> NDArray[np.uint8]:
+def to_rgb(image: Image.Image) -> Pixels:
     """Load the current frame of an open picture as (H, W, 3) RGB, upright, and reduced if large."""
     factor = _factor(image)
     # Only JPEG and HEIC can be decoded at a reduced size.
@@ -165,7 +166,7 @@ def _rgb(image: Image.Image) -> Image.Image:
     return image.convert("RGB")
 
 
-def _in_8_bits(grey: NDArray[Any], has_16_bits: bool) -> NDArray[np.uint8]:
+def _in_8_bits(grey: NDArray[Any], has_16_bits: bool) -> Pixels:
     """Scale grey (H, W) to 0 to 255, from the range of 16 bits or that of its values."""
     values = grey.astype(np.float64)
     low = 0.0

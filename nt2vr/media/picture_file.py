@@ -1,4 +1,4 @@
-"""What a picture file is by its first bytes, and the refusal of files that would take too long or too much memory."""
+"""Picture files by their first bytes, and the refusal of those that take too long or too much."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from nt2vr.errors import MediaError
 
 # Of JPEG, PNG, BMP, TIFF and BigTIFF files.
 STARTS = (b"\xff\xd8\xff", b"\x89PNG", b"BM", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
-# Brands of files with pictures of HEVC, of AV1, and of either, whose compatible brands name the codec.
+# Brands of files with pictures of HEVC, of AV1, and of either: then compatible brands tell.
 HEIC = frozenset(b"heic heix heim heis hevc hevx".split())
 AVIF = frozenset((b"avif", b"avis"))
 EITHER = frozenset((b"mif1", b"msf1"))

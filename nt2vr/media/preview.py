@@ -6,13 +6,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from nt2vr.errors import MediaError
 from nt2vr.files import atomic_write, is_disk_full
 from nt2vr.media.picture import write_jpeg
-from nt2vr.media.resize import Limits
+from nt2vr.media.resize import Limits, Pixels
 from nt2vr.media.video import Screen
 from nt2vr.media.video_file import VideoFile, is_dated_by_decoding
 
@@ -33,7 +30,7 @@ MOMENT_OPTIONS = OPTIONS | {"crf": "30"}
 
 
 def write_preview(path: Path, start: float, end: float | None, poster: Path, preview: Path) -> None:
-    """Write the preview of a clip, a single frame for a picture, and its middle frame as the poster.
+    """Write the preview of a clip, of a picture one frame, and its middle frame as the poster.
 
     An `end` of None is that of the file.
     """
@@ -73,7 +70,7 @@ def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
 
 
 def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
-    """Copy the packets of a clip; a ValueError says that their times are wrong or that it has none."""
+    """Copy a clip's packets; a ValueError says that their times are wrong or it has none."""
     import av  # noqa: PLC0415  17 MB that only children need
 
     with VideoFile(path).opened() as (source, stream), av.open(str(moment), "w") as output:
@@ -123,7 +120,7 @@ def _is_keyframe(packet: Any, stream: Any) -> bool:
 
 def _frames(
     path: Path, start: float, end: float | None, limits: Limits, fps: int, longest_s: float
-) -> list[NDArray[np.uint8]]:
+) -> list[Pixels]:
     screen = Screen(path, limits=limits)
     if end is None:
         end = screen.length()
@@ -133,7 +130,7 @@ def _frames(
 
 
 def write_webm(
-    frames: Sequence[NDArray[np.uint8]] | NDArray[np.uint8],
+    frames: Sequence[Pixels] | Pixels,
     path: Path,
     fps: int,
     options: Mapping[str, str],

@@ -9,11 +9,13 @@ from nt2vr.models.framing import BICUBIC, BILINEAR, LONGEST, SQUASH, Framing
 RESAMPLING = {BICUBIC: Image.Resampling.BICUBIC, BILINEAR: Image.Resampling.BILINEAR}
 # A thinner picture is cropped first: 1 x 1,000,000 pixels would be resized to 224 x 224,000,000.
 MAX_ASPECT = 50
+# RGB of a picture (H, W, 3), or of frames (F, H, W, 3).
+Pixels = NDArray[np.uint8]
 # Of the short and the long side, in pixels.
 Limits = tuple[int, int]
 
 
-def fit(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
+def fit(picture: Pixels, framing: Framing) -> Pixels:
     """Make a picture (H, W, 3) RGB the encoder's input, a square bit for bit as open_clip does.
 
     A picture of that size is returned itself.
@@ -27,7 +29,7 @@ def fit(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
     return _cropped(picture, framing)
 
 
-def _padded(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
+def _padded(picture: Pixels, framing: Framing) -> Pixels:
     """Resize a picture until its longest side fits, and pad the other side evenly."""
     frame_height, frame_width = framing.shape
     height, width = picture.shape[:2]
@@ -35,14 +37,14 @@ def _padded(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
     height = max(1, round(height / ratio))
     width = max(1, round(width / ratio))
 
-    padded: NDArray[np.uint8] = np.full((*framing.shape, 3), framing.fill_color, np.uint8)
+    padded: Pixels = np.full((*framing.shape, 3), framing.fill_color, np.uint8)
     top = (frame_height - height) // 2
     left = (frame_width - width) // 2
     padded[top : top + height, left : left + width] = _resized(picture, height, width, framing)
     return padded
 
 
-def _cropped(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
+def _cropped(picture: Pixels, framing: Framing) -> Pixels:
     """Resize a picture until its shortest side fits, and crop the centre."""
     height, width = picture.shape[:2]
     longest = MAX_ASPECT * min(height, width)
@@ -62,13 +64,13 @@ def _cropped(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
 
 
 def shrunk_size(height: int, width: int, limits: Limits) -> tuple[int, int]:
-    """Return height and width within the limits, in proportion, and even as video codecs want them."""
+    """Return height and width within limits, in proportion, and even, as codecs want them."""
     max_short, max_long = limits
     scale = min(1.0, max_short / min(height, width), max_long / max(height, width))
     return max(2, round(height * scale / 2) * 2), max(2, round(width * scale / 2) * 2)
 
 
-def shrunk(picture: NDArray[np.uint8], limits: Limits | None) -> NDArray[np.uint8]:
+def shrunk(picture: Pixels, limits: Limits | None) -> Pixels:
     """Shrink a picture to `shrunk_size`, if there are limits."""
     if limits is None:
         return picture
@@ -77,14 +79,12 @@ def shrunk(picture: NDArray[np.uint8], limits: Limits | None) -> NDArray[np.uint
     return np.asarray(image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0))
 
 
-def _resized(
-    picture: NDArray[np.uint8], height: int, width: int, framing: Framing
-) -> NDArray[np.uint8]:
+def _resized(picture: Pixels, height: int, width: int, framing: Framing) -> Pixels:
     image = Image.fromarray(picture)
     return np.asarray(image.resize((width, height), RESAMPLING[framing.interpolation]))
 
 
-def _centre(picture: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:
+def _centre(picture: Pixels, height: int, width: int) -> Pixels:
     # Halves are rounded to even, as torchvision's CenterCrop does.
     top = round((picture.shape[0] - height) / 2)
     left = round((picture.shape[1] - width) / 2)

@@ -141,7 +141,7 @@ class Rows(Generic[Number]):
             self.refresh()
 
     def hold(self, keys: Sequence[str], rows: NDArray[Number]) -> None:
-        """Add rows in memory only, if `append` fails; rows of other processes are not noticed then."""
+        """Add rows in memory only, after `append` failed; `refresh` does nothing from then on."""
         first_row = len(self._rows) + sum(map(len, self.held))
         for row, key in enumerate(keys, start=first_row):
             self._row_of[digest(key)] = row

@@ -95,7 +95,7 @@ class Cache(AbstractContextManager["Cache"]):
         return Frames(self._frames / name, (num_frames, *framing.shape, 3), required)
 
     def content_hash(self, path: Path) -> str:
-        """Hash the bytes of a file; the hash is cached until its size or modification time changes."""
+        """Hash a file's bytes; the hash is cached until its size or modification time changes."""
         try:
             stat = path.stat()
             # Reading a named pipe would block.

@@ -1,4 +1,4 @@
-"""Frames of videos and pictures by timestamp. Untrusted files are read in the decoder's children (`decode`).
+"""Frames of videos and pictures by timestamp, read in the decoder's children (`decode`).
 
 Timestamps are right at variable frame rates, and trust no count in a header. Where recordings were
 joined, time goes on from the last frame's end.
@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError
 from nt2vr.files import hash_file
 from nt2vr.media.animation import Frame, PictureFrames
 from nt2vr.media.picture_file import is_picture
-from nt2vr.media.resize import Limits, fit
+from nt2vr.media.resize import Limits, Pixels, fit
 from nt2vr.media.video_file import TIE_S, VideoFile
 from nt2vr.models.framing import CENTRES, ENDS, Framing
 
@@ -74,7 +73,7 @@ def probe(path: Path, hashes: bool = True) -> Probe:
     return Probe("picture", 0.0, 1, content)
 
 
-def sample_frames(path: Path, num_frames: int, framing: Framing | None = None) -> NDArray[np.uint8]:
+def sample_frames(path: Path, num_frames: int, framing: Framing | None = None) -> Pixels:
     """Sample evenly spaced moments of a file: (F, H, W, 3) RGB, or (F, S, S, 3) with `framing`."""
     (frames,) = sample_windows(path, [(0.0, None)], num_frames, framing)
     if isinstance(frames, str):
@@ -88,7 +87,7 @@ def sample_windows(
     num_frames: int,
     framing: Framing | None,
     timeouts_s: Sequence[float] | None = None,
-) -> list[NDArray[np.uint8] | str]:
+) -> list[Pixels | str]:
     """Sample evenly spaced moments of windows in one pass.
 
     Args:
@@ -102,7 +101,7 @@ def sample_windows(
     if timeouts_s is None:
         timeouts_s = [float("inf")] * len(windows)
     positions = framing.positions if framing else CENTRES
-    samples: list[NDArray[np.uint8] | str] = []
+    samples: list[Pixels | str] = []
     with _reading(path):
         screen = Screen(path, framing)
         for (start, end), timeout_s in zip(windows, timeouts_s, strict=True):
@@ -116,8 +115,8 @@ def sample_windows(
     return samples
 
 
-def sample_short_video(path: Path) -> list[NDArray[np.uint8]]:
-    """Decode evenly spaced frames of a reference, a video or an animation, as (H, W, 3) RGB each."""
+def sample_short_video(path: Path) -> list[Pixels]:
+    """Decode evenly spaced frames of a reference, a video or animation: (H, W, 3) each."""
     with _reading(path):
         screen = Screen(path, limits=SHORT_LIMITS)
         seconds = screen.length()
@@ -160,7 +159,7 @@ class Screen:
         self._now: Frame | None = None
         self._next: Frame | None = None
         # When the last frame that was read appears, and its picture.
-        self._picture: tuple[float, NDArray[np.uint8]] | None = None
+        self._picture: tuple[float, Pixels] | None = None
         self.limit(float("inf"), float("inf"))
 
     def limit(self, timeout_s: float, seconds: float) -> None:
@@ -172,7 +171,7 @@ class Screen:
         seconds, _ = self._video.length()
         return seconds
 
-    def at(self, moment: float) -> NDArray[np.uint8]:
+    def at(self, moment: float) -> Pixels:
         """Return the frame that is on screen at a moment.
 
         It is the first frame if there is none yet, and the last one after the end.
@@ -197,7 +196,7 @@ class Screen:
         return self._picture[1]
 
     def _seek(self, moment: float) -> None:
-        """Start at a key frame before a moment, or at the start of the file if it cannot be sought."""
+        """Start at a key frame before a moment, or at the start if it cannot be sought."""
         is_sought = self._can_seek and moment > SEEK_S
         self._now = None
         self._next = None

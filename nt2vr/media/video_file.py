@@ -1,4 +1,4 @@
-"""A video file: its frames and packets with their times, which go on where recordings were joined."""
+"""A video file: its frames and their times, which go on where recordings were joined."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,9 @@ class _Mark(NamedTuple):
 
 
 class _Clock:
-    """Makes the time of a video from that of a clock. Where that jumps, the last frame's end counts.
+    """Turns the times of a clock into those of a video, which go on where the clock jumps.
+
+    After a jump, a frame appears when the last one ends.
 
     Attributes:
         zero_s: seconds of the clock when the video's time was 0.
@@ -180,6 +182,7 @@ class VideoFile:
         return _Scan(max(0.0, max(ends_s, default=0.0)), len(packets), marks=None)
 
     def _has_jumps(self, packets: Sequence[_Packet]) -> bool:
+        # In a slide show, a long gap is the rule; a joint of recordings is an exception.
         num_gaps = 0
         for before, packet in pairwise(packets):
             if abs(packet.decoded_s - before.decoded_s) > self._jump_s:

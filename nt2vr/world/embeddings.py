@@ -6,7 +6,7 @@ from nt2vr.files import atomic_write, hash_file
 from nt2vr.media.gallery import load_gallery
 from nt2vr.media.video import sample_frames
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.search.embed_clips import SHIPPED, tower_of
+from nt2vr.search.shipped_embeddings import SHIPPED, tower_of
 from nt2vr.settings import ASSETS
 
 

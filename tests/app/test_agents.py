@@ -68,7 +68,7 @@ def test_a_stranger_searches_as_over_http(running_app: RunningApp) -> None:
     assert galleries == [{"name": "built-in", "id": "built-in", "num_clips": 549}]
 
 
-def test_the_owner_is_offered_no_more_and_nobody_is_told_where_a_file_lies(
+def test_the_owner_has_the_same_tools_and_no_paths(
     running_app: RunningApp,
 ) -> None:
     folder = running_app.data / "models" / "damaged"

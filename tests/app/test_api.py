@@ -66,7 +66,7 @@ def test_every_listed_system_answers(client: Client) -> None:
     assert all(len(system["hits"]) == 8 for system in answer["systems"])
 
 
-def test_unknown_words_are_read_as_known_ones_unless_left_as_typed(
+def test_unknown_words_are_replaced_unless_left_as_typed(
     client: Client, running_app: RunningApp
 ) -> None:
     """Read over Gradio's API, and left as typed over the plain route, as JSON and as a form alike."""
@@ -134,7 +134,7 @@ def test_an_evaluation_adds_the_controls_and_answers_with_the_report(
     [
         ("", ["CLIP"], "No data is chosen"),
         ("gallery", [], "No system is chosen"),
-        ("gallery", ["GPT"], r"^Unknown model 'GPT'\. Choose one of: .*\.$"),
+        ("gallery", ["GPT"], "'GPT'"),
     ],
 )
 def test_what_cannot_be_evaluated_is_refused_in_a_sentence(
@@ -148,7 +148,7 @@ def test_strangers_evaluate_built_in_data_only(running_app: RunningApp, tmp_path
     (tmp_path / "task.csv").write_text("path,class\na.mp4,dog\n")
     stranger = Client(running_app.url, verbose=False, headers={"X-Forwarded-For": "203.0.113.7"})
     for data in (str(tmp_path / "task.csv"), str(tmp_path), "~"):
-        with pytest.raises(AppError, match="Only the owner may name files of this machine here"):
+        with pytest.raises(AppError, match="Only the owner"):
             stranger.predict(data, ["CLIP"], api_name="/evaluate")
 
 
@@ -161,7 +161,7 @@ def test_strangers_add_no_report_to_a_full_archive(
         (reports / str(number)).mkdir()
         shutil.copy(report / "report.json", reports / str(number))
     stranger = Client(running_app.url, verbose=False, headers={"X-Forwarded-For": "203.0.113.7"})
-    with pytest.raises(AppError, match=r"There are 500 reports .* Ask the owner to delete some"):
+    with pytest.raises(AppError, match="500 reports"):
         stranger.predict("gallery", ["CLIP"], api_name="/evaluate")
     assert (
         client.predict("gallery", ["CLIP"], api_name="/evaluate")["videos"] == 549

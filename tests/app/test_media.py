@@ -45,7 +45,7 @@ def status_of(app: RunningApp, path: str) -> int:
         return connection.getresponse().status
 
 
-def test_every_clip_has_a_poster_and_a_preview_that_browsers_keep(
+def test_browsers_cache_every_clips_poster_and_preview(
     running_app: RunningApp, library: str
 ) -> None:
     videos = Libraries(running_app.data / "libraries").gallery(library).videos
@@ -64,7 +64,7 @@ def test_every_clip_has_a_poster_and_a_preview_that_browsers_keep(
     assert (part.status_code, len(part.content)) == (206, 100)
 
 
-def test_programs_find_a_library_and_are_told_if_it_is_not_indexed(
+def test_programs_learn_that_a_library_is_not_indexed(
     running_app: RunningApp, library: str
 ) -> None:
     galleries = httpx.get(f"{running_app.url}api/galleries").json()
@@ -107,7 +107,7 @@ def test_frames_of_clips_longer_than_their_preview_are_pictures(
         )
 
 
-def test_the_owner_saves_a_moment_as_it_is_and_nobody_else(
+def test_only_the_owner_saves_a_moment(
     running_app: RunningApp, library: str, tmp_path: Path
 ) -> None:
     videos = Libraries(running_app.data / "libraries").gallery(library).videos

@@ -250,8 +250,8 @@ def use_its_model(page: Page) -> None:
     for link in ("Search with it", "Compare in Search"):  # its base, random weights, is no system
         page.get_by_role("tab", name="Train").click()
         page.get_by_role("link", name=link).click()
-        expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
-        expect(columns(page).first).to_contain_text("steep · best")
+        expect(columns(page).first).to_contain_text("steep · best", timeout=MODELS_MS)
+        expect(columns(page)).to_have_count(1)
 
 
 @pytest.mark.slow

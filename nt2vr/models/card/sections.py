@@ -232,8 +232,8 @@ class TrainingSection(CardSection):
     epoch: int = Field(default=0, description="epochs of the run so far")
     shifts: Mapping[str, FiniteFloat] = Field(
         default_factory=dict,
-        description="how often each verb phrase (lemmas of verb and noun) of the training was a negative, changed "
-        "captions included, for each time that it was a positive; 1 in a batch of captions as they are",
+        description="numbers that an input of the losses records about the texts of the training, "
+        "by name",
     )
     changes: tuple[Mapping[str, FiniteFloat | int], ...] = Field(
         default=(),

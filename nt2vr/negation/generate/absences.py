@@ -8,12 +8,11 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from typing import Literal
 
 from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.composer import ComposedQuery
-from nt2vr.negation.generate.content import ContentIndex, Key, Thing, VideoContent
+from nt2vr.negation.generate.content import ContentIndex, Key, Thing, VideoContent, VideoIds
 from nt2vr.negation.generate.denials import lacking, templates_for
 from nt2vr.negation.parse.inflect import inflect_phrase
 
@@ -22,7 +21,10 @@ MIN_VIDEOS = 3  # that show B, for "not B"
 
 @dataclass(frozen=True)
 class AbsenceQuery(ComposedQuery):
-    """A query for absent content; "not" has no wanted part, and all videos with the unwanted one are hard."""
+    """A query for absent content.
+
+    "not" has no wanted part, and all videos with the unwanted one are hard.
+    """
 
     kind: Literal["without", "not"]
 
@@ -31,104 +33,143 @@ class Absences:
     """Writes queries for content absent from videos of one set."""
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
-        self._videos, self._index = videos, ContentIndex(videos)
-        self._named: dict[
-            str, dict[Thing, None]
-        ] = {  # things of each video, without people, whose names vary
-            video_id: {thing: None for thing in content.things if "person" not in thing.names}
-            for video_id, content in videos.items()
-        }
-        self._by_name: dict[str, dict[str, list[Thing]]] = defaultdict(
-            lambda: defaultdict(list)
-        )  # by video, in order
-        self._of_kind: dict[str, set[str]] = defaultdict(set)  # videos
-        for video_id, named in self._named.items():
-            for thing in named:
-                self._of_kind[_kind(thing)].add(video_id)
-                for name in thing.names:
-                    self._by_name[name][video_id].append(thing)
+        self._videos = videos
+        self._index = ContentIndex(videos)
+        self._things: dict[str, list[Thing]] = {}  # of each video, without repeats
+        self._by_name: dict[str, dict[str, list[Thing]]] = {}  # of each name, by video
+        self._videos_of_kind: dict[str, set[str]] = defaultdict(set)
+        for video_id, content in videos.items():
+            self._things[video_id] = _distinct_things(content)
+            for thing in self._things[video_id]:
+                self._add(video_id, thing)
+
+    def _add(self, video_id: str, thing: Thing) -> None:
+        self._videos_of_kind[_kind(thing)].add(video_id)
+        for name in thing.names:
+            by_video = self._by_name.setdefault(name, {})
+            by_video.setdefault(video_id, []).append(thing)
 
     def write(self, seed: int) -> Iterator[AbsenceQuery]:
-        """Yield "A without N" once per action and video it is drawn for, then "not B" for each thing and action."""
+        """Yield "A without N" for actions and the videos it is drawn for, then "not B".
+
+        B is each thing, then each action.
+        """
         yield from self._without(seed)
-        of_kind: dict[str, Counter[Thing]] = defaultdict(Counter)
-        for thing in chain.from_iterable(self._named.values()):
-            of_kind[_kind(thing)][thing] += 1
-        for kind, counts in of_kind.items():
-            thing = min(counts, key=lambda each: (-counts[each], each.text))
-            text = lacking("no thing", thing, random.Random(f"{seed} no {kind}"))
-            yield from self._not(text, thing.text, self._with(thing), self._maybe_with(thing))
-        yield from self._no_deed(seed)
+        yield from self._no_things(seed)
+        yield from self._no_actions(seed)
 
     def _without(self, seed: int) -> Iterator[AbsenceQuery]:
         done: set[tuple[Subject, Key, str]] = set()
         for video_id, content in self._videos.items():
-            for subject, key in dict.fromkeys(
-                (subject, phrase.key) for subject, phrase in content.actions
-            ):
+            actions = [(subject, phrase.key) for subject, phrase in content.actions]
+            for subject, key in dict.fromkeys(actions):
                 rng = random.Random(f"{seed} {video_id} {subject.text} {key}")
-                things = [
-                    thing
-                    for thing in self._named[video_id]
-                    if _kind(thing) not in self._index.words_of(key)
-                ]
-                if not things or (subject, key, _kind(thing := rng.choice(things))) in done:
+                thing = self._draw_thing(video_id, key, rng)
+                if thing is None or (subject, key, _kind(thing)) in done:
                     continue
                 done.add((subject, key, _kind(thing)))
-                if query := self._without_thing(subject, key, thing, rng):
+                query = self._without_thing(subject, key, thing, rng)
+                if query:
                     yield query
+
+    def _draw_thing(self, video_id: str, key: Key, rng: random.Random) -> Thing | None:
+        """Draw a thing that a video names besides an action."""
+        words = self._index.words_of(key)
+        things = [thing for thing in self._things[video_id] if _kind(thing) not in words]
+        return rng.choice(things) if things else None
 
     def _without_thing(
         self, subject: Subject, key: Key, thing: Thing, rng: random.Random
     ) -> AbsenceQuery | None:
-        text, shown = self._index.usage.text(subject, key), self._index.usage.shown_by(subject, key)
-        with_thing, maybe = self._with(thing), self._maybe_with(thing)
-        relevant = tuple(video_id for video_id in shown if video_id not in maybe)
-        if not (text and relevant and len(with_thing) > 1):
+        text = self._index.usage.text(subject, key)
+        with_action = self._index.usage.shown_by(subject, key)
+        with_thing = self._with(thing)
+        maybe_with_thing = self._maybe_with(thing)
+        relevant = tuple(video for video in with_action if video not in maybe_with_thing)
+        if not text or not relevant or len(with_thing) < 2:
             return None
-        wanted = (
-            f"{subject.text} {'are' if subject.is_plural else 'is'} {inflect_phrase(text, 'VBG')}"
-        )
-        query = lacking("without", thing, rng, wanted)
-        hard = tuple(video_id for video_id in shown if video_id in with_thing)
-        return AbsenceQuery(query, wanted, thing.text, relevant, hard, tuple(with_thing), "without")
 
-    def _no_deed(self, seed: int) -> Iterator[AbsenceQuery]:
-        actions = (
-            (s.generic, phrase.key)
-            for content in self._videos.values()
-            for s, phrase in content.actions
+        verb = "are" if subject.is_plural else "is"
+        wanted = f"{subject.text} {verb} {inflect_phrase(text, 'VBG')}"
+        return AbsenceQuery(
+            caption=lacking("without", thing, rng, wanted),
+            wanted=wanted,
+            unwanted=thing.text,
+            video_ids=relevant,
+            hard_ids=tuple(video for video in with_action if video in with_thing),
+            violating_ids=tuple(with_thing),
+            kind="without",
         )
-        for subject, key in dict.fromkeys(actions):
+
+    def _no_things(self, seed: int) -> Iterator[AbsenceQuery]:
+        counts_of_kind: dict[str, Counter[Thing]] = defaultdict(Counter)
+        for things in self._things.values():
+            for thing in things:
+                counts_of_kind[_kind(thing)][thing] += 1
+        for kind, counts in counts_of_kind.items():
+            thing = _most_frequent(counts)
+            text = lacking("no thing", thing, random.Random(f"{seed} no {kind}"))
+            yield from self._not(text, thing.text, self._with(thing), self._maybe_with(thing))
+
+    def _no_actions(self, seed: int) -> Iterator[AbsenceQuery]:
+        actions: dict[tuple[Subject, Key], None] = {}
+        for content in self._videos.values():
+            for subject, phrase in content.actions:
+                actions[subject.generic, phrase.key] = None
+        for subject, key in actions:
+            is_person = subject.is_human and not subject.is_plural
             text = self._index.usage.text(subject, key)
-            if not (
-                text and subject.is_human and not subject.is_plural and self._index.is_deniable(key)
-            ):
-                continue
-            doing, does = inflect_phrase(text, "VBG"), inflect_phrase(text, "VBZ")
-            template = random.Random(f"{seed} not {key}").choice(templates_for("no deed"))
-            sentence = template.format(B_ing=doing, B_s=does)
-            shown = self._index.usage.shown_by(subject, key)
-            maybe = self._index.maybe_shown_by(self._index.words_of(key)).union(shown)
-            yield from self._not(sentence, doing, shown, maybe)
+            if text and is_person and self._index.is_deniable(key):
+                yield from self._no_action(subject, key, text, seed)
+
+    def _no_action(
+        self, subject: Subject, key: Key, text: str, seed: int
+    ) -> Iterator[AbsenceQuery]:
+        doing = inflect_phrase(text, "VBG")
+        template = random.Random(f"{seed} not {key}").choice(templates_for("no deed"))
+        sentence = template.format(B_ing=doing, B_s=inflect_phrase(text, "VBZ"))
+        with_action = self._index.usage.shown_by(subject, key)
+        maybe_with_action = self._index.maybe_shown_by(self._index.words_of(key))
+        yield from self._not(sentence, doing, with_action, maybe_with_action.union(with_action))
 
     def _not(
-        self, text: str, unwanted: str, shown: Mapping[str, None], maybe: frozenset[str]
+        self, text: str, unwanted: str, showing: VideoIds, maybe_showing: frozenset[str]
     ) -> Iterator[AbsenceQuery]:
-        relevant = tuple(video_id for video_id in self._videos if video_id not in maybe)
-        if len(shown) >= MIN_VIDEOS and relevant:
-            yield AbsenceQuery(text, "", unwanted, relevant, tuple(shown), tuple(shown), "not")
+        relevant = tuple(video for video in self._videos if video not in maybe_showing)
+        if len(showing) < MIN_VIDEOS or not relevant:
+            return
+        yield AbsenceQuery(
+            caption=text,
+            wanted="",
+            unwanted=unwanted,
+            video_ids=relevant,
+            hard_ids=tuple(showing),
+            violating_ids=tuple(showing),
+            kind="not",
+        )
 
-    def _with(self, thing: Thing) -> dict[str, None]:
-        named = self._by_name[thing.head]
-        return {
-            video_id: None
-            for video_id, things in named.items()
-            if any(each.is_a(thing) for each in things)
-        }
+    def _with(self, thing: Thing) -> VideoIds:
+        """Return the videos with a thing, in order."""
+        videos: VideoIds = {}
+        for video_id, things in self._by_name.get(thing.head, {}).items():
+            if any(other.is_a(thing) for other in things):
+                videos[video_id] = None
+        return videos
 
     def _maybe_with(self, thing: Thing) -> frozenset[str]:
-        return self._index.maybe_shown_by([_kind(thing)]).union(self._of_kind[_kind(thing)])
+        kind = _kind(thing)
+        return self._index.maybe_shown_by([kind]).union(self._videos_of_kind[kind])
+
+
+def _distinct_things(content: VideoContent) -> list[Thing]:
+    """Return the things of a video, without people, whose names vary."""
+    things = [thing for thing in content.things if "person" not in thing.names]
+    return list(dict.fromkeys(things))
+
+
+def _most_frequent(counts: Counter[Thing]) -> Thing:
+    """Return the most frequent thing; of several, the first by alphabet."""
+    return min(counts, key=lambda thing: (-counts[thing], thing.text))
 
 
 def _kind(thing: Thing) -> str:

@@ -6,9 +6,8 @@ that are cut off, passive, vague or meaningless without their caption are reject
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect, verb_of, with_article
@@ -26,17 +25,26 @@ GRAMMAR = r"""
     VP: {<V.*><ADV>*<NP|PRON>?<ADV>*<ADP>?<PP>*<ADV>?}           # a verb-phrase chunk
 """
 
-_NAMELESS = frozenset({"someone", "somebody"})  # pronouns as informative as "a person"
+# Pronouns as informative as "a person".
+_NAMELESS = frozenset({"someone", "somebody"})
 
 
 class Chunk(NamedTuple):
-    """Words `start` to `end` (exclusive): an "NP", "PP" or "VP", or a single other word with its tag as `kind`."""
+    """Words `start` to `end` (exclusive).
+
+    Attributes:
+        kind: "NP", "PP" or "VP", or the tag of a single other word.
+        start: first word.
+        end: exclusive.
+        last_noun: start and end of the last noun phrase inside.
+        places: first words of its prepositional phrases, except "of" phrases.
+    """
 
     kind: str
     start: int
     end: int
-    last_noun: tuple[int, int] | None = None  # start and end of the last noun phrase inside
-    places: tuple[int, ...] = ()  # first words of its prepositional phrases, except "of" phrases
+    last_noun: tuple[int, int] | None = None
+    places: tuple[int, ...] = ()
 
 
 @cache
@@ -52,39 +60,59 @@ def chunks_of(phrases: Phrases) -> Sequence[Chunk]:
     """Split a sentence into chunks, in order."""
     if not phrases.tokens:
         return []
-    tags = ("NOUN" if word in _NAMELESS else phrases.tag(i) for i, word in enumerate(phrases.words))
-    tree = _parser().parse(list(enumerate(tags)))
-    return [
-        Chunk(node[1], node[0], node[0] + 1) if type(node) is tuple else _chunk(node, phrases)
-        for node in tree
-    ]
+    numbered_tags = []
+    for i, word in enumerate(phrases.words):
+        numbered_tags.append((i, "NOUN" if word in _NAMELESS else phrases.tag(i)))
+
+    chunks = []
+    for node in _parser().parse(numbered_tags):
+        if type(node) is tuple:
+            i, tag = node
+            chunks.append(Chunk(tag, i, i + 1))
+        else:
+            chunks.append(_chunk(node, phrases))
+    return chunks
 
 
 def _chunk(tree: "Tree", phrases: Phrases) -> Chunk:
-    nouns = [_span(each) for each in tree.subtrees(lambda each: each.label() == "NP")]
-    prepositions = [
-        _span(child)[0] for child in tree if type(child) is not tuple and child.label() == "PP"
-    ]
-    places = tuple(i for i in prepositions if phrases.word(i) != "of")
-    return Chunk(tree.label(), *_span(tree), nouns[-1] if nouns else None, places)
+    start, end = _span(tree)
+    nouns = [_span(noun) for noun in tree.subtrees(lambda subtree: subtree.label() == "NP")]
+    places = []
+    for child in tree:
+        if type(child) is tuple or child.label() != "PP":
+            continue
+        place, _ = _span(child)
+        if phrases.word(place) != "of":
+            places.append(place)
+    last_noun = nouns[-1] if nouns else None
+    return Chunk(tree.label(), start, end, last_noun, tuple(places))
 
 
 def _span(tree: Any) -> tuple[int, int]:
     leaves = tree.leaves()
-    return leaves[0][0], leaves[-1][0] + 1
+    first, _ = leaves[0]
+    last, _ = leaves[-1]
+    return first, last + 1
 
 
 Pronoun = Literal["he", "she", "they", ""]
 
 _SYNONYMS = renamed(
-    "man=guy,gentleman,male,men woman=lady,female,women person=someone,somebody,people mother=mom father=dad "
-    "child=kid dog=puppy cat=kitten"
+    "man=guy,gentleman,male,men woman=lady,female,women person=someone,somebody,people "
+    "mother=mom father=dad child=kid dog=puppy cat=kitten"
 )
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Subject of a verb; `text` is its name in a query ("a man", "children"), `is_human` covers every person."""
+    """Subject of a verb.
+
+    Attributes:
+        text: its name in a query: "a man", "children".
+        pronoun: "he", "she", "they" or "".
+        is_plural: whether it is several.
+        is_human: of every person.
+    """
 
     text: str
     pronoun: Pronoun
@@ -93,13 +121,16 @@ class Subject:
 
     @property
     def generic(self) -> "Subject":
-        """The less specific subject: a person or people; animals and vehicles stay as they are."""
+        """The less specific subject: a person or people; others stay as they are."""
         if not self.is_human:
             return self
         return PEOPLE if self.is_plural else PERSON
 
     def may_be(self, other: "Subject") -> bool:
-        """Return whether two captions of a video may mean the same one: "a man" may be "a person", but no "woman"."""
+        """Return whether two captions of a video may mean the same one.
+
+        "A man" may be "a person", but not "a woman".
+        """
         return self.generic == other.generic and {self.pronoun, other.pronoun} != {"he", "she"}
 
 
@@ -107,43 +138,59 @@ PERSON = Subject("a person", "", is_plural=False, is_human=True)
 PEOPLE = Subject("people", "they", is_plural=True, is_human=True)
 
 
-def named(phrases: Phrases, start: int, end: int, *, is_plural: bool = False) -> Subject | None:
-    """Parse words `start` to `end` (exclusive) as a subject ("the young men": "men"); None if they cannot act."""
+def subject_named(
+    phrases: Phrases, start: int, end: int, *, is_plural: bool = False
+) -> Subject | None:
+    """Parse words `start` to `end` (exclusive) as a subject; None if they cannot act."""
     head = end - 1
-    said = phrases.lemma(head)
-    lemma = _SYNONYMS.get(said, said)
+    head_lemma = phrases.lemma(head)
+    lemma = _SYNONYMS.get(head_lemma, head_lemma)
     if lemma not in listed("actors", "roles") or phrases.tag(head - 1) == "POS":
         return None
+
     modifiers = [phrases.word(i) for i in range(start, head) if phrases.tag(i) == "NOUN"]
     is_human = lemma in listed("men", "women", "he_or_she")
-    if is_plural or is_plural_noun(phrases.word(head), said):
-        text = " ".join([*modifiers, "people" if lemma == "person" else inflect(lemma, "NNS")])
-        return Subject(text, "they", True, is_human)
-    pronoun: Pronoun = "he" if lemma in listed("men") else "she" if lemma in listed("women") else ""
+    # the young men: "men"
+    if is_plural or is_plural_noun(phrases.word(head), head_lemma):
+        noun = "people" if lemma == "person" else inflect(lemma, "NNS")
+        return Subject(" ".join([*modifiers, noun]), "they", True, is_human)
+
+    pronoun: Pronoun = ""
+    if lemma in listed("men"):
+        pronoun = "he"
+    elif lemma in listed("women"):
+        pronoun = "she"
     return Subject(with_article(" ".join([*modifiers, lemma])), pronoun, False, is_human)
 
 
 def also_called(lemma: str) -> frozenset[str]:
     """Return a noun with its hypernyms: a "guy" is a "man" and a "person"."""
     name = _SYNONYMS.get(lemma, lemma)
-    return frozenset(
-        (lemma, name, "person") if name in listed("men", "women", "he_or_she") else (lemma, name)
-    )
+    if name in listed("men", "women", "he_or_she"):
+        return frozenset((lemma, name, "person"))
+    return frozenset((lemma, name))
 
 
 def is_plural_noun(word: str, lemma: str) -> bool:
     """Return whether a noun is in the plural: "dogs" of "dog"."""
-    return word in listed("plurals") or (
-        word != lemma and (word.endswith("s") or word == inflect(lemma, "NNS"))
-    )
+    if word in listed("plurals"):
+        return True
+    if word == lemma:
+        return False
+    return word.endswith("s") or word == inflect(lemma, "NNS")
 
 
 def is_third_person(phrases: Phrases, verb: int) -> bool:
-    """Return whether a base form has a third-person singular subject, as in "a man play guitar"; False if in doubt."""
+    """Return whether a base form has a third-person singular subject: "a man play guitar".
+
+    The answer is False if in doubt.
+    """
     has_subject = False
-    for j in range(verb - 1, -1, -1):
-        tag, word, lemma = phrases.tag(j), phrases.word(j), phrases.lemma(j)
+    for i in range(verb - 1, -1, -1):
+        tag = phrases.tag(i)
+        word = phrases.word(i)
         if tag in {"PRON", "NOUN"}:
+            lemma = phrases.lemma(i)
             if lemma in listed("collectives") or is_plural_noun(word, lemma):
                 return False
             has_subject = True
@@ -154,37 +201,49 @@ def is_third_person(phrases: Phrases, verb: int) -> bool:
     return has_subject
 
 
-_COMPOUND_NOUNS = frozenset(
-    {"food coloring", "food colouring", "zip lining", "beat boxing"}
-)  # no deeds
+# These are no actions.
+_COMPOUND_NOUNS = frozenset({"food coloring", "food colouring", "zip lining", "beat boxing"})
 _MOST_WORDS = 8  # longer phrases read badly in a template
 
 
 @dataclass(frozen=True)
 class VerbPhrase:
-    """An action without its subject."""
+    """An action without its subject.
 
-    text: str  # with its verb as a lemma: "play the guitar on a stage"
-    key: tuple[
-        str, ...
-    ]  # lemmas without articles, for phrase-level retrieval: ("play", "guitar", "on", "stage")
-    content: frozenset[str]  # content lemmas, for word-level retrieval: {"play", "guitar", "stage"}
-    is_bare: bool  # a noun lacks its article, as in "take interview"
-    is_shortened: bool  # words at its end, or its adjectives, were left out
+    Attributes:
+        text: with its verb as a lemma: "play the guitar on a stage".
+        key: lemmas without articles, for phrase-level retrieval: ("play", "guitar", "on", "stage").
+        content: content lemmas, for word-level retrieval: {"play", "guitar", "stage"}.
+        is_bare: whether a noun lacks its article, as in "take interview".
+        is_shortened: whether words at its end, or its adjectives, were left out.
+    """
+
+    text: str
+    key: tuple[str, ...]
+    content: frozenset[str]
+    is_bare: bool
+    is_shortened: bool
 
 
 def verb_phrases(phrases: Phrases, chunk: Chunk, after: str) -> Iterator[VerbPhrase]:
-    """Yield a chunk's verb phrases before one of the kind `after`, complete, and without adjectives or places."""
+    """Yield a chunk's verb phrases before one of the kind `after`.
+
+    They are complete, and without places, adverb or adjectives.
+    """
     if not is_complete(phrases, chunk, after):
         return
-    adverb = (chunk.end - 1,) if phrases.tag(chunk.end - 1) == "ADV" else ()
-    for end in dict.fromkeys((*chunk.places, *adverb, chunk.end)):
-        for adjectives in (True, False):
-            phrase = _verb_phrase(
-                phrases, chunk.start, end, adjectives=adjectives, is_shortened=end < chunk.end
-            )
-            if phrase:
-                yield phrase
+    ends = list(chunk.places)
+    if phrases.tag(chunk.end - 1) == "ADV":
+        ends.append(chunk.end - 1)
+    ends.append(chunk.end)
+    for end in dict.fromkeys(ends):
+        positions = range(chunk.start, end)
+        phrase = _verb_phrase(phrases, positions, is_shortened=end < chunk.end)
+        if phrase:
+            yield phrase
+        phrase = _verb_phrase_without_adjectives(phrases, positions)
+        if phrase:
+            yield phrase
 
 
 def needs_object(verb: str) -> bool:
@@ -194,47 +253,96 @@ def needs_object(verb: str) -> bool:
 
 def is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
     """Return whether a chunk is a verb phrase that is not cut off, passive or an infinitive."""
-    start, end = chunk.start, chunk.end
+    start = chunk.start
+    end = chunk.end
+    may_follow = {"", "CONJ", "PUNCT", "VP"}
+    if end - start > 1:
+        may_follow |= {"WH", "ADP", "TO"}
+    if after not in may_follow:
+        return False
+
     is_passive = phrases.tag(start) in {"VBN", "MD"} or phrases.is_auxiliary(start)
-    depends = phrases.tag(start - 1) in {"TO", "MD", "ADP"} or phrases.word(start - 1) in {
-        "being",
-        "beat",
-    }
-    pairs = (" ".join(phrases.words[max(0, i - 1) : i + 1]) for i in (start, end))
-    is_compound = not _COMPOUND_NOUNS.isdisjoint(pairs)
-    may_follow = {"", "CONJ", "PUNCT", "VP"} | ({"WH", "ADP", "TO"} if end - start > 1 else set())
+    depends = phrases.tag(start - 1) in {"TO", "MD", "ADP"}
+    if is_passive or depends or phrases.word(start - 1) in {"being", "beat"}:
+        return False
+    if _ends_compound_noun(phrases, start) or _ends_compound_noun(phrases, end):
+        return False
+
+    # talking about | cooking
     ends_in_particle = phrases.word(end - 1) in listed("particles") and after != "VP"
-    is_open = phrases.tag(end - 1) == "ADP" and not ends_in_particle  # talking about | cooking
-    return after in may_follow and not any((is_passive, depends, is_compound, is_open))
+    return ends_in_particle or phrases.tag(end - 1) != "ADP"
 
 
-def _verb_phrase(
-    phrases: Phrases, start: int, end: int, *, adjectives: bool, is_shortened: bool
-) -> VerbPhrase | None:
-    verb, rest = verb_of(phrases.word(start)), range(start + 1, end)
-    describing = {
-        i
-        for i in rest
-        if phrases.tag(i) == "ADJ" and phrases.tag(phrases.after(i, {"ADJ"})) == "NOUN"
-    }
-    said = [i for i in rest if adjectives or i not in describing]
-    is_same = not adjectives and len(said) == len(rest)
-    if is_same or end - start > _MOST_WORDS or _is_vague(phrases, verb, said):
+def _ends_compound_noun(phrases: Phrases, i: int) -> bool:
+    return " ".join(phrases.words[max(0, i - 1) : i + 1]) in _COMPOUND_NOUNS
+
+
+def _verb_phrase(phrases: Phrases, positions: range, is_shortened: bool) -> VerbPhrase | None:
+    """Return words that begin with a verb as a phrase; None if they are vague."""
+    if len(positions) > _MOST_WORDS:
         return None
-    text = verb + "".join("'s" if phrases.tag(i) == "POS" else f" {phrases.word(i)}" for i in said)
-    if not adjectives:
-        is_shortened = True
-        text = re.sub(
-            r"\ban? (?=\w)(?=([aeiou])?)", lambda match: "an " if match[1] else "a ", text
-        )
-    compared = [i for i in said if phrases.tag(i) not in {"DET", "POS"}]
-    named = frozenset(
-        phrases.lemma(i) for i in compared if phrases.tag(i) in {"NOUN", "ADJ", "NUM"}
+    verb, *rest = positions
+    return _verb_phrase_of(phrases, verb, rest, is_shortened)
+
+
+def _verb_phrase_without_adjectives(phrases: Phrases, positions: range) -> VerbPhrase | None:
+    """Return a phrase without its adjectives; None if it has none."""
+    if len(positions) > _MOST_WORDS:
+        return None
+    verb, *rest = positions
+    without_adjectives = [i for i in rest if not _describes_noun(phrases, i)]
+    if len(without_adjectives) == len(rest):
+        return None
+    phrase = _verb_phrase_of(phrases, verb, without_adjectives, is_shortened=True)
+    if phrase is None:
+        return None
+    return replace(phrase, text=_with_right_articles(phrase.text))
+
+
+def _describes_noun(phrases: Phrases, i: int) -> bool:
+    return phrases.tag(i) == "ADJ" and phrases.tag(phrases.after(i, {"ADJ"})) == "NOUN"
+
+
+def _with_right_articles(text: str) -> str:
+    """Write "a" or "an" as the next word requires."""
+
+    def article(match: re.Match[str]) -> str:
+        return "an " if match[1] else "a "
+
+    return re.sub(r"\ban? (?=\w)(?=([aeiou])?)", article, text)
+
+
+def _verb_phrase_of(
+    phrases: Phrases, start: int, rest: Sequence[int], is_shortened: bool
+) -> VerbPhrase | None:
+    """Return a verb and some of the words after it as a phrase."""
+    verb = verb_of(phrases.word(start))
+    if _is_vague(phrases, verb, rest):
+        return None
+
+    words = [verb]
+    compared = []
+    content_words = set()
+    for i in rest:
+        tag = phrases.tag(i)
+        words.append("'s" if tag == "POS" else f" {phrases.word(i)}")
+        if tag in {"DET", "POS"}:
+            continue
+        compared.append(phrases.lemma(i))
+        if tag in {"NOUN", "ADJ", "NUM"}:
+            content_words.add(phrases.lemma(i))
+    content_words -= listed("no_content")
+    if verb not in listed("light_verbs"):
+        content_words.add(verb)
+    if not content_words:
+        return None
+    return VerbPhrase(
+        text="".join(words),
+        key=(verb, *compared),
+        content=frozenset(content_words),
+        is_bare=any(is_bare_noun(phrases, start, i) for i in rest),
+        is_shortened=is_shortened,
     )
-    content = (named - listed("no_content")) | ({verb} - listed("light_verbs"))
-    key = (verb, *map(phrases.lemma, compared))
-    is_bare = any(is_bare_noun(phrases, start, i) for i in said)
-    return VerbPhrase(text, key, content, is_bare, is_shortened) if content else None
 
 
 def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
@@ -247,19 +355,20 @@ def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
             return True
         case "DET" | "ADJ" | "NUM" | "NOUN" if verb in listed("intransitive_verbs"):
             return True
-    says_little = listed("empty_words").intersection(map(phrases.word, rest))
-    return bool(says_little or {"PRON", "OTHER"}.intersection(map(phrases.tag, rest)))
+    return any(_says_little(phrases, i) for i in rest)
+
+
+def _says_little(phrases: Phrases, i: int) -> bool:
+    return phrases.tag(i) in {"PRON", "OTHER"} or phrases.word(i) in listed("empty_words")
 
 
 def is_bare_noun(phrases: Phrases, start: int, i: int) -> bool:
     """Return whether word i heads a singular count noun phrase without an article."""
-    if (
-        phrases.tag(i) != "NOUN"
-        or phrases.tag(i + 1) == "NOUN"
-        or phrases.lemma(i) in listed("mass_nouns")
-    ):
+    if phrases.tag(i) != "NOUN" or phrases.tag(i + 1) == "NOUN":
         return False
-    if is_plural_noun(phrases.word(i), phrases.lemma(i)) or phrases.word(i).endswith("ing"):
+    word = phrases.word(i)
+    lemma = phrases.lemma(i)
+    if lemma in listed("mass_nouns") or is_plural_noun(word, lemma) or word.endswith("ing"):
         return False
     first = max(start + 1, phrases.before(i, {"NOUN", "ADJ", "POS", "VBG", "VBN"}))
     return phrases.tag(first - 1) not in {"DET", "NUM"}
@@ -274,19 +383,23 @@ class Action(NamedTuple):
 
 def actions(phrases: Phrases) -> list[Action]:
     """Return the actions in a tagged caption; none if the caption is negated."""
-    if any(
-        phrases.tag(i) == "NEG" or word in {"no", "without", "nobody"}
-        for i, word in enumerate(phrases.words)
-    ):
+    if any(_is_negation(phrases, i) for i in range(len(phrases.words))):
         return []
-    found, chunks = list[Action](), chunks_of(phrases)
+    caption_actions: list[Action] = []
+    chunks = chunks_of(phrases)
     subject: Subject | None = None
-    for n, (chunk, following) in enumerate(zip_longest(chunks, chunks[1:])):
-        subject = _subject_after(phrases, subject, chunks[:n], chunk, following)
+    for number, chunk in enumerate(chunks):
+        following = chunks[number + 1] if number + 1 < len(chunks) else None
+        subject = _subject_after(phrases, subject, chunks[:number], chunk, following)
         if chunk.kind == "VP" and subject:
             after = following.kind if following else ""
-            found += [Action(subject, phrase) for phrase in verb_phrases(phrases, chunk, after)]
-    return found
+            for phrase in verb_phrases(phrases, chunk, after):
+                caption_actions.append(Action(subject, phrase))
+    return caption_actions
+
+
+def _is_negation(phrases: Phrases, i: int) -> bool:
+    return phrases.tag(i) == "NEG" or phrases.word(i) in {"no", "without", "nobody"}
 
 
 def _subject_after(
@@ -296,18 +409,22 @@ def _subject_after(
     chunk: Chunk,
     following: Chunk | None,
 ) -> Subject | None:
+    """Return the subject of verbs after a chunk, given that before it."""
     before = earlier[-1].kind if earlier else ""
+    first_word = phrases.word(chunk.start)
     match chunk.kind:
         case "NP":
             return _subject_of_noun(phrases, subject, earlier, chunk, following)
         case "PUNCT" | "PRON" | "OTHER" | "TO":
             return None
-        case _ if phrases.word(chunk.start) in {"as", "when"}:
+        case _ if first_word in {"as", "when"}:
             return None
-        case "WH" if before == "VP":  # feeds an animal that | jumps
-            return _actor_at_end(phrases, earlier[-1]) or (
-                subject if phrases.word(chunk.start) == "who" else None
-            )
+        case "WH" if before == "VP":
+            # feeds an animal that | jumps
+            actor = _actor_at_end(phrases, earlier[-1])
+            if actor:
+                return actor
+            return subject if first_word == "who" else None
         case "VP" if before in {"VP", "PP"} and phrases.tag(chunk.start) not in FINITE_TAGS:
             return _before_participle(phrases, subject, earlier)
     return subject
@@ -320,34 +437,44 @@ def _subject_of_noun(
     chunk: Chunk,
     following: Chunk | None,
 ) -> Subject | None:
-    """Parse a noun phrase as a subject, "a group of girls" as girls; with `first` if "and" joins them, as people."""
-    start, end, is_plural = chunk.start, chunk.end, False
-    if (
-        following
-        and phrases.lemma(end - 1) in listed("collectives")
-        and phrases.word(following.start) == "of"
-    ):
-        start, end, is_plural = following.start + 1, following.end, True
-    subject = named(phrases, start, end, is_plural=is_plural)
-    is_joined = [each.kind for each in earlier[-2:]] in (["NP", "CONJ"], ["PP", "CONJ"])
-    if not is_joined:
+    """Parse a noun phrase as a subject, "a group of girls" as girls.
+
+    If "and" joins it with the `first` subject, they are people.
+    """
+    is_group = False
+    if following and phrases.lemma(chunk.end - 1) in listed("collectives"):
+        is_group = phrases.word(following.start) == "of"
+    if following and is_group:
+        subject = subject_named(phrases, following.start + 1, following.end, is_plural=True)
+    else:
+        subject = subject_named(phrases, chunk.start, chunk.end)
+
+    kinds_before = [before.kind for before in earlier[-2:]]
+    if kinds_before not in (["NP", "CONJ"], ["PP", "CONJ"]):
         return subject
-    return PEOPLE if first and subject and first.is_human and subject.is_human else None
+    are_people = first and subject and first.is_human and subject.is_human
+    return PEOPLE if are_people else None
 
 
 def _actor_at_end(phrases: Phrases, chunk: Chunk) -> Subject | None:
     """Return the actor at the end of a verb phrase: "a man talks to | a woman | holding a baby"."""
-    return named(phrases, *chunk.last_noun) if chunk.last_noun else None
+    return subject_named(phrases, *chunk.last_noun) if chunk.last_noun else None
 
 
 def _before_participle(
     phrases: Phrases, subject: Subject | None, before: Sequence[Chunk]
 ) -> Subject | None:
-    """Return the subject of a participle without a conjunction: of "a man meets a woman | smiling", the woman."""
+    """Return the subject of a participle without a conjunction.
+
+    Of "a man meets a woman | smiling", it is the woman.
+    """
     after_verb = next((chunk for chunk in before[-2:] if chunk.kind == "VP"), None)
     if after_verb is None:
         return subject
-    if before[-1].kind == "VP" and (actor := _actor_at_end(phrases, before[-1])):
-        return actor
+    if before[-1].kind == "VP":
+        actor = _actor_at_end(phrases, before[-1])
+        if actor:
+            return actor
     # It may be a thing: people meet with words | floating around them
-    return None if "with" in phrases.words[after_verb.start : before[-1].end] else subject
+    has_thing = "with" in phrases.words[after_verb.start : before[-1].end]
+    return None if has_thing else subject

@@ -11,16 +11,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from hashlib import blake2b
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import QueryError
 from nt2vr.files import parse_json, write_json
 from nt2vr.negation.generate.absences import AbsenceQuery, Absences
-from nt2vr.negation.generate.actions import actions
+from nt2vr.negation.generate.actions import Action, actions
 from nt2vr.negation.generate.composer import ComposedQuery, Composer
-from nt2vr.negation.generate.content import VideoContent, things
+from nt2vr.negation.generate.content import Thing, VideoContent, things
 from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.query_sets import (
     Caption,
@@ -30,14 +29,15 @@ from nt2vr.negation.generate.query_sets import (
 )
 from nt2vr.negation.parse.inflect import verb_of
 from nt2vr.negation.parse.phrases import Phrases
-from nt2vr.negation.parse.query import Query, understand
+from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
 from nt2vr.negation.parse.tokens import VERB_TAGS
 from nt2vr.progress import Progress, silent, tracked
 
 logger = logging.getLogger(__name__)
 
-WHY_NONE = {  # by kind of query: what it needs, where captions give none
+# By kind of query: what it needs, where captions give none.
+WHY_NONE = {
     "negated": (
         "No caption can be negated: that takes a sentence with a verb or “with”, such as “a man sings”. Write "
         "captions as sentences."
@@ -84,13 +84,16 @@ def build_query_sets(
     progress: Progress = silent,
     contents: ReadContents | None = None,
 ) -> QuerySets:
-    """Build the three query sets, about one minute per 20,000 captions; `contents` returns `read_contents(videos)`."""
+    """Build the three query sets, about one minute per 20,000 captions.
+
+    A function `contents` that returns `read_contents(videos)` saves reading them twice.
+    """
     captions = tracked(videos.queries, len(videos.queries), "negating captions", progress)
     negated = tuple(negate(captions, seed))
-    composed = Composer(contents() if contents else read_contents(videos, progress)).compose(seed)
-    return QuerySets(
-        videos.queries, negated, tuple(tracked(composed, 0, "composing queries", progress))
-    )
+    video_contents = contents() if contents else read_contents(videos, progress)
+    queries = Composer(video_contents).compose(seed)
+    composed = tuple(tracked(queries, 0, "composing queries", progress))
+    return QuerySets(videos.queries, negated, composed)
 
 
 def cached_query_sets(
@@ -101,25 +104,21 @@ def cached_query_sets(
     contents: ReadContents | None = None,
 ) -> QuerySets:
     """Return `build_query_sets(...)`, from `folder` if the same sets were built before."""
+
+    def build_sets() -> dict[str, Any]:
+        return asdict(build_query_sets(videos, seed, progress, contents))
+
     source = [seed, list(videos.captions.items()), videos.queries]
-    found = _cached(
-        folder,
-        "queries",
-        source,
-        lambda: asdict(build_query_sets(videos, seed, progress, contents)),
-    )
-    original, negated = (
-        tuple(Caption(*caption) for caption in found[name]) for name in ("original", "negated")
-    )
+    sets = _cached(folder, "queries", source, build_sets)
     return QuerySets(
-        original,
-        negated,
-        tuple(ComposedQuery(**_with_tuples(query)) for query in found["composed"]),
+        original=tuple(Caption(*caption) for caption in sets["original"]),
+        negated=tuple(Caption(*caption) for caption in sets["negated"]),
+        composed=tuple(ComposedQuery(**_with_tuples(query)) for query in sets["composed"]),
     )
 
 
 def missing_kinds(kinds: Iterable[str], made: Collection[str]) -> list[str]:
-    """Return a sentence for each of these kinds of queries of which captions gave none, see WHY_NONE."""
+    """Return a sentence for each kind of queries of which captions gave none, see WHY_NONE."""
     return [WHY_NONE[kind] for kind in kinds if kind not in made]
 
 
@@ -127,69 +126,92 @@ def cached_absences(
     videos: CaptionedVideos, seed: int, folder: Path, contents: ReadContents
 ) -> list[AbsenceQuery]:
     """Return the queries of `Absences`, from `folder` if the same ones were written before."""
+
+    def write_queries() -> list[dict[str, Any]]:
+        return [asdict(query) for query in Absences(contents()).write(seed)]
+
     source = ["absences", seed, list(videos.captions.items())]
-    found = _cached(
-        folder, "absences", source, lambda: list(map(asdict, Absences(contents()).write(seed)))
-    )
-    return [AbsenceQuery(**_with_tuples(query)) for query in found]
+    queries = _cached(folder, "absences", source, write_queries)
+    return [AbsenceQuery(**_with_tuples(query)) for query in queries]
 
 
-def _cached(folder: Path, name: str, source: list[Any], built: Callable[[], Any]) -> Any:
-    """Return JSON data built from `source`, from a file in `folder` if it was built before and can be read."""
+def _cached(folder: Path, name: str, source: list[Any], build_value: Callable[[], Any]) -> Any:
+    """Return a JSON value built from `source`, from a file in `folder` if it can be read."""
     digest = blake2b(json.dumps([GENERATOR, *source]).encode(), digest_size=12).hexdigest()
     path = folder / f"{name}-{digest}.json"
-    with suppress(OSError, ValueError):  # not there, or damaged
+    # It may not be there, or be damaged.
+    with suppress(OSError, ValueError):
         return parse_json(path.read_text(encoding="utf-8"))
-    data = built()
+
+    value = build_value()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_json(path, data)
+        write_json(path, value)
     except OSError as error:
         logger.warning(
             "Queries cannot be stored in %s (%s). They will be built again.", folder, error.strerror
         )
-    return data
+    return value
 
 
 def _with_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
-    }
+    """Turn the lists of JSON fields into tuples."""
+    converted = {}
+    for name, value in fields.items():
+        converted[name] = tuple(value) if isinstance(value, list) else value
+    return converted
 
 
 def negate(captions: Iterable[Caption], seed: int) -> Iterator[Caption]:
-    """Yield one denial per caption that can be denied, under its id; independent of the file's other captions."""
+    """Yield one denial per caption that can be denied, under its id.
+
+    It is independent of the file's other captions.
+    """
     for caption in captions:
-        if found := negations(caption.text):
-            yield Caption(caption.cap_id, random.Random(f"{seed} {caption.cap_id}").choice(found))
+        texts = negations(caption.text)
+        if texts:
+            rng = random.Random(f"{seed} {caption.cap_id}")
+            yield Caption(caption.cap_id, rng.choice(texts))
 
 
 def read_contents(videos: CaptionedVideos, progress: Progress = silent) -> dict[str, VideoContent]:
     """Parse the captions of all videos, about 1 ms each."""
-    items = tracked(videos.captions.items(), len(videos.captions), "reading captions", progress)
-    return {video_id: read_content(texts) for video_id, texts in items}
+    contents = {}
+    num_videos = len(videos.captions)
+    captions_by_video = videos.captions.items()
+    for video_id, texts in tracked(captions_by_video, num_videos, "reading captions", progress):
+        contents[video_id] = read_content(texts)
+    return contents
 
 
 def read_content(captions: Iterable[str]) -> VideoContent:
     """Parse the captions of one video."""
-    sentences = [Phrases(load_tagger().tag(caption)) for caption in captions]
-    tokens = [token for sentence in sentences for token in sentence.tokens]
-    verbs = {verb_of(token.text.lower()) for token in tokens if token.tag in VERB_TAGS}
-    lemmas = frozenset(token.lemma for token in tokens)
-    done, named = (
-        chain.from_iterable(map(actions, sentences)),
-        chain.from_iterable(map(things, sentences)),
-    )
-    return VideoContent(tuple(done), lemmas | verbs, tuple(named))
+    tagger = load_tagger()
+    all_actions: list[Action] = []
+    all_things: list[Thing] = []
+    lemmas: set[str] = set()
+    for caption in captions:
+        phrases = Phrases(tagger.tag(caption))
+        all_actions += actions(phrases)
+        all_things += things(phrases)
+        for token in phrases.tokens:
+            lemmas.add(token.lemma)
+            if token.tag in VERB_TAGS:
+                lemmas.add(verb_of(token.text.lower()))
+    return VideoContent(tuple(all_actions), frozenset(lemmas), tuple(all_things))
 
 
 def split(sentences: Iterable[str]) -> Iterator[dict[str, object]]:
-    """Yield each sentence with its wanted and unwanted parts, or, if it is too long for a query, with the error."""
+    """Yield each sentence with its wanted and unwanted parts.
+
+    If it is too long for a query, yield it with the error.
+    """
     tagger = load_tagger()
     for sentence in sentences:
-        text, error = sentence.rstrip("\n"), {}
+        text = sentence.rstrip("\n")
         try:
             query = understand(text, tagger)
-        except QueryError as refused:
-            query, error = Query(text), {"error": str(refused)}
-        yield {"text": text, "wanted": query.wanted, "unwanted": query.unwanted, **error}
+        except QueryError as error:
+            yield {"text": text, "wanted": (), "unwanted": (), "error": str(error)}
+        else:
+            yield {"text": text, "wanted": query.wanted, "unwanted": query.unwanted}

@@ -1,12 +1,20 @@
-"""Captions with one thing changed by rules: denied, or another deed, somebody else or a thing more of other captions.
+"""Captions with one thing changed by rules.
 
-Nobody has checked that a changed caption is false of its clip.
+It is denied, or replaced by another action or actor of other captions, or a thing is added. Nobody
+has checked that a changed caption is false of its clip.
 """
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
-from nt2vr.negation.generate.actions import actions, also_called, chunks_of, is_plural_noun
+from nt2vr.negation.generate.actions import (
+    Chunk,
+    actions,
+    also_called,
+    chunks_of,
+    is_plural_noun,
+)
 from nt2vr.negation.generate.content import things
 from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.parse.inflect import Form, inflect_phrase
@@ -14,11 +22,8 @@ from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tagger import load_tagger
 
 OTHERS = 60  # captions that are parsed for something to take: a tenth of a second's work
-_FORMS: dict[str, Form] = {
-    "VBZ": "VBZ",
-    "VBG": "VBG",
-    "VBD": "VBD",
-}  # of a verb that another one can stand for
+# Forms of a verb that another one can stand for.
+_FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD"}
 
 
 def _negated(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
@@ -26,57 +31,78 @@ def _negated(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Itera
 
 
 def _other_verb(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
-    """Replace the first verb and its object by what somebody does in another caption; what is worn stays."""
-    verbs = [
-        chunk
-        for chunk in chunks_of(phrases)
-        if chunk.kind == "VP" and phrases.tag(chunk.start) in _FORMS
-    ]
-    deeds = (
-        each
-        for each in verbs
-        if not phrases.is_auxiliary(each.start) and phrases.lemma(each.start) != "wear"
-    )
-    if (chunk := next(deeds, None)) is None:
+    """Replace the first verb and its object by what somebody does in another caption."""
+    chunk = next((chunk for chunk in chunks_of(phrases) if _is_replaceable(phrases, chunk)), None)
+    if chunk is None:
         return
-    form, end = _FORMS[phrases.tag(chunk.start)], min({*chunk.places, chunk.end} - {chunk.start})
-    for deed in (action.phrase for other in others for action in actions(other)):
-        if not deed.is_bare and deed.key[0] != phrases.lemma(chunk.start):
-            yield _replaced(phrases, caption, chunk.start, end, inflect_phrase(deed.text, form))
+    form = _FORMS[phrases.tag(chunk.start)]
+    end = min({*chunk.places, chunk.end} - {chunk.start})
+    for other in others:
+        for _, phrase in actions(other):
+            if not phrase.is_bare and phrase.key[0] != phrases.lemma(chunk.start):
+                text = inflect_phrase(phrase.text, form)
+                yield _replaced(phrases, caption, chunk.start, end, text)
+
+
+def _is_replaceable(phrases: Phrases, chunk: Chunk) -> bool:
+    """Return whether a chunk begins with a verb; what is worn stays."""
+    if chunk.kind != "VP" or phrases.tag(chunk.start) not in _FORMS:
+        return False
+    return not phrases.is_auxiliary(chunk.start) and phrases.lemma(chunk.start) != "wear"
 
 
 def _other_subject(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
-    """Replace the first who acts by the first who acts in another caption, in the same number."""
-    own, is_plural, names = _actor(phrases)
-    for other in others:
-        actor, as_many, theirs = _actor(other)
-        if own and actor and as_many == is_plural and not theirs & names:
-            said = " ".join(other.words[actor.start : actor.head + 1])
-            yield _replaced(phrases, caption, own.start, own.head + 1, said)
+    """Replace the first actor by the first one of another caption, in the same number."""
+    actor = _first_actor(phrases)
+    if actor is None:
+        return
+    for other_phrases in others:
+        other = _first_actor(other_phrases)
+        if other is None or other.is_plural != actor.is_plural or other.names & actor.names:
+            continue
+        text = " ".join(other_phrases.words[other.phrase.start : other.phrase.head + 1])
+        end = actor.phrase.head + 1
+        yield _replaced(phrases, caption, actor.phrase.start, end, text)
 
 
-def _actor(phrases: Phrases) -> tuple[Phrase | None, bool, frozenset[str]]:
-    starts = (
-        i for i, token in enumerate(phrases.tokens) if token.tag in {"DET", "NUM", "ADJ", "NOUN"}
-    )
-    for noun in filter(None, map(phrases.noun_phrase, starts)):
-        if phrases.is_actor(noun):
+class _Actor(NamedTuple):
+    """A noun phrase for somebody who acts."""
+
+    phrase: Phrase
+    is_plural: bool
+    names: frozenset[str]
+
+
+def _first_actor(phrases: Phrases) -> _Actor | None:
+    for i, token in enumerate(phrases.tokens):
+        if token.tag not in {"DET", "NUM", "ADJ", "NOUN"}:
+            continue
+        noun = phrases.noun_phrase(i)
+        if noun and phrases.is_actor(noun):
             lemma = phrases.lemma(noun.head)
-            return noun, is_plural_noun(phrases.word(noun.head), lemma), also_called(lemma)
-    return None, False, frozenset()
+            is_plural = is_plural_noun(phrases.word(noun.head), lemma)
+            return _Actor(noun, is_plural, also_called(lemma))
+    return None
 
 
 def _added(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
-    named: frozenset[str] = frozenset().union(
-        *(also_called(token.lemma) for token in phrases.tokens)
-    )
-    for thing in (thing for other in others for thing in things(other)):
-        if not (thing.names & named or thing.text.startswith("the ")):
-            yield f"{caption.rstrip(' .')} and there {'are' if thing.is_plural else 'is'} {thing.text}"
+    """Add a thing of another caption."""
+    names: set[str] = set()
+    for token in phrases.tokens:
+        names |= also_called(token.lemma)
+    for other in others:
+        for thing in things(other):
+            if thing.names & names or thing.text.startswith("the "):
+                continue
+            verb = "are" if thing.is_plural else "is"
+            yield f"{caption.rstrip(' .')} and there {verb} {thing.text}"
 
 
 def _replaced(phrases: Phrases, caption: str, start: int, end: int, text: str) -> str:
-    return caption[: phrases.tokens[start].start] + text + caption[phrases.tokens[end - 1].end :]
+    """Replace words `start` to `end` of a caption."""
+    before = caption[: phrases.tokens[start].start]
+    after = caption[phrases.tokens[end - 1].end :]
+    return before + text + after
 
 
 CHANGES: dict[str, Callable[[Phrases, str, Sequence[Phrases]], Iterator[str]]] = {
@@ -88,10 +114,13 @@ CHANGES: dict[str, Callable[[Phrases, str, Sequence[Phrases]], Iterator[str]]] =
 
 
 def changed(caption: str, change: str, others: Sequence[str], seed: str = "") -> str:
-    """Change a caption in one of `CHANGES`, with words of `others`; "" where the rules find nothing to change."""
+    """Change a caption in one of `CHANGES`, with words of `others`; "" if that is impossible."""
     rng = random.Random(f"{seed} {change} {caption}")
-    taken = rng.sample(list(others), min(OTHERS, len(others))) if change != "negate" else []
-    parsed = [Phrases(load_tagger().tag(other)) for other in taken]
-    made = CHANGES[change](Phrases(load_tagger().tag(caption)), caption, parsed)
-    found = [text for text in dict.fromkeys(made) if text != caption]
-    return rng.choice(found) if found else ""
+    sample: list[str] = []
+    if change != "negate":
+        sample = rng.sample(list(others), min(OTHERS, len(others)))
+    tagger = load_tagger()
+    other_phrases = [Phrases(tagger.tag(other)) for other in sample]
+    changed_texts = CHANGES[change](Phrases(tagger.tag(caption)), caption, other_phrases)
+    candidates = [text for text in dict.fromkeys(changed_texts) if text != caption]
+    return rng.choice(candidates) if candidates else ""

@@ -58,77 +58,120 @@ WITHOUT_PRONOUN = (
 
 @dataclass(frozen=True)
 class ComposedQuery:
-    """A query with its videos."""
+    """A query with its videos.
 
-    caption: str  # "a man plays the guitar and he doesn't sit on a stool"
-    wanted: str  # "a man plays the guitar"
-    unwanted: str  # "sit on a stool"
-    video_ids: tuple[str, ...]  # relevant videos
-    hard_ids: tuple[str, ...]  # videos that show both parts
-    violating_ids: tuple[str, ...]  # videos that show the unwanted part
-    cap_id: str = field(default="", kw_only=True, compare=False)  # in its file
+    Attributes:
+        caption: "a man plays the guitar and he doesn't sit on a stool".
+        wanted: "a man plays the guitar".
+        unwanted: "sit on a stool".
+        video_ids: relevant videos.
+        hard_ids: videos that show both parts.
+        violating_ids: videos that show the unwanted part.
+        cap_id: in its file.
+    """
+
+    caption: str
+    wanted: str
+    unwanted: str
+    video_ids: tuple[str, ...]
+    hard_ids: tuple[str, ...]
+    violating_ids: tuple[str, ...]
+    cap_id: str = field(default="", kw_only=True, compare=False)
+
+
+class _ActionPair(NamedTuple):
+    """Two actions of a subject, by their keys."""
+
+    subject: Subject
+    wanted: Key
+    unwanted: Key
 
 
 class Composer:
     """Composes queries over one set of videos."""
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
-        self._videos, self._index = videos, ContentIndex(videos)
+        self._videos = videos
+        self._index = ContentIndex(videos)
 
     def compose(self, seed: int) -> Iterator[ComposedQuery]:
-        """Yield every possible query once, in the order of the videos; `seed` selects the templates."""
-        done: set[tuple[Subject, Key, Key]] = set()
-        for content in self._videos.values():
-            keys: dict[Subject, dict[Key, None]] = defaultdict(dict)
-            for subject, phrase in content.actions:
-                keys[subject][phrase.key] = None
-            for pair in _pairs(keys):
-                if pair not in done and (query := self._query(*pair, seed)):
-                    yield query
-                done.add(pair)
+        """Yield every possible query once, in the order of the videos.
 
-    def _query(
-        self, subject: Subject, wanted: Key, unwanted: Key, seed: int
-    ) -> ComposedQuery | None:
-        usage, index = self._index.usage, self._index
-        a, b = usage.text(subject, wanted), usage.text(subject, unwanted)
-        if not (a and b and index.is_deniable(unwanted)):
+        The seed selects the templates.
+        """
+        done: set[_ActionPair] = set()
+        for content in self._videos.values():
+            for pair in _pairs(content):
+                if pair in done:
+                    continue
+                done.add(pair)
+                query = self._query(pair, seed)
+                if query:
+                    yield query
+
+    def _query(self, pair: _ActionPair, seed: int) -> ComposedQuery | None:
+        subject, wanted, unwanted = pair
+        index = self._index
+        wanted_text = index.usage.text(subject, wanted)
+        unwanted_text = index.usage.text(subject, unwanted)
+        if not wanted_text or not unwanted_text or not index.is_deniable(unwanted):
             return None
-        shown, maybe = (
-            usage.shown_by(subject, wanted),
-            index.maybe_shown_by(index.words_of(unwanted)),
-        )
-        relevant = tuple(video_id for video_id in shown if video_id not in maybe)
+
+        showing = index.usage.shown_by(subject, wanted)
+        maybe_violating = index.maybe_shown_by(index.words_of(unwanted))
+        relevant = tuple(video for video in showing if video not in maybe_violating)
         if not relevant:
             return None
         rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
-        violating = usage.shown_under_any_name(subject, unwanted)
+        sentence = fill_template(subject, wanted_text, unwanted_text, rng, corrected=True)
+        violating = index.usage.shown_under_any_name(subject, unwanted)
         return ComposedQuery(
-            *fill_template(subject, a, b, rng, corrected=True),
+            caption=sentence.text,
+            wanted=sentence.wanted,
+            unwanted=sentence.unwanted,
             video_ids=relevant,
-            hard_ids=tuple(video_id for video_id in shown if video_id in violating),
+            hard_ids=tuple(video for video in showing if video in violating),
             violating_ids=tuple(violating),
         )
 
 
-def _pairs(keys: Mapping[Subject, Mapping[Key, None]]) -> Iterator[tuple[Subject, Key, Key]]:
-    """Pair actions of a subject with its actions in other captions, where it may have another name."""
-    for subject, phrases in keys.items():
-        others = {
-            key: None for other, theirs in keys.items() if subject.may_be(other) for key in theirs
-        }
-        for wanted in phrases:
-            yield from ((subject, wanted, unwanted) for unwanted in others if unwanted != wanted)
+def _pairs(content: VideoContent) -> Iterator[_ActionPair]:
+    """Pair actions of a subject with its actions in other captions of a video.
+
+    It may have another name there.
+    """
+    keys: dict[Subject, dict[Key, None]] = defaultdict(dict)
+    for subject, phrase in content.actions:
+        keys[subject][phrase.key] = None
+    for subject, wanted_keys in keys.items():
+        unwanted_keys: dict[Key, None] = {}
+        for other, other_keys in keys.items():
+            if subject.may_be(other):
+                unwanted_keys |= other_keys
+        for wanted in wanted_keys:
+            for unwanted in unwanted_keys:
+                if unwanted != wanted:
+                    yield _ActionPair(subject, wanted, unwanted)
+
+
+class Sentence(NamedTuple):
+    """A sentence with its wanted and its unwanted part."""
+
+    text: str
+    wanted: str
+    unwanted: str
 
 
 def fill_template(
     subject: Subject, wanted: str, unwanted: str, rng: random.Random, corrected: bool = False
-) -> tuple[str, str, str]:
-    """Fill a random template, or its corrected form; return the sentence, its wanted and its unwanted part."""
+) -> Sentence:
+    """Fill a random template, or its corrected form."""
     template = rng.choice(WITH_PRONOUN if subject.pronoun else WITHOUT_PRONOUN)
-    template = CORRECTED.get(template, template) if corrected else template
-    short = rng.random() < 0.5
-    do, be = ("do", "are") if subject.is_plural else ("does", "is")
+    if corrected:
+        template = CORRECTED.get(template, template)
+    not_ = "n't" if rng.random() < 0.5 else " not"
+    do = "do" if subject.is_plural else "does"
+    be = "are" if subject.is_plural else "is"
     fields = {
         "S": subject.text,
         "P": subject.pronoun,
@@ -136,9 +179,12 @@ def fill_template(
         "A_ing": inflect_phrase(wanted, "VBG"),
         "B": unwanted,
         "B_ing": inflect_phrase(unwanted, "VBG"),
-        "does_not": f"{do}n't" if short else f"{do} not",
-        "is_not": f"{be}n't" if short else f"{be} not",
+        "does_not": f"{do}{not_}",
+        "is_not": f"{be}{not_}",
         "is_": be,
     }
-    text, with_a, without_b = (part.format(**fields) for part in template)
-    return text, with_a, without_b
+    return Sentence(
+        text=template.text.format(**fields),
+        wanted=template.wanted.format(**fields),
+        unwanted=template.unwanted.format(**fields),
+    )

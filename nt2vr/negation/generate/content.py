@@ -26,17 +26,26 @@ def groups_in(file: str) -> tuple[frozenset[str], ...]:
 
 
 class Thing(NamedTuple):
-    """One noun phrase."""
+    """One noun phrase.
 
-    text: str  # "a red car"
-    bare: str  # "red car"
+    Attributes:
+        text: "a red car".
+        bare: "red car".
+        is_plural: whether it is several.
+        head: lemma, "car".
+        names: the head with hypernyms: "guy" has "man" and "person".
+        modifiers: {"red"}.
+    """
+
+    text: str
+    bare: str
     is_plural: bool
-    head: str  # lemma, "car"
-    names: frozenset[str]  # the head with hypernyms: "guy" has "man" and "person"
-    modifiers: frozenset[str]  # {"red"}
+    head: str
+    names: frozenset[str]
+    modifiers: frozenset[str]
 
     def is_a(self, other: "Thing") -> bool:
-        """Return whether this thing is surely of the other kind: "a red car" is "a car", but not the reverse."""
+        """Return whether this thing is surely of the other kind: "a red car" is "a car"."""
         return other.head in self.names and other.modifiers <= self.modifiers
 
 
@@ -44,42 +53,53 @@ def things(phrases: Phrases) -> Iterator[Thing]:
     """Yield the things a caption names, in order; skips pronouns and vague nouns."""
     i = 0
     while i < len(phrases.tokens):
-        noun = phrases.noun_phrase(i) if phrases.tag(i) in {"DET", "NUM", "ADJ", "NOUN"} else None
+        noun = None
+        if phrases.tag(i) in {"DET", "NUM", "ADJ", "NOUN"}:
+            noun = phrases.noun_phrase(i)
         if noun is None:
             i += 1
             continue
-        if phrases.word(noun.head + 1) == "of" and phrases.lemma(noun.head) in listed(
-            "collectives", "vague_nouns"
-        ):
-            i = noun.head + 2  # a group of | people
+
+        # a group of | people
+        is_group = phrases.lemma(noun.head) in listed("collectives", "vague_nouns")
+        if is_group and phrases.word(noun.head + 1) == "of":
+            i = noun.head + 2
             continue
-        if thing := _thing(phrases, noun):
+        thing = _thing(phrases, noun)
+        if thing:
             yield thing
         i = noun.end
 
 
 def _thing(phrases: Phrases, noun: Phrase) -> Thing | None:
-    head, lemma = phrases.word(noun.head), phrases.lemma(noun.head)
-    first = phrases.after(noun.start, {"DET", "NUM"})
-    said, tags = range(first, noun.end), {phrases.tag(i) for i in range(first, noun.end)}
-    is_vague = not listed("vague_nouns").isdisjoint((lemma, head))
-    is_odd = not head.isalpha() or phrases.tag(noun.head) != "NOUN"
-    if any((is_vague, is_odd, len(said) > _MOST_WORDS, tags - _PARTS)):
+    """Return the thing that a noun phrase names; None if it is vague or odd."""
+    head = phrases.word(noun.head)
+    lemma = phrases.lemma(noun.head)
+    if not listed("vague_nouns").isdisjoint((lemma, head)):
         return None
-    bare, is_plural = (
-        " ".join(map(phrases.word, said)).replace(" '", "'"),
-        is_plural_noun(head, lemma),
-    )
+    if not head.isalpha() or phrases.tag(noun.head) != "NOUN":
+        return None
+    first = phrases.after(noun.start, {"DET", "NUM"})
+    positions = range(first, noun.end)
+    if len(positions) > _MOST_WORDS or any(phrases.tag(i) not in _PARTS for i in positions):
+        return None
+
+    bare = " ".join(phrases.words[first : noun.end]).replace(" '", "'")
+    is_plural = is_plural_noun(head, lemma)
     article = phrases.word(noun.start) if first == noun.start + 1 else ""
-    text = f"{article} {bare}"
-    if article not in _ARTICLES:
-        if not is_plural and (listed("mass_nouns") - listed("bare_places")).isdisjoint(
-            (lemma, head)
-        ):
-            return None
+    if article in _ARTICLES:
+        text = f"{article} {bare}"
+    elif is_plural or _needs_no_article(head, lemma):
         text = bare
-    modifiers = frozenset(phrases.word(i) for i in said if i != noun.head)
+    else:
+        return None
+    modifiers = frozenset(phrases.word(i) for i in positions if i != noun.head)
     return Thing(text, bare, is_plural, lemma, also_called(lemma), modifiers)
+
+
+def _needs_no_article(head: str, lemma: str) -> bool:
+    mass_nouns = listed("mass_nouns") - listed("bare_places")
+    return not mass_nouns.isdisjoint((lemma, head))
 
 
 _MIN_CHARS = 4  # shortest stem to match: "guitar" in "guitarist", but not "car" in "card"
@@ -88,106 +108,133 @@ _MIN_CHARS = 4  # shortest stem to match: "guitar" in "guitarist", but not "car"
 @lru_cache(10_000)  # Flickr8k's 40,460 captions need 3,605
 def related(lemma: str) -> frozenset[str]:
     """Return `lemma` and the words that a caption may use instead."""
-    return frozenset((lemma,)).union(
-        *(group for group in groups_in("related.txt") if lemma in group)
-    )
+    words_related = {lemma}
+    for group in groups_in("related.txt"):
+        if lemma in group:
+            words_related |= group
+    return frozenset(words_related)
 
 
 def derived_from(lemma: str, vocabulary: Collection[str]) -> set[str]:
-    """Return the words of `vocabulary` that start with `lemma`: "wrestle" finds "wrestler" and "wrestling"."""
+    """Return the words of `vocabulary` that start with `lemma`: "wrestle" finds "wrestler"."""
     stem = lemma.removesuffix("e")
-    return {
-        word
-        for word in vocabulary
-        if word == lemma or (len(stem) >= _MIN_CHARS and word.startswith(stem))
-    }
+    is_long = len(stem) >= _MIN_CHARS
+    return {word for word in vocabulary if word == lemma or (is_long and word.startswith(stem))}
 
 
-Key = tuple[str, ...]
+Key = tuple[str, ...]  # lemmas of an action
+VideoIds = dict[str, None]  # in order
 
-_MIN_BARE = (
-    5  # videos without the article needed to accept it: "cook rice", but not "take interview"
-)
-_MIN_VIDEOS = 2  # that mention each word of B: a word of a single video is a name or a typo
+# Videos without the article needed to accept it: "cook rice", but not "take interview".
+_MIN_BARE = 5
+# Videos that mention each word of B: a word of a single video is a name or a typo.
+_MIN_VIDEOS = 2
 
 
 @dataclass(frozen=True)
 class VideoContent:
-    """Content of one video according to its captions: actions, the lemmas of all words, and things named."""
+    """Content of one video according to its captions.
+
+    Attributes:
+        actions: who does what.
+        lemmas: of all words.
+        things: those that are named.
+    """
 
     actions: Sequence[Action]
     lemmas: frozenset[str]
     things: Sequence[Thing] = ()
 
 
-class Usage:
-    """Counts of subjects' actions over many captions; the most frequent wording of each makes natural sentences."""
+class _ActionUsage:
+    """How captions tell of one action of one subject."""
 
     def __init__(self) -> None:
-        self._shown_by: dict[tuple[Subject, Key], dict[str, None]] = defaultdict(
-            dict
-        )  # ids, in order
-        self._doers: dict[tuple[Subject, Key], dict[str, set[Subject]]] = defaultdict(
-            dict
-        )  # of a generic subject
-        self._texts: dict[tuple[Subject, Key], Counter[str]] = defaultdict(Counter)
-        self._bare_texts: dict[tuple[Subject, Key], Counter[str]] = defaultdict(Counter)
-        self._complete: set[Key] = (
-            set()
-        )  # seen as complete phrases, not only as parts of longer ones
+        self.videos: VideoIds = {}
+        self.texts: Counter[str] = Counter()
+        self.bare_texts: Counter[str] = Counter()  # those that lack an article
+
+
+class Usage:
+    """Counts of subjects' actions over many captions.
+
+    The most frequent wording of each makes natural sentences.
+    """
+
+    def __init__(self) -> None:
+        self._actions: dict[tuple[Subject, Key], _ActionUsage] = defaultdict(_ActionUsage)
+        # By video, of a generic subject.
+        self._doers: dict[tuple[Subject, Key], dict[str, set[Subject]]] = defaultdict(dict)
+        # Seen as complete phrases, not only as parts of longer ones.
+        self._complete: set[Key] = set()
 
     def add(self, video_id: str, action: Action) -> None:
-        """Count an action in a caption of a video, for its subject and the generic one (a person, people)."""
+        """Count an action in a caption of a video, for its subject and the generic one."""
         subject, phrase = action
-        texts = self._bare_texts if phrase.is_bare else self._texts
-        for who in {subject: None, subject.generic: None}:
-            self._shown_by[who, phrase.key][video_id] = None
-            texts[who, phrase.key][phrase.text] += 1
+        for name in {subject: None, subject.generic: None}:
+            usage = self._actions[name, phrase.key]
+            usage.videos[video_id] = None
+            texts = usage.bare_texts if phrase.is_bare else usage.texts
+            texts[phrase.text] += 1
         self._doers[subject.generic, phrase.key].setdefault(video_id, set()).add(subject)
         if not phrase.is_shortened:
             self._complete.add(phrase.key)
 
-    def shown_by(self, subject: Subject, key: Key) -> dict[str, None]:
+    def shown_by(self, subject: Subject, key: Key) -> VideoIds:
         """Return the videos whose captions attribute this action to the subject, in order."""
-        return self._shown_by[subject, key]
+        return self._actions[subject, key].videos
 
-    def shown_under_any_name(self, subject: Subject, key: Key) -> dict[str, None]:
+    def shown_under_any_name(self, subject: Subject, key: Key) -> VideoIds:
         """Return the videos whose actor may be the subject under another name, in order."""
-        doers = self._doers[subject.generic, key]
-        return {
-            video_id: None for video_id, names in doers.items() if any(map(subject.may_be, names))
-        }
+        videos: VideoIds = {}
+        for video_id, names in self._doers[subject.generic, key].items():
+            if any(subject.may_be(name) for name in names):
+                videos[video_id] = None
+        return videos
 
     def text(self, subject: Subject, key: Key) -> str:
-        """Return the most frequent text of a verb phrase, the first by alphabet, preferably with articles; "" without.
+        """Return the most frequent text of a verb phrase, preferably with articles; or "".
 
-        Rare texts are rejected if they lack an article, have a light verb or occur only within
-        longer phrases.
+        Of equally frequent ones, it is the first by alphabet. Rare texts are rejected if they lack
+        an article, have a light verb or occur only within longer phrases.
         """
-        for texts in (self._texts, self._bare_texts):
-            for who in (subject, subject.generic):
-                found = {
-                    text: n
-                    for text, n in texts.get((who, key), {}).items()
-                    if agrees(subject, text)
-                }
-                usual = texts is self._texts or len(self._shown_by[who, key]) >= _MIN_BARE
-                spoken = key in self._complete and sum(found.values()) >= (
-                    2 if key[0] in listed("light_verbs") else 1
-                )
-                if usual and spoken:
-                    return min(found, key=lambda text: (-found[text], text))
+        if key not in self._complete:
+            return ""
+        fewest = 2 if key[0] in listed("light_verbs") else 1
+        names = (subject, subject.generic)
+        for name in names:
+            text = self._usual_text(subject, self._actions[name, key].texts, fewest)
+            if text:
+                return text
+        for name in names:
+            usage = self._actions[name, key]
+            if len(usage.videos) >= _MIN_BARE:
+                text = self._usual_text(subject, usage.bare_texts, fewest)
+                if text:
+                    return text
         return ""
+
+    @staticmethod
+    def _usual_text(subject: Subject, texts: Counter[str], fewest: int) -> str:
+        """Return the most frequent text that agrees with a subject, if that is said often."""
+        fitting = {text: count for text, count in texts.items() if agrees(subject, text)}
+        if sum(fitting.values()) < fewest:
+            return ""
+        return min(fitting, key=lambda text: (-fitting[text], text))
 
 
 def agrees(subject: Subject, text: str) -> bool:
     """Return whether "his", "her" and "their" in a verb phrase agree with the subject."""
-    own = {"he": "his", "she": "her"}.get(subject.pronoun, "their")
-    return not ({"his", "her", "their", "my", "our", "your"} - {own}) & set(text.split())
+    possessive = {"he": "his", "she": "her"}.get(subject.pronoun, "their")
+    others = {"his", "her", "their", "my", "our", "your"} - {possessive}
+    return others.isdisjoint(text.split())
 
 
 class ContentIndex:
-    """Finds the videos that show something, or may show it; `mentioned_in` maps lemmas to videos."""
+    """Finds the videos that show something, or may show it.
+
+    `mentioned_in` maps lemmas to videos.
+    """
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
         self.usage = Usage()
@@ -206,16 +253,21 @@ class ContentIndex:
         return self._words[action]
 
     def is_deniable(self, action: Key) -> bool:
-        """Return whether captions of every video with this action would mention it, and its words are common."""
+        """Return whether captions of each video with this action would mention it.
+
+        Its words must be common, too.
+        """
         content = self._words[action]
-        return not content <= listed("unsaid") and all(
-            len(self.mentioned_in[word]) >= _MIN_VIDEOS for word in content
-        )
+        if content <= listed("unsaid"):
+            return False
+        return all(len(self.mentioned_in[word]) >= _MIN_VIDEOS for word in content)
 
     def maybe_shown_by(self, content: Collection[str]) -> frozenset[str]:
         """Return the videos whose captions have any of these words or a related one."""
-        return frozenset().union(*map(self._maybe_shown_by, content))
+        return frozenset().union(*(self._maybe_shown_by(lemma) for lemma in content))
 
     def _find_maybe_shown_by(self, lemma: str) -> frozenset[str]:
-        lemmas = related(lemma) | derived_from(lemma, self.mentioned_in)
-        return frozenset().union(*(self.mentioned_in.get(word, ()) for word in lemmas))
+        videos: set[str] = set()
+        for word in related(lemma) | derived_from(lemma, self.mentioned_in):
+            videos |= self.mentioned_in.get(word, set())
+        return frozenset(videos)

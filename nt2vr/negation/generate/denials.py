@@ -6,8 +6,8 @@ Kinds:
     without     A without a thing N
     absent      the same in other words, such as "lacking"; A may be a single thing
     not         not B alone
-    fragment    a caption joined with a few words of another one, which teaches the words of negation rather than one
-                generator's grammar
+    fragment    a caption joined with a few words of another one, which teaches the words of
+                negation rather than one generator's grammar
     typed       "A and not B" or "A without N" in the words of people who search
     typed not   "not B" in their words
     idiom       a sentence that denies nothing
@@ -15,7 +15,7 @@ Kinds:
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from sys import intern
 from typing import Literal, NamedTuple
@@ -52,9 +52,8 @@ NAMED_SHARE = 0.35  # of "absent": A is a thing
 ASKED_SHARE = 0.1  # of "typed": a request that excludes nothing
 JOINED_SHARE = 0.5  # of "A and not B": joined freely as fragments are, not by nT2VR's templates
 TRIES = 12  # captions drawn to find something the current one does not say
-MOST_WORDS = (
-    25  # longer captions are not extended: models truncate texts to 77 tokens, small ones to fewer
-)
+# Longer captions are not extended: models truncate texts to 77 tokens, small ones to fewer.
+MOST_WORDS = 25
 LONGEST_FRAGMENT = 4  # words
 
 _OPENS_THING = frozenset({"DET", "NUM", "ADJ", "NOUN"})
@@ -63,22 +62,29 @@ _HELPING = frozenset({"be", "have", "do"})
 _NOT_FIRST = frozenset({"CONJ", "PUNCT", "POS", "WH", "MD"})
 _BREAKS = frozenset({"PUNCT", "NEG", "OTHER"})
 _NOT_LAST = _NOT_FIRST | {"DET", "NUM", "ADP", "TO", "PRON"}
-# Left over when "this is a clip of …" or "… is shown" is denied
+# Left over when "this is a clip of …" or "… is shown" is denied.
 _SAYS_LITTLE = frozenset({"this", "it", "that", "shown", "played", "filmed", "displayed"})
-# Words of a place that belongs to a thing: "without a flag | in his hand", "without trees | in the background"
-_OWN = frozenset({"his", "her", "its", "their", "background", "foreground"})
+# Words of a place that belongs to a thing: "without a flag | in his hand", "without trees | in the
+# background".
+_BELONGING = frozenset({"his", "her", "its", "their", "background", "foreground"})
 
 
 @dataclass(frozen=True)
 class Denial:
-    """A negated sentence."""
+    """A negated sentence.
+
+    Attributes:
+        kind: how it denies.
+        text: the sentence.
+        wanted: phrase the video should show; empty for "not B", an affirmative paraphrase for an
+            idiom.
+        unwanted: affirmative phrase it should not show; empty for an idiom, and for a mere request.
+    """
 
     kind: DenialKind
     text: str
-    wanted: str  # phrase the video should show; empty for "not B", an affirmative paraphrase for an idiom
-    unwanted: (
-        str  # affirmative phrase it should not show; empty for an idiom, and for a mere request
-    )
+    wanted: str
+    unwanted: str
 
 
 class _Deed(NamedTuple):
@@ -91,39 +97,57 @@ class _Deed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Parsed:
-    text: str  # without a final full stop
-    words: tuple[str, ...]  # in lower case
+    """A caption and what is drawn from it.
+
+    Attributes:
+        text: without a final full stop.
+        words: in lower case.
+        tags: of the words.
+        lemmas: of the words.
+        names: lemmas, and hypernyms of its nouns.
+        things: those that it names.
+        denied: its versions with one thing or verb denied.
+        deeds: its actions.
+    """
+
+    text: str
+    words: tuple[str, ...]
     tags: tuple[str, ...]
     lemmas: tuple[str, ...]
-    names: frozenset[str]  # lemmas, and hypernyms of its nouns
+    names: frozenset[str]
     things: tuple[Thing, ...]
-    denied: tuple[Denial, ...]  # its versions with one thing or verb denied
+    denied: tuple[Denial, ...]
     deeds: tuple[_Deed, ...] = ()
 
 
 class CaptionDenials:
-    """Draws negated sentences for captions of any domain; captions that are negated themselves give none."""
+    """Draws negated sentences for captions of any domain; negated captions give none."""
 
     def __init__(
         self, captions: Iterable[str] = (), parsed: Iterable["ParsedCaption"] | None = None
     ) -> None:
-        """Parse the captions, about 700 per second on one core, unless they are given as `parse_caption` does."""
+        """Parse the captions, about 700 per second on one core.
+
+        Those that are given as `parse_caption` returns them need not be parsed.
+        """
+        parsed_captions = list(map(parse_caption, captions) if parsed is None else parsed)
         usage = Usage()
-        parsed = list(map(parse_caption, captions) if parsed is None else parsed)
-        for number, (_, found) in enumerate(parsed):
-            for action in found:
+        for number, parsed_caption in enumerate(parsed_captions):
+            for action in parsed_caption.actions:
                 usage.add(str(number), action)
-        self._captions = [
-            caption and replace(caption, deeds=tuple(_deeds(found, usage)))
-            for caption, found in parsed
-        ]
-        self._sources = list(filter(None, self._captions))
-        self._naming = [caption for caption in self._sources if caption.things]
-        self._doing = [caption for caption in self._sources if caption.deeds]
-        self._done_by: dict[Subject, list[_Deed]] = defaultdict(list)
-        for caption in self._doing:
+
+        self._captions: list[_Parsed | None] = []
+        for caption, caption_actions in parsed_captions:
+            if caption is not None:
+                caption = replace(caption, deeds=tuple(_deeds(caption_actions, usage)))
+            self._captions.append(caption)
+        self._sources = [caption for caption in self._captions if caption is not None]
+        self._with_things = [caption for caption in self._sources if caption.things]
+        self._with_deeds = [caption for caption in self._sources if caption.deeds]
+        self._deeds_of: dict[Subject, list[_Deed]] = defaultdict(list)
+        for caption in self._with_deeds:
             for deed in caption.deeds:
-                self._done_by[deed.subject].append(deed)
+                self._deeds_of[deed.subject].append(deed)
 
     def __len__(self) -> int:
         return len(self._captions)
@@ -135,65 +159,86 @@ class CaptionDenials:
         rng: random.Random,
         wordings: Wordings = "trained",
     ) -> Denial | None:
-        """Draw a sentence for a caption, an idiom in `wordings`; None if the caption allows none of this kind.
+        """Draw a sentence for a caption, an idiom in `wordings`.
 
-        The unwanted part comes from other captions and is absent from this one, except for
-        "negated" sentences.
+        None if the caption allows none of this kind. The unwanted part comes from other captions
+        and is absent from this one, except for "negated" sentences.
         """
-        draws: dict[DenialKind, Callable[[_Parsed, random.Random], Denial | None]] = {
-            "negated": lambda caption, rng: rng.choice(caption.denied) if caption.denied else None,
-            "composed": self._composed,
-            "without": self._without,
-            "not": self._not,
-            "fragment": self._fragment,
-            "typed": self._typed,
-            "idiom": lambda caption, rng: _idiom(caption, rng, wordings),
-            "typed not": self._typed_not,
-            "absent": self._absent,
-        }
         caption = self._captions[caption_index]
-        return draws[kind](caption, rng) if caption else None
+        if caption is None:
+            return None
+        match kind:
+            case "negated":
+                return rng.choice(caption.denied) if caption.denied else None
+            case "composed":
+                return self._composed(caption, rng)
+            case "without":
+                return self._without(caption, rng)
+            case "not":
+                return self._not(caption, rng)
+            case "fragment":
+                return self._fragment(caption, rng)
+            case "typed":
+                return self._typed(caption, rng)
+            case "idiom":
+                return _idiom(caption, rng, wordings)
+            case "typed not":
+                return self._typed_not(caption, rng)
+            case "absent":
+                return self._absent(caption, rng)
 
     def _composed(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Draw "A and not B", by nT2VR's templates or joined freely."""
         if not caption.deeds:
             return None
         wanted = rng.choice(caption.deeds)
-        near = self._done_by[wanted.subject] if rng.random() < SAME_SUBJECT_SHARE else []
+        unwanted = self._draw_unwanted_deed(caption, wanted, rng)
+        if unwanted is None:
+            return None
+
+        sentence = fill_template(wanted.subject, wanted.text, unwanted.text, rng)
+        doing = inflect_phrase(unwanted.text, "VBG")
+        if rng.random() >= JOINED_SHARE:
+            return Denial("composed", sentence.text, sentence.wanted, doing)
+        clause = _clause(wanted, rng, may_be_finite=False)
+        template = rng.choice(templates_for("joint of a deed"))
+        return Denial("composed", template.format(A=clause, F=doing), clause, doing)
+
+    def _draw_unwanted_deed(
+        self, caption: _Parsed, wanted: _Deed, rng: random.Random
+    ) -> _Deed | None:
+        """Draw an action that the caption does not tell of, for the subject of a wanted one."""
+        of_subject: list[_Deed] = []
+        if rng.random() < SAME_SUBJECT_SHARE:
+            of_subject = self._deeds_of[wanted.subject]
         for attempt in range(TRIES):
-            unwanted = rng.choice(
-                near if near and attempt < TRIES // 2 else rng.choice(self._doing).deeds
-            )
-            is_part = wanted.content <= unwanted.content  # runs and does not run on the beach
-            if (
-                agrees(wanted.subject, unwanted.text)
-                and not unwanted.content <= caption.names
-                and not is_part
-            ):
-                text, with_a, _ = fill_template(wanted.subject, wanted.text, unwanted.text, rng)
-                doing = inflect_phrase(unwanted.text, "VBG")
-                if rng.random() < JOINED_SHARE:
-                    with_a = _clause(wanted, rng, finite=False)
-                    text = rng.choice(templates_for("joint of a deed")).format(A=with_a, F=doing)
-                return Denial("composed", text, with_a, doing)
+            if of_subject and attempt < TRIES // 2:
+                deed = rng.choice(of_subject)
+            else:
+                deed = rng.choice(rng.choice(self._with_deeds).deeds)
+            # runs and does not run on the beach
+            is_part = wanted.content <= deed.content
+            is_told = deed.content <= caption.names
+            if not is_part and not is_told and agrees(wanted.subject, deed.text):
+                return deed
         return None
 
     def _without(self, caption: _Parsed, rng: random.Random) -> Denial | None:
-        """Draw "A without N", partly in forms of no test grammar; A is the full caption or one of its actions."""
+        """Draw "A without N", partly in forms of no test grammar."""
         wanted = self._wanted(caption, rng)
-        thing = self._thing(caption, rng)
-        if not (wanted and thing):
+        thing = self._draw_thing(caption, rng)
+        if not wanted or thing is None:
             return None
         return Denial("without", lacking("freely without", thing, rng, wanted), wanted, thing.text)
 
     def _absent(self, caption: _Parsed, rng: random.Random) -> Denial | None:
-        """Draw "A without N" in words such as "lacking"; A may be a thing that the caption names."""
+        """Draw "A without N" in words such as "lacking"; A may be a thing of the caption."""
         if caption.things and rng.random() < NAMED_SHARE:
             wanted = rng.choice(caption.things).text
         else:
             wanted = self._wanted(caption, rng)
-        thing = self._thing(caption, rng)
-        if not (wanted and thing):
+        thing = self._draw_thing(caption, rng)
+        if not wanted or thing is None:
             return None
         text = mistyped(lacking("absent", thing, rng, wanted), rng)
         return Denial("absent", text, wanted, thing.text)
@@ -202,76 +247,88 @@ class CaptionDenials:
         """Return the full caption or one of its actions; "" if it is too long and has none."""
         wanted = caption.text if len(caption.words) <= MOST_WORDS else ""
         if caption.deeds and (not wanted or rng.random() >= FULL_CAPTION_SHARE):
-            wanted = _clause(rng.choice(caption.deeds), rng)
+            return _clause(rng.choice(caption.deeds), rng)
         return wanted
 
     def _not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Draw "not B" for an action or a thing; "nobody" only for actions of people."""
-        if deed := self._other_deed(caption, rng):
+        deed = self._draw_other_deed(caption, rng)
+        if deed:
             doing = inflect_phrase(deed.text, "VBG")
             templates = templates_for("no deed")
             template = rng.choice(templates) if deed.subject.is_human else templates[0]
             text = template.format(B_ing=doing, B_s=inflect_phrase(deed.text, "VBZ"))
             return Denial("not", text, "", doing)
-        if thing := self._thing(caption, rng):
-            return Denial("not", lacking("no thing", thing, rng), "", thing.text)
-        return None
+
+        thing = self._draw_thing(caption, rng)
+        if thing is None:
+            return None
+        return Denial("not", lacking("no thing", thing, rng), "", thing.text)
 
     def _typed_not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Word "not B" as people type it."""
-        if deed := self._other_deed(caption, rng):
+        deed = self._draw_other_deed(caption, rng)
+        if deed:
             doing = inflect_phrase(deed.text, "VBG")
             use = "of a person" if deed.subject.is_human else "of an animal"
             return Denial("typed not", refuse(doing, use, rng), "", doing)
-        if thing := self._thing(caption, rng):
-            return Denial("typed not", refuse(thing.text, "of a thing", rng), "", thing.text)
-        return None
 
-    def _other_deed(self, caption: _Parsed, rng: random.Random) -> _Deed | None:
-        """Draw an action that the caption does not tell of; None if a thing is to be denied instead."""
-        if not self._doing or rng.random() >= DEED_SHARE:
+        thing = self._draw_thing(caption, rng)
+        if thing is None:
+            return None
+        return Denial("typed not", refuse(thing.text, "of a thing", rng), "", thing.text)
+
+    def _draw_other_deed(self, caption: _Parsed, rng: random.Random) -> _Deed | None:
+        """Draw an action that the caption does not tell of; None if a thing is to be denied."""
+        if not self._with_deeds or rng.random() >= DEED_SHARE:
             return None
         for _ in range(TRIES):
-            deed = rng.choice(rng.choice(self._doing).deeds)
+            deed = rng.choice(rng.choice(self._with_deeds).deeds)
             if not deed.content <= caption.names:
                 return deed
         return None
 
     def _fragment(self, caption: _Parsed, rng: random.Random) -> Denial | None:
+        """Join a caption with a few words of another one."""
         if len(caption.words) > MOST_WORDS:
             return None
         for _ in range(TRIES):
             other = rng.choice(self._sources)
-            start, size = rng.randrange(len(other.words)), rng.randint(1, LONGEST_FRAGMENT)
-            words = _trimmed(other, start, min(start + size, len(other.words)))
-            tags = [other.tags[i] for i in words]
-            content = {other.lemmas[i] for i in words if other.tags[i] in _CONTENT} - _HELPING
-            is_new = any(not also_called(lemma) & caption.names for lemma in content)
-            if is_new and not _BREAKS.intersection(tags):
-                fragment = " ".join(other.words[i] for i in words).replace(" '", "'")
-                text = rng.choice(_joints(tags)).format(
-                    A=caption.text, F=fragment, f=bare(fragment)
-                )
-                return Denial("fragment", text, caption.text, fragment)
+            start = rng.randrange(len(other.words))
+            size = rng.randint(1, LONGEST_FRAGMENT)
+            positions = _trimmed(other, start, min(start + size, len(other.words)))
+            if not _is_new(other, positions, caption):
+                continue
+            tags = [other.tags[i] for i in positions]
+            fragment = " ".join(other.words[i] for i in positions).replace(" '", "'")
+            template = rng.choice(_joints(tags))
+            text = template.format(A=caption.text, F=fragment, f=bare(fragment))
+            return Denial("fragment", text, caption.text, fragment)
         return None
 
     def _typed(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Word "A and not B" or "A without N" as people type it, or merely ask for A."""
         is_deed = rng.random() < DEED_SHARE
         draw = self._composed if is_deed else self._without
-        if (denial := draw(caption, rng)) is None:
+        denial = draw(caption, rng)
+        if denial is None:
             return None
-        wanted, unwanted = denial.wanted, denial.unwanted
+        wanted = denial.wanted
         if rng.random() < ASKED_SHARE:
             return Denial("typed", ask(wanted, rng), wanted, "")
-        more = draw(caption, rng)
-        other = more.unwanted if more and more.unwanted != unwanted else ""
-        text, with_other = word(wanted, unwanted, other, is_deed, rng)
-        return Denial("typed", text, wanted, f"{unwanted} and {other}" if with_other else unwanted)
 
-    def _thing(self, caption: _Parsed, rng: random.Random) -> Thing | None:
-        for _ in range(TRIES if self._naming else 0):
-            thing = rng.choice(rng.choice(self._naming).things)
+        second = draw(caption, rng)
+        further = second.unwanted if second and second.unwanted != denial.unwanted else ""
+        text, is_list = word(wanted, denial.unwanted, further, is_deed, rng)
+        unwanted = f"{denial.unwanted} and {further}" if is_list else denial.unwanted
+        return Denial("typed", text, wanted, unwanted)
+
+    def _draw_thing(self, caption: _Parsed, rng: random.Random) -> Thing | None:
+        """Draw a thing that the caption does not name."""
+        if not self._with_things:
+            return None
+        for _ in range(TRIES):
+            thing = rng.choice(rng.choice(self._with_things).things)
             if not thing.names & caption.names:
                 return thing
         return None
@@ -281,35 +338,40 @@ def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings) -> Denial |
     if len(caption.words) > MOST_WORDS:
         return None
     deeds = [(deed.subject, deed.text) for deed in caption.deeds]
-    found = draw_idiom(caption.text, deeds, caption.things, rng, wordings)
-    return Denial("idiom", found.text, found.meaning, "") if found else None
+    wording = draw_idiom(caption.text, deeds, caption.things, rng, wordings)
+    if wording is None:
+        return None
+    return Denial("idiom", wording.text, wording.meaning, "")
 
 
 def templates_for(use: str) -> list[str]:
-    """Return the templates of `assets/wordings/denials.json` for one use; one given twice is twice as likely.
+    """Return the templates of `assets/wordings/denials.json` for one use.
 
-    {A} is wanted; {N} is a thing, {B_ing} and {B_s} a deed, {F} a fragment; {n} and {f} lack the
-    article.
+    One given twice is twice as likely. {A} is wanted; {N} is a thing, {B_ing} and {B_s} a deed, {F}
+    a fragment; {n} and {f} lack the article.
     """
-    found: list[str] = wordings_in("denials.json")[use]
-    return found
+    templates: list[str] = wordings_in("denials.json")[use]
+    return templates
 
 
 def lacking(use: str, thing: Thing, rng: random.Random, wanted: str = "") -> str:
     """Fill a random template for a thing that is not there; "there is" agrees with it."""
     template = rng.choice(templates_for(use))
-    template = template.replace("there is", "there are") if thing.is_plural else template
+    if thing.is_plural:
+        template = template.replace("there is", "there are")
     return template.format(A=wanted, N=thing.text, n=thing.bare)
 
 
-def _clause(deed: _Deed, rng: random.Random, finite: bool = True) -> str:
-    """Phrase an action as "is singing", "singing" or, if `finite`, "sings"."""
-    subject, text = deed.subject, deed.text
-    does = text if subject.is_plural else inflect_phrase(text, "VBZ")
-    doing = inflect_phrase(text, "VBG")
-    be = "are" if subject.is_plural else "is"
-    forms = (f"{be} {doing}", doing, does) if finite else (f"{be} {doing}", doing)
-    return f"{subject.text} {rng.choice(forms)}"
+def _clause(deed: _Deed, rng: random.Random, may_be_finite: bool = True) -> str:
+    """Phrase an action as "is singing", "singing" or, perhaps, "sings"."""
+    doing = inflect_phrase(deed.text, "VBG")
+    if deed.subject.is_plural:
+        forms = [f"are {doing}", doing, deed.text]
+    else:
+        forms = [f"is {doing}", doing, inflect_phrase(deed.text, "VBZ")]
+    if not may_be_finite:
+        forms.pop()
+    return f"{deed.subject.text} {rng.choice(forms)}"
 
 
 class ParsedCaption(NamedTuple):
@@ -320,131 +382,168 @@ class ParsedCaption(NamedTuple):
 
 
 def parse_caption(caption: str) -> ParsedCaption:
+    """Parse what sentences are drawn from."""
     text = " ".join(caption.split()).rstrip(" .,;:!?")
     phrases = Phrases(load_tagger().tag(text))
-    found = actions(phrases)
+    caption_actions = actions(phrases)
     if not phrases.tokens or affirm(text, phrases) is not None:
-        return ParsedCaption(None, found)
+        return ParsedCaption(None, caption_actions)
+
     lemmas = tuple(intern(token.lemma) for token in phrases.tokens)
-    verbs = {
-        verb_of(word)
-        for word, token in zip(phrases.words, phrases.tokens, strict=True)
-        if token.tag in VERB_TAGS
-    }
+    names = set(lemmas)
+    for i, lemma in enumerate(lemmas):
+        names |= also_called(lemma)
+        if phrases.tag(i) in VERB_TAGS:
+            names.add(verb_of(phrases.word(i)))
     parsed = _Parsed(
         text,
         words=tuple(map(intern, phrases.words)),
         tags=tuple(token.tag for token in phrases.tokens),
         lemmas=lemmas,
-        names=frozenset(lemmas).union(verbs, *map(also_called, lemmas)),
+        names=frozenset(names),
         things=tuple(things(phrases)),
         denied=tuple(_denied(text, phrases)),
     )
-    return ParsedCaption(parsed, found)
+    return ParsedCaption(parsed, caption_actions)
 
 
 def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:
-    for texts, words in denials(text, phrases):
-        query = split_query(texts[0], words)
+    """Yield the versions of a caption with one thing or verb denied, if their parts are clear."""
+    for denied_texts, denied_phrases in denials(text, phrases):
+        denied_text = denied_texts[0]
+        query = split_query(denied_text, denied_phrases)
         wanted = " ".join(query.wanted)
-        says_little = {
-            (wanted or texts[0]).lower().partition(" ")[0],
-            *query.unwanted,
-        } & _SAYS_LITTLE
-        if not query.scopes or says_little or _may_go_on(words, query.scopes[-1]):
+        first_word = (wanted or denied_text).lower().partition(" ")[0]
+        says_little = first_word in _SAYS_LITTLE or not _SAYS_LITTLE.isdisjoint(query.unwanted)
+        if not query.scopes or says_little or _may_go_on(denied_phrases, query.scopes[-1]):
             continue
-        parts = [
-            _participle(*part, words) for part in zip(query.unwanted, query.scopes, strict=True)
-        ]
-        wanted = wanted.replace(_beyond(texts[0], words, query.scopes[-1]), "")
-        yield from (Denial("negated", denied, wanted, " and ".join(parts)) for denied in texts)
+
+        parts = []
+        for unwanted, scope in zip(query.unwanted, query.scopes, strict=True):
+            parts.append(_participle(unwanted, scope, denied_phrases))
+        wanted = _without_place_of_thing(wanted, denied_text, denied_phrases, query.scopes[-1])
+        for version in denied_texts:
+            yield Denial("negated", version, wanted, " and ".join(parts))
 
 
 def _may_go_on(phrases: Phrases, scope: Span) -> bool:
-    """Return whether a scope may be wrong, as in "(does not toss a child) in camouflage into the air"."""
+    """Return whether a scope may be wrong.
+
+    An example is "(does not toss a child) in camouflage into the air".
+    """
     inside = [i for i, token in enumerate(phrases.tokens) if scope.start <= token.start < scope.end]
-    first, after = inside[0], inside[-1] + 1
-    has_clause = any(
-        phrases.tag(i) in FINITE_TAGS or phrases.word(i) in {"as", "while"} for i in inside[1:]
-    )
-    acts = _may_act(phrases, first, after - 1)
-    goes_on = phrases.word(after) == "of" or phrases.tag(after) in {"WH", "ADJ", "VBN"}
-    ambiguous = _place_is_ambiguous(phrases, first, after) or _list_is_ambiguous(
-        phrases, first, after
-    )
-    return has_clause or acts or goes_on or ambiguous
+    first = inside[0]
+    after = inside[-1] + 1
+    if any(_starts_clause(phrases, i) for i in inside[1:]):
+        return True
+    if _may_act(phrases, first, after - 1):
+        return True
+    if phrases.word(after) == "of" or phrases.tag(after) in {"WH", "ADJ", "VBN"}:
+        return True
+    if _place_is_ambiguous(phrases, first, after):
+        return True
+    return _list_is_ambiguous(phrases, first, after)
+
+
+def _starts_clause(phrases: Phrases, i: int) -> bool:
+    return phrases.tag(i) in FINITE_TAGS or phrases.word(i) in {"as", "while"}
 
 
 def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
-    """Return whether the place at word `after` may belong to the scope that starts with word `first`."""
+    """Return whether the place at word `after` may belong to the scope from word `first`."""
     place = phrases.place_phrase(after)
     if place is None:
         return False
+    # covered | in cake
+    if phrases.tag(first) == "VBN" or phrases.place_phrase(place.end):
+        return True
+    # a player | in blue
     noun = phrases.noun_phrase(place.object) if place.object else None
-    is_colour = noun is not None and phrases.tag(noun.head) == "ADJ"  # a player | in blue
-    return bool(
-        is_colour or phrases.tag(first) == "VBN" or phrases.place_phrase(place.end)
-    )  # covered | in cake
+    return noun is not None and phrases.tag(noun.head) == "ADJ"
 
 
 def _may_act(phrases: Phrases, first: int, last: int) -> bool:
+    """Return whether a participle after a scope may be of its last word."""
+    if phrases.tag(last + 1) != "VBG":
+        return False
     lemma = phrases.lemma(last)
-    acts = lemma in listed("actors", "roles") or is_plural_noun(phrases.word(last), lemma)
-    return phrases.tag(last + 1) == "VBG" and (acts or phrases.tag(first) == "NOUN")
+    is_actor = lemma in listed("actors", "roles") or is_plural_noun(phrases.word(last), lemma)
+    return is_actor or phrases.tag(first) == "NOUN"
 
 
 def _list_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
-    """Return whether "and" or "or" at word `after` may add to the scope that starts with word `first`."""
+    """Return whether "and" or "or" at word `after` may add to the scope from word `first`."""
     noun = phrases.noun_phrase(after + 1)
     if phrases.word(after) not in {"and", "or"} or noun is None:
         return False
     return phrases.tag(first) not in VERB_TAGS or phrases.tag(noun.end) not in VERB_TAGS
 
 
-def _beyond(text: str, phrases: Phrases, scope: Span) -> str:
-    """Return the place that belongs to the thing in a scope: "without (trees) | in the background"."""
+def _without_place_of_thing(wanted: str, text: str, phrases: Phrases, scope: Span) -> str:
+    """Leave a place that belongs to the thing in a scope out of the wanted part.
+
+    An example is "without (trees) | in the background".
+    """
     after = sum(token.end <= scope.end for token in phrases.tokens)
     place = phrases.place_phrase(after)
-    if not (
-        place
-        and place.object
-        and {phrases.word(place.object), phrases.lemma(place.object + 1)} & _OWN
-    ):
-        return "\n"  # not in any caption
-    return text[phrases.tokens[after - 1].end : phrases.tokens[place.end - 1].end]
+    if place is None or not place.object:
+        return wanted
+    if _BELONGING.isdisjoint((phrases.word(place.object), phrases.lemma(place.object + 1))):
+        return wanted
+    place_text = text[phrases.tokens[after - 1].end : phrases.tokens[place.end - 1].end]
+    return wanted.replace(place_text, "")
 
 
 def _participle(unwanted: str, scope: Span, phrases: Phrases) -> str:
     """Turn the "ride a bike" of a scope into "riding a bike"."""
     verb = next(token for token in phrases.tokens if token.start == scope.start)
-    if verb.tag not in FINITE_TAGS | {"VB"} or not unwanted.startswith(verb.text):
+    is_verb = verb.tag in FINITE_TAGS or verb.tag == "VB"
+    if not is_verb or not unwanted.startswith(verb.text):
         return unwanted
     return f"{inflect(verb.lemma, 'VBG')}{unwanted[len(verb.text) :]}"
 
 
-def _deeds(found: Sequence[Action], usage: Usage) -> Iterator[_Deed]:
-    content = {(action.subject, action.phrase.key): action.phrase.content for action in found}
+def _deeds(caption_actions: Sequence[Action], usage: Usage) -> Iterator[_Deed]:
+    """Yield the actions of a caption in the usual wordings."""
+    content = {}
+    for subject, phrase in caption_actions:
+        content[subject, phrase.key] = phrase.content
     for (subject, key), lemmas in content.items():
-        if text := usage.text(subject, key):
+        text = usage.text(subject, key)
+        if text:
             yield _Deed(subject, text, lemmas)
 
 
 def _trimmed(caption: _Parsed, start: int, end: int) -> range:
-    """Drop dangling words at both ends of a fragment: "riding a", or "is riding a big" of a horse."""
-    tags, lemmas = caption.tags, caption.lemmas
-    while start < end and (tags[start] in _NOT_FIRST or lemmas[start] == "be"):
+    """Drop dangling words at both ends of a fragment: "riding a", "is riding a big" of a horse."""
+    while start < end and (caption.tags[start] in _NOT_FIRST or caption.lemmas[start] == "be"):
         start += 1
-    while start < end and (
-        tags[end - 1] in _NOT_LAST
-        or lemmas[end - 1] == "be"
-        or (tags[end - 1] == "ADJ" and tags[end : end + 1] in (("ADJ",), ("NOUN",)))
-    ):
+    while start < end and _dangles(caption, end - 1):
         end -= 1
     return range(start, end)
 
 
+def _dangles(caption: _Parsed, i: int) -> bool:
+    """Return whether word i cannot end a fragment."""
+    if caption.tags[i] in _NOT_LAST or caption.lemmas[i] == "be":
+        return True
+    is_last = i + 1 == len(caption.tags)
+    return caption.tags[i] == "ADJ" and not is_last and caption.tags[i + 1] in {"ADJ", "NOUN"}
+
+
+def _is_new(other: _Parsed, positions: range, caption: _Parsed) -> bool:
+    """Return whether a fragment of another caption says something that a caption does not."""
+    if any(other.tags[i] in _BREAKS for i in positions):
+        return False
+    content = {other.lemmas[i] for i in positions if other.tags[i] in _CONTENT} - _HELPING
+    return any(not also_called(lemma) & caption.names for lemma in content)
+
+
 def _joints(tags: Sequence[str]) -> list[str]:
+    """Return the templates by which a fragment may be joined."""
     if tags[0] == "VBG":
         return templates_for("joint of a deed")
-    is_thing = tags[0] in _OPENS_THING and "NOUN" in tags and not FINITE_TAGS.intersection(tags)
-    return templates_for("joint of a thing" if is_thing else "joint")
+    has_noun = tags[0] in _OPENS_THING and "NOUN" in tags
+    if has_noun and FINITE_TAGS.isdisjoint(tags):
+        return templates_for("joint of a thing")
+    return templates_for("joint")

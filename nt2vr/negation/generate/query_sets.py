@@ -25,8 +25,11 @@ from nt2vr.errors import ConfigError
 from nt2vr.files import atomic_write, parse_json
 from nt2vr.negation.generate.composer import ComposedQuery
 
-ORIGINAL, NEGATED, COMPOSED = "original.txt", "negated.txt", "composed.jsonl"
-_RELEASED = {  # endings of nT2VR's names for each of ours, the first that is there is read
+ORIGINAL = "original.txt"
+NEGATED = "negated.txt"
+COMPOSED = "composed.jsonl"
+# Endings of nT2VR's names for each of ours; the first that is there is read.
+_RELEASED = {
     ORIGINAL: (
         "captionsubset_neginfo.txt",
         "captionsubset.txt",
@@ -41,21 +44,27 @@ _RELEASED = {  # endings of nT2VR's names for each of ours, the first that is th
     ),
     COMPOSED: ("composed.txt",),
 }
-_TEXTS, _IDS = (
-    ("cap_id", "caption", "wanted", "unwanted"),
-    ("video_ids", "hard_ids", "violating_ids"),
-)
-_MAX_CHARS = (
-    1 << 20
-)  # of a line that is an object; a composed query with all 10,000 videos of MSR-VTT has 120,000
+_REQUIRED = frozenset({"cap_id", "caption", "video_ids"})
+# Characters of a line that is an object; a composed query with all 10,000 videos of MSR-VTT has
+# 120,000.
+_MAX_CHARS = 1 << 20
+
+Fields = Mapping[str, Any]  # of a line that is an object
 
 
 class Caption(NamedTuple):
-    """One caption of a video."""
+    """One caption of a video.
 
-    cap_id: str  # unique within a file; starts with the video's id: "video7010#enc#3"
-    text: str  # may be empty in published files
-    wanted: str | None = None  # of a negated caption; None if unknown
+    Attributes:
+        cap_id: unique within a file; starts with the video's id: "video7010#enc#3".
+        text: may be empty in published files.
+        wanted: of a negated caption; None if unknown.
+        unwanted: of a negated caption.
+    """
+
+    cap_id: str
+    text: str
+    wanted: str | None = None
     unwanted: str = ""
 
     @property
@@ -73,15 +82,18 @@ class CaptionedVideos:
     @classmethod
     def all_as_queries(cls, captions: Mapping[str, tuple[str, ...]]) -> "CaptionedVideos":
         """Search with every caption."""
-        return cls(
-            captions,
-            tuple(each for name, texts in captions.items() for each in _numbered(name, texts)),
-        )
+        queries: list[Caption] = []
+        for video_id, texts in captions.items():
+            queries += _numbered(video_id, texts)
+        return cls(captions, tuple(queries))
 
 
 @dataclass(frozen=True)
 class QuerySets:
-    """nT2VR's three query sets over one collection of videos; negated captions have the ids of those they deny."""
+    """nT2VR's three query sets over one collection of videos.
+
+    Negated captions have the ids of those they deny.
+    """
 
     original: tuple[Caption, ...]
     negated: tuple[Caption, ...]
@@ -89,65 +101,75 @@ class QuerySets:
 
     @classmethod
     def read(cls, folder: Path) -> "QuerySets":
-        """Read original.txt, negated.txt and composed.jsonl, or nT2VR's files; a folder may have only some of them.
+        """Read original.txt, negated.txt and composed.jsonl, or nT2VR's files.
+
+        A folder may have only some of them.
 
         Raises:
             ConfigError: if one of them cannot be read, none is there, or a folder has files of
                 several collections.
         """
-        paths = {
-            name.partition(".")[0]: path
-            for name in _RELEASED
-            if (path := _find(folder, name)).exists()
-        }
-        if not paths:
+        original = _find(folder, ORIGINAL)
+        negated = _find(folder, NEGATED)
+        composed = _find(folder, COMPOSED)
+        if original is None and negated is None and composed is None:
             names = f"{ORIGINAL}, {NEGATED} or {COMPOSED}"
             raise ConfigError(f"{folder} has no query sets ({names}). Choose another folder.")
         return cls(
-            tuple(read_captions(paths["original"])) if "original" in paths else (),
-            tuple(read_negated(paths["negated"])) if "negated" in paths else (),
-            tuple(read_composed(paths["composed"]).values()) if "composed" in paths else (),
+            tuple(read_captions(original)) if original else (),
+            tuple(read_negated(negated)) if negated else (),
+            tuple(read_composed(composed).values()) if composed else (),
         )
 
     def write(self, folder: Path) -> None:
         """Write the three files; the folder is created if needed."""
         folder.mkdir(parents=True, exist_ok=True)
-        for name, captions in ((ORIGINAL, self.original), (NEGATED, self.negated)):
-            write_lines(
-                folder / name, (f"{each.cap_id} {' '.join(each.text.split())}" for each in captions)
+        write_lines(folder / ORIGINAL, map(_caption_line, self.original))
+        write_lines(folder / NEGATED, map(_caption_line, self.negated))
+        lines = []
+        for number, query in enumerate(self.composed):
+            fields = asdict(query) | {"cap_id": f"s{number}"}
+            present = {name: value for name, value in fields.items() if value is not None}
+            lines.append(json.dumps(present, ensure_ascii=False))
+        write_lines(folder / COMPOSED, lines)
+
+
+def _caption_line(caption: Caption) -> str:
+    return f"{caption.cap_id} {' '.join(caption.text.split())}"
+
+
+def _find(folder: Path, name: str) -> Path | None:
+    """Return the file of a query set under our name or one of nT2VR's; None if there is none."""
+    path = folder / name
+    if path.is_file():
+        return path
+    for ending in _RELEASED[name]:
+        released = sorted(folder.glob(f"*.{ending}"))
+        if len(released) > 1:
+            names = ", ".join(path.name for path in released[:3])
+            raise ConfigError(
+                f"{folder} has query sets of several collections ({names}). Keep one per folder."
             )
-        numbered = (
-            asdict(query) | {"cap_id": f"s{number}"} for number, query in enumerate(self.composed)
-        )
-        known = (
-            {name: value for name, value in fields.items() if value is not None}
-            for fields in numbered
-        )
-        write_lines(folder / COMPOSED, (json.dumps(fields, ensure_ascii=False) for fields in known))
-
-
-def _find(folder: Path, name: str) -> Path:
-    for ending in () if (folder / name).is_file() else _RELEASED[name]:
-        if found := sorted(folder.glob(f"*.{ending}")):
-            if len(found) > 1:
-                names = ", ".join(path.name for path in found[:3])
-                raise ConfigError(
-                    f"{folder} has query sets of several collections ({names}). Keep one per folder."
-                )
-            return found[0]
-    return folder / name
+        if released:
+            return released[0]
+    return path if path.exists() else None
 
 
 def read_captioned_videos(path: Path) -> CaptionedVideos:
-    """Read a captions file in any of the formats, without empty captions; a ConfigError names a bad line."""
+    """Read a captions file in any of the formats, without empty captions.
+
+    A ConfigError names a bad line.
+    """
     captions: dict[str, tuple[str, ...]] = {}
     queries: list[Caption] = []
-    for number, line, fields in _rows(path):
-        if fields and not {"cap_id", "truth"} & fields.keys():
-            video_id, texts, own_queries = _video(path, number, fields)
-            captions[video_id] = (*captions.get(video_id, ()), *texts)
-            queries += own_queries
-        elif (caption := _caption(path, number, line, fields)).text:
+    for row in _rows(path):
+        if row.fields and not {"cap_id", "truth"} & row.fields.keys():
+            video = _video(path, row)
+            captions[video.video_id] = (*captions.get(video.video_id, ()), *video.captions)
+            queries += video.queries
+            continue
+        caption = _caption(path, row)
+        if caption.text:
             captions[caption.video_id] = (*captions.get(caption.video_id, ()), caption.text)
             queries.append(caption)
     if not captions:
@@ -158,7 +180,10 @@ def read_captioned_videos(path: Path) -> CaptionedVideos:
 
 
 def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
-    """Read the captions of each video from any of the formats, or from plain text, each line as a video's."""
+    """Read the captions of each video from any of the formats.
+
+    In plain text, each line is a video's.
+    """
     lines = list(_lines(path))
     first = lines[0][1] if lines else "{"
     if first.startswith("{") or "#" in first.split()[0][1:]:
@@ -167,47 +192,75 @@ def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
 
 
 def read_captions(path: Path) -> list[Caption]:
-    """Read captions, one `VIDEO#enc#N caption` per line, or nT2VR's JSON lines; a ConfigError names a bad line."""
-    return [_caption(path, *row) for row in _rows(path)]
+    """Read captions, one `VIDEO#enc#N caption` per line, or nT2VR's JSON lines.
+
+    A ConfigError names a bad line.
+    """
+    return [_caption(path, row) for row in _rows(path)]
 
 
 def read_negated(path: Path) -> list[Caption]:
-    """Read negated captions like captions; of nT2VR's training captions, `.caption.negation.txt`, the negations.
+    """Read negated captions like captions; of nT2VR's training captions, the negations.
 
-    These have the caption's id and a number: "video0#enc#3#1".
+    These are in `.caption.negation.txt`, and have the caption's id and a number:
+    "video0#enc#3#1".
     """
     negated: list[Caption] = []
-    for number, line, fields in _rows(path):
-        if "truth" not in fields:
-            negated.append(_caption(path, number, line, fields))
-            continue
-        texts = [
-            each.get("falsesent") for each in fields.get("false", ()) if isinstance(each, dict)
-        ]
-        said = [text.strip() for text in texts if isinstance(text, str) and text.strip()]
-        negated += (Caption(f"{fields.get('id')}#{n}", text) for n, text in enumerate(said))
+    for row in _rows(path):
+        if "truth" in row.fields:
+            negated += _negations_of(row.fields)
+        else:
+            negated.append(_caption(path, row))
     return negated
+
+
+def _negations_of(fields: Fields) -> Iterator[Caption]:
+    """Yield the negations of a training caption, numbered without empty ones."""
+    number = 0
+    for negation in fields.get("false", ()):
+        text = negation.get("falsesent") if isinstance(negation, dict) else None
+        if isinstance(text, str) and text.strip():
+            yield Caption(f"{fields.get('id')}#{number}", text.strip())
+            number += 1
 
 
 def read_composed(path: Path) -> dict[str, ComposedQuery]:
     """Read composed queries by id; fields missing from nT2VR's own files are left empty."""
     queries: dict[str, ComposedQuery] = {}
     for number, fields in objects_of(path):
-        if missing := {"cap_id", "caption", "video_ids"} - fields.keys():
-            reason = f"has no {min(missing)!r}"
-        elif not all(isinstance(fields.get(name, []), list | tuple) for name in _IDS):
-            reason = "has ids that are no list"  # a string would be an id per letter
-        else:
-            cap_id, caption, wanted, unwanted = (str(fields.get(name, "")) for name in _TEXTS)
-            shown, hard, violating = (tuple(map(str, fields.get(name, ()))) for name in _IDS)
-            queries[cap_id] = ComposedQuery(
-                caption, wanted, unwanted, shown, hard, violating, cap_id=cap_id
+        fault = _fault_of_composed(fields)
+        if fault:
+            raise ConfigError(
+                f"Line {number} of {path} {fault}. "
+                "A composed query needs cap_id, caption and video_ids."
             )
-            continue
-        raise ConfigError(
-            f"Line {number} of {path} {reason}. A composed query needs cap_id, caption and video_ids."
+        cap_id = str(fields["cap_id"])
+        queries[cap_id] = ComposedQuery(
+            caption=str(fields["caption"]),
+            wanted=str(fields.get("wanted", "")),
+            unwanted=str(fields.get("unwanted", "")),
+            video_ids=_texts(fields["video_ids"]),
+            hard_ids=_texts(fields.get("hard_ids", ())),
+            violating_ids=_texts(fields.get("violating_ids", ())),
+            cap_id=cap_id,
         )
     return queries
+
+
+def _fault_of_composed(fields: Fields) -> str:
+    """Return what is wrong with a composed query; "" if nothing is."""
+    missing = _REQUIRED - fields.keys()
+    if missing:
+        return f"has no {min(missing)!r}"
+    for name in ("video_ids", "hard_ids", "violating_ids"):
+        # A string would be an id per letter.
+        if not isinstance(fields.get(name, []), list | tuple):
+            return "has ids that are no list"
+    return ""
+
+
+def _texts(values: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(str(value) for value in values)
 
 
 def objects_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -222,8 +275,10 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file that are not blank, with their numbers."""
     try:
-        text = path.read_text(encoding="utf-8-sig")  # some editors write a byte order mark
+        # Some editors write a byte order mark.
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise ConfigError(f"{path} is not there. Name a file of captions or queries.") from None
     except OSError as error:
@@ -234,27 +289,40 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         raise ConfigError(
             f"{path} cannot be read as text ({error}). Choose a UTF-8 file."
         ) from None
-    yield from (
-        (number, line.strip()) for number, line in enumerate(text.split("\n"), 1) if line.strip()
-    )
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield number, line.strip()
 
 
-def _rows(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
+class _Row(NamedTuple):
+    """A line of a file, and its fields if it is an object."""
+
+    number: int
+    line: str
+    fields: Fields
+
+
+def _rows(path: Path) -> Iterator[_Row]:
     for number, line in _lines(path):
-        yield number, line, _object(path, number, line) if line.startswith("{") else {}
+        fields = _object(path, number, line) if line.startswith("{") else {}
+        yield _Row(number, line, fields)
 
 
 def _object(path: Path, number: int, line: str) -> dict[str, Any]:
     fields = object_of(line)
     if fields is None:
         raise ConfigError(
-            f"Line {number} of {path} is not a JSON object: {line[:60]!r}. Write one object per line."
+            f"Line {number} of {path} is not a JSON object: {line[:60]!r}. "
+            "Write one object per line."
         )
     return fields
 
 
 def object_of(line: str) -> dict[str, Any] | None:
-    """Parse a line as a JSON object or, as in nT2VR's composed queries, a Python dict of literals; None if neither."""
+    """Parse a line as a JSON object or a Python dict of literals; None if it is neither.
+
+    nT2VR's composed queries are the latter.
+    """
     if len(line) > _MAX_CHARS:
         return None
     for parse in (parse_json, ast.literal_eval):
@@ -266,46 +334,78 @@ def object_of(line: str) -> dict[str, Any] | None:
     return None
 
 
-def _caption(path: Path, number: int, line: str, fields: Mapping[str, Any]) -> Caption:
-    cap_id, text = [*line.split(maxsplit=1), ""][:2]
-    if line.startswith("{"):
-        cap_id, text = (
-            fields.get("cap_id", fields.get("id")),
-            fields.get("caption", fields.get("truth")),
-        )
-    if not (isinstance(cap_id, str) and isinstance(text, str) and all(cap_id.partition("#")[:2])):
+def _caption(path: Path, row: _Row) -> Caption:
+    """Read a caption; a ConfigError names a bad line."""
+    fields = row.fields
+    cap_id: Any
+    text: Any
+    if row.line.startswith("{"):
+        cap_id = fields.get("cap_id", fields.get("id"))
+        text = fields.get("caption", fields.get("truth"))
+    else:
+        # The caption may be empty.
+        cap_id, text = [*row.line.split(maxsplit=1), ""][:2]
+    if not isinstance(text, str) or not _is_cap_id(cap_id):
         raise ConfigError(
-            f"Line {number} of {path} is {line[:60]!r}. Write an id and then the caption: VIDEO#enc#0 a man sings."
+            f"Line {row.number} of {path} is {row.line[:60]!r}. "
+            "Write an id and then the caption: VIDEO#enc#0 a man sings."
         )
-    wanted, unwanted = fields.get("poscap"), fields.get("negcap")
+
+    unwanted = fields.get("negcap")
     if not isinstance(unwanted, str) or not unwanted.strip():
         return Caption(cap_id, text.strip())
-    pieces = [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list) else []
-    said = " , ".join(filter(None, (str(piece).strip() for piece in pieces)))
-    return Caption(cap_id, text.strip(), said, unwanted.strip())
+    wanted = _joined_pieces(fields.get("poscap"))
+    return Caption(cap_id, text.strip(), wanted, unwanted.strip())
+
+
+def _is_cap_id(value: object) -> bool:
+    """Return whether a value is an id such as "video0#enc#0"."""
+    if not isinstance(value, str):
+        return False
+    video_id, mark, _ = value.partition("#")
+    return bool(video_id and mark)
+
+
+def _joined_pieces(wanted: object) -> str:
+    """Join the pieces of a wanted part, which may be a text or a list."""
+    pieces: Sequence[object] = ()
+    if isinstance(wanted, str):
+        pieces = [wanted]
+    elif isinstance(wanted, list):
+        pieces = wanted
+    texts = [str(piece).strip() for piece in pieces]
+    return " , ".join(filter(None, texts))
 
 
 def _numbered(video_id: str, texts: Sequence[str]) -> list[Caption]:
     return [Caption(f"{video_id}#enc#{i}", text) for i, text in enumerate(texts)]
 
 
-def _video(
-    path: Path, number: int, fields: Mapping[str, Any]
-) -> tuple[str, tuple[str, ...], list[Caption]]:
-    video_id, texts = fields.get("video_id"), fields.get("captions")
-    if not (
-        isinstance(video_id, str)
-        and isinstance(texts, list)
-        and all(isinstance(text, str) for text in texts)
-    ):
+class _Video(NamedTuple):
+    """The captions of a video, and those that serve as queries."""
+
+    video_id: str
+    captions: tuple[str, ...]
+    queries: list[Caption]
+
+
+def _video(path: Path, row: _Row) -> _Video:
+    """Read a line with a video; a ConfigError names a bad one."""
+    video_id = row.fields.get("video_id")
+    texts: Any = row.fields.get("captions")
+    if not isinstance(video_id, str) or not _is_list_of_texts(texts):
         raise ConfigError(
-            f"Line {number} of {path} lacks a video_id or a list of captions. Add them."
+            f"Line {row.number} of {path} lacks a video_id or a list of captions. Add them."
         )
-    query = fields.get("query")
-    place = texts.index(query) if query in texts else len(texts)
-    queries = (
-        _numbered(video_id, texts)
-        if query is None
-        else [Caption(f"{video_id}#enc#{place}", str(query))]
-    )
-    return video_id, tuple(texts), queries
+
+    query = row.fields.get("query")
+    if query is None:
+        queries = _numbered(video_id, texts)
+    else:
+        position = texts.index(query) if query in texts else len(texts)
+        queries = [Caption(f"{video_id}#enc#{position}", str(query))]
+    return _Video(video_id, tuple(texts), queries)
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)

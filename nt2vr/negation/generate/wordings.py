@@ -1,8 +1,9 @@
-"""Sentences in the words of people, from `assets/wordings`: exclusions, modifications of a reference, and idioms.
+"""Sentences in the words of people, from `assets/wordings`.
 
-Idioms have a negation word that denies nothing ("can't stop singing"). A model that reads it as a
-reversal pushes them away from the videos they describe. Some wordings are for training, others of
-the same families only for measuring.
+They are exclusions, modifications of a reference, and idioms. Idioms have a negation word that
+denies nothing ("can't stop singing"). A model that reads it as a reversal pushes them away from the
+videos they describe. Some wordings are for training, others of the same families only for
+measuring.
 """
 
 import json
@@ -27,48 +28,68 @@ _SAYS_LITTLE = re.compile(r"\b(?:an?|the|is|are|his|her|its|their|some|and) (?=.
 @cache
 def wordings_in(file: str) -> dict[str, Any]:
     """Read wordings by use, mostly with a family each."""
-    found: dict[str, Any] = json.loads(text_of(f"wordings/{file}"))
-    return found
+    wordings: dict[str, Any] = json.loads(text_of(f"wordings/{file}"))
+    return wordings
 
 
 def word(
-    wanted: str, unwanted: str, other: str, is_deed: bool, rng: random.Random
+    wanted: str, unwanted: str, further: str, is_deed: bool, rng: random.Random
 ) -> tuple[str, bool]:
-    """Draw a sentence that wants one phrase and excludes another; return also whether it is a list with `other`."""
+    """Draw a sentence that wants one phrase and excludes another.
+
+    Return also whether it is a list, which excludes a `further` phrase, too.
+    """
     typed = wordings_in("typed.json")
     families = typed["either"] | typed["deed" if is_deed else "thing"]
-    family = rng.choice([name for name in families if other or name != "list"])
-    fields = {"U": unwanted, "u": bare(unwanted), "q": _term(unwanted)}
-    fields |= {"V": other, "v": bare(other), "r": _term(other)}
-    text = rng.choice(families[family]).format(**_wanted(wanted), **fields)
+    names = list(families)
+    if not further:
+        names.remove("list")
+    family = rng.choice(names)
+    fields = _fields_of_wanted(wanted) | {
+        "U": unwanted,
+        "u": bare(unwanted),
+        "q": _term(unwanted),
+        "V": further,
+        "v": bare(further),
+        "r": _term(further),
+    }
+    text = rng.choice(families[family]).format(**fields)
     return mistyped(text, rng), family == "list"
 
 
 def ask(wanted: str, rng: random.Random) -> str:
     """Draw a request that excludes nothing."""
-    return mistyped(rng.choice(wordings_in("typed.json")["asked"]).format(**_wanted(wanted)), rng)
+    template = rng.choice(wordings_in("typed.json")["asked"])
+    return mistyped(template.format(**_fields_of_wanted(wanted)), rng)
 
 
 def refuse(unwanted: str, use: str, rng: random.Random) -> str:
-    """Draw a sentence that excludes a phrase and wants nothing; `use` is a key of "refused" in `typed.json`."""
+    """Draw a sentence that excludes a phrase and wants nothing.
+
+    The use is a key of "refused" in `typed.json`.
+    """
     templates = wordings_in("typed.json")["refused"][use]
     fields = {"U": unwanted, "u": bare(unwanted), "q": _term(unwanted)}
     return mistyped(rng.choice(templates).format(**fields), rng)
 
 
-def _wanted(phrase: str) -> dict[str, str]:
-    is_doing = re.sub(r" (?:is|are) (?=\w+ing\b)", " ", phrase)
-    return {"A": phrase, "C": is_doing, "k": _SAYS_LITTLE.sub("", phrase)}
+def _fields_of_wanted(phrase: str) -> dict[str, str]:
+    """Return a wanted phrase as it is, without "is", and in its telling words."""
+    without_is = re.sub(r" (?:is|are) (?=\w+ing\b)", " ", phrase)
+    return {"A": phrase, "C": without_is, "k": _SAYS_LITTLE.sub("", phrase)}
 
 
 def mistyped(text: str, rng: random.Random) -> str:
     """Misspell the cues of some sentences, and leave some without capitals."""
     if rng.random() < _SLIP_SHARE:
         slips = wordings_in("typed.json")["slips"]
-        text = re.sub(
-            rf"\b(?:{'|'.join(slips)})\b", lambda match: rng.choice(slips[match[0]]), text
-        )
-    return text.lower() if rng.random() < _LOWER_SHARE and not re.search(r"\bNOT\b", text) else text
+        cue = rf"\b(?:{'|'.join(slips)})\b"
+        text = re.sub(cue, lambda match: rng.choice(slips[match[0]]), text)
+    loses_capitals = rng.random() < _LOWER_SHARE
+    # "NOT" is no slip.
+    if loses_capitals and not re.search(r"\bNOT\b", text):
+        return text.lower()
+    return text
 
 
 def bare(phrase: str) -> str:
@@ -102,37 +123,49 @@ def draw_idiom(
     rng: random.Random,
     wordings: Wordings = "trained",
 ) -> Wording | None:
-    """Fill a random wording that a caption has the parts for; None if it has none. Families are equally likely.
+    """Fill a random wording that a caption has the parts for; None if it has none.
 
-    The caption's `deeds` have their verbs as lemmas: (a man, "play the guitar").
+    Families are equally likely. The caption's `deeds` have their verbs as lemmas: (a man, "play the
+    guitar").
     """
     fields = _fields(caption, deeds, things, rng)
-    fitting = {
-        family: fit
-        for family, some in wordings_in("idioms.json")[wordings].items()
-        if (fit := [each for each in some if fields.keys() >= {*_FIELD.findall(" ".join(each))}])
-    }
+    fitting: dict[str, list[list[str]]] = {}
+    for family, candidates in wordings_in("idioms.json")[wordings].items():
+        complete = [wording for wording in candidates if _needed_fields(wording) <= fields.keys()]
+        if complete:
+            fitting[family] = complete
     if not fitting:
         return None
-    found = rng.choice(fitting[rng.choice(list(fitting))])
-    return Wording(*(part.format(**fields) for part in found))
+    family = rng.choice(list(fitting))
+    text, meaning = rng.choice(fitting[family])
+    return Wording(text.format(**fields), meaning.format(**fields))
+
+
+def _needed_fields(wording: Sequence[str]) -> set[str]:
+    return set(_FIELD.findall(" ".join(wording)))
 
 
 def _fields(
     caption: str, deeds: Sequence[tuple[Subject, str]], things: Sequence[Thing], rng: random.Random
 ) -> dict[str, str]:
+    """Draw the fields of a wording."""
     fields = {"A": caption} if caption else {}
     if deeds:
         subject, deed = rng.choice(deeds)
-        others = [other for who, other in deeds if who == subject and other != deed]
-        agreeing = ("are", "", "do") if subject.is_plural else ("is", "s", "does")
-        fields |= dict(zip(("is_", "s", "does"), agreeing, strict=True))
-        fields |= {"S": subject.text, "B_ing": inflect_phrase(deed, "VBG")}
+        fields |= _fields_of_deed(subject, deed)
+        others = [text for other, text in deeds if other == subject and text != deed]
         if others:
             fields["B2_ing"] = inflect_phrase(rng.choice(others), "VBG")
-    named = list(dict.fromkeys(thing.text for thing in things))
-    rng.shuffle(named)
-    return fields | dict(zip(("N", "M"), named, strict=False))
+    names = list(dict.fromkeys(thing.text for thing in things))
+    rng.shuffle(names)
+    return fields | dict(zip(("N", "M"), names, strict=False))
+
+
+def _fields_of_deed(subject: Subject, deed: str) -> dict[str, str]:
+    fields = {"S": subject.text, "B_ing": inflect_phrase(deed, "VBG")}
+    if subject.is_plural:
+        return fields | {"is_": "are", "s": "", "does": "do"}
+    return fields | {"is_": "is", "s": "s", "does": "does"}
 
 
 # fmt: off
@@ -158,7 +191,8 @@ class Modification:
         return " and ".join(self.wanted)
 
 
-JOINTS, UNSEEN_JOINTS = (", ", " and "), (", but ", "; ")
+JOINTS = (", ", " and ")
+UNSEEN_JOINTS = (", but ", "; ")
 
 
 def modify(
@@ -168,15 +202,20 @@ def modify(
 ) -> Modification:
     """Write a text that asks for one or two changes, in wordings of training or in unseen ones."""
     wordings = wordings_in("modifications.json")["unseen" if unseen else "seen"]
-    parts = [
-        [*(part.format(**fields) for part in rng.choice(wordings[kind])), ""][:3]
-        for kind, fields in changes
-    ]
-    texts, wanted, unwanted = zip(*parts, strict=True)
+    texts = []
+    all_wanted = []
+    all_unwanted = []
+    for kind, fields in changes:
+        # Some have no unwanted part.
+        text, wanted, unwanted = [*rng.choice(wordings[kind]), ""][:3]
+        texts.append(text.format(**fields))
+        all_wanted.append(wanted.format(**fields))
+        all_unwanted.append(unwanted.format(**fields))
     if len(texts) > 1:
-        texts = (
-            texts[0].removesuffix(" instead"),
-            texts[1].removeprefix("but ").removeprefix("and "),
-        )
-    text = rng.choice(UNSEEN_JOINTS if unseen else JOINTS).join(texts)
-    return Modification(text, tuple(filter(None, wanted)), tuple(filter(None, unwanted)))
+        texts[0] = texts[0].removesuffix(" instead")
+        texts[1] = texts[1].removeprefix("but ").removeprefix("and ")
+    return Modification(
+        text=rng.choice(UNSEEN_JOINTS if unseen else JOINTS).join(texts),
+        wanted=tuple(filter(None, all_wanted)),
+        unwanted=tuple(filter(None, all_unwanted)),
+    )

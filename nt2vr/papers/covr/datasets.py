@@ -6,10 +6,10 @@ from itertools import chain, compress
 from pathlib import Path
 from typing import Any
 
+from nt2vr.datasets.file_remarks import unclear_remark
 from nt2vr.datasets.files import Files, expecting, read_json, read_table
 from nt2vr.datasets.files import text as text_of
 from nt2vr.datasets.lookup import MediaName, stem
-from nt2vr.datasets.remarks import unclear_remark
 from nt2vr.datasets.splits import held_out_of
 from nt2vr.errors import DatasetError
 from nt2vr.files import parse_json

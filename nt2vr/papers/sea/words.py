@@ -1,4 +1,8 @@
-"""The text side of W2VV++ and SEA: bag of words, word vectors and a GRU. It reads words instead of CLIP's tokens."""
+"""The text side of W2VV++ and SEA: bag of words, word vectors and a GRU. It reads words instead of CLIP's tokens.
+
+In shapes, N texts are embedded. The bag of words knows B words, V words have a vector of length W, and
+the GRU has S states. There are K spaces of length P.
+"""
 
 import json
 from collections import Counter
@@ -26,10 +30,18 @@ if TYPE_CHECKING:
     from trainer.config import TrainConfig
     from trainer.data.clips import Clips
 
-START, END, UNKNOWN = 1, 2, 3  # rows of the GRU's embedding; 0 is padding, and words follow
-SPECIAL = 4
-DRAWS = 4  # captions per clip of the built-in world that are counted
-MAX_OWN = 8_000  # words with vectors made of the captions: a matrix of 256 MB
+# Rows of the GRU's embedding. Words follow.
+PADDING = 0
+START = 1
+END = 2
+UNKNOWN = 3
+NUM_SPECIAL = 4
+
+# Captions of each clip of the built-in world, which are generated, from which words are learned.
+CAPTIONS_PER_CLIP = 4
+
+# Words that get vectors made of the captions, the most frequent ones: a matrix of 256 MB.
+MAX_OWN_VECTORS = 8_000
 
 
 class Words(TextSide):
@@ -50,38 +62,48 @@ class Words(TextSide):
     vectors: Tensor
 
     def __init__(
-        self, known: Vocabulary, vectors: Tensor, states: int, size: int, spaces: int
+        self, vocabulary: Vocabulary, vectors: Tensor, states: int, size: int, spaces: int
     ) -> None:
-        """Initialise the GRU's words by their vectors (V, W), which stay as they are, or uniformly from -1 to 1.
+        """Build the encoders. The GRU's words start as their vectors, or uniformly from -1 to 1.
 
-        The GRU has a width of `states`, and an embedding a length of `size` in each of 1 or 3
-        spaces.
+        Args:
+            vocabulary: the words that each encoder knows.
+            vectors: (V, W), which stay as they are.
+            states: width of the GRU.
+            size: length of an embedding in a space.
+            spaces: 1 or 3.
         """
         super().__init__()
-        self.known, width = known, vectors.shape[1]
-        self._bow, self._gru, self._vectors = (
-            {word: row for row, word in enumerate(words, first)}
-            for words, first in ((known.bow, 0), (known.gru, SPECIAL), (known.vectors, 0))
-        )
+        self.vocabulary = vocabulary
+        self._bow_rows = _row_of(vocabulary.bow)
+        self._gru_rows = _row_of(vocabulary.gru, first=NUM_SPECIAL)
+        self._vector_rows = _row_of(vocabulary.vectors)
+
+        width = vectors.shape[1]
         self.register_buffer("vectors", vectors)
-        self.embedding = nn.Embedding(SPECIAL + len(known.gru), width)
-        rows = torch.empty_like(self.embedding.weight).uniform_(-1, 1)
-        for word, row in self._gru.items():
-            if word in self._vectors:
-                rows[row] = vectors[self._vectors[word]]
-        self.embedding.weight = nn.Parameter(rows)
+        self.embedding = nn.Embedding(NUM_SPECIAL + len(vocabulary.gru), width)
+        self.embedding.weight = nn.Parameter(self._initial_embedding())
         self.gru = nn.GRU(width, states, batch_first=True)
-        widths = (len(known.bow), width, states)
-        self.spaces = nn.ModuleList(
-            Space(each, size) for each in ([sum(widths)] if spaces == 1 else widths)
-        )
+
+        widths = [len(vocabulary.bow), width, states]
+        if spaces == 1:
+            widths = [sum(widths)]
+        self.spaces = nn.ModuleList(Space(space_width, size) for space_width in widths)
+
+    def _initial_embedding(self) -> Tensor:
+        """Return what the GRU's words start with: (4 + words, W)."""
+        rows = torch.empty_like(self.embedding.weight).uniform_(-1, 1)
+        for word, row in self._gru_rows.items():
+            if word in self._vector_rows:
+                rows[row] = self.vectors[self._vector_rows[word]]
+        return rows
 
     @classmethod
     def for_training(cls, config: "TrainConfig", clips: "Clips") -> Self:
         """Build the text side that a config asks for, which knows the words of the captions."""
         settings = config.section(TextSideSettings).word_settings
         assert settings is not None, "a config without them trains the text tower"
-        texts = list(map(words_of, _captions(clips, config.run.seed)))
+        texts = [words_of(caption) for caption in _captions(clips, config.run.seed)]
         counts = Counter(chain.from_iterable(texts))
         frequent = [word for word, count in counts.most_common() if count >= settings.least]
         bow = [word for word in frequent if word not in listed("stop_words")]
@@ -89,37 +111,47 @@ class Words(TextSide):
             raise ConfigError(
                 f"No word occurs {settings.least} times in the captions. Lower words.least."
             )
+
         if settings.vectors:
             path = resolve_path(settings.vectors)
             vectors = read_vectors(path, counts)
             source = path.name
         else:
-            vectors = ppmi_vectors(texts, frequent[:MAX_OWN], settings.vector_size)
+            vectors = ppmi_vectors(texts, frequent[:MAX_OWN_VECTORS], settings.vector_size)
             source = f"PPMI by SVD over {len(texts):,} captions"
-        known = Vocabulary(tuple(bow), tuple(frequent), tuple(vectors), source)
+
+        vocabulary = Vocabulary(tuple(bow), tuple(frequent), tuple(vectors), source)
         rows = torch.from_numpy(np.stack(list(vectors.values())))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.run.seed)
-            return cls(known, rows, settings.states, settings.size, settings.number)
+            return cls(vocabulary, rows, settings.states, settings.size, settings.number)
 
     @classmethod
     def read(cls, metadata: Mapping[str, str], weights: Mapping[str, Tensor]) -> Self:
         stored = json.loads(metadata["vocabulary"])
-        bow, gru, vectors = (tuple(map(str, stored[key])) for key in ("bow", "gru", "vectors"))
-        known = Vocabulary(bow, gru, vectors, str(stored["source"]))
-        states = weights["gru.weight_hh_l0"].shape[1]
-        size = len(weights["spaces.0.weight"])
-        spaces = 3 if "spaces.1.weight" in weights else 1
-        table = torch.empty(len(vectors), weights["embedding.weight"].shape[1])
-        return filled(cls(known, table, states, size, spaces), weights, "the vocabulary")
+        vocabulary = Vocabulary(
+            bow=tuple(map(str, stored["bow"])),
+            gru=tuple(map(str, stored["gru"])),
+            vectors=tuple(map(str, stored["vectors"])),
+            source=str(stored["source"]),
+        )
+        width = weights["embedding.weight"].shape[1]
+        text_side = cls(
+            vocabulary,
+            torch.empty(len(vocabulary.vectors), width),
+            states=weights["gru.weight_hh_l0"].shape[1],
+            size=len(weights["spaces.0.weight"]),
+            spaces=3 if "spaces.1.weight" in weights else 1,
+        )
+        return filled(text_side, weights, "the vocabulary")
 
     @property
     def metadata(self) -> dict[str, str]:
-        return {"vocabulary": json.dumps(asdict(self.known))}
+        return {"vocabulary": json.dumps(asdict(self.vocabulary))}
 
     @property
     def description(self) -> dict[str, str]:
-        return {"vectors": self.known.source}
+        return {"vectors": self.vocabulary.source}
 
     @property
     def num_spaces(self) -> int:
@@ -133,54 +165,74 @@ class Words(TextSide):
     def forward(self, texts: Sequence[str]) -> Tensor:
         """Embed texts: (N, K P), each of length 1."""
         content = [content_of(text) for text in texts]
-        bow, w2v, gru = self.bag(content), self.mean_vector(content), self.mean_state(texts)
-        inputs = [torch.cat([gru, w2v, bow], dim=-1)] if len(self.spaces) == 1 else [bow, w2v, gru]
-        return join_spaces([space(each) for space, each in zip(self.spaces, inputs, strict=True)])
+        bow = self.bag(content)  # (N, B)
+        w2v = self.mean_vector(content)  # (N, W)
+        gru = self.mean_state(texts)  # (N, S)
+        if self.num_spaces == 1:
+            encodings = [torch.cat([gru, w2v, bow], dim=-1)]
+        else:
+            encodings = [bow, w2v, gru]
+        pairs = zip(self.spaces, encodings, strict=True)
+        return join_spaces([space(encoding) for space, encoding in pairs])
 
     def bag(self, content: Sequence[Sequence[str]]) -> Tensor:
         """Count the known words of texts: (N, B)."""
-        counts = self.vectors.new_zeros(len(content), len(self.known.bow))
-        for row, words in enumerate(content):
-            for place in (self._bow[word] for word in words if word in self._bow):
-                counts[row, place] += 1
+        counts = self.vectors.new_zeros(len(content), len(self.vocabulary.bow))
+        for text_row, words in enumerate(content):
+            for word in words:
+                if word in self._bow_rows:
+                    counts[text_row, self._bow_rows[word]] += 1
         return counts
 
     def mean_vector(self, content: Sequence[Iterable[str]]) -> Tensor:
         """Average the vectors of the distinct words of texts: (N, W)."""
         means = self.vectors.new_zeros(len(content), self.vectors.shape[1])
-        for row, words in enumerate(content):
-            if places := [
-                self._vectors[word] for word in dict.fromkeys(words) if word in self._vectors
-            ]:
-                means[row] = self.vectors[places].mean(dim=0)
+        for text_row, words in enumerate(content):
+            distinct = dict.fromkeys(words)
+            rows = [self._vector_rows[word] for word in distinct if word in self._vector_rows]
+            if rows:
+                means[text_row] = self.vectors[rows].mean(dim=0)
         return means
 
     def mean_state(self, texts: Sequence[str]) -> Tensor:
         """Average the GRU's states over the words of texts: (N, S)."""
-        ids = [
-            [START, *(self._gru.get(word, UNKNOWN) for word in words_of(text)), END]
-            for text in texts
-        ]
-        lengths = torch.tensor([len(each) for each in ids])
-        padded = pad_sequence([torch.tensor(each) for each in ids], batch_first=True)
-        embedded = self.embedding(padded.to(self.vectors.device))
-        states, _ = self.gru(
-            pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
-        )
-        summed = pad_packed_sequence(states, batch_first=True)[0].sum(dim=1)
-        return summed / lengths.to(summed)[:, None]
+        ids: list[Tensor] = []
+        for text in texts:
+            rows = [self._gru_rows.get(word, UNKNOWN) for word in words_of(text)]
+            ids.append(torch.tensor([START, *rows, END]))
+        lengths = torch.tensor([len(text_ids) for text_ids in ids])  # (N,)
+
+        padded = pad_sequence(ids, batch_first=True, padding_value=PADDING)  # (N, L)
+        embedded = self.embedding(padded.to(self.vectors.device))  # (N, L, W)
+        packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
+        packed_states, _ = self.gru(packed)
+        states, _ = pad_packed_sequence(packed_states, batch_first=True)  # (N, L, S), 0 at padding
+        sums = states.sum(dim=1)  # (N, S)
+        return sums / lengths.to(sums)[:, None]
 
     def reads(self, text: str) -> str:
         """Return what the bag of words and the word vectors read of a text; the GRU reads the rest too."""
+        words = content_of(text)
         return " ".join(
-            word for word in content_of(text) if word in self._bow or word in self._vectors
+            word for word in words if word in self._bow_rows or word in self._vector_rows
         )
 
     def knows(self, word: str) -> bool:
         """Return True if no part of a word is unknown to all encoders; stop words are known."""
         parts = words_of(word)
-        tables = (self._bow, self._gru, self._vectors, listed("stop_words"))
-        return bool(parts) and all(any(part in table for table in tables) for part in parts)
+        return bool(parts) and all(self._knows_part(part) for part in parts)
+
+    def _knows_part(self, part: str) -> bool:
+        return (
+            part in self._bow_rows
+            or part in self._gru_rows
+            or part in self._vector_rows
+            or part in listed("stop_words")
+        )
+
+
+def _row_of(words: Sequence[str], first: int = 0) -> dict[str, int]:
+    return {word: row for row, word in enumerate(words, first)}
 
 
 def _captions(clips: "Clips", seed: int) -> Iterable[str]:
@@ -188,4 +240,5 @@ def _captions(clips: "Clips", seed: int) -> Iterable[str]:
     captions = clips.all_captions(range(len(clips)))
     if captions:
         return captions
-    return chain.from_iterable(clips.captions(f"{seed} words {draw}") for draw in range(DRAWS))
+    draws = (clips.captions(f"{seed} words {draw}") for draw in range(CAPTIONS_PER_CLIP))
+    return chain.from_iterable(draws)

@@ -15,8 +15,8 @@ from nt2vr.negation.generate.actions import (
     chunks_of,
     is_bare_noun,
     is_complete,
-    named,
     needs_object,
+    subject_named,
 )
 from nt2vr.negation.parse.inflect import Form, inflect, is_noun, verb_of
 from nt2vr.negation.parse.phrases import Phrase, Phrases
@@ -248,7 +248,7 @@ def _subject(phrases: Phrases, verb: int) -> str:
             # feeds an animal | that jumps
             precedes_clause = phrases.tag(i + 1) == "WH"
             if precedes_clause or not _is_object(phrases, first):
-                subject = named(phrases, first, i + 1)
+                subject = subject_named(phrases, first, i + 1)
                 return "person" if subject and subject.is_human else phrases.lemma(i)
         i = first - 1
     return "person" if phrases.word(i) not in {"", "it"} else ""

@@ -5,6 +5,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+Vectors = NDArray[np.float32]
+Ids = NDArray[np.int64]
+ScoredIds = tuple[NDArray[np.float32], NDArray[np.int64]]  # (Q, k) each
 SAMPLE_K = 10
 # Queries scored at once: 80 MB of scores of a million vectors.
 QUERIES_AT_ONCE = 20
@@ -19,12 +22,10 @@ class Index(Protocol):
 
     recall: float
 
-    def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+    def add(self, ids: Ids, vectors: Vectors) -> None:
         """Add (N, D) vectors under new ids (N,), not negative."""
 
-    def search(
-        self, queries: NDArray[np.float32], k: int
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def search(self, queries: Vectors, k: int) -> ScoredIds:
         """Return inner products with queries (Q, D) and ids, each (Q, min(k, len)).
 
         The best come first; of equals, the lower id.
@@ -46,7 +47,7 @@ class ExactIndex:
     def __len__(self) -> int:
         return len(self._vectors)
 
-    def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+    def add(self, ids: Ids, vectors: Vectors) -> None:
         """Add (N, D) vectors under new ids (N,); the first are not copied if they are read-only."""
         if not len(self) and not vectors.flags.writeable:
             self._vectors = vectors
@@ -54,9 +55,7 @@ class ExactIndex:
             self._vectors = np.concatenate([self._vectors, vectors])
         self._ids = np.concatenate([self._ids, ids])
 
-    def search(
-        self, queries: NDArray[np.float32], k: int
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def search(self, queries: Vectors, k: int) -> ScoredIds:
         scores = queries @ self._vectors.T  # (Q, N)
         k = min(k, len(self))
         rows = np.empty((len(queries), k), np.int64)
@@ -65,8 +64,8 @@ class ExactIndex:
         return np.take_along_axis(scores, rows, axis=1), self._ids[rows]
 
 
-def best_rows(scores: NDArray[np.float32], ids: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    """Return the rows of the k largest of (N,) scores, best first; of equals, that of the lower id."""
+def best_rows(scores: NDArray[np.float32], ids: Ids, k: int) -> Ids:
+    """Return the rows of the k largest of (N,) scores, best first; of equals, the lower id."""
     if k == 0:
         return np.empty(0, np.int64)
     threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
@@ -76,15 +75,13 @@ def best_rows(scores: NDArray[np.float32], ids: NDArray[np.int64], k: int) -> ND
     return rows[order[:k]]
 
 
-def best_first(
-    scores: NDArray[np.float32], ids: NDArray[np.int64]
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+def best_first(scores: NDArray[np.float32], ids: Ids) -> ScoredIds:
     """Sort the scores (Q, k) and ids of each query: best first; of equals, the lower id."""
     order = np.lexsort((ids, -scores), axis=1)
     return np.take_along_axis(scores, order, axis=1), np.take_along_axis(ids, order, axis=1)
 
 
-def best_ids(exact: Index, queries: NDArray[np.float32]) -> NDArray[np.int64]:
+def best_ids(exact: Index, queries: Vectors) -> Ids:
     """Return the ids (Q, SAMPLE_K) that exact search finds."""
     parts = []
     for start in range(0, len(queries), QUERIES_AT_ONCE):
@@ -93,7 +90,7 @@ def best_ids(exact: Index, queries: NDArray[np.float32]) -> NDArray[np.int64]:
     return np.concatenate(parts)
 
 
-def recall_of(index: Index, queries: NDArray[np.float32], best: NDArray[np.int64]) -> float:
+def recall_of(index: Index, queries: Vectors, best: Ids) -> float:
     """Return the share of the best ids that an index finds."""
     _, ids = index.search(queries, SAMPLE_K)
     num_found = 0

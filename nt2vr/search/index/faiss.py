@@ -4,11 +4,18 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.files import atomic_write, parse_json, write_json
 from nt2vr.media.store import read_cached
-from nt2vr.search.index.exact import ExactIndex, best_first, best_ids, recall_of
+from nt2vr.search.index.exact import (
+    ExactIndex,
+    Ids,
+    ScoredIds,
+    Vectors,
+    best_first,
+    best_ids,
+    recall_of,
+)
 
 # Recall on the sample from which no more clusters are searched.
 AIM = 0.98
@@ -33,7 +40,7 @@ class FaissIndex:
     The same steps give the same index.
     """
 
-    def __init__(self, dim: int, sample: NDArray[np.float32] | None = None) -> None:
+    def __init__(self, dim: int, sample: Vectors | None = None) -> None:
         """Make an empty index of vectors (D,).
 
         Args:
@@ -48,8 +55,8 @@ class FaissIndex:
     def __len__(self) -> int:
         return int(self._index.ntotal)
 
-    def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
-        """Add (N, D) vectors under new ids (N,); the first are clustered, later ones join clusters."""
+    def add(self, ids: Ids, vectors: Vectors) -> None:
+        """Add (N, D) vectors under new ids (N,); the first make the clusters of all."""
         vectors = np.ascontiguousarray(vectors, np.float32)
         is_first = not len(self) and len(ids) > 0
         if is_first:
@@ -62,7 +69,7 @@ class FaissIndex:
         if is_first:
             self._tune(ids, vectors)
 
-    def _tune(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+    def _tune(self, ids: Ids, vectors: Vectors) -> None:
         """Double the number of clusters that are searched until the recall is AIM."""
         queries = _noisy_sample(vectors) if self._sample is None else self._sample
         # Vectors that can be written to would be copied.
@@ -77,9 +84,7 @@ class FaissIndex:
                 return
             self._index.nprobe *= 2
 
-    def search(
-        self, queries: NDArray[np.float32], k: int
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def search(self, queries: Vectors, k: int) -> ScoredIds:
         """Return scores and ids, each (Q, min(k, len)), best first; of equals, the lower id."""
         import faiss  # noqa: PLC0415  13 MB that few servers need
 
@@ -131,13 +136,13 @@ class FaissIndex:
         return index
 
 
-def _noisy_sample(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def _noisy_sample(vectors: Vectors) -> Vectors:
     """Make queries of some vectors by adding noise, the same each time."""
     rng = np.random.default_rng(0)
     rows = rng.choice(len(vectors), min(SAMPLE, len(vectors)), replace=False)
     queries = vectors[np.sort(rows)]
     noise = rng.standard_normal(queries.shape, np.float32)
-    noisy: NDArray[np.float32] = queries + noise * np.float32(NOISE / np.sqrt(queries.shape[1]))
+    noisy: Vectors = queries + noise * np.float32(NOISE / np.sqrt(queries.shape[1]))
     return noisy
 
 

@@ -1,4 +1,4 @@
-"""Search in Milvus, a vector database: a server or cluster, or Milvus Lite, which is embedded and keeps a file.
+"""Milvus, a vector database: a server or cluster, or Milvus Lite, which keeps a file.
 
 One collection per visual tower has the clips of all libraries, told apart by a filter. It needs the
 extra `nt2vr[milvus]`. Embeddings stay in local files: a server that is lost costs time, never a

@@ -4,10 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.progress import Progress, silent
-from nt2vr.search.index.exact import ExactIndex, best_first, best_ids, recall_of
+from nt2vr.search.index.exact import (
+    ExactIndex,
+    Ids,
+    ScoredIds,
+    Vectors,
+    best_first,
+    best_ids,
+    recall_of,
+)
 from nt2vr.search.index.milvus import MOST, PREFIX, WRITE_TIMEOUT_S, ClipRow, Milvus, filter_of
 
 # Of vectors per request.
@@ -50,11 +57,11 @@ class MilvusIndex:
     def __len__(self) -> int:
         return len(self._local)
 
-    def measure(self, queries: NDArray[np.float32]) -> None:
+    def measure(self, queries: Vectors) -> None:
         """Measure the recall on (Q, D) queries."""
         self.recall = recall_of(self, queries, best_ids(self._local, queries))
 
-    def ids(self) -> NDArray[np.int64]:
+    def ids(self) -> Ids:
         """Read the ids (N,) of the library's rows."""
         if not self._milvus.prepare(self._collection, dim=None):
             return np.empty(0, np.int64)
@@ -66,10 +73,8 @@ class MilvusIndex:
         )
         return np.array([row["id"] for row in rows], np.int64)
 
-    def add(
-        self, ids: NDArray[np.int64], vectors: NDArray[np.float32], progress: Progress = silent
-    ) -> None:
-        """Upsert (N, D) vectors of `local` under ids (N,); searches find them once they are flushed."""
+    def add(self, ids: Ids, vectors: Vectors, progress: Progress = silent) -> None:
+        """Upsert (N, D) vectors of `local` under ids (N,), and flush them for searches."""
         if not len(ids):
             return
         dim = vectors.shape[1]
@@ -84,24 +89,20 @@ class MilvusIndex:
         # Milvus Lite builds the index of what is flushed.
         self._milvus.prepare(self._collection, dim)
 
-    def _rows_of(
-        self, ids: NDArray[np.int64], vectors: NDArray[np.float32]
-    ) -> list[dict[str, Any]]:
+    def _rows_of(self, ids: Ids, vectors: Vectors) -> list[dict[str, Any]]:
         rows = []
         for clip_id, vector in zip(ids.tolist(), vectors, strict=True):
             fields = self._rows[clip_id]._asdict()
             rows.append({"id": clip_id, "library": self._library, **fields, "vector": vector})
         return rows
 
-    def remove(self, ids: NDArray[np.int64]) -> None:
+    def remove(self, ids: Ids) -> None:
         """Delete rows; unknown ids are ignored."""
         for start in range(0, len(ids), MOST):
             page = ids[start : start + MOST].tolist()
             self._milvus.request("delete", self._collection, ids=page)
 
-    def search(
-        self, queries: NDArray[np.float32], k: int
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def search(self, queries: Vectors, k: int) -> ScoredIds:
         """Return scores and ids, each (Q, min(k, len)), best first; of equals, the lower id."""
         k = min(k, len(self))
         if not 0 < k <= MOST:
@@ -120,7 +121,7 @@ class MilvusIndex:
         ids = np.array([[hit["id"] for hit in row] for row in hits], np.int64)
         return best_first(scores, ids)
 
-    def _request_hits(self, queries: NDArray[np.float32], k: int) -> list[Any]:
+    def _request_hits(self, queries: Vectors, k: int) -> list[Any]:
         """Return the hits of each query, with `id` and `distance`."""
         # What another process has made, Milvus Lite has to load.
         if not self._is_loaded:

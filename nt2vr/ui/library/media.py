@@ -29,16 +29,19 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.ui.search.results import clock
 from nt2vr.ui.web.permissions import Permissions
 
-KINDS = {"poster.jpg": "image/jpeg", "preview.webm": "video/webm"}
+POSTER = "poster.jpg"
+PREVIEW = "preview.webm"
+MEDIA_TYPES = {POSTER: "image/jpeg", PREVIEW: "video/webm"}
+# A clip cut out of its file, at full size.
+MOMENT = "moment"
+# One of so many frames, which are spread over the clip.
 FRAME = re.compile(r"frame-([0-9]{1,2})-of-([0-9]{1,2})\.jpg")
-FRAME_SIDE = 224  # pixels
-FOREVER = {
-    "Cache-Control": "public, max-age=31536000, immutable"
-}  # of files that are named by their content
-MOMENT = "moment"  # kind of a clip cut out of its film
-MAKING = (
-    4  # posters and previews made at a time for those who look at clips before they are indexed
-)
+# Pixels on a side of such a frame, which is square.
+FRAME_SIDE = 224
+# Headers of files that are named by their content.
+FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+# Files made at a time for those who look at clips before they are indexed.
+MAKING = 4
 
 
 @dataclass
@@ -53,77 +56,106 @@ class Media:
         default_factory=WeakKeyDictionary
     )
     _lock: Lock = field(default_factory=Lock)
+    _limiter: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(MAKING))
 
     def urls(self, gallery: str, video: Video) -> dict[str, str]:
-        """Return a clip's `src` and `poster`, relative so that the app may be mounted below a path."""
-        if not gallery:
-            return {"src": f"clips/{video.path.name}", "poster": f"clips/{video.path.stem}.webp"}
-        poster, preview = (f"media/{gallery}/{content_key(video)}/{kind}" for kind in KINDS)
-        return {"src": preview, "poster": poster}
+        """Return a clip's `src` and `poster`.
+
+        They are relative, so that the app may be mounted below a path.
+        """
+        if gallery:
+            folder = f"media/{gallery}/{content_key(video)}"
+            clip = PREVIEW
+            poster = POSTER
+        else:
+            folder = "clips"
+            clip = video.path.name
+            poster = f"{video.path.stem}.webp"
+        return {"src": f"{folder}/{clip}", "poster": f"{folder}/{poster}"}
 
     def route(self) -> Route:
-        limiter = CapacityLimiter(MAKING)
+        return Route("/media/{library}/{content}/{kind}", self._serve, methods=["GET"])
 
-        async def serve(request: Request) -> Response:
-            library, content, kind = (
-                request.path_params[name] for name in ("library", "content", "kind")
+    async def _serve(self, request: Request) -> Response:
+        library = request.path_params["library"]
+        content = request.path_params["content"]
+        kind = request.path_params["kind"]
+        # A moment is as large as its file.
+        if kind == MOMENT and not self.permissions.may("paths", request):
+            raise HTTPException(403)
+        if not _is_kind(kind):
+            raise HTTPException(404)
+        try:
+            video = await to_thread.run_sync(self._clip, library, content)
+            return await to_thread.run_sync(
+                self._answer, library, video, kind, limiter=self._limiter
             )
-            if kind == MOMENT and not self.permissions.may(
-                "paths", request
-            ):  # it is as large as the film
-                raise HTTPException(403)
-            frame = FRAME.fullmatch(kind)
-            if kind not in (MOMENT, *KINDS) and (frame is None or int(frame[1]) >= int(frame[2])):
-                raise HTTPException(404)
-            try:
-                video = await to_thread.run_sync(self._clip, library, content)
-                if frame:
-                    place = self.decoder, video, int(frame[1]), int(frame[2]), FRAME_SIDE
-                    jpeg = await to_thread.run_sync(still, *place, limiter=limiter)
-                    return Response(jpeg, media_type="image/jpeg", headers=FOREVER)
-                file = await to_thread.run_sync(self._file, library, video, kind, limiter=limiter)
-            except (
-                Nt2vrError
-            ) as error:  # no such library, or a clip that cannot be decoded any more
-                raise HTTPException(404, str(error)) from error
-            if kind != MOMENT:
-                return FileResponse(file, media_type=KINDS[kind], headers=FOREVER)
-            name = f"{video.path.stem} {clock(video.start).replace(':', '.')}{file.suffix}"
-            return FileResponse(
-                file, filename=name, background=BackgroundTask(file.unlink, missing_ok=True)
-            )
-
-        return Route("/media/{library}/{content}/{kind}", serve, methods=["GET"])
+        # There is no such library, or the clip cannot be decoded any more.
+        except Nt2vrError as error:
+            raise HTTPException(404, str(error)) from error
 
     def _clip(self, library: str, content: str) -> Video:
+        """Return the clip of a library that has a `content_key`."""
         searcher = self.galleries.searcher(library)
         with self._lock:
             if searcher not in self._by_content:
-                self._by_content[searcher] = {
-                    content_key(video): video for video in searcher.gallery.videos
-                }
+                videos = searcher.gallery.videos
+                self._by_content[searcher] = {content_key(video): video for video in videos}
             video = self._by_content[searcher].get(content)
         if video is None:
             raise HTTPException(404)
         return video
 
-    def _file(self, library: str, video: Video, kind: str) -> Path:
+    def _answer(self, library: str, video: Video, kind: str) -> Response:
+        """Send a file of a clip, which is made first if it is missing."""
+        frame = FRAME.fullmatch(kind)
+        if frame is not None:
+            number, num_frames = map(int, frame.groups())
+            jpeg = still(self.decoder, video, number, num_frames, FRAME_SIDE)
+            return Response(jpeg, media_type="image/jpeg", headers=FOREVER)
+
         previews = self.libraries.previews(self.galleries.key(library), self.decoder)
-        if kind != MOMENT:
-            return previews.poster(video) if kind == "poster.jpg" else previews.preview(video)
+        if kind == MOMENT:
+            return self._send_moment(video, previews.folder)
+        make = previews.poster if kind == POSTER else previews.preview
+        file = make(video)
+        return FileResponse(file, media_type=MEDIA_TYPES[kind], headers=FOREVER)
+
+    def _send_moment(self, video: Video, folder: Path) -> Response:
+        """Send a clip cut out of its file; the folder has it, hidden, until it is sent."""
         if video.end is None:
             raise HTTPException(404)
-        previews.folder.mkdir(parents=True, exist_ok=True)
-        suffix = ".mp4" if video.path.suffix.lower() in (".mp4", ".m4v") else ".mkv"
-        file = previews.folder / f".{uuid4().hex}{suffix}"  # hidden, and gone once it is sent
+        folder.mkdir(parents=True, exist_ok=True)
+        is_mp4 = video.path.suffix.lower() in (".mp4", ".m4v")
+        suffix = ".mp4" if is_mp4 else ".mkv"
+        file = folder / f".{uuid4().hex}{suffix}"
         try:
             self.decoder.moment(video.path, video.start, video.end, file, video.root).result()
         except Nt2vrError:
             file.unlink(missing_ok=True)
             raise
-        return file
+
+        start = clock(video.start).replace(":", ".")
+        return FileResponse(
+            file,
+            filename=f"{video.path.stem} {start}{suffix}",
+            background=BackgroundTask(file.unlink, missing_ok=True),
+        )
 
 
 def content_key(video: Video) -> str:
-    """Name a clip by its file's content, and its place in it."""
-    return f"{video.decoded_content}-{round(1000 * video.start)}-{round(1000 * (video.end or 0))}"
+    """Name a clip by the content of its file, and where in the file it starts and ends."""
+    start_ms = round(1000 * video.start)
+    end_ms = round(1000 * (video.end or 0))
+    return f"{video.decoded_content}-{start_ms}-{end_ms}"
+
+
+def _is_kind(text: str) -> bool:
+    """Return whether clips have files of this name."""
+    if text == MOMENT or text in MEDIA_TYPES:
+        return True
+    frame = FRAME.fullmatch(text)
+    if frame is None:
+        return False
+    number, num_frames = map(int, frame.groups())
+    return number < num_frames

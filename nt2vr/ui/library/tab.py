@@ -8,7 +8,9 @@ from urllib.parse import parse_qsl, urlencode
 import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.library.source import WINDOW_S
+from nt2vr.library.source import WINDOW_S, LibraryInfo
+from nt2vr.library.update import IndexJob
+from nt2vr.media.gallery import Video
 from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import info_view, list_view, posters_view, removal_text, skipped_view
@@ -20,14 +22,16 @@ from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.teaching import taught
 
 POLL_S = 1.0
-MOST_WATCHED = 1_000  # clips of a library whose list is read every second while it is indexed
+# Clips of a library whose posters are read every second while it is indexed.
+MOST_WATCHED = 1_000
 KINDS = (
     ("Upload files", "uploads"),
     ("Folder on this machine", "folder"),
     ("Manifest with captions", "manifest"),
     ("Dataset", "dataset"),
 )
-PATHS = {  # kind -> the label of its path, and an example
+# By kind: the label of its path, and an example.
+PATHS = {
     "uploads": ("", ""),
     "folder": ("Folder", "~/Videos"),
     "manifest": ("Captions file: CSV, TSV, JSONL or JSON", "~/clips/captions.jsonl"),
@@ -38,38 +42,55 @@ PATHS = {  # kind -> the label of its path, and an example
 }
 INDEXED_BY = "Model to index with"
 ELSEWHERE = "If its folder was moved, where is it now?"
+# A script that empties an event's output.
+CLEAR = "() => ''"
+NO_UPLOADS = "No file is uploaded yet. Choose videos and pictures, and wait until they are here."
 
 
-class NewParts:
+class NewLibraryForm:
     """The form of a new library."""
 
     def __init__(self, models: Sequence[str], default: str) -> None:
         with gr.Column(elem_id="library-form") as self.column:
-            about = "Drop them anywhere on this page, or name a folder, whose files stay there."
-            lead("Search your own videos", about)
-            label = "Where the videos come from"
-            self.kind = gr.Radio(list(KINDS), value="uploads", label=label, elem_id="library-kind")
-            several: dict[str, Any] = {"file_count": "multiple", "elem_id": "library-files"}
+            lead(
+                "Search your own videos",
+                "Drop them anywhere on this page, or name a folder, whose files stay there.",
+            )
+            self.kind = gr.Radio(
+                list(KINDS),
+                value="uploads",
+                label="Where the videos come from",
+                elem_id="library-kind",
+            )
             self.files = gr.File(
-                label="Videos and pictures", height=180, type="filepath", **several
+                label="Videos and pictures",
+                height=180,
+                type="filepath",
+                file_count="multiple",
+                elem_id="library-files",
             )
             with gr.Row(equal_height=True):
                 self.path = _textbox("library-path", 4, label="Folder", visible=False)
-                split: dict[str, Any] = {
-                    "value": "all",
-                    "scale": 1,
-                    "min_width": 120,
-                    "visible": False,
-                }
                 self.split = menu(
-                    "library-split", "Split", ["all", "test", "validation", "train"], **split
+                    "library-split",
+                    "Split",
+                    ["all", "test", "validation", "train"],
+                    value="all",
+                    scale=1,
+                    min_width=120,
+                    visible=False,
                 )
             self.problem = problem_place("library-problem")
             with gr.Row(equal_height=True):
                 self.name = _textbox("library-name", 3, label="Name", placeholder="Holiday")
-                place: dict[str, Any] = {"scale": 2, "min_width": 180, "elem_id": "library-window"}
-                label = "Seconds per window (0: keep videos whole)"
-                self.window = gr.Number(WINDOW_S, label=label, minimum=0, **place)
+                self.window = gr.Number(
+                    WINDOW_S,
+                    label="Seconds per window (0: keep videos whole)",
+                    minimum=0,
+                    scale=2,
+                    min_width=180,
+                    elem_id="library-window",
+                )
                 self.model = menu(
                     "library-first-model", INDEXED_BY, models, value=default, scale=3, min_width=200
                 )
@@ -87,8 +108,12 @@ class NewParts:
         ]
 
 
-class OpenParts:
-    """The open library."""
+class OpenLibraryPanel:
+    """The open library: its facts and posters, its index, its name, and the skipped files.
+
+    Attributes:
+        updated: what depends on which library is open, and on its update.
+    """
 
     def __init__(self, models: Sequence[str], default: str, teaching: Teaching) -> None:
         with gr.Column(visible=False, elem_id="library-open") as self.column:
@@ -110,8 +135,13 @@ class OpenParts:
                 )
                 self.update = _button("library-update", "Update index", 140)
                 self.cancel = _button("library-cancel", "Cancel", 100, interactive=False)
-                more: dict[str, Any] = {"file_count": "multiple", "elem_id": "library-more"}
-                self.more = gr.UploadButton("Upload more files", min_width=160, scale=1, **more)
+                self.more = gr.UploadButton(
+                    "Upload more files",
+                    min_width=160,
+                    scale=1,
+                    file_count="multiple",
+                    elem_id="library-more",
+                )
             self.drawings = template("search-index", {}, elem_id="open-drawings")
             teaching.build(self.drawings, "library-teach")
             with gr.Row(equal_height=True):
@@ -121,22 +151,54 @@ class OpenParts:
             self.retry = _button(
                 "library-retry", "Read skipped files again", 220, scale=0, visible=False
             )
+        self.updated = [
+            self.confirm.question,
+            self.search,
+            self.skipped,
+            self.retry,
+            self.name,
+            self.more,
+            self.model,
+            self.drawings,
+            self.elsewhere,
+            self.place,
+            self.path,
+            self.move,
+            self.info,
+            self.update,
+            self.cancel,
+        ]
 
 
 class LibraryParts:
-    """All components of the tab: at the left the libraries, at the right the form or the open one."""
+    """All components of the tab: on the left the libraries, on the right the form or the open one.
+
+    Attributes:
+        chosen: id of the open library, "" for the form.
+        seen: what the page last showed of the updates.
+        updated: what depends on which library is open, and on the updates under way.
+    """
 
     def __init__(self, models: Sequence[str], default: str, teaching: Teaching) -> None:
-        self.chosen = gr.Textbox(visible="hidden")  # id of the open library, "" for the form
-        self.seen = gr.State()  # what the page last showed of the updates
+        self.chosen = gr.Textbox(visible="hidden")
+        self.seen = gr.State()
         self.timer = gr.Timer(POLL_S, active=False)
         with gr.Row(elem_id="library"):
             with gr.Column(scale=1, min_width=230, elem_id="library-side"):
                 self.new = gr.Button("New library", elem_id="library-new")
                 self.libraries = template("library-list", {"libraries": []}, "pick")
             with gr.Column(scale=5, min_width=320):
-                self.form = NewParts(models, default)
-                self.open = OpenParts(models, default, teaching)
+                self.form = NewLibraryForm(models, default)
+                self.open = OpenLibraryPanel(models, default, teaching)
+        self.updated = [
+            self.chosen,
+            self.form.column,
+            self.open.column,
+            self.seen,
+            self.timer,
+            self.libraries,
+            *self.open.updated,
+        ]
 
 
 def _button(elem_id: str, text: str, min_width: int, scale: int = 1, **options: Any) -> gr.Button:
@@ -160,147 +222,185 @@ class LibraryTab:
         roots: Sequence[Path],
         teaching: Teaching,
     ) -> None:
-        self._media, self._indexing, self._permissions = media, indexing, permissions
-        self._libraries, self._roots, self._teaching = media.libraries, roots, teaching
+        self._media = media
+        self._libraries = media.libraries
+        self._indexing = indexing
+        self._permissions = permissions
+        self._roots = roots
+        self._teaching = teaching
 
     def build(self, mark: gr.Textbox, opens: OpensQueries) -> None:
         """Lay the tab out inside the open tab and wire it; `mark` changes when it is opened."""
-        self._parts = p = LibraryParts(self._models(), self._default_model(), self._teaching)
-        form, o, models = p.form, p.open, [p.form.model, p.open.model]
-        # everything that depends on which library is open, and on the updates under way
-        panes, watched = [p.chosen, form.column, o.column], [p.seen, p.timer, p.libraries]
-        facts = [
-            o.confirm.question,
-            o.search,
-            o.skipped,
-            o.retry,
-            o.name,
-            o.more,
-            o.model,
-            o.drawings,
-        ]
-        moves = [o.elsewhere, o.place, o.path, o.move]
-        shown = [*panes, *watched, *facts, *moves, o.info, o.update, o.cancel]
-        opened = mark.change(self.on_open, p.chosen, shown, **QUIET)
-        visited = [form.add, form.note, *models, form.drawings, o.drawings]
-        opened.success(self.on_visit, [*models, p.chosen], visited, **QUIET)
+        self._parts = LibraryParts(self._models(), self._default_model(), self._teaching)
+        self._wire_opening(mark)
+        self._wire_form()
+        self._wire_list()
+        self._wire_open_library()
+        opens(self._parts.open.search.open, self.on_search)
+        opens(self._parts.open.drawings.open, self.on_search)
+
+    def _wire_opening(self, mark: gr.Textbox) -> None:
+        """Show the libraries when the tab is opened, and follow their updates."""
+        parts = self._parts
+        opened = mark.change(self.on_open, parts.chosen, parts.updated, **QUIET)
+        opened.success(
+            self.on_visit,
+            [parts.form.model, parts.open.model, parts.chosen],
+            [
+                parts.form.add,
+                parts.form.note,
+                parts.form.model,
+                parts.open.model,
+                parts.form.drawings,
+                parts.open.drawings,
+            ],
+            **QUIET,
+        )
+        parts.timer.tick(
+            self.on_poll,
+            [parts.chosen, parts.seen],
+            parts.updated,
+            queue=False,
+            trigger_mode="once",
+            **QUIET,
+        )
+
+    def _wire_form(self) -> None:
+        form = self._parts.form
         form.model.change(self.on_model, form.model, form.drawings, **QUIET)
         of_kind = [form.files, form.path, form.split, form.window]
         form.kind.change(None, form.kind, of_kind, js=script("chooseKind", PATHS))
-        p.timer.tick(
-            self.on_poll, [p.chosen, p.seen], shown, queue=False, trigger_mode="once", **QUIET
-        )
-        for asked in (form.add.click, form.drawings.get):
-            added = [*shown, form.files, form.name, form.problem]
-            asked(told_at(form.problem, self.on_add), form.inputs, added, **PRIVATE)
-        mended = (
+        outputs = [*self._parts.updated, form.files, form.name, form.problem]
+        for event in (form.add.click, form.drawings.get):
+            event(told_at(form.problem, self.on_add), form.inputs, outputs, **PRIVATE)
+        corrected = (
             form.files.change,
             form.kind.change,
             form.path.input,
             form.name.input,
             form.window.input,
         )
-        gr.on(mended, None, None, form.problem, js="() => ''")
-        p.new.click(self.on_new, None, shown, **QUIET)
-        p.libraries.pick(self.on_pick, None, shown, **QUIET)
-        gr.on(
-            (o.model.change, p.chosen.change),
-            self.on_model,
-            [o.model, p.chosen],
-            o.drawings,
-            **QUIET,
-        )
+        gr.on(corrected, None, None, form.problem, js=CLEAR)
+
+    def _wire_list(self) -> None:
+        parts = self._parts
+        parts.new.click(self.on_new, None, parts.updated, **QUIET)
+        parts.libraries.pick(self.on_pick, None, parts.updated, **QUIET)
+
+    def _wire_open_library(self) -> None:
+        parts = self._parts
+        panel = parts.open
+        model_or_library = (panel.model.change, parts.chosen.change)
+        gr.on(model_or_library, self.on_model, [panel.model, parts.chosen], panel.drawings, **QUIET)
+        # What visitors do to the open library, with the inputs besides its id.
+        outputs = [*parts.updated, panel.problem]
         for event, handler, inputs in (
-            (o.drawings.get, self.on_get, []),
-            (o.update.click, self.on_update, [o.model]),
-            (o.cancel.click, self.on_cancel, []),
-            (o.more.upload, self.on_more, [o.more, o.model]),
-            (o.rename.click, self.on_rename, [o.name]),
-            (o.move.click, self.on_move, [o.path]),
-            (o.path.submit, self.on_move, [o.path]),
-            (o.confirm.yes.click, self.on_remove, []),
-            (o.retry.click, self.on_retry, [o.model]),
+            (panel.drawings.get, self.on_get, []),
+            (panel.update.click, self.on_update, [panel.model]),
+            (panel.cancel.click, self.on_cancel, []),
+            (panel.more.upload, self.on_more, [panel.more, panel.model]),
+            (panel.rename.click, self.on_rename, [panel.name]),
+            (panel.move.click, self.on_move, [panel.path]),
+            (panel.path.submit, self.on_move, [panel.path]),
+            (panel.confirm.yes.click, self.on_remove, []),
+            (panel.retry.click, self.on_retry, [panel.model]),
         ):
-            event(told_at(o.problem, handler), [p.chosen, *inputs], [*shown, o.problem], **QUIET)
-        gr.on((p.chosen.change, o.path.input), None, None, o.problem, js="() => ''")
-        p.chosen.change(None, None, o.path, js="() => ''")
-        o.elsewhere.click(None, None, o.place, js=script("show", True))
-        o.confirm.asked_by(o.remove, p.chosen, (p.new.click, p.libraries.pick))
-        opens(o.search.open, self.on_search)
-        opens(o.drawings.open, self.on_search)
+            event(told_at(panel.problem, handler), [parts.chosen, *inputs], outputs, **QUIET)
+        library_or_path = (parts.chosen.change, panel.path.input)
+        gr.on(library_or_path, None, None, panel.problem, js=CLEAR)
+        parts.chosen.change(None, None, panel.path, js=CLEAR)
+        panel.elsewhere.click(None, None, panel.place, js=script("show", True))
+        leaving = (parts.new.click, parts.libraries.pick)
+        panel.confirm.asked_by(panel.remove, parts.chosen, leaving)
 
     def on_open(self, chosen: str, request: gr.Request) -> Updates:
-        """Show what was open before, otherwise the first library, or the form if there is none."""
+        """Show the library that was open before, otherwise the first, or the form if there is none."""
         infos = self._libraries.infos()
-        return self._show(chosen or (infos[0].id if infos else ""), request)
+        if not chosen and infos:
+            chosen = infos[0].id
+        return self._show(chosen, request)
 
     def on_visit(
         self, form_model: str | None, open_model: str | None, chosen: str, request: gr.Request
     ) -> list[Any]:
-        """List the models, disable what this visitor may not do, and say why; models of drawings are no default."""
-        may = self._permissions.may("import", request) or self._permissions.may("paths", request)
+        """List the models, disable what this visitor may not do, and say why."""
+        may = self._permissions.may
+        may_add = may("import", request) or may("paths", request)
         refusal = self._permissions.refusal(request, "import", "paths", "delete")
-        names, default = self._models(), self._default_model()
-        before = (form_model, open_model)  # of which one may have been removed
-        better = [
-            default if name not in names or self._knows_only_drawings(name) else name
-            for name in before
-        ]
+        names = self._models()
+        form_model = self._model_or_default(form_model, names)
+        open_model = self._model_or_default(open_model, names)
         return [
-            gr.Button(interactive=may),
+            gr.Button(interactive=may_add),
             gr.Markdown(refusal, visible=bool(refusal)),
-            *(gr.Dropdown(names, value=name) for name in better),
-            self._warning(better[0], 0, request),
-            self.on_model(better[1], chosen, request) if chosen else {},
+            gr.Dropdown(names, value=form_model),
+            gr.Dropdown(names, value=open_model),
+            self._warning(form_model, 0, request),
+            self.on_model(open_model, chosen, request) if chosen else {},
         ]
+
+    def _model_or_default(self, model: str | None, names: Sequence[str]) -> str:
+        """Return a model, or the default if it was removed or knows only drawings."""
+        if model is None or model not in names or self._knows_only_drawings(model):
+            return self._default_model()
+        return model
 
     def on_model(
         self, model: str | None, chosen: str = "", request: gr.Request | None = None
     ) -> dict[str, Any]:
-        """Say if a model knows only drawings, or is slow; of one that has indexed the open library, offer “not”."""
-        if chosen and self._indexing.under_way(chosen):  # its clips are not counted yet
+        """Say that a model is slow or knows only drawings, or offer to teach it “not”."""
+        # The clips of a library that is being updated are not counted yet.
+        if self._indexing.under_way(chosen):
             return {}
-        clips = len(self._indexing.galleries.searcher(chosen).gallery.videos) if chosen else 0
-        if self._permissions.may("import", request) and (
-            cost := self._indexing.cost(model or "", clips)
-        ):
-            return {"drawings": {"text": cost}}
-        if (view := self._warning(model, clips, request))["drawings"] or not (clips and model):
-            return view
-        models, indexed = self._indexing.models, self._indexing.galleries.is_indexed(chosen, model)
-        if indexed and (name := models.named(taught(model))):
-            return {
-                "taught": name,
-                "id": chosen,
-                "link": urlencode({"gallery": chosen, "systems": f"{model}|{name}"}),
-            }
-        return {"teach": model} if indexed and model in self._teaching.names(request) else {}
+        num_clips = len(self._videos(chosen)) if chosen else 0
+        if self._permissions.may("import", request):
+            cost = self._indexing.cost(model or "", num_clips)
+            if cost:
+                return {"drawings": {"text": cost}}
+        warning = self._warning(model, num_clips, request)
+        if warning["drawings"] or not num_clips or not model:
+            return warning
+        return self._teaching_offer(model, chosen, request)
 
-    def _warning(self, model: str | None, clips: int, request: Visitor) -> dict[str, Any]:
-        return {
-            "drawings": drawings_view(
-                self._indexing.models, [model or ""], clips, self._permissions, request
-            )
-        }
+    def _warning(self, model: str | None, num_clips: int, visitor: Visitor) -> dict[str, Any]:
+        models = self._indexing.models
+        view = drawings_view(models, [model or ""], num_clips, self._permissions, visitor)
+        return {"drawings": view}
+
+    def _teaching_offer(
+        self, model: str, library_id: str, request: gr.Request | None
+    ) -> dict[str, Any]:
+        """Offer to teach a model that has indexed a library, or to compare it with the taught one."""
+        if not self._indexing.galleries.is_indexed(library_id, model):
+            return {}
+        taught_name = self._indexing.models.named(taught(model))
+        if taught_name:
+            state = {"gallery": library_id, "systems": f"{model}|{taught_name}"}
+            return {"taught": taught_name, "id": library_id, "link": urlencode(state)}
+        return {"teach": model} if model in self._teaching.names(request) else {}
 
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
-        """Follow the updates; show what the open library has got once its update has ended.
+        """Follow the updates, and show the open library again once its update has ended.
 
         Updates that have ended are shown even if they were seen: the answer of an earlier tick,
         which shows one as under way, may have arrived last. That turns the timer off.
         """
-        now = self._indexing.by_library
-        if now == seen and any(job.is_under_way for job in now.values()):
+        jobs = self._indexing.by_library
+        if jobs == seen and _is_busy(jobs):
             return gr.skip()
-        before = seen.get(chosen) if isinstance(seen, dict) else None
-        job = now.get(chosen)
-        if job is not None and before is not None and before.is_under_way and not job.is_under_way:
-            used = next(iter(job.models), None)  # it may have been downloaded for this update
-            shown = self._show(chosen, request)
-            if not self._knows_only_drawings(used):
-                shown[self._parts.open.model] = gr.Dropdown(self._models(), value=used)
-            return shown | {self._parts.open.drawings: self.on_model(used, chosen, request)}
-        return self._progress(chosen, request)
+        job = jobs.get(chosen)
+        was_under_way = isinstance(seen, dict) and chosen in seen and seen[chosen].is_under_way
+        if job is None or job.is_under_way or not was_under_way:
+            return self._progress(chosen, request)
+
+        updates = self._show(chosen, request)
+        open_library = self._parts.open
+        # The model may have been downloaded for this update.
+        model = next(iter(job.models), None)
+        if not self._knows_only_drawings(model):
+            updates[open_library.model] = gr.Dropdown(self._models(), value=model)
+        updates[open_library.drawings] = self.on_model(model, chosen, request)
+        return updates
 
     def on_new(self, request: gr.Request) -> Updates:
         return self._show("", request)
@@ -320,31 +420,43 @@ class LibraryTab:
         event: gr.EventData,
         request: gr.Request,
     ) -> Updates:
-        """Add a library, and index it in the background; after a warning, by a better model than the chosen one."""
-        is_better = (
-            event.target is not None and event.target.elem_id == self._parts.form.drawings.elem_id
-        )
-        self._permissions.check("import" if kind == "uploads" else "paths", request)
-        uploads, path = (_uploads(files), "") if kind == "uploads" else ([], path.strip())
-        if kind == "uploads" and not uploads:
-            raise ConfigError(
-                "No file is uploaded yet. Choose videos and pictures, and wait until they are here."
-            )
-        if is_better:
+        """Add a library, and index it in the background by the chosen model, or by a better one.
+
+        The better one is offered where the chosen one knows only drawings.
+        """
+        uploads: list[tuple[str, Path]] = []
+        if kind == "uploads":
+            self._permissions.check("import", request)
+            uploads = _uploads(files)
+            if not uploads:
+                raise ConfigError(NO_UPLOADS)
+            path = ""
+            default_name = Path(uploads[0][0]).stem
+        else:
+            self._permissions.check("paths", request)
+            path = path.strip()
+            default_name = Path(path).stem
+        takes_better = self._is_of_warning(event)
+        if takes_better:
             self._indexing.check_get(self._permissions, request)
         else:
             self._indexing.models.find(model)
-        name = name.strip() or Path(uploads[0][0] if uploads else path).stem or "library"
+
+        name = name.strip() or default_name or "library"
         info = self._libraries.add(name, kind, path, split, window, self._roots, uploads)  # type: ignore[arg-type]
-        if is_better:
+        if takes_better:
             self._indexing.get(info.id, self._permissions, request)
         else:
             self._indexing.start(info.id, model, session_of(request))
-        return {
-            **self._show(info.id, request),
-            self._parts.form.files: None,
-            self._parts.form.name: "",
-        }
+        updates = self._show(info.id, request)
+        updates[self._parts.form.files] = None
+        updates[self._parts.form.name] = ""
+        return updates
+
+    def _is_of_warning(self, event: gr.EventData) -> bool:
+        """Return whether an event comes from the warning that a model knows only drawings."""
+        target = event.target
+        return target is not None and target.elem_id == self._parts.form.drawings.elem_id
 
     def on_update(self, chosen: str, model: str, request: gr.Request) -> Updates:
         self._permissions.check("import", request)
@@ -352,13 +464,16 @@ class LibraryTab:
         return self._show(chosen, request)
 
     def on_get(self, chosen: str, request: gr.Request) -> Updates:
-        """Index the open library by a model that knows more than drawings, which is downloaded if none is here."""
+        """Index the open library by a model that knows more than drawings; see `Indexing.get`."""
         self._indexing.get(chosen, self._permissions, request)
-        return self._show(chosen, request) | {self._parts.open.drawings: {}}
+        updates = self._show(chosen, request)
+        updates[self._parts.open.drawings] = {}
+        return updates
 
     def on_cancel(self, chosen: str, request: gr.Request) -> Updates:
         self._permissions.check("import", request)
-        if job := self._indexing.under_way(chosen):
+        job = self._indexing.under_way(chosen)
+        if job is not None:
             self._permissions.check_cancel(job.session, request)
             self._indexing.cancel(job.number)
         return self._show(chosen, request)
@@ -394,82 +509,102 @@ class LibraryTab:
 
     def on_search(self, event: gr.EventData, _: Visitor) -> Mapping[str, str]:
         """Return the values of the link to the last search of a library in this browser."""
-        return {
-            **dict(parse_qsl(event_value(event, "link", str))),
-            "gallery": event_value(event, "id", str),
-        }
+        values = dict(parse_qsl(event_value(event, "link", str)))
+        values["gallery"] = event_value(event, "id", str)
+        return values
 
     def _show(self, chosen: str, visitor: Visitor) -> Updates:
         """Open a library, or the form if there is none with this id."""
-        p, o = self._parts, self._parts.open
-        try:
-            info = self._libraries.find(chosen) if chosen else None
-        except Nt2vrError:  # removed by somebody else
-            info = None
-        shown: Updates = {
-            p.chosen: info.id if info else "",
-            p.form.column: gr.Column(visible=info is None),
-            o.column: gr.Column(visible=info is not None),
-            **self._progress(info.id if info else "", visitor),
-        }
+        info = self._find(chosen)
         if info is None:
-            return shown | {o.search: {}, o.skipped: {}, o.name: ""}
+            return self._show_form(visitor)
+        return self._show_library(info, visitor)
+
+    def _find(self, library_id: str) -> LibraryInfo | None:
+        if not library_id:
+            return None
+        try:
+            return self._libraries.find(library_id)
+        # Somebody else has removed it.
+        except Nt2vrError:
+            return None
+
+    def _show_form(self, visitor: Visitor) -> Updates:
+        parts = self._parts
+        updates = self._progress("", visitor)
+        updates[parts.chosen] = ""
+        updates[parts.form.column] = gr.Column(visible=True)
+        updates[parts.open.column] = gr.Column(visible=False)
+        updates[parts.open.search] = {}
+        updates[parts.open.skipped] = {}
+        updates[parts.open.name] = ""
+        return updates
+
+    def _show_library(self, info: LibraryInfo, visitor: Visitor) -> Updates:
+        """Show what a library has, and what this visitor may do with it."""
+        parts = self._parts
+        panel = parts.open
+        source = info.source
+        is_uploaded = source.kind == "uploads"
         skipped = self._libraries.skipped(info.id)
-        names_paths = self._permissions.may("paths", visitor)
-        may_move = names_paths and info.source.kind != "uploads"
-        folder = None if names_paths else info.source.within or info.source.path
-        videos = self._indexing.galleries.searcher(info.id).gallery.videos
-        return shown | {
-            o.confirm.question: removal_text(info),
-            o.search: posters_view(info, videos, self._media.urls),
-            o.skipped: skipped_view(skipped, folder),
-            o.retry: gr.Button(visible=any(not each.duplicate_of for each in skipped)),
-            o.name: info.name,
-            o.more: gr.UploadButton(visible=info.source.kind == "uploads"),
-            o.elsewhere: gr.Button(visible=may_move and info.available),
-            o.place: gr.Row(visible=may_move and not info.available),
+        may_name_paths = self._permissions.may("paths", visitor)
+        may_move = may_name_paths and not is_uploaded
+        folder = None if may_name_paths else source.within or source.path
+        return {
+            **self._progress(info.id, visitor),
+            parts.chosen: info.id,
+            parts.form.column: gr.Column(visible=False),
+            panel.column: gr.Column(visible=True),
+            panel.confirm.question: removal_text(info),
+            panel.search: self._posters(info),
+            panel.skipped: skipped_view(skipped, folder),
+            panel.retry: gr.Button(visible=any(not file.duplicate_of for file in skipped)),
+            panel.name: info.name,
+            panel.more: gr.UploadButton(visible=is_uploaded),
+            panel.elsewhere: gr.Button(visible=may_move and info.available),
+            panel.place: gr.Row(visible=may_move and not info.available),
         }
 
     def _progress(self, chosen: str, visitor: Visitor) -> Updates:
-        """Show the list, and the open library with its update."""
-        p, o, jobs, infos = (
-            self._parts,
-            self._parts.open,
-            self._indexing.by_library,
-            self._libraries.infos(),
-        )
-        info = next((info for info in infos if info.id == chosen), None)
-        job = self._indexing.under_way(chosen) if chosen else None
-        is_busy = any(each.is_under_way for each in jobs.values())
-        can_cancel = (
-            job is not None
-            and job.state != "stopping"
-            and self._permissions.may_cancel(job.session, visitor)
-        )
-        found: Updates = {}
-        if (
-            job is not None and info is not None and info.num_clips < MOST_WATCHED
-        ):  # thumbnails as they come
-            videos = self._indexing.galleries.searcher(info.id).gallery.videos
-            found = {o.search: posters_view(info, videos, self._media.urls)}
-        return found | {
-            p.seen: jobs,
-            p.timer: gr.Timer(active=is_busy),
-            p.libraries: list_view(infos, jobs, chosen),
-            o.info: info_view(info, jobs.get(info.id), self._permissions.may("paths", visitor))
-            if info
-            else {},
-            o.update: gr.Button(interactive=job is None),
-            o.move: gr.Button(interactive=job is None),
-            o.cancel: gr.Button(interactive=can_cancel),
+        """Show the list, and how far the update of the open library is."""
+        parts = self._parts
+        panel = parts.open
+        jobs = self._indexing.by_library
+        infos = self._libraries.infos()
+        job = self._indexing.under_way(chosen)
+        updates: Updates = {
+            parts.seen: jobs,
+            parts.timer: gr.Timer(active=_is_busy(jobs)),
+            parts.libraries: list_view(infos, jobs, chosen),
+            panel.info: {},
+            panel.update: gr.Button(interactive=job is None),
+            panel.move: gr.Button(interactive=job is None),
+            panel.cancel: gr.Button(interactive=self._can_cancel(job, visitor)),
         }
+        info = {info.id: info for info in infos}.get(chosen)
+        if info is None:
+            return updates
+        may_name_paths = self._permissions.may("paths", visitor)
+        updates[panel.info] = info_view(info, jobs.get(chosen), may_name_paths)
+        # Posters appear as they are made.
+        if job is not None and info.num_clips < MOST_WATCHED:
+            updates[panel.search] = self._posters(info)
+        return updates
+
+    def _can_cancel(self, job: IndexJob | None, visitor: Visitor) -> bool:
+        if job is None or job.state == "stopping":
+            return False
+        return self._permissions.may_cancel(job.session, visitor)
+
+    def _posters(self, info: LibraryInfo) -> dict[str, Any]:
+        return posters_view(info, self._videos(info.id), self._media.urls)
+
+    def _videos(self, library_id: str) -> Sequence[Video]:
+        return self._indexing.galleries.searcher(library_id).gallery.videos
 
     def _models(self) -> list[str]:
-        return [
-            name
-            for name, entry in self._indexing.models.entries().items()
-            if entry.kind in ("model", "run")
-        ]
+        entries = self._indexing.models.entries()
+        return [name for name, entry in entries.items() if entry.kind in ("model", "run")]
 
     def _default_model(self) -> str:
         return next(iter(self._indexing.models.real_models()), "CLIP")
@@ -478,8 +613,16 @@ class LibraryTab:
         return not model or self._indexing.models.knows_only_drawings(model)
 
 
+def _is_busy(jobs: Mapping[str, IndexJob]) -> bool:
+    return any(job.is_under_way for job in jobs.values())
+
+
 def _uploads(files: list[str] | None) -> list[tuple[str, Path]]:
-    """Return uploaded files with their names; a ConfigError for others, so that no path can be tried out."""
-    if not all(is_upload(file) for file in files or ()):
+    """Return uploaded files with their names.
+
+    A ConfigError refuses all others, so that no path can be tried out.
+    """
+    paths = [Path(file) for file in files or ()]
+    if not all(is_upload(path) for path in paths):
         raise ConfigError("There is no such file among the uploaded ones. Upload it again.")
-    return [(Path(file).name, Path(file)) for file in files or ()]
+    return [(path.name, path) for path in paths]

@@ -1,9 +1,8 @@
 """Libraries as template data. Independent of Gradio."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nt2vr.errors import counted
 from nt2vr.library.changes import shares_text
@@ -23,11 +22,15 @@ KIND_NAMES = {
     "manifest": "manifest",
     "dataset": "dataset",
 }
+# Files that are shown by their posters, and moments of a long video.
 POSTERS = 24
-MOMENTS = 12  # of a film
-MOST_SKIPPED = 200  # rows of the table
-MOST_MISSING = 20  # names after a move
+MOMENTS = 12
+# Rows of the table of skipped files.
+MOST_SKIPPED = 200
+# Names of files that are missing after a move.
+MOST_MISSING = 20
 GONE = "Its files are not there now. What is indexed can still be searched."
+T = TypeVar("T")
 
 
 def list_view(
@@ -36,31 +39,47 @@ def list_view(
     """List the libraries with the state of each, the open one marked."""
     rows = []
     for info in infos:
-        job = jobs.get(info.id)
-        state, word, share = "interrupted", "not indexed" if info.available else "unavailable", "0"
-        if job is not None and (job.is_under_way or (job.models and job.state != "finished")):
-            state, word, share = (
-                job.state,
-                state_text(job, job_word(job)),
-                percent_text(job.done, job.total),
-            )
-        elif info.available and info.num_clips:
-            state, word, share = "finished", "ready", "100"
-        about = f"{counted(info.num_clips, 'clip')} · {KIND_NAMES[info.source.kind]}"
-        row = {"id": info.id, "name": info.name, "about": about, "chosen": info.id == chosen}
-        rows.append({**row, "state": state, "word": word, "share": share})
+        clips = counted(info.num_clips, "clip")
+        row = {
+            "id": info.id,
+            "name": info.name,
+            "about": f"{clips} · {KIND_NAMES[info.source.kind]}",
+            "chosen": info.id == chosen,
+            **_state_view(info, jobs.get(info.id)),
+        }
+        rows.append(row)
     return {"libraries": rows}
 
 
+def _state_view(info: LibraryInfo, job: IndexJob | None) -> dict[str, str]:
+    """Show the state of a library, in a word and as a bar."""
+    # A move that failed has changed nothing.
+    has_failed = job is not None and job.models and job.state != "finished"
+    if job is not None and (job.is_under_way or has_failed):
+        return {
+            "state": job.state,
+            "word": state_text(job, job_word(job)),
+            "share": percent_text(job.done, job.total),
+        }
+    if not info.available:
+        return {"state": "interrupted", "word": "unavailable", "share": "0"}
+    if not info.num_clips:
+        return {"state": "interrupted", "word": "not indexed", "share": "0"}
+    return {"state": "finished", "word": "ready", "share": "100"}
+
+
 def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> dict[str, Any]:
-    """Show a library; `names_paths` says whether the visitor may know where it lies on this machine."""
+    """Show a library; `names_paths` says whether the visitor may know its folder on this machine."""
     source = info.source
-    tell = str if names_paths else partial(_within, source.within or source.path)
+    folder = None if names_paths else source.within or source.path
+    num_files = info.num_files + info.num_copies
+    clips = f"{info.num_clips:,}"
+    if source.window_s:
+        clips += f", in windows of {source.window_s:g} s"
     facts = {
         "Made from": _origin(source, names_paths),
-        "Files": f"{info.num_files + info.num_copies:,}{shares_text(info.num_copies)}",
-        "Clips": f"{info.num_clips:,}"
-        + (f", in windows of {source.window_s:g} s" if source.window_s else ""),
+        "Files": f"{num_files:,}{shares_text(info.num_copies)}",
+        "Clips": clips,
         "Duration": clock(info.seconds),
         "Skipped": f"{info.num_skipped:,}",
         "Captions": "yes" if info.has_captions else "none",
@@ -71,8 +90,17 @@ def info_view(info: LibraryInfo, job: IndexJob | None, names_paths: bool) -> dic
         "facts": [{"name": name, "value": value} for name, value in facts.items()],
         "unavailable": "" if info.available else GONE,
         "remark": _remark(job),
-        "job": job_view(job, job_word(job), tell),
+        "job": job_view(job, job_word(job), _redactor(folder)),
     }
+
+
+def _origin(source: Source, names_paths: bool) -> str:
+    origin = KIND_NAMES[source.kind]
+    if names_paths and source.kind != "uploads":
+        origin += f" {source.path}"
+    if source.kind == "dataset":
+        origin += f", {source.split} split"
+    return origin
 
 
 def _remark(job: IndexJob | None) -> str:
@@ -81,56 +109,75 @@ def _remark(job: IndexJob | None) -> str:
         return ""
     if isinstance(job.result, Moved):
         return _moved_text(job.result)
-    changes = [f"{len(files):,} {words}" for words, files in job.result.changes.by_kind.items()]
-    return f"The last update: {', '.join(changes)}." if changes else ""
+    changes = _changes_text(job.result.changes.by_kind)
+    return f"The last update: {changes}." if changes else ""
 
 
 def _moved_text(moved: Moved) -> str:
-    changes = ", ".join(f"{len(files):,} {words}" for words, files in moved.by_kind.items())
-    share = f"{moved.num_recognised:,} of {counted(moved.num_files, 'file')}"
-    text = f"Found {share} in the new folder" + (f" ({changes})." if changes else ".")
+    files = counted(moved.num_files, "file")
+    text = f"Found {moved.num_recognised:,} of {files} in the new folder"
+    changes = _changes_text(moved.by_kind)
+    text += f" ({changes})." if changes else "."
     if not moved.missing:
         return text
 
     names = ", ".join(moved.missing[:MOST_MISSING])
-    rest = len(moved.missing) - MOST_MISSING
-    more = f" and {rest:,} more" if rest > 0 else ""
+    num_unnamed = len(moved.missing) - MOST_MISSING
+    if num_unnamed > 0:
+        names += f" and {num_unnamed:,} more"
     them = "it" if len(moved.missing) == 1 else "them"
-    return f"{text} Missing: {names}{more}. The next update removes {them} from the library."
+    return f"{text} Missing: {names}. The next update removes {them} from the library."
 
 
-def _within(folder: Path, text: str) -> str:
-    """Tell a message with its paths relative to a library's folder."""
-    return without_paths(text.replace(f"{folder}/", "").replace(str(folder), folder.name))
+def _changes_text(files_by_kind: Mapping[str, Sequence[str]]) -> str:
+    counts = []
+    for kind, files in files_by_kind.items():
+        counts.append(f"{len(files):,} {kind}")
+    return ", ".join(counts)
 
 
-def _origin(source: Source, names_paths: bool) -> str:
-    path = f" {source.path}" if names_paths and source.kind != "uploads" else ""
-    return (
-        KIND_NAMES[source.kind]
-        + path
-        + (f", {source.split} split" if source.kind == "dataset" else "")
-    )
+def _redactor(folder: Path | None) -> Callable[[str], str]:
+    """Return a function that makes the paths in a message relative to a library's folder, if any.
+
+    It withholds a message that names other paths.
+    """
+    if folder is None:
+        return str
+
+    def redact(text: str) -> str:
+        relative = text.replace(f"{folder}/", "")
+        return without_paths(relative.replace(str(folder), folder.name))
+
+    return redact
 
 
 def posters_view(
     info: LibraryInfo, videos: Sequence[Video], urls: Callable[[str, Video], Mapping[str, str]]
 ) -> dict[str, Any]:
-    """Show the posters of some files, spread over the library; that of a film has its moments, too."""
-    films: dict[str, list[Video]] = {}
+    """Show the posters of some files, spread over the library.
+
+    The poster of a long video also has those of some of its moments.
+    """
+    clips_of_file: dict[str, list[Video]] = {}
     for video in videos:
-        films.setdefault(video.film or video.video_id, []).append(video)
+        clips_of_file.setdefault(video.film or video.video_id, []).append(video)
+
     posters = []
-    for name in list(films)[:: max(1, len(films) // POSTERS)][:POSTERS]:
-        moments = films[name][:: max(1, len(films[name]) // MOMENTS)][:MOMENTS]
-        of_moment = [urls(info.id, video)["poster"] for video in moments]
-        more = (
-            {"moments": " ".join(of_moment), "length": clock(films[name][-1].end or 0)}
-            if moments[1:]
-            else {}
-        )
-        posters.append({"src": of_moment[0], "text": name, **more})
+    for name in _spread(list(clips_of_file), POSTERS):
+        clips = clips_of_file[name]
+        moments = [urls(info.id, clip)["poster"] for clip in _spread(clips, MOMENTS)]
+        poster = {"src": moments[0], "text": name}
+        if len(moments) > 1:
+            poster["moments"] = " ".join(moments)
+            poster["length"] = clock(clips[-1].end or 0)
+        posters.append(poster)
     return {"id": info.id, "link": f"?gallery={info.id}", "posters": posters}
+
+
+def _spread(values: Sequence[T], most: int) -> Sequence[T]:
+    """Return at most so many values, at even distances."""
+    step = max(1, len(values) // most)
+    return values[::step][:most]
 
 
 def removal_text(info: LibraryInfo) -> str:
@@ -140,10 +187,28 @@ def removal_text(info: LibraryInfo) -> str:
 
 
 def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> dict[str, Any]:
-    """List what is not in the gallery, and why; paths relative to `folder`, for a visitor who may not name any."""
-    tell = str if folder is None else partial(_within, folder)
-    rows = [{"id": tell(each.id), "reason": tell(each.reason)} for each in skipped[:MOST_SKIPPED]]
-    more, copies = len(skipped) - len(rows), sum(bool(each.duplicate_of) for each in skipped)
-    left = len(skipped) - copies
-    counts = [f"{left:,} skipped"] * bool(left) + [counted(copies, "copy", "copies")] * bool(copies)
-    return {"rows": rows, "count": ", ".join(counts), "more": f"and {more:,} more" if more else ""}
+    """List what is not in the gallery, and why.
+
+    For a visitor who may not name paths, they are relative to `folder`.
+    """
+    redact = _redactor(folder)
+    rows = []
+    for file in skipped[:MOST_SKIPPED]:
+        rows.append({"id": redact(file.id), "reason": redact(file.reason)})
+    num_unlisted = len(skipped) - len(rows)
+    return {
+        "rows": rows,
+        "count": _skipped_counts(skipped),
+        "more": f"and {num_unlisted:,} more" if num_unlisted else "",
+    }
+
+
+def _skipped_counts(skipped: Sequence[Skipped]) -> str:
+    num_copies = sum(bool(file.duplicate_of) for file in skipped)
+    num_faulty = len(skipped) - num_copies
+    counts = []
+    if num_faulty:
+        counts.append(f"{num_faulty:,} skipped")
+    if num_copies:
+        counts.append(counted(num_copies, "copy", "copies"))
+    return ", ".join(counts)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 from nt2vr.errors import CheckpointError, ConfigError
-from nt2vr.models.card import CARD, read_card
+from nt2vr.models.card import CARD, Card, read_card
 from nt2vr.models.device import gflops_per_second, resolve_device
 from nt2vr.presets import preset_files
 from nt2vr.progress import duration_text
@@ -21,32 +21,48 @@ from trainer.teaching import changes_by_depth
 TEACHING = "teach-text"  # the preset whose settings depend on the depth of its base
 BENCHMARKED = 70.0  # GFLOP per second of the two cores on which steps were timed
 OWN_DATA = "path/to"  # begins the data of presets that need one's own
-FIRST = {  # presets to begin with -> title, what they do, and seconds per step on two cores and on a GPU
-    "stage": (
+
+
+class PresetCard(NamedTuple):
+    """A preset to begin with: its title, what it does, and seconds per step on two cores and on a GPU."""
+
+    title: str
+    about: str
+    on_cpu_s: float
+    on_gpu_s: float
+
+
+FIRST = {  # presets to begin with
+    "stage": PresetCard(
         "Watch it learn",
         "The built-in CLIP learns “not” in minutes, and Search shows each of its checkpoints.",
-        0.38,
+        on_cpu_s=0.38,
         # It was not run on a GPU: CLIP-neg's steps, which do more.
-        0.3,
+        on_gpu_s=0.3,
     ),
-    "teach-text": (
+    "teach-text": PresetCard(
         "Teach it “not”",
         "Any CLIP learns negation from sentences alone; ViT-B/32 takes about half an hour on two cores.",
-        0.3,
-        0.1,
+        on_cpu_s=0.3,
+        on_gpu_s=0.1,
     ),
-    "own-videos": (
+    "own-videos": PresetCard(
         "Your own videos",
         "A CLIP learns what captioned videos or pictures show, and “not”. Enter their folder as data.",
-        0.5,
-        0.1,
+        on_cpu_s=0.5,
+        on_gpu_s=0.1,
     ),
-    "clip-bnl": ("The paper's CLIP-bnl", "The loss of the paper, on the built-in world.", 0.7, 0.1),
-    "clip-neg": (
+    "clip-bnl": PresetCard(
+        "The paper's CLIP-bnl",
+        "The loss of the paper, on the built-in world.",
+        on_cpu_s=0.7,
+        on_gpu_s=0.1,
+    ),
+    "clip-neg": PresetCard(
         "Strongest: CLIP-neg",
         "Learns on the built-in world what each sentence excludes.",
-        2.4,
-        0.3,
+        on_cpu_s=2.4,
+        on_gpu_s=0.3,
     ),
 }
 
@@ -114,43 +130,62 @@ def presets_view(
     scaled by its speed.
     """
     cards = []
-    for (name, config), (title, about, on_cpu_s, on_gpu_s) in zip(
-        known.items(), FIRST.values(), strict=False
-    ):
-        card = {"name": name, "title": title, "about": about, "chosen": name == chosen}
-        steps = config["epochs"] * config["passes"] * (config["num_clips"] // config["batch_size"])
-        card["time"] = f"{steps:,} steps"
-        if OWN_DATA in config["data"]:
-            card["time"] = "depends on your data"
-        elif device:
-            is_cpu = resolve_device(device) == "cpu"
-            step_s = on_cpu_s * BENCHMARKED / gflops_per_second(device) if is_cpu else on_gpu_s
-            card["time"] = f"about {duration_text(steps * step_s)} here"
-        cards.append(card)
+    for (name, config), card in zip(known.items(), FIRST.values(), strict=False):
+        cards.append(
+            {
+                "name": name,
+                "title": card.title,
+                "about": card.about,
+                "chosen": name == chosen,
+                "time": _time_text(config, card, device),
+            }
+        )
     return {"presets": cards, "chosen": chosen, "rests": RESTS if device else ""}
+
+
+def _time_text(config: Mapping[str, Any], card: PresetCard, device: str) -> str:
+    """Say how long a preset takes on a device; without one, how many steps it has."""
+    if OWN_DATA in config["data"]:
+        return "depends on your data"
+
+    steps_per_epoch = config["passes"] * (config["num_clips"] // config["batch_size"])
+    steps = config["epochs"] * steps_per_epoch
+    if not device:
+        return f"{steps:,} steps"
+
+    step_s = card.on_gpu_s
+    if resolve_device(device) == "cpu":
+        step_s = card.on_cpu_s * BENCHMARKED / gflops_per_second(device)
+    return f"about {duration_text(steps * step_s)} here"
 
 
 def bases(folders: Iterable[Path]) -> dict[str, str]:
     """Return the models that training can start from: display name to folder, as written in a config."""
-    found = {"random weights": ""}
-    for folder in (card.parent for parent in folders for card in sorted(parent.glob(f"*/{CARD}"))):
+    choices = {"random weights": ""}
+    cards = [card for parent in folders for card in sorted(parent.glob(f"*/{CARD}"))]
+    for folder in [card.parent for card in cards]:
         try:
             card = read_card(folder)
         except CheckpointError:
             continue
-        if not card.capabilities.has_text_tower:
-            continue
-        of_run = folder.parent.name == "checkpoints"
-        name = (
-            f"{card.name} · {folder.parent.parent.name}, epoch {card.training.epoch}"
-            if of_run
-            else card.name
-        )
-        path = folder.resolve()
-        found[name] = str(
-            path.relative_to(ASSETS.parent) if path.is_relative_to(ASSETS.parent) else path
-        )
-    return found
+        if card.capabilities.has_text_tower:
+            choices[_base_label(folder, card)] = _as_in_config(folder)
+    return choices
+
+
+def _base_label(folder: Path, card: Card) -> str:
+    """Name a model to start from; of a run's epoch, the run and the epoch, too."""
+    if folder.parent.name != "checkpoints":
+        return card.name
+    run = folder.parent.parent.name
+    return f"{card.name} · {run}, epoch {card.training.epoch}"
+
+
+def _as_in_config(folder: Path) -> str:
+    """Write a folder as configs do: a shipped one relative to the project."""
+    path = folder.resolve()
+    root = ASSETS.parent
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 
 def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConfig:
@@ -182,19 +217,18 @@ def loss_fields() -> dict[str, tuple[str, list[Field]]]:
     from trainer.loss_settings import help_of  # noqa: PLC0415
     from trainer.losses import LOSSES, Weight  # noqa: PLC0415  imports torch
 
-    found, weight = {}, Field("weight", 1.0, Weight.model_fields["weight"].description or "")
+    weight = Field("weight", 1.0, Weight.model_fields["weight"].description or "")
+    described = {}
     for name, kind in LOSSES.items():
-        helps, hints = help_of(kind), get_type_hints(kind)
-        choices = {
-            key: tuple(each for each in get_args(hint) if isinstance(each, str))
-            for key, hint in hints.items()
-        }
-        own = [
-            Field(field.name, field.default, helps[field.name], choices[field.name])
-            for field in fields(kind)
-        ]
-        found[name] = (inspect.getdoc(kind) or "").partition("\n")[0], [weight, *own]
-    return found
+        helps = help_of(kind)
+        hints = get_type_hints(kind)
+        own = []
+        for field in fields(kind):
+            choices = [choice for choice in get_args(hints[field.name]) if isinstance(choice, str)]
+            own.append(Field(field.name, field.default, helps[field.name], tuple(choices)))
+        purpose = (inspect.getdoc(kind) or "").partition("\n")[0]
+        described[name] = (purpose, [weight, *own])
+    return described
 
 
 def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -223,15 +257,23 @@ def _cell(field: Field, value: Any) -> dict[str, Any]:
 
 def _read_losses(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the selected losses in config form; invalid numbers pass through for `build_losses` to reject."""
-    read: dict[str, dict[str, Any]] = {}
+    losses: dict[str, dict[str, Any]] = {}
     try:
         for row in table.get("losses", ()):
-            for cell in row["fields"] if row["on"] else ():
-                value = bool(cell["on"]) if "switch" in cell else cell["value"]
-                if "number" in cell:
-                    with suppress(TypeError, ValueError):
-                        value = float(value)
-                read.setdefault(row["name"], {})[cell["key"]] = value
+            if row["on"]:
+                settings = {cell["key"]: _value_of(cell) for cell in row["fields"]}
+                losses.setdefault(row["name"], {}).update(settings)
     except (TypeError, LookupError, AttributeError) as error:
         raise ConfigError("The table of losses cannot be read. Reload the page.") from error
-    return read
+    return losses
+
+
+def _value_of(cell: Mapping[str, Any]) -> Any:
+    """Return what was entered in a cell of the table."""
+    if "switch" in cell:
+        return bool(cell["on"])
+    value = cell["value"]
+    if "number" in cell:
+        with suppress(TypeError, ValueError):
+            value = float(value)
+    return value

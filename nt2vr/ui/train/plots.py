@@ -82,17 +82,22 @@ def plots_view(run: RunMetrics, others: Sequence[RunMetrics] = ()) -> dict[str, 
     names = line_names([each.run for each in runs])
     last_epoch = max(each.epochs for each in runs)
     plots = plots_of(runs, names, last_epoch)
-    drawn = {line.name: line for plot in plots for line in plot.lines}
+    views = [
+        {"number": number, **_plot_view(plot, last_epoch)} for number, plot in enumerate(plots)
+    ]
+    return {"legend": _legend(plots), "plots": views}
+
+
+def _legend(plots: Sequence[Plot]) -> list[dict[str, Any]]:
+    """List the lines of all plots once, in the order of their colours."""
+    drawn = {line.colour: line for plot in plots for line in plot.lines}
     legend = []
-    for line in sorted(drawn.values(), key=lambda line: line.colour):
+    for _, line in sorted(drawn.items()):
         about = MEANINGS.get(line.name, "") if line.is_level else ""
         legend.append(
             {"name": line.name, "colour": line.colour, "level": line.is_level, "about": about}
         )
-    views = [
-        {"number": number, **_plot_view(plot, last_epoch)} for number, plot in enumerate(plots)
-    ]
-    return {"legend": legend, "plots": views}
+    return legend
 
 
 def line_names(runs: Sequence[Run]) -> list[str]:
@@ -102,31 +107,28 @@ def line_names(runs: Sequence[Run]) -> list[str]:
 
 
 def plots_of(runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int) -> list[Plot]:
-    """Return the plots that the first run has: of validation, then of its losses."""
+    """Return the plots that have a line: of validation, then of the losses of the first run."""
     first = runs[0]
     plots = []
     for metric, title, note in VALIDATION:
-        lines = [
-            Line(name, run.by_epoch(metric), colour, has_dots=True)
-            for colour, (name, run) in enumerate(zip(names, runs, strict=True))
-        ]
-        lines += _levels(first, metric, last_epoch)
-        plots.append(Plot(title, note, lines))
+        curves = [run.by_epoch(metric) for run in runs]
+        lines = _run_lines(names, curves, has_dots=True)
+        plots.append(Plot(title, note, [*lines, *_levels(first, metric, last_epoch)]))
 
     losses = loss_names(first.run.config) if first.run.config else ()
     for loss in losses:
-        lines = [
-            Line(name, run.by_step(loss), colour)
-            for colour, (name, run) in enumerate(zip(names, runs, strict=True))
-        ]
-        plots.append(Plot(loss, "loss, unweighted", lines))
+        curves = [run.by_step(loss) for run in runs]
+        plots.append(Plot(loss, "loss, unweighted", _run_lines(names, curves, has_dots=False)))
+    return [plot for plot in plots if plot.lines][:MAX_PLOTS]
 
-    shown = []
-    for plot in plots:
-        lines = [line for line in plot.lines if line.points]
-        if lines:
-            shown.append(Plot(plot.title, plot.note, lines))
-    return shown[:MAX_PLOTS]
+
+def _run_lines(names: Sequence[str], curves: Sequence[Points], has_dots: bool) -> list[Line]:
+    """Return the line of each run that has points, in the colour of its place."""
+    lines = []
+    for colour, (name, points) in enumerate(zip(names, curves, strict=True)):
+        if points:
+            lines.append(Line(name, points, colour, has_dots=has_dots))
+    return lines
 
 
 def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[Line]:

@@ -4,7 +4,7 @@ import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from nt2vr.errors import CheckpointError, counted
@@ -120,16 +120,34 @@ def finished_text(run: Run, rows: Rows) -> str:
 
     text = f"Finished after {counted(run.config.batches.epochs, 'epoch')}."
     before = series(rows, f"{BASE_PREFIX}/{COMPOSED_HARD_PAIRS}", "epoch")
-    measured = [point for point in series(rows, COMPOSED_HARD_PAIRS, "epoch") if point[0] > 0]
-    if not before or not measured:
+    after = dict(series(rows, COMPOSED_HARD_PAIRS, "epoch"))
+    best = _best_epoch(run.config, rows)
+    if not before or best is None or best.number not in after:
         return text
 
-    first = round(100 - before[-1][1])
-    best = round(100 - max(value for _, value in measured))
+    failures_before = round(100 - before[-1][1])
+    failures = round(100 - after[best.number])
     return (
-        f"{text} When a query excludes something, its model ranks a clip with it above one without it in {best} of "
-        f"100 pairs; before the training, in {first}."
+        f"{text} When a query excludes something, its model ranks a clip with it above one without it in "
+        f"{failures} of 100 pairs; before the training, in {failures_before}."
     )
+
+
+class BestEpoch(NamedTuple):
+    """The epoch whose model is used, and its value of the metric that decides."""
+
+    number: float
+    value: float
+
+
+def _best_epoch(config: TrainConfig, rows: Rows) -> BestEpoch | None:
+    """Return the best epoch so far; None before the first has been measured."""
+    measured = [
+        BestEpoch(number, value)
+        for number, value in series(rows, config.validation.monitor, "epoch")
+        if number > 0
+    ]
+    return max(measured, key=lambda epoch: epoch.value, default=None)
 
 
 def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
@@ -142,10 +160,10 @@ def facts(config: TrainConfig, rows: Rows) -> list[dict[str, str]]:
         ),
         "Seed": str(config.run.seed),
     }
-    measured = [point for point in series(rows, config.validation.monitor, "epoch") if point[0] > 0]
-    if measured:
-        epoch, value = max(measured, key=lambda point: point[1])
-        named["Best epoch"] = f"{epoch:.0f} ({_title_of(config.validation.monitor)} {value:.3g})"
+    best = _best_epoch(config, rows)
+    if best is not None:
+        monitor = _title_of(config.validation.monitor)
+        named["Best epoch"] = f"{best.number:.0f} ({monitor} {best.value:.3g})"
     return [{"term": term, "text": text} for term, text in named.items()]
 
 

@@ -3,7 +3,7 @@
 import inspect
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ import gradio as gr
 from anyio import CapacityLimiter, to_thread
 from gradio.events import api as gradio_api
 from gradio.mcp import GradioMCPServer
-from pydantic import create_model
+from pydantic import BaseModel, create_model
 
 from nt2vr.errors import ConfigError
 from nt2vr.search.searcher import CONCURRENT
@@ -20,7 +20,8 @@ from nt2vr.ui.web.errors import told_of
 from nt2vr.ui.web.gradio_fixes import offer_tools
 from nt2vr.ui.web.requests import Requests
 
-TOOL = "agent_"  # prefix of the tools' endpoints, since Gradio's API has a /search of its own
+# Prefix of the tools' endpoints, since Gradio's API has a /search of its own.
+TOOL = "agent_"
 
 
 class ToolError(gr.Error):
@@ -36,45 +37,15 @@ def build_tools(requests: Requests) -> None:
     They are not queued: Gradio would call a queued one from this machine, with this machine's
     permissions.
     """
-    if not hasattr(
-        GradioMCPServer, "StreamableHTTPSessionManager"
-    ):  # the last of what Gradio imports of it
+    # This name is the last of what Gradio imports of the package.
+    if not hasattr(GradioMCPServer, "StreamableHTTPSessionManager"):
         raise ConfigError(
             "MCP needs a package that is not installed: pip install 'nt2vr[mcp]', or 'gradio[mcp]'."
         )
+    # A malformed message is answered, not logged over a page.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
+
     limiter = CapacityLimiter(CONCURRENT)
-
-    def offer(name: str, work: Callable[..., object]) -> None:
-        async def tool(request: gr.Request, *values: Any) -> str:
-            try:
-                given = dict(zip(asked.parameters, values, strict=False))
-                checked = checked_request(arguments, given).model_dump()
-                answer = await to_thread.run_sync(partial(work, **checked), limiter=limiter)
-                return json.dumps(answer, ensure_ascii=False)
-            except Exception as error:
-                raise ToolError(told_of(error, request), print_exception=False) from error
-
-        asked = inspect.signature(work)
-        fields: dict[str, Any] = {
-            parameter.name: (
-                parameter.annotation,
-                ... if parameter.default is parameter.empty else parameter.default,
-            )
-            for parameter in asked.parameters.values()
-        }
-        arguments = create_model(name, **fields)
-        visitor = inspect.Parameter(
-            "request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=gr.Request
-        )
-        parameters = [visitor, *asked.parameters.values()]
-        tool.__signature__ = asked.replace(parameters=parameters, return_annotation=str)  # type: ignore[attr-defined]
-        tool.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": str}
-        tool.__name__, tool.__doc__ = name, inspect.getdoc(work)
-        gradio_api(tool, api_name=f"{TOOL}{name}", queue=False)
-
-    logging.getLogger("mcp").setLevel(
-        logging.CRITICAL
-    )  # a malformed message is answered, not logged over a page
     tools: dict[str, Callable[..., object]] = {
         "search": requests.search_sentence,
         "understand": requests.understand,
@@ -82,5 +53,51 @@ def build_tools(requests: Requests) -> None:
         "list_galleries": requests.galleries,
     }
     for name, work in tools.items():
-        offer(name, work)
+        gradio_api(_tool(name, work, limiter), api_name=f"{TOOL}{name}", queue=False)
     offer_tools({name: f"/{TOOL}{name}" for name in tools})
+
+
+def _tool(
+    name: str, work: Callable[..., object], limiter: CapacityLimiter
+) -> Callable[..., Awaitable[str]]:
+    """Return a function that checks its arguments, and does some work in a thread."""
+    parameters = inspect.signature(work).parameters
+    arguments_kind = _arguments_kind(name, parameters)
+
+    async def tool(request: gr.Request, *values: Any) -> str:
+        try:
+            arguments = dict(zip(parameters, values, strict=False))
+            checked = checked_request(arguments_kind, arguments).model_dump()
+            answer = await to_thread.run_sync(partial(work, **checked), limiter=limiter)
+            return json.dumps(answer, ensure_ascii=False)
+        except Exception as error:
+            raise ToolError(told_of(error, request), print_exception=False) from error
+
+    tool.__name__ = name
+    tool.__doc__ = inspect.getdoc(work)
+    _set_signature(tool, parameters)
+    return tool
+
+
+def _arguments_kind(name: str, parameters: Mapping[str, inspect.Parameter]) -> type[BaseModel]:
+    """Make a model of a function's arguments, as pydantic checks them."""
+    fields: dict[str, Any] = {}
+    for parameter in parameters.values():
+        is_required = parameter.default is parameter.empty
+        default = ... if is_required else parameter.default
+        fields[parameter.name] = (parameter.annotation, default)
+    return create_model(name, **fields)
+
+
+def _set_signature(tool: Callable[..., Any], parameters: Mapping[str, inspect.Parameter]) -> None:
+    """Give a tool the signature that Gradio describes to agents: its parameters, after the request."""
+    visitor = inspect.Parameter(
+        "request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=gr.Request
+    )
+    with_visitor = [visitor, *parameters.values()]
+    signature = inspect.Signature(with_visitor, return_annotation=str)
+    tool.__signature__ = signature  # type: ignore[attr-defined]
+    tool.__annotations__ = {
+        **{parameter.name: parameter.annotation for parameter in with_visitor},
+        "return": str,
+    }

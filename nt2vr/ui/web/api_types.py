@@ -10,18 +10,17 @@ from nt2vr.search.references import DEFAULT_WEIGHT
 from nt2vr.search.searcher import DEFAULT_K
 from nt2vr.search.strategies import DEFAULT_ALPHA
 
-MAX_ITEMS = (
-    100  # of a list, before any item is checked; smaller excesses are refused by the searcher
-)
+# Items of a list, before any is checked. Smaller excesses are refused by the searcher.
+MAX_ITEMS = 100
 
-Asked = TypeVar("Asked", bound=BaseModel)
+AnyRequest = TypeVar("AnyRequest", bound=BaseModel)
 Strings = Annotated[list[str], Field(max_length=MAX_ITEMS)]
 Weight = Annotated[float, Field(allow_inf_nan=False)]
 Verdict = Literal["right", "violation", "miss"] | None
 
 
 class Complete(BaseModel, extra="forbid"):
-    """Data that has no further fields."""
+    """A JSON object that has no further fields."""
 
 
 class ReferenceRequest(Complete):
@@ -168,12 +167,13 @@ class Refusal(BaseModel):
     error: str
 
 
-def checked_request(kind: type[Asked], values: Mapping[str, Any], strict: bool = True) -> Asked:
+def checked_request(
+    kind: type[AnyRequest], values: Mapping[str, Any], strict: bool = True
+) -> AnyRequest:
     """Validate the values of a request; unless `strict`, numbers may be strings."""
     try:
         return kind.model_validate(values, strict=strict)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        raise ConfigError(
-            f"{'.'.join(map(str, first['loc']))[:MAX_QUOTED]}: {first['msg']}."
-        ) from error
+        field = ".".join(str(step) for step in first["loc"])
+        raise ConfigError(f"{field[:MAX_QUOTED]}: {first['msg']}.") from error

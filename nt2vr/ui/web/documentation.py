@@ -1,7 +1,8 @@
-"""The documentation as pages under `/docs/`, and the links at the page's head: to it, paper, API and code."""
+"""The documentation as pages under /docs/, and the links at the head of the app's page."""
 
 import html
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -10,6 +11,7 @@ from posixpath import dirname, normpath
 from string import Template
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from starlette.requests import Request
 from starlette.responses import (
     FileResponse,
@@ -24,21 +26,28 @@ from nt2vr.settings import DOCS, PACKAGE
 from nt2vr.ui.theme import TEMPLATES
 
 PAPER = "https://doi.org/10.1145/3503161.3547968"
-START = "app.md"  # the page that `/docs/` shows
-PAPERS = "nt2vr/papers"  # in the repository
-ADDRESSES = {"link_open": "href", "image": "src"}  # attribute with the address, by type of token
+# The page that /docs/ shows.
+START = "app.md"
+# The folder of papers in the repository.
+PAPERS = "nt2vr/papers"
+# The attribute that has the address, by type of token.
+ADDRESSES = {"link_open": "href", "image": "src"}
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 @dataclass(frozen=True)
 class Documentation:
-    """Serves the pages of a folder, what they show, and a page per paper; nothing else, whatever is asked for."""
+    """Serves the pages of a folder, what they show, and a page per paper, but no other file.
 
-    code: str = (
-        ""  # address of the code, which links to its files lead to; without one they are plain text
-    )
-    folder: Path = DOCS  # of the pages; none in it, none is served
-    papers: Path = PACKAGE / "papers"  # has a folder per paper, each with a README.md
+    Attributes:
+        code: address of the code, where links to its files lead; without one they are plain text.
+        folder: the pages, with their pictures; it may be missing.
+        papers: a folder per paper, each with a README.md.
+    """
+
+    code: str = ""
+    folder: Path = DOCS
+    papers: Path = PACKAGE / "papers"
 
     @cached_property
     def files(self) -> dict[str, Path]:
@@ -46,7 +55,8 @@ class Documentation:
         files = {path.name: path for path in self.folder.glob("[!.]*") if path.is_file()}
         for page in self.papers.glob("*/README.md"):
             files[f"paper-{page.parent.name}.md"] = page
-        return files | {"style.css": TEMPLATES / "style.css"}
+        files["style.css"] = TEMPLATES / "style.css"
+        return files
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -54,7 +64,7 @@ class Documentation:
         return {self.repository_path(name): name for name in self.files}
 
     def repository_path(self, name: str) -> str:
-        """Return where a file that is served lies in the repository."""
+        """Return the path in the repository of a file that is served."""
         path = self.files[name]
         if path.is_relative_to(self.papers):
             return f"{PAPERS}/{path.relative_to(self.papers).as_posix()}"
@@ -63,25 +73,27 @@ class Documentation:
     @cached_property
     def titles(self) -> dict[str, str]:
         """The pages' titles by their names, the first page first."""
-        pages = [(name, path) for name, path in self.files.items() if path.suffix == ".md"]
-        titles = {
-            name: path.read_text("utf-8").partition("\n")[0].lstrip("# ") for name, path in pages
-        }
-        return dict(sorted(titles.items(), key=lambda each: (each[0] != START, each[1].lower())))
+        titles = {}
+        for name, path in self.files.items():
+            if path.suffix == ".md":
+                first_line = path.read_text("utf-8").partition("\n")[0]
+                titles[name] = first_line.lstrip("# ")
+        names = sorted(titles, key=lambda name: (name != START, titles[name].lower()))
+        return {name: titles[name] for name in names}
 
     def routes(self) -> list[Route]:
-        to_folder = RedirectResponse("docs/")  # links are relative to the folder
+        # Links are relative to the folder.
+        to_folder = RedirectResponse("docs/")
         return [Route("/docs", lambda _: to_folder), Route("/docs/{name:path}", self._answer)]
 
     def links(self) -> str:
-        places = [("Paper", "Learn to Understand Negation in Video Retrieval", PAPER)]
-        places += [("Docs", "Documentation", "docs/")] if START in self.files else []
-        places += [("API", "Search from programs", "api/docs")]
-        places += [("Code", "The code of this app", f"{self.code}/tree/main")] if self.code else []
-        links = (
-            f'<a href="{html.escape(address)}" title="{title}" target="_blank" rel="noopener">{name}</a>'
-            for name, title, address in places
-        )
+        """Return the links to paper, documentation, API and code as HTML."""
+        links = [_link("Paper", "Learn to Understand Negation in Video Retrieval", PAPER)]
+        if START in self.files:
+            links.append(_link("Docs", "Documentation", "docs/"))
+        links.append(_link("API", "Search from programs", "api/docs"))
+        if self.code:
+            links.append(_link("Code", "The code of this app", f"{self.code}/tree/main"))
         return f'<nav class="nt-links" aria-label="About nT2VR">{"".join(links)}</nav>'
 
     def _answer(self, request: Request) -> Response:
@@ -93,33 +105,50 @@ class Documentation:
         return PlainTextResponse("The documentation has no such page.", 404)
 
 
-@lru_cache  # the longest takes .1 s
+def _link(name: str, title: str, address: str) -> str:
+    address = html.escape(address)
+    return f'<a href="{address}" title="{title}" target="_blank" rel="noopener">{name}</a>'
+
+
+# The longest page takes .1 s.
+@lru_cache
 def _page(docs: Documentation, name: str) -> str:
-    """Render a page: headings get GitHub's anchors, and links to files that are not served lead to the code."""
+    """Render a page as HTML."""
     tokens = MARKDOWN.parse(docs.files[name].read_text("utf-8"))
-    for heading, inline in pairwise(tokens):
-        if heading.type == "heading_open":
-            heading.attrSet("id", re.sub(r"[^\w\- ]", "", inline.content.lower()).replace(" ", "-"))
-    for token in (
-        child for block in tokens for child in block.children or () if child.type in ADDRESSES
-    ):
-        attribute = ADDRESSES[token.type]
-        address = _address(str(token.attrs.pop(attribute)), docs, name)
-        if address is not None:
-            token.attrs[attribute] = address
-    pages = (
-        f'<a href="{each}"{" aria-current=page" * (each == name)}>{html.escape(title)}</a>'
-        for each, title in docs.titles.items()
-    )
-    return Template((TEMPLATES / "docs.html").read_text("utf-8")).substitute(
+    _set_anchors(tokens)
+    for block in tokens:
+        _resolve_addresses(block.children or (), docs, name)
+
+    template = Template((TEMPLATES / "docs.html").read_text("utf-8"))
+    return template.substitute(
         title=html.escape(docs.titles[name]),
-        pages="".join(pages),
+        pages=_navigation(docs, name),
         article=MARKDOWN.renderer.render(tokens, MARKDOWN.options, {}),
     )
 
 
+def _set_anchors(tokens: Sequence[Token]) -> None:
+    """Give headings the anchors that GitHub gives them."""
+    for heading, inline in pairwise(tokens):
+        if heading.type == "heading_open":
+            words = re.sub(r"[^\w\- ]", "", inline.content.lower())
+            heading.attrSet("id", words.replace(" ", "-"))
+
+
+def _resolve_addresses(tokens: Iterable[Token], docs: Documentation, page: str) -> None:
+    """Let links and pictures lead to what is served, or to the code; others lose their address."""
+    for token in tokens:
+        if token.type not in ADDRESSES:
+            continue
+        attribute = ADDRESSES[token.type]
+        link = str(token.attrs.pop(attribute))
+        address = _address(link, docs, page)
+        if address is not None:
+            token.attrs[attribute] = address
+
+
 def _address(link: str, docs: Documentation, page: str) -> str | None:
-    """Return where a link of a page leads: to what is served, or to the code; None without an address of the code."""
+    """Return where a link of a page leads; None if that is code without an address."""
     path, mark, anchor = link.partition("#")
     if not path or "://" in path:
         return link
@@ -127,3 +156,12 @@ def _address(link: str, docs: Documentation, page: str) -> str | None:
     if target in docs.names:
         return f"{docs.names[target]}{mark}{anchor}"
     return f"{docs.code}/blob/main/{target}{mark}{anchor}" if docs.code else None
+
+
+def _navigation(docs: Documentation, current: str) -> str:
+    """List the pages as HTML links, and mark the current one."""
+    links = []
+    for name, title in docs.titles.items():
+        mark = " aria-current=page" if name == current else ""
+        links.append(f'<a href="{name}"{mark}>{html.escape(title)}</a>')
+    return "".join(links)

@@ -1,10 +1,11 @@
 """The functions of `Requests` as events for Gradio's clients."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from gradio.components import Component
 
 from nt2vr.errors import MediaError
 from nt2vr.search.references import DEFAULT_WEIGHT
@@ -42,14 +43,13 @@ def build_events(requests: Requests) -> gr.Row:
             "image_weight": image_weight,
             "alpha": alpha,
         }
-        checked = checked_request(
-            SearchRequest, values, strict=False
-        )  # JavaScript does not distinguish 8 from 8.0
-        return requests.search(checked, Path(image) if image else None)
+        # JavaScript does not distinguish 8 from 8.0.
+        request = checked_request(SearchRequest, values, strict=False)
+        return requests.search(request, Path(image) if image else None)
 
     row: gr.Row
     with gr.Row(visible=False) as row:
-        asked = [
+        search_inputs = [
             gr.Textbox(label="query"),
             gr.JSON(list(DEFAULT_SYSTEMS), label="systems"),
             gr.Number(DEFAULT_K, label="k"),
@@ -57,14 +57,15 @@ def build_events(requests: Requests) -> gr.Row:
             gr.Number(DEFAULT_WEIGHT, label="image_weight"),
             gr.Number(DEFAULT_ALPHA, label="alpha"),
         ]
-        evaluated = [gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")]
-        endpoints: dict[str, tuple[Callable[..., object], Any]] = {
-            "search": (search, asked),
-            "systems": (requests.systems, None),
-            "evaluate": (requests.evaluate, evaluated),
-        }
-        for name, (handler, inputs) in endpoints.items():
-            gr.Button().click(
-                handler, inputs, gr.JSON(), api_name=name, concurrency_limit=CONCURRENT
-            )
+        evaluate_inputs = [gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")]
+        _add_event("search", search, search_inputs)
+        _add_event("systems", requests.systems, None)
+        _add_event("evaluate", requests.evaluate, evaluate_inputs)
     return row
+
+
+def _add_event(
+    name: str, handler: Callable[..., object], inputs: Sequence[Component] | None
+) -> None:
+    """Offer a function as an event of a button that nobody sees."""
+    gr.Button().click(handler, inputs, gr.JSON(), api_name=name, concurrency_limit=CONCURRENT)

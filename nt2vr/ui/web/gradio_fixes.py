@@ -1,7 +1,8 @@
-"""All overrides of Gradio's behaviour but `nt2vr.ui.quickly_imported`; each was last needed with Gradio 6.31.
+"""Overrides of Gradio's behaviour, besides `nt2vr.ui.quickly_imported`.
 
-`tests/unit/ui/web/test_gradio_fixes.py` and `tests/browser/test_gradio_fixes.py` show each fault
-without its fix, and fail once a release of Gradio makes the fix unnecessary: delete it then.
+Each was last needed with Gradio 6.31. `tests/unit/ui/web/test_gradio_fixes.py` and
+`tests/browser/test_gradio_fixes.py` show each fault without its fix, and fail once a release of
+Gradio makes the fix unnecessary: delete it then.
 """
 
 import inspect
@@ -30,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 
 def template_script() -> str:
-    """Return the head script that keeps the templates of `gr.HTML` from running the values they insert (security).
+    """Return the head script that keeps templates of `gr.HTML` from running values (security).
 
     Gradio fills in {{value}}, escaped as HTML, and evaluates the result as a JavaScript template
     literal, so that "${…}" in a query would run. The script patches `window.Function` to escape the
@@ -41,7 +42,10 @@ def template_script() -> str:
 
 
 def refuse_downloads() -> None:
-    """Keep Gradio from downloading a file that a request names by its URL (security); there is no setting for it."""
+    """Keep Gradio from downloading a file that a request names by its URL (security).
+
+    Gradio has no setting for it.
+    """
 
     async def refuse(url: str, cache_dir: str) -> str:
         raise gr.Error("Upload the file: addresses are not opened here.", print_exception=False)
@@ -50,7 +54,10 @@ def refuse_downloads() -> None:
 
 
 def limit_files(most: int) -> None:
-    """Keep a request from uploading more files than this (security); Gradio takes 1,000, and has no setting for it."""
+    """Keep a request from uploading more files than this (security).
+
+    Gradio takes 1,000, and has no setting for it.
+    """
 
     class Limited(GradioMultiPartParser):
         def __init__(self, *args: Any, **options: Any) -> None:
@@ -60,10 +67,10 @@ def limit_files(most: int) -> None:
 
 
 def keep_temporary_files(folder: Path) -> None:
-    """Have Gradio's routes make their folder in this one; where it is read-only, they keep their default.
+    """Let Gradio's routes make their folder in this one, unless it is read-only.
 
-    That was chosen as they were imported: one folder for all users of the machine. No page can be
-    built where it belongs to another user.
+    Their default was chosen as they were imported: one folder for all users of the machine. Where
+    it belongs to another user, no page can be built.
     """
     with suppress(OSError):
         (folder / "vibe_edit_history").mkdir(exist_ok=True)
@@ -71,87 +78,102 @@ def keep_temporary_files(folder: Path) -> None:
 
 
 def offer_tools(endpoints: Mapping[str, str]) -> None:
-    """Keep Gradio's MCP server to these endpoints, by their tools' names (security): it would offer all to agents.
+    """Limit Gradio's MCP server to these endpoints, by their tools' names (security).
 
-    Resources and prompts go, too: for an unknown prompt, it runs the last endpoint, with this
-    machine's permissions.
+    It would offer all endpoints to agents. Resources and prompts go, too: for an unknown prompt, it
+    runs the last endpoint, with this machine's permissions.
     """
-    create = GradioMCPServer.create_mcp_server
+    create_server = GradioMCPServer.create_mcp_server
 
-    def tools(server: GradioMCPServer) -> dict[str, str]:
-        return {f"{server.tool_prefix}{name}": endpoint for name, endpoint in endpoints.items()}
+    def endpoints_by_tool(gradio: GradioMCPServer) -> dict[str, str]:
+        return {f"{gradio.tool_prefix}{name}": endpoint for name, endpoint in endpoints.items()}
 
-    def only_tools(gradio: GradioMCPServer) -> Any:
-        server, types = create(gradio), gradio.types
-        kept = (types.PingRequest, types.ListToolsRequest, types.CallToolRequest)
-        server.request_handlers = {each: server.request_handlers[each] for each in kept}
+    def create_server_of_tools(gradio: GradioMCPServer) -> Any:
+        server = create_server(gradio)
+        types = gradio.types
+        handlers = server.request_handlers
+        server.request_handlers = {
+            kind: handlers[kind]
+            for kind in (types.PingRequest, types.ListToolsRequest, types.CallToolRequest)
+        }
         return server
 
-    GradioMCPServer.get_tool_to_endpoint = tools  # type: ignore[method-assign,assignment]
-    GradioMCPServer.create_mcp_server = only_tools  # type: ignore[method-assign,assignment]
+    GradioMCPServer.get_tool_to_endpoint = endpoints_by_tool  # type: ignore[method-assign,assignment]
+    GradioMCPServer.create_mcp_server = create_server_of_tools  # type: ignore[method-assign,assignment]
 
 
 def is_odd_mcp_request(scope: Scope) -> bool:
-    """Whether a request is for Gradio's MCP server, but not a message to it (security).
+    """Return whether a request is for Gradio's MCP server, but not a message to it (security).
 
-    Its page for browsers is served at any path that ends like the server's, and has that path in a
-    script, unescaped; the streams that GET and /sse open stay open; and /schema tells nothing that
+    The server's page for browsers answers at any path that ends like its own, and has that path in
+    a script, unescaped; the streams that GET and /sse open stay open; and /schema says nothing that
     a message does not.
     """
-    _, found, rest = scope["path"].partition("/gradio_api/mcp")
-    return bool(found) and (rest not in ("", "/") or scope["method"] != "POST")
+    _, server, rest = scope["path"].partition("/gradio_api/mcp")
+    if not server:
+        return False
+    is_message = scope["method"] == "POST" and rest in ("", "/")
+    return not is_message
 
 
 def unopened_picture(**options: Any) -> gr.Image:
-    """Build a `gr.Image` that hands on its file's path, without opening the file in this process (security)."""
+    """Build a `gr.Image` that passes its file's path on, and does not open it here (security)."""
     picture = gr.Image(type="filepath", **options)
 
     def path_of(payload: Any) -> str | None:
         return None if payload is None else payload.path or ""
 
-    picture.preprocess = path_of  # type: ignore[method-assign]  # a subclass would write a .pyi next to its source
+    # A subclass would write a .pyi next to its source.
+    picture.preprocess = path_of  # type: ignore[method-assign]
     return picture
 
 
 def check_inputs(page: gr.Blocks) -> None:
-    """Refuse what a page's components cannot read in one sentence, not in Gradio's many; what misses is "" or []."""
+    """Refuse values that a page's components cannot have, in one sentence instead of a traceback.
+
+    A text or a list that is null becomes an empty one.
+    """
     preprocess = page.preprocess_data
 
-    async def checked(block_fn: Any, inputs: list[Any], *args: Any, **options: Any) -> list[Any]:
+    async def preprocess_checked(
+        block_fn: Any, inputs: list[Any], *args: Any, **options: Any
+    ) -> list[Any]:
         try:
             values = await preprocess(block_fn, inputs, *args, **options)
         except Exception as error:
-            if isinstance(error, gr.Error) and not error.print_exception:  # raised by this app
+            is_of_this_app = isinstance(error, gr.Error) and not error.print_exception
+            if is_of_this_app:
                 raise
             reason = str(error.message) if isinstance(error, gr.Error) else reason_of(error)
-            raise gr.Error(
-                f"The request was refused: {reason[:MAX_QUOTED]}", print_exception=False
-            ) from error
-        checked_values = []
-        for block, value in zip(block_fn.inputs, values, strict=True):
-            if not _can_hold(block, value):
-                kind = type(value).__name__
-                raise gr.Error(
-                    f"The request was refused: {_name_of(block)} holds no {kind}.",
-                    print_exception=False,
-                )
-            checked_values.append(_nothing_in(block) if value is None else value)
-        return checked_values
+            raise _refused(reason[:MAX_QUOTED]) from error
+        blocks = block_fn.inputs
+        return [_checked(block, value) for block, value in zip(blocks, values, strict=True)]
 
-    page.preprocess_data = checked  # type: ignore[method-assign]
+    page.preprocess_data = preprocess_checked  # type: ignore[method-assign]
 
 
-def _nothing_in(block: Any) -> Any:
-    """Return what a component without a value has."""
+def _refused(reason: str) -> gr.Error:
+    return gr.Error(f"The request was refused: {reason}", print_exception=False)
+
+
+def _checked(block: Any, value: Any) -> Any:
+    """Return a component's value, empty if it is null; an error if the component cannot have it."""
+    if not _can_hold(block, value):
+        raise _refused(f"{_name_of(block)} holds no {type(value).__name__}.")
+    return _empty_value(block) if value is None else value
+
+
+def _empty_value(block: Any) -> Any:
     if isinstance(block, gr.Textbox):
         return ""
     return [] if isinstance(block, gr.Dropdown) and block.multiselect else None
 
 
 def _can_hold(block: Any, value: Any) -> bool:
-    """Whether a value that anyone may send is of the kind that a component has; Gradio does not look at these."""
+    """Return whether a value is of the kind that a component has, where Gradio does not check it."""
     if isinstance(block, gr.HTML):
-        return isinstance(value, dict)  # all that handlers read are templates
+        # All that handlers read are templates.
+        return isinstance(value, dict)
     if value is None:
         return True
     if isinstance(block, gr.BrowserState):
@@ -169,7 +191,7 @@ def _name_of(block: Any) -> str:
 
 
 class _OneLine:
-    """What Gradio logs of an error that this app has not foreseen, in place of the module `traceback`."""
+    """Stands in for the module `traceback`, and logs the errors that Gradio prints in one line."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(traceback, name)
@@ -180,62 +202,73 @@ class _OneLine:
 
 
 def log_in_one_line() -> None:
-    """Keep Gradio from printing tracebacks (security): whoever closes connections halfway would fill the log."""
+    """Keep Gradio from printing tracebacks (security).
+
+    Otherwise, whoever closes connections halfway fills the log.
+    """
     for module in (queueing, route_utils, routes):
         module.traceback = _OneLine()  # type: ignore[attr-defined]
 
 
 def keep_configurations(page: gr.Blocks) -> None:
-    """Work out once what browsers are told of the page's components as they are built.
+    """Compute once how the page's components are described to browsers.
 
     Gradio does so for each visitor, while all others wait: 70 ms for 320 components.
     """
     for number, block in page.blocks.items():
-        block.kept_configuration = _configuration(number, [], block)  # type: ignore[union-attr]
-    BlocksConfig.config_for_block = staticmethod(_kept_configuration)  # type: ignore[assignment]
+        block.stored_configuration = _configuration(number, [], block)  # type: ignore[union-attr]
+    BlocksConfig.config_for_block = staticmethod(_stored_configuration)  # type: ignore[assignment]
 
 
 _configuration = BlocksConfig.config_for_block
 
 
-def _kept_configuration(
+def _stored_configuration(
     number: int, rendered: list[int], block: Block, renderable: Renderable | None = None
 ) -> dict[str, Any]:
-    kept = vars(block).get("kept_configuration")
-    if kept is None or renderable is not None:
+    stored = vars(block).get("stored_configuration")
+    if stored is None or renderable is not None:
         return _configuration(number, rendered, block, renderable)
     # A session writes values into its own properties.
-    return {**kept, "props": {**kept["props"]}}
+    return {**stored, "props": {**stored["props"]}}
 
 
 def leave_skipped_outputs(page: gr.Blocks) -> None:
-    """Leave those outputs alone of which a handler's dict says nothing; Gradio builds each of them anew (1.5 ms)."""
+    """Leave outputs alone that a handler's dict does not name; Gradio builds each again (1.5 ms)."""
     postprocess = page.postprocess_data
 
-    async def without_skipped(block_fn: Any, predictions: Any, state: Any) -> list[Any]:
-        if not isinstance(predictions, dict) or not all(
-            isinstance(key, Block) for key in predictions
-        ):
+    async def postprocess_named(block_fn: Any, predictions: Any, state: Any) -> list[Any]:
+        if not _is_by_block(predictions):
             return await postprocess(block_fn, predictions, state)
-        changed = copy(block_fn)
-        changed.outputs = [
-            block for block in block_fn.outputs if predictions.get(block, gr.skip()) != gr.skip()
-        ]
-        if not changed.outputs:
-            return [gr.skip()] * len(block_fn.outputs)
-        values = [predictions[block] for block in changed.outputs]
-        written = await postprocess(changed, values[0] if len(values) == 1 else values, state)
-        by_block = dict(zip(changed.outputs, written, strict=True))
-        return [by_block.get(block, gr.skip()) for block in block_fn.outputs]
 
-    page.postprocess_data = without_skipped  # type: ignore[method-assign]
+        outputs = block_fn.outputs
+        updated = [block for block in outputs if predictions.get(block, gr.skip()) != gr.skip()]
+        if not updated:
+            return [gr.skip()] * len(outputs)
+        event_of_updated = copy(block_fn)
+        event_of_updated.outputs = updated
+        values = [predictions[block] for block in updated]
+        # Gradio takes the value of a single output without a list.
+        processed = await postprocess(
+            event_of_updated, values[0] if len(values) == 1 else values, state
+        )
+        by_block = dict(zip(updated, processed, strict=True))
+        return [by_block.get(block, gr.skip()) for block in outputs]
+
+    page.postprocess_data = postprocess_named  # type: ignore[method-assign]
+
+
+def _is_by_block(predictions: Any) -> bool:
+    if not isinstance(predictions, dict):
+        return False
+    return all(isinstance(key, Block) for key in predictions)
 
 
 def keep_signatures(page: gr.Blocks) -> None:
-    """Keep the signatures of the components' constructors, which Gradio works out anew for each component.
+    """Compute the signatures of the components' constructors once.
 
-    It does so for each component that an event updates. `inspect.signature` returns what a function
-    has in `__signature__`.
+    Gradio does so for each component that an event updates. `inspect.signature` returns what a
+    function has in `__signature__`.
     """
     classes = {ancestor for block in page.blocks.values() for ancestor in type(block).__mro__}
     for component in classes:
@@ -246,17 +279,20 @@ def keep_signatures(page: gr.Blocks) -> None:
 
 
 def show_progress_where_seen(page: gr.Blocks) -> None:
-    """Keep events' progress off what cannot show it: events that show none, and layout such as tabs.
+    """Show no progress where nobody sees it: of hidden events, and on layout such as tabs.
 
     At every step, Gradio's page copies the values of all outputs that an earlier event had, and of
-    all that lies in them: the tabs alone made that the whole page, some 2,400 copies in its first
+    all that lies in them. The tabs alone made that the whole page, some 2,400 copies in its first
     seconds.
     """
     for event in page.fns.values():
-        if event.show_progress_on is None:
-            seen = event.outputs if event.show_progress != "hidden" else ()
+        if event.show_progress_on is not None:
+            continue
+        if event.show_progress == "hidden":
+            event.show_progress_on = []
+        else:
             event.show_progress_on = [
-                block for block in seen if not isinstance(block, BlockContext)
+                block for block in event.outputs if not isinstance(block, BlockContext)
             ]
 
 

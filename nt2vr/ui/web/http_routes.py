@@ -1,9 +1,13 @@
-"""The functions of `Requests` as plain HTTP under /api, with their documentation."""
+"""The functions of `Requests` as plain HTTP under /api, with their documentation.
+
+An error is answered as `{"error": "one sentence"}`.
+"""
 
 import base64
 import inspect
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from anyio import CapacityLimiter, to_thread
@@ -20,7 +24,7 @@ from nt2vr.errors import BusyError, ConfigError, Nt2vrError
 from nt2vr.search.searcher import CONCURRENT
 from nt2vr.settings import project_version
 from nt2vr.ui.web.api_types import (
-    Asked,
+    AnyRequest,
     GalleryInfo,
     Health,
     MatchAnswer,
@@ -36,9 +40,16 @@ from nt2vr.ui.web.inputs import MB
 from nt2vr.ui.web.permissions import told
 from nt2vr.ui.web.requests import Requests
 
-JSON, FORM = "application/json", "multipart/form-data"
-LISTS = ("systems", "literal", "lines")  # fields that a form may repeat
+JSON = "application/json"
+FORM = "multipart/form-data"
+# Fields that a form may repeat.
+LISTS = ("systems", "literal", "lines")
 SCHEMAS = "#/components/schemas/"
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Refusal},
+    500: {"model": Refusal},
+    503: {"model": Refusal},
+}
 
 
 class HeadAsGet:
@@ -66,93 +77,129 @@ def build_routes(requests: Requests) -> FastAPI:
         title="nT2VR",
         version=project_version(),
         description="Text-to-video retrieval that understands negation.",
-        redoc_url=None,  # its page fetches a logo from elsewhere
+        # Its page fetches a logo from elsewhere.
+        redoc_url=None,
     )
     api.add_middleware(HeadAsGet)
-    limiter, of_pictures = CapacityLimiter(CONCURRENT), CapacityLimiter(CONCURRENT // 4)
-    refusals: dict[int | str, dict[str, Any]] = {
-        status: {"model": Refusal} for status in (400, 500, 503)
-    }
+    # This is how FastAPI's own guide extends the document.
+    api.openapi = partial(_openapi, api)  # type: ignore[method-assign]
 
-    def described() -> dict[str, Any]:
-        document = FastAPI.openapi(api)
-        # The routes read their requests themselves. Their forms are left out: of two kinds of body,
-        # openapi-python-client 0.29 makes a client that cannot be imported.
-        for kind in (SearchRequest, MatchRequest):
-            request = kind.model_json_schema(ref_template=f"{SCHEMAS}{{model}}")
-            document["components"]["schemas"] |= {
-                **request.pop("$defs", {}),
-                kind.__name__: request,
-            }
-        return document
-
-    def offer(
-        name: str, kind: type[SystemsRequest], work: Callable[[Any], Any], answer: type[BaseModel]
-    ) -> None:
-        async def route(request: Request) -> Response:
-            try:
-                asked = await _read(request, kind)
-                has_picture = any(each.image for each in (asked, *getattr(asked, "references", ())))
-                found = await to_thread.run_sync(
-                    work, asked, limiter=of_pictures if has_picture else limiter
-                )
-                return JSONResponse(found)
-            except ClientDisconnect:
-                return Response(status_code=400)  # nobody is listening
-            except Exception as error:
-                status = (
-                    503
-                    if isinstance(error, BusyError)
-                    else 400
-                    if isinstance(error, Nt2vrError)
-                    else 500
-                )
-                return JSONResponse({"error": told_of(error, request)}, status)
-
-        route.__name__, route.__doc__ = (
-            name,
-            f"{inspect.getdoc(work)} A form (multipart) is read, too.",
-        )
-        content = {JSON: {"schema": {"$ref": f"{SCHEMAS}{kind.__name__}"}}}
-        body = {"requestBody": {"required": True, "content": content}}
-        api.post(f"/{name}", openapi_extra=body, response_model=answer, responses=refusals)(route)
-
-    api.openapi = described  # type: ignore[method-assign]  # as FastAPI's own guide does
-    offer("search", SearchRequest, requests.search, SearchAnswer)
-    offer("match", MatchRequest, requests.match, MatchAnswer)
+    posts = _PostRoutes(api)
+    posts.add("search", SearchRequest, requests.search, answer_kind=SearchAnswer)
+    posts.add("match", MatchRequest, requests.match, answer_kind=MatchAnswer)
     api.get("/galleries", operation_id="galleries_galleries_get", response_model=list[GalleryInfo])(
         requests.galleries
     )
     api.get("/systems")(requests.systems)
-
-    @api.get("/health", response_model=Health, responses={503: {"model": Health}})
-    def health(request: Request) -> Response:
-        """Return 200 once searches are answered immediately, and 503 while the first model is being loaded."""
-        ready, status = requests.health()
-        return JSONResponse(
-            {"ready": ready, "status": told(status, request)}, 200 if ready else 503
-        )
-
+    _add_health(api, requests)
     return api
 
 
-async def _read(request: Request, kind: type[Asked]) -> Asked:
-    """Read a JSON object, or a form whose picture is a file."""
-    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if content_type != FORM:
-        try:
-            values = json.loads(await request.body())
-        except (ValueError, RecursionError):
-            values = None
-        if not isinstance(values, dict):
-            raise ConfigError(f"Send a JSON object ({JSON}) or a form ({FORM}).")
-        return checked_request(kind, values)
+def _openapi(api: FastAPI) -> dict[str, Any]:
+    """Describe the API, with the requests that the routes read themselves.
+
+    Their forms are left out: of two kinds of body, openapi-python-client 0.29 makes a client that
+    cannot be imported.
+    """
+    document = FastAPI.openapi(api)
+    schemas = document["components"]["schemas"]
+    for kind in (SearchRequest, MatchRequest):
+        schema = kind.model_json_schema(ref_template=f"{SCHEMAS}{{model}}")
+        schemas.update(schema.pop("$defs", {}))
+        schemas[kind.__name__] = schema
+    return document
+
+
+def _add_health(api: FastAPI, requests: Requests) -> None:
+    @api.get("/health", response_model=Health, responses={503: {"model": Health}})
+    def health(request: Request) -> Response:
+        """Return 200 once searches are answered immediately, and 503 while the first model is being loaded."""
+        is_ready, status = requests.health()
+        content = {"ready": is_ready, "status": told(status, request)}
+        return JSONResponse(content, 200 if is_ready else 503)
+
+
+class _PostRoutes:
+    """Adds routes that take a JSON object, or a form whose picture is a file."""
+
+    def __init__(self, api: FastAPI) -> None:
+        self._api = api
+        self._of_texts = CapacityLimiter(CONCURRENT)
+        # Texts do not wait for pictures, which may take long to decode.
+        self._of_pictures = CapacityLimiter(CONCURRENT // 4)
+
+    def add(
+        self,
+        name: str,
+        kind: type[SystemsRequest],
+        work: Callable[[Any], Any],
+        answer_kind: type[BaseModel],
+    ) -> None:
+        """Add a route that answers requests of a kind by `work`, in a thread."""
+
+        async def route(request: Request) -> Response:
+            try:
+                content = await _read(request, kind)
+                answer = await to_thread.run_sync(work, content, limiter=self._limiter(content))
+                return JSONResponse(answer)
+            except ClientDisconnect:
+                # Nobody is listening.
+                return Response(status_code=400)
+            except Exception as error:
+                return JSONResponse({"error": told_of(error, request)}, _status_of(error))
+
+        route.__name__ = name
+        route.__doc__ = f"{inspect.getdoc(work)} A form (multipart) is read, too."
+        schema = {"$ref": f"{SCHEMAS}{kind.__name__}"}
+        body = {"required": True, "content": {JSON: {"schema": schema}}}
+        add_route = self._api.post(
+            f"/{name}",
+            openapi_extra={"requestBody": body},
+            response_model=answer_kind,
+            responses=REFUSALS,
+        )
+        add_route(route)
+
+    def _limiter(self, request: SystemsRequest) -> CapacityLimiter:
+        references = request.references if isinstance(request, SearchRequest) else []
+        has_picture = bool(request.image) or any(reference.image for reference in references)
+        return self._of_pictures if has_picture else self._of_texts
+
+
+def _status_of(error: Exception) -> int:
+    if isinstance(error, BusyError):
+        return 503
+    return 400 if isinstance(error, Nt2vrError) else 500
+
+
+async def _read(request: Request, kind: type[AnyRequest]) -> AnyRequest:
+    content_type = request.headers.get("content-type", "").partition(";")[0]
+    if content_type.strip().lower() == FORM:
+        return await _read_form(request, kind)
+    return checked_request(kind, await _read_object(request))
+
+
+async def _read_object(request: Request) -> dict[str, Any]:
+    try:
+        values = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict):
+        raise ConfigError(f"Send a JSON object ({JSON}) or a form ({FORM}).")
+    return values
+
+
+async def _read_form(request: Request, kind: type[AnyRequest]) -> AnyRequest:
     try:
         async with request.form(max_files=1, max_fields=50, max_part_size=MB) as form:
-            values = {key: form.getlist(key) if key in LISTS else form[key] for key in form}
-            if isinstance(picture := values.get("image"), UploadFile):
+            values: dict[str, Any] = {}
+            for name in form:
+                values[name] = form.getlist(name) if name in LISTS else form[name]
+            picture = values.get("image")
+            if isinstance(picture, UploadFile):
                 content = base64.b64encode(await picture.read()).decode("ascii")
                 values["image"] = f"data:image/upload;base64,{content}"
-            return checked_request(kind, values, strict=False)  # a form's values are strings
+            # The values of a form are strings.
+            return checked_request(kind, values, strict=False)
     except HTTPException as error:
         raise ConfigError(f"The form cannot be read: {error.detail}") from error

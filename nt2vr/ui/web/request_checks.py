@@ -133,7 +133,7 @@ class RequestChecks:
         return any(origin_name == name.lower() for name in self.host_names)
 
     def _is_ours(self, name: str) -> bool:
-        own_names = {self.host.lower(), *(own.lower() for own in self.host_names)}
+        own_names = {own_name.lower() for own_name in (self.host, *self.host_names)}
         if is_loopback(name) or "*" in own_names or name in own_names:
             return True
         try:

@@ -1,8 +1,7 @@
 """What programs may ask: `Requests` has a typed function for each.
 
-`build_routes` offers them as plain HTTP under `/api`, `build_tools` to agents over MCP,
-`build_events` to Gradio's clients. Limits and errors are those of the page; over HTTP an error is
-`{"error": "one sentence"}`.
+`http_routes.py` offers them as plain HTTP under /api, `agent_tools.py` to agents over MCP, and
+`gradio_events.py` to Gradio's clients. Limits and errors are those of the page.
 """
 
 import base64
@@ -28,9 +27,14 @@ from nt2vr.ui.web.api_types import MatchRequest, SearchRequest, checked_request
 from nt2vr.ui.web.inputs import MAX_PICTURE_MB, MB, TOO_LARGE
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 
+NO_DATA_URL = "Send the picture as a data URL: data:image/png;base64,…"
+
 
 class Requests:
-    """The functions behind all three faces."""
+    """The functions behind HTTP, Gradio's clients and agents.
+
+    Most of their docstrings are published: as descriptions of routes, and of tools for agents.
+    """
 
     def __init__(
         self,
@@ -39,34 +43,40 @@ class Requests:
         evaluations: Evaluations,
         permissions: Permissions,
     ) -> None:
-        self._galleries, self._decoder = galleries, decoder
-        self._evaluations, self._permissions = evaluations, permissions
+        self._galleries = galleries
+        self._decoder = decoder
+        self._evaluations = evaluations
+        self._permissions = permissions
 
-    def search(self, asked: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
+    def search(self, request: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
         """Search the gallery: the query's parts, and each system's ranked hits."""
-        check_number(len(asked.references))
-        references = []
-        if asked.image is not None:
-            references.append(self._reference(image=asked.image, weight=asked.image_weight))
-        if picture is not None:
-            references.append(
-                Reference((self._decoder.picture(picture),), weight=asked.image_weight)
-            )
-        references += [self._reference(**each.model_dump()) for each in asked.references]
-        searcher, strengths = self._galleries.searcher(asked.gallery), {"boolean": asked.alpha}
-        query = searcher.checked(asked.query, references)
+        check_number(len(request.references))
+        references = self._references(request, picture)
+        searcher = self._galleries.searcher(request.gallery)
+        query = searcher.checked(request.query, references)
         assert isinstance(query, Query), "it was typed"
-        systems = asked.systems or self._galleries.answering(searcher.key, query)
-        return searcher.search(
-            query, systems, asked.k, references, strengths, asked.literal
-        ).as_dict()
+        answer = searcher.search(
+            query,
+            request.systems or self._galleries.answering(searcher.key, query),
+            request.k,
+            references=references,
+            strengths={"boolean": request.alpha},
+            literal=request.literal,
+        )
+        return answer.as_dict()
 
-    def match(self, asked: MatchRequest) -> dict[str, Any]:
+    def match(self, request: MatchRequest) -> dict[str, Any]:
         """Score captions for one clip or picture with each system."""
-        shown = self._reference(asked.clip, asked.image)
-        searcher, strengths = self._galleries.searcher(asked.gallery), {"boolean": asked.alpha}
-        systems = asked.systems or self._galleries.default_systems(searcher.key)
-        return searcher.match(shown, asked.lines, systems, strengths, asked.literal).as_dict()
+        reference = self._reference(request.clip, request.image)
+        searcher = self._galleries.searcher(request.gallery)
+        match = searcher.match(
+            reference,
+            request.lines,
+            request.systems or self._galleries.default_systems(searcher.key),
+            strengths={"boolean": request.alpha},
+            literal=request.literal,
+        )
+        return match.as_dict()
 
     def search_sentence(
         self,
@@ -93,21 +103,20 @@ class Requests:
 
     def understand(self, query: str) -> dict[str, Any]:
         """Split a sentence into what it wants and what it does not want, with a notice if it is hardly English."""
-        found = self._galleries.built_in.understand(query)
-        return {"wanted": found.wanted, "unwanted": found.unwanted, "notice": found.notice}
+        understood = self._galleries.built_in.understand(query)
+        return {
+            "wanted": understood.wanted,
+            "unwanted": understood.unwanted,
+            "notice": understood.notice,
+        }
 
     def galleries(self) -> list[dict[str, Any]]:
         """List the galleries that can be searched, with id and number of clips: the built-in one, then libraries."""
-        built_in = {
-            "name": BUILT_IN,
-            "id": BUILT_IN,
-            "num_clips": len(self._galleries.built_in.gallery.videos),
-        }
-        infos = self._galleries.libraries.infos()
-        return [
-            built_in,
-            *({"name": info.name, "id": info.id, "num_clips": info.num_clips} for info in infos),
-        ]
+        built_in_clips = self._galleries.built_in.gallery.videos
+        listing = [{"name": BUILT_IN, "id": BUILT_IN, "num_clips": len(built_in_clips)}]
+        for info in self._galleries.libraries.infos():
+            listing.append({"name": info.name, "id": info.id, "num_clips": info.num_clips})
+        return listing
 
     def systems(self) -> list[str]:
         """List the systems that can search: each is a model, with or without a strategy for unwanted parts."""
@@ -121,11 +130,9 @@ class Requests:
         """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""
         checked_request(SearchRequest, {"systems": systems})
         job = self.start_evaluation(request, Data(data.strip()), systems).result()
-        if not job.result:
-            raise ConfigError(
-                job.error or "The evaluation was cancelled on the page. Start it again."
-            )
-        return self._evaluations.archive.summary(job.result)
+        if job.result:
+            return self._evaluations.archive.summary(job.result)
+        raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")
 
     def start_evaluation(
         self, visitor: Visitor, data: Data | ModelData, systems: list[str]
@@ -139,9 +146,21 @@ class Requests:
         return self._evaluations.start(data, systems, session_of(visitor))
 
     def check_room(self, visitor: Visitor) -> None:
-        """Refuse a further report where there are many, but not to those who may delete some."""
+        """Refuse a further report where there are many, unless the visitor may delete some."""
         if not self._permissions.may("delete", visitor):
             self._evaluations.archive.check_room()
+
+    def _references(self, request: SearchRequest, picture: Path | None) -> list[Reference]:
+        """Read a search's references: its picture, an uploaded one, and the list."""
+        references = []
+        if request.image is not None:
+            references.append(self._reference(image=request.image, weight=request.image_weight))
+        if picture is not None:
+            pixels = self._decoder.picture(picture)
+            references.append(Reference((pixels,), weight=request.image_weight))
+        for reference in request.references:
+            references.append(self._reference(**reference.model_dump()))
+        return references
 
     def _reference(
         self,
@@ -150,20 +169,29 @@ class Requests:
         weight: float = DEFAULT_WEIGHT,
         wanted: bool = True,
     ) -> Reference:
+        """Build a reference to a clip of the gallery, or to the picture in a data URL."""
         if (image is None) == (not clip):
             raise ConfigError("Name either a clip or an image: one of them.")
         if image is None:
-            return Reference((), clip, weight, wanted)
-        head, comma, content = image.partition(",")
-        try:
-            if not (comma and head.startswith("data:image/") and head.endswith(";base64")):
-                raise ValueError
-            picture = base64.b64decode(content, validate=True)
-        except ValueError:
-            raise MediaError("Send the picture as a data URL: data:image/png;base64,…") from None
-        if len(picture) > MAX_PICTURE_MB * MB:
-            raise MediaError(TOO_LARGE)
+            return Reference(video_id=clip, weight=weight, wanted=wanted)
+
+        content = _content_of(image)
         with tempfile.TemporaryDirectory(prefix="nt2vr-") as folder:
             path = Path(folder) / "picture"
-            path.write_bytes(picture)
-            return Reference((self._decoder.picture(path),), "", weight, wanted)
+            path.write_bytes(content)
+            pixels = self._decoder.picture(path)
+        return Reference((pixels,), weight=weight, wanted=wanted)
+
+
+def _content_of(data_url: str) -> bytes:
+    """Return the file in the data URL of a picture."""
+    head, comma, encoded = data_url.partition(",")
+    if not (comma and head.startswith("data:image/") and head.endswith(";base64")):
+        raise MediaError(NO_DATA_URL)
+    try:
+        content = base64.b64decode(encoded, validate=True)
+    except ValueError:
+        raise MediaError(NO_DATA_URL) from None
+    if len(content) > MAX_PICTURE_MB * MB:
+        raise MediaError(TOO_LARGE)
+    return content

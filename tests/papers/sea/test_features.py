@@ -34,7 +34,7 @@ def test_frames_are_averaged(tmp_path: Path) -> None:
         np.testing.assert_allclose(row, expected / counts[video_id], rtol=1e-6)
 
 
-def test_a_row_of_the_video_itself_counts_before_those_of_its_frames(tmp_path: Path) -> None:
+def test_a_videos_own_row_counts_before_its_frames(tmp_path: Path) -> None:
     rows = {
         "v_1": [1, 1],
         "v_1_0": [5, 5],
@@ -52,7 +52,7 @@ def test_a_row_of_the_video_itself_counts_before_those_of_its_frames(tmp_path: P
     }
 
 
-def test_features_are_found_by_name_wherever_they_are_below_the_dataset(tmp_path: Path) -> None:
+def test_features_are_found_by_name_anywhere_below_the_dataset(tmp_path: Path) -> None:
     captions = tmp_path / "captions.csv"
     captions.write_text("video_id,caption\n", encoding="utf-8")
     deep = write_big_file(tmp_path / "some" / "where" / "mean", {"v": [1]})

@@ -118,9 +118,9 @@ def test_vocabularies_have_frequent_words_first_and_only_the_grus_has_stop_words
     )
     words = new_text_side(config, clips)
     assert isinstance(words, Words)
-    assert words.known.gru == ("a", "dog", "cat")
-    assert words.known.bow == ("dog", "cat")
-    assert words.known.source == "PPMI by SVD over 4 captions"
+    assert words.vocabulary.gru == ("a", "dog", "cat")
+    assert words.vocabulary.bow == ("dog", "cat")
+    assert words.vocabulary.source == "PPMI by SVD over 4 captions"
     with pytest.raises(ConfigError, match="No word occurs 9 times"):
         new_text_side(config.replace(words={**SETTINGS, "least": 9}), clips)
     assert new_text_side(config.replace(words={}, pooling="base", train="text"), clips) is None

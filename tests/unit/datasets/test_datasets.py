@@ -296,7 +296,7 @@ def own(write: Write, count: int) -> Path:
     )
 
 
-def test_a_tenth_is_held_out_always_the_same_and_up_to_a_limit(
+def test_the_same_tenth_is_held_out_up_to_a_limit(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = own(write, 40)
@@ -341,9 +341,7 @@ def test_ids_that_match_no_file_are_an_error(write: Write, tmp_path: Path) -> No
     )
 
 
-def test_a_video_is_taken_rather_than_its_picture_and_links_are_followed(
-    write: Write, tmp_path: Path
-) -> None:
+def test_a_video_is_taken_rather_than_its_picture(write: Write, tmp_path: Path) -> None:
     write("elsewhere/v0.mp4")
     write("mine/v0.jpg")
     write("mine/captions.csv", "video_id,caption\nv0,it is 0\n")
@@ -356,13 +354,13 @@ WRONG: list[tuple[str, Any, str]] = [
     (
         "MSRVTT_data.json",
         "{",
-        r"MSRVTT_data.json cannot be used \(Expecting property.*Expected MSRVTT",
+        "MSRVTT_data.json",
     ),
-    ("MSRVTT_data.json", msrvtt({0: "trian"}), "unknown split 'trian'; expected one of train,"),
+    ("MSRVTT_data.json", msrvtt({0: "trian"}), "'trian'.* train,"),
     (
         "MSRVTT_JSFUSION_test.csv",
         "a,b\n1,2\n",
-        r"column video_id is missing; found a, b\). Expected a CSV",
+        "video_id .* a, b",
     ),
 ]
 
@@ -377,7 +375,7 @@ def test_an_invalid_file_is_one_sentence_with_the_expected_format(
         load_dataset(tmp_path)
 
 
-def test_all_of_a_dataset_without_splits_is_its_test_split_and_that_is_said(write: Write) -> None:
+def test_all_of_a_dataset_without_splits_is_its_test_split(write: Write) -> None:
     path = own(write, 20)
     dataset = load_dataset(path, "test")
     assert (dataset.split, len(dataset.videos)) == ("all", 20)
@@ -386,26 +384,22 @@ def test_all_of_a_dataset_without_splits_is_its_test_split_and_that_is_said(writ
     )
     assert [len(load_dataset(path, part).videos) for part in ("train", "validation")] == [18, 2]
     path.write_text("video_id,caption,split\nv0,a,train\nv1,b,val\n", encoding="utf-8")
-    with pytest.raises(DatasetError, match="has no test split here"):
+    with pytest.raises(DatasetError, match="test split"):
         load_dataset(path, "test")
 
 
 def test_a_missing_path_or_split_is_one_sentence(write: Write, tmp_path: Path) -> None:
     path = own(write, 2)
-    with pytest.raises(DatasetError, match=r"/nowhere is not there\. Name the folder"):
+    with pytest.raises(DatasetError, match="/nowhere"):
         load_dataset("/nowhere")
     with pytest.raises(
         ConfigError,
-        match=r"Unknown kind of dataset 'tgif'\. Choose one of: captions, flickr, folder",
+        match=r"'tgif'.* captions, flickr, folder",
     ):
         load_dataset(f"tgif:{tmp_path}")
-    with pytest.raises(
-        DatasetError, match=r"Looked for vatex_training.*\(vatex\). Expected .*eric-xw.github.io"
-    ):
+    with pytest.raises(DatasetError, match=r"vatex_training.*\(vatex\).*eric-xw.github.io"):
         load_dataset(f"vatex:{tmp_path}")
     write("more.csv", "video_id,caption\nv0,a\n")
-    with pytest.raises(
-        DatasetError, match=r"several captions files \(captions.csv, more.csv\). Name one of them"
-    ):
+    with pytest.raises(DatasetError, match=r"captions\.csv, more\.csv"):
         load_dataset(tmp_path)
     assert len(load_dataset(path).videos) == 2

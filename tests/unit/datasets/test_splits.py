@@ -119,7 +119,7 @@ def test_the_nearest_name_says_the_split() -> None:
     assert split_of_folders("test.png") is None
 
 
-def test_a_folder_that_alone_is_called_like_a_split_is_none(tmp_path: Path) -> None:
+def test_a_single_folder_named_like_a_split_is_none(tmp_path: Path) -> None:
     media(tmp_path, "train/1.png", "boat/2.png")  # things that move
     write_csv(
         tmp_path / "captions",
@@ -241,7 +241,7 @@ LEAKS = (own, own_folders, own_paths, msrvtt, jsfusion, vatex, karpathy, flickr,
 
 
 @pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak.__name__)
-def test_a_clip_in_two_splits_is_refused_and_both_entries_are_named(
+def test_a_clip_in_two_splits_is_refused_with_both_entries(
     leak: Callable[[Path], None], tmp_path: Path
 ) -> None:
     leak(tmp_path)

@@ -3,6 +3,8 @@
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from nt2vr.evaluation.ready_report import pack, ready_report
 from nt2vr.evaluation.sources import GALLERY, Data, load_benchmark
 from nt2vr.evaluation.stored_reports import load_report
@@ -31,6 +33,16 @@ def test_it_is_added_once_fits_the_gallery_and_stays_deleted(tmp_path: Path) -> 
         evaluations.archive.delete(entry.report_id)
         evaluations.add_ready()
         assert evaluations.archive.entries() == []
+
+
+def test_a_data_folder_that_cannot_be_written_to_is_no_obstacle(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "evaluation").write_text("not a folder")
+    with closing(Services(Settings.read(tmp_path, "cpu"))) as services:
+        services.evaluations.add_ready()
+        assert services.evaluations.archive.entries() == []
+    assert "evaluation" in caplog.text
 
 
 def test_packing_it_again_changes_nothing(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_several_captions_files_are_joined(
     assert captions_of()["a.avi"] == ("a man", "a singer")
 
 
-def test_a_link_that_leads_out_of_the_folder_gives_no_captions(
+def test_a_link_out_of_the_folder_gives_no_captions(
     tmp_path: Path, folder: Path, captions_of: Callable[[], dict[str, tuple[str, ...]]]
 ) -> None:
     (tmp_path / "private.csv").write_text("file,caption\na.avi,a secret\n")
@@ -81,7 +81,7 @@ def test_a_link_that_leads_out_of_the_folder_gives_no_captions(
         ("settings.json", "{", False),
     ],
 )
-def test_a_captions_file_that_cannot_be_used_is_reported_and_other_tables_are_not(
+def test_only_tables_meant_to_have_captions_are_reported(
     tmp_path: Path,
     folder: Path,
     captions_of: Callable[[], dict[str, tuple[str, ...]]],
@@ -95,7 +95,7 @@ def test_a_captions_file_that_cannot_be_used_is_reported_and_other_tables_are_no
     assert [each.id for each in skipped] == [name] * is_reported
 
 
-def test_windows_of_a_long_video_have_no_captions_of_the_whole(
+def test_windows_do_not_have_the_captions_of_their_video(
     tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
 ) -> None:
     write_video("films/long.avi", [100] * 60)

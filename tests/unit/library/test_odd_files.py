@@ -47,7 +47,7 @@ def test_a_link_that_cannot_be_followed_is_skipped_alone(folder: Path) -> None:
     )
 
 
-def test_folders_of_a_nas_and_unread_formats_are_counted_and_not_indexed(folder: Path) -> None:
+def test_system_folders_and_unread_formats_are_only_counted(folder: Path) -> None:
     ignored = "@eaDir/a.png films/@eaDir/b.png $RECYCLE.BIN/c.mp4 .Trash-1000/f.mp4 .cache/g.mp4"
     unread = "d.nef films/e.NEF notes.txt"
     for name in [*ignored.split(), *unread.split()]:
@@ -59,9 +59,7 @@ def test_folders_of_a_nas_and_unread_formats_are_counted_and_not_indexed(folder:
     assert found["*.nef"].startswith("2 files in a format that is not read")
 
 
-def test_notes_on_what_is_left_out_are_no_changes_and_follow_the_folder(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_notes_on_files_left_out_are_not_changes(folder: Path, tmp_path: Path) -> None:
     (folder / "b.nef").touch()
     libraries = Libraries(tmp_path / "libraries")
     library = libraries.add("mine", "folder", folder).id
@@ -76,7 +74,7 @@ def test_notes_on_what_is_left_out_are_no_changes_and_follow_the_folder(
         assert libraries.skipped(library) == []
 
 
-def test_names_of_files_cannot_move_the_cursor_turn_a_line_round_or_begin_one() -> None:
+def test_names_of_files_cannot_control_the_terminal() -> None:
     assert printable("a\nb\x1b[2Jc\u202ed 🧑‍🚀é") == "a\\nb\\x1b[2Jc\\u202ed 🧑‍🚀é"
     assert str(MediaError("a\nb.mp4 is empty.")) == "a\\nb.mp4 is empty."
     record = logging.LogRecord(
@@ -88,12 +86,12 @@ def test_names_of_files_cannot_move_the_cursor_turn_a_line_round_or_begin_one() 
     )
 
 
-def test_a_source_that_is_a_loop_of_links_is_not_there(tmp_path: Path) -> None:
+def test_a_loop_of_links_is_not_available(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     assert not is_available(Source("x", "x", "folder", tmp_path / "loop"))
 
 
-def test_a_manifest_is_read_as_any_captions_file_and_may_lack_captions_and_files(
+def test_a_manifest_may_lack_captions_and_files(
     folder: Path,
 ) -> None:
     lines = [
@@ -115,7 +113,7 @@ def test_a_manifest_is_read_as_any_captions_file_and_may_lack_captions_and_files
     manifest.write_text('{"path": "../a.png", "text": "one"}')
     with pytest.raises(
         DatasetError,
-        match=r"films\.jsonl cannot be used \(line 1: the path '\.\./a\.png' leads out",
+        match=r"films\.jsonl.*line 1.*'\.\./a\.png'",
     ):
         list(list_files(Source("x", "x", "manifest", manifest)))
 
@@ -133,7 +131,7 @@ SECONDS = {
 
 @pytest.mark.parametrize("seconds", SECONDS.values(), ids=SECONDS)
 @pytest.mark.parametrize("kind", ["folder", "manifest"])
-def test_a_file_of_any_date_is_indexed_and_noticed_when_it_changes(
+def test_changes_of_a_file_of_any_date_are_noticed(
     folder: Path, tmp_path: Path, kind: Literal["folder", "manifest"], seconds: int
 ) -> None:
     picture = folder / "a.png"
@@ -174,7 +172,7 @@ def test_a_file_of_any_date_is_indexed_and_noticed_when_it_changes(
         (".qt", "mov"),
     ],
 )
-def test_a_video_is_found_under_every_name_of_a_format_that_is_read(
+def test_videos_are_found_under_every_suffix_of_their_format(
     folder: Path, suffix: str, container: str
 ) -> None:
     film = folder / f"b{suffix.upper()}"
@@ -190,7 +188,7 @@ def test_a_video_is_found_under_every_name_of_a_format_that_is_read(
     assert probe(film).num_frames == 25
 
 
-def test_a_stereo_photo_is_found_and_videos_that_are_not_read_are_named(folder: Path) -> None:
+def test_stereo_photos_are_found_and_unread_formats_named(folder: Path) -> None:
     picture = Image.open(folder / "a.png").convert("RGB")
     picture.save(folder / "b.mpo", save_all=True, append_images=[picture])
     for name in ("camera.h264", "tape.dv", "raw.y4m"):

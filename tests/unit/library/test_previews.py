@@ -12,8 +12,8 @@ from nt2vr.errors import MediaError
 from nt2vr.library.previews import Previews
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from tests.disks import mounted
-from tests.films import FOOTAGE, write_film
+from tests.support.disks import mounted
+from tests.support.video_files import FOOTAGE, write_grey_video
 
 WriteVideo = Callable[..., Path]
 
@@ -30,7 +30,7 @@ def shown(path: Path) -> tuple[float, tuple[int, int], list[float]]:
         return len(frames) / 12, (stream.width, stream.height), frames
 
 
-def test_a_preview_is_small_silent_and_as_long_as_the_clip(
+def test_a_preview_is_small_silent_and_of_its_clips_length(
     tmp_path: Path, decoder: Decoder
 ) -> None:
     previews = Previews(tmp_path / "previews", decoder)
@@ -45,10 +45,8 @@ def test_a_preview_is_small_silent_and_as_long_as_the_clip(
     assert previews.has(video)
 
 
-def test_a_window_shows_its_own_seconds_and_no_more_than_ten(
-    tmp_path: Path, decoder: Decoder
-) -> None:
-    film = write_film(tmp_path / "a.mp4", [5 * i for i in range(40)], rate=1)
+def test_a_window_shows_at_most_ten_of_its_seconds(tmp_path: Path, decoder: Decoder) -> None:
+    film = write_grey_video(tmp_path / "a.mp4", [5 * i for i in range(40)], rate=1)
     previews = Previews(tmp_path / "previews", decoder)
     seconds, _, means = shown(
         previews.preview(Video("w", film, start=20.0, end=35.0, film="a", content="a"))
@@ -60,7 +58,7 @@ def test_a_window_shows_its_own_seconds_and_no_more_than_ten(
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 2000), (5000, 7), (225, 223), (4000, 3000)])
-def test_a_picture_of_any_shape_has_a_poster_and_a_preview_of_one_frame(
+def test_a_picture_of_any_shape_has_a_poster_and_preview(
     tmp_path: Path, decoder: Decoder, size: tuple[int, int]
 ) -> None:
     Image.new("RGB", size, (90, 90, 90)).save(tmp_path / "a.png")
@@ -81,7 +79,7 @@ def test_what_cannot_be_decoded_stops_no_other(
     previews = Previews(tmp_path / "previews", decoder)
     previews.make([bad, good])
     assert previews.has(good) and not previews.has(bad)
-    with pytest.raises(MediaError, match=r"^bad\.mp4 is not a readable video"):
+    with pytest.raises(MediaError, match=r"^bad\.mp4 "):
         previews.poster(bad)
 
 

@@ -25,7 +25,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.search.embed_clips import open_gallery
 from tests.paths import ROOT
-from tests.unit.library.brightness import BrightnessEncoder
+from tests.support.brightness import BrightnessEncoder
 
 COUNT, BATCH = 60, 2  # clips
 

@@ -9,7 +9,7 @@ import pytest
 from nt2vr.errors import MediaError
 from nt2vr.media import store as cache_module
 from nt2vr.media.store import Cache
-from tests.disks import mounted
+from tests.support.disks import mounted
 
 
 def test_the_hash_is_of_the_content_and_follows_changes(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_the_hash_is_of_the_content_and_follows_changes(tmp_path: Path) -> None:
         assert cache.content_hash(first) != cache.content_hash(second)
 
 
-def test_a_missing_file_is_one_sentence_and_a_pipe_does_not_block(tmp_path: Path) -> None:
+def test_missing_files_and_pipes_are_refused_by_name(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.mp4")
     with Cache(tmp_path / "cache") as cache:
         for name in ("gone.mp4", "pipe.mp4"):

@@ -7,11 +7,11 @@ import pytest
 from PIL import Image
 
 from nt2vr.errors import MediaError
-from nt2vr.media.decode import Decoder, confined
+from nt2vr.media.decode import OUTSIDE, Decoder, confined
 from nt2vr.models.framing import Framing
 
 WriteVideo = Callable[..., Path]
-LEAVES = r"^a\.(png|webm) is a link that leads out of the library's folder\. Copy the file into the folder\.$"
+LEAVES = rf"^a\.(png|webm) {OUTSIDE}$"
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_links_put_there_between_resolving_and_opening_are_not_followed(
     monkeypatch.setattr("os.path.realpath", str)  # as if they had come right after it
     for path in (root / "link.png", root / "folder" / "a.png"):
         with (
-            pytest.raises(MediaError, match=r"^(link|a)\.png cannot be read \([^\n]+\)\.$"),
+            pytest.raises(MediaError, match=r"^(link|a)\.png [^\n]+$"),
             confined(path, root),
         ):
             pass

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.media.rows import Rows
-from tests.disks import mounted
+from tests.support.disks import mounted
 
 SHAPE = (4, 8)
 
@@ -48,7 +48,7 @@ def only(folder: Path, name: str) -> Path:
     return path
 
 
-def test_rows_are_found_by_key_and_equal_keys_are_stored_once(tmp_path: Path) -> None:
+def test_rows_are_found_by_key_and_stored_once(tmp_path: Path) -> None:
     file = write(tmp_path, 3, 1)
     file.append(keys(1, 2, 2), rows(1, 2, 2))
     assert len(file) == 3 and content(tmp_path, 1, 2, 3, 4) == [1, 2, 3, None]
@@ -112,7 +112,7 @@ def test_a_full_disk_is_an_error_and_leaves_the_rows(tmp_path: Path) -> None:
         assert only(tmp_path / "disk", "rows").stat().st_size == number * 128
 
 
-def test_a_read_only_folder_can_be_read_and_not_written_to(
+def test_a_read_only_folder_can_only_be_read(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     disk = tmp_path / "disk"

@@ -18,9 +18,9 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.limits import LIMITS
 from nt2vr.media.store import Cache
 from nt2vr.search.embed_clips import embed_gallery
-from tests.counting import CountingDecoder
-from tests.disks import mounted
 from tests.pooling import Brightness
+from tests.support.counting import CountingDecoder
+from tests.support.disks import mounted
 
 WriteVideo = Callable[..., Path]
 SetLimit = Callable[[float], None]
@@ -82,7 +82,7 @@ def decoded_by(decoder: CountingDecoder, gallery: Gallery, tower: str, cache: Ca
     return decoder.num_decoded - before
 
 
-def test_in_a_cycle_over_more_clips_than_fit_only_the_others_are_decoded_again(
+def test_only_clips_that_do_not_fit_are_decoded_again(
     gallery: Gallery, decoder: CountingDecoder, tmp_path: Path, limit: SetLimit
 ) -> None:
     """Evicting the oldest would decode all of them for every visual tower."""
@@ -100,7 +100,7 @@ def test_a_second_model_of_a_library_decodes_nothing_again(
         assert decoded_by(decoder, gallery, "c", cache) == 0
 
 
-def test_the_limit_is_that_of_all_stores_and_what_must_be_stored_ignores_it(
+def test_all_stores_share_a_limit_that_required_frames_ignore(
     tmp_path: Path, small_batches: None, limit: SetLimit
 ) -> None:
     limit(10 * CLIP_BYTES + 380)  # with room for the ids
@@ -113,9 +113,7 @@ def test_the_limit_is_that_of_all_stores_and_what_must_be_stored_ignores_it(
     assert (stored(tmp_path / "a"), stored(tmp_path / "b")) == (list(range(6)), list(range(9)))
 
 
-def test_where_there_is_no_room_stores_not_opened_for_a_month_are_deleted_one_by_one(
-    tmp_path: Path, limit: SetLimit
-) -> None:
+def test_stores_unopened_for_a_month_make_room_one_by_one(tmp_path: Path, limit: SetLimit) -> None:
     for name, days in [("oldest", 50), ("old", 40), ("recent", 20)]:
         fill(tmp_path / name, 1)
         opened = time.time() - days * 24 * 3600
@@ -131,7 +129,7 @@ def test_where_there_is_no_room_stores_not_opened_for_a_month_are_deleted_one_by
 
 
 @pytest.mark.parametrize("options", ["size=40k", "size=1m,ro"], ids=["full", "read-only"])
-def test_a_disk_that_cannot_be_written_to_costs_time_and_stops_what_needs_the_frames(
+def test_a_full_or_read_only_disk_stops_only_required_frames(
     tmp_path: Path,
     options: str,
     caplog: pytest.LogCaptureFixture,

@@ -15,7 +15,7 @@ from nt2vr.errors import MediaError
 from nt2vr.media.decode import MAX_BYTES, Decoder
 from nt2vr.media.video import Probe
 from nt2vr.models.framing import Framing
-from tests.films import FOOTAGE, write_film
+from tests.support.video_files import FOOTAGE, write_grey_video
 
 WriteVideo = Callable[..., Path]
 
@@ -105,10 +105,10 @@ def test_what_is_no_film_at_all(
     assert "not a" in outcome(tmp_path / name)
 
 
-def test_a_still_of_ten_hours_takes_no_longer_than_a_short_one(
+def test_a_long_still_takes_no_longer_than_a_short_one(
     tmp_path: Path, outcome: Callable[[Path], str], decoder: Decoder
 ) -> None:
-    path = write_film(tmp_path / "a.mp4", [90, 90], [0.0, 36_000.0])
+    path = write_grey_video(tmp_path / "a.mp4", [90, 90], [0.0, 36_000.0])
     assert decoder.probe(path).result().seconds >= 36_000
     start_s = time.monotonic()
     assert outcome(path) == "frames"

@@ -46,7 +46,7 @@ def test_what_was_used_least_recently_goes_until_the_rest_fits(
     assert "".join(path.name for path in paths if path.exists()) == kept
 
 
-def test_a_damaged_cache_file_is_deleted_and_one_that_cannot_be_read_is_not(tmp_path: Path) -> None:
+def test_only_damaged_cache_files_are_deleted(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     assert read_cached(path, lambda path: json.loads(path.read_bytes())) is None
     path.write_text("[1]")

@@ -142,7 +142,7 @@ def test_frames_posters_and_references_of_a_tiff_are_upright(tmp_path: Path) -> 
     assert read_picture(poster).shape == expected.shape
 
 
-def test_what_was_stored_of_a_tiff_before_is_not_found_again_and_all_else_is() -> None:
+def test_only_stored_values_of_tiffs_are_not_found_again() -> None:
     """Version 0.2.0 stored embeddings and posters of TIFFs that were turned twice, by the content of the file."""
     for name in ("scan.tif", "SCAN.TIFF"):
         assert Video("scan", Path(name), content="abc").key != "abc"

@@ -16,8 +16,8 @@ from nt2vr.media.video import probe, sample_frames, sample_windows
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.settings import ASSETS
-from tests.films import MIRROR, turned, write_pictures
 from tests.paths import ROOT
+from tests.support.video_files import MIRROR, turned, write_pictures
 
 HDR = "colorprim=bt2020:colormatrix=bt2020nc:log-level=none:transfer="
 has_h265 = pytest.mark.skipif(
@@ -135,7 +135,7 @@ def test_joined_recordings_go_on_where_time_jumps(
 
 
 @pytest.mark.parametrize("name", ["a.mp4", "a.mkv"])
-def test_joined_recordings_go_on_in_a_format_without_a_clock_and_a_slide_show_keeps_its_time(
+def test_joined_recordings_go_on_and_slide_shows_keep_their_time(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shades = [np.full((32, 32, 3), 8 * number, np.uint8) for number in range(30)]

@@ -37,18 +37,18 @@ def test_an_animation_is_a_short_video(decoder: Decoder, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "sentence"),
+    ("name", "content"),
     [
-        ("text.mp4", b"not a video\n" * 50, "text.mp4 is not a readable video"),
-        ("notes.txt", b"not a video\n" * 50, "notes.txt is neither a video nor a picture"),
-        ("playlist.mp4", b"#EXTM3U\n/etc/passwd\n", "playlist.mp4"),
+        ("text.mp4", b"not a video\n" * 50),
+        ("notes.txt", b"not a video\n" * 50),
+        ("playlist.mp4", b"#EXTM3U\n/etc/passwd\n"),
     ],
 )
-def test_other_files_get_a_sentence(
-    decoder: Decoder, tmp_path: Path, name: str, content: bytes, sentence: str
+def test_other_files_are_refused_by_name(
+    decoder: Decoder, tmp_path: Path, name: str, content: bytes
 ) -> None:
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(MediaError, match=sentence) as caught:
+    with pytest.raises(MediaError, match=f"^{name} ") as caught:
         decoder.reference(tmp_path / name)
     assert "\n" not in str(caught.value) and "passwd" not in str(caught.value)
 
@@ -57,5 +57,5 @@ def test_a_long_video_is_refused_with_its_length(
     decoder: Decoder, write_video: Callable[..., Path]
 ) -> None:
     long = write_video("long.avi", [0] * (12 * 61), side=16)
-    with pytest.raises(MediaError, match="lasts 61 s: a reference may last 60 s"):
+    with pytest.raises(MediaError, match=r"^long\.avi .* 61 s.* 60 s"):
         decoder.reference(long)

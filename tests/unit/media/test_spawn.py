@@ -84,7 +84,7 @@ time.sleep(60)
     [(TRIAL, False), (RENDERING, False), (TRAINING, False), (TRAINING, True)],
     ids=["the trial of a model", "rendering", "a training of a command", "a training of the page"],
 )
-def test_children_of_a_killed_process_end_but_not_trainings_of_the_page(
+def test_children_of_a_killed_process_end_but_not_trainings(
     tmp_path: Path, script: str, outlives: bool
 ) -> None:
     command = [sys.executable, "-c", script, str(tmp_path), "outlives" if outlives else "ends"]

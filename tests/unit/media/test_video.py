@@ -14,7 +14,13 @@ from nt2vr.media.resize import fit
 from nt2vr.media.video import Probe, Screen, probe, sample_frames, sample_windows
 from nt2vr.media.video_file import VideoFile
 from nt2vr.models.framing import ENDS, Framing, frame_positions
-from tests.films import FOOTAGE, turned, with_number, write_film, write_reordered
+from tests.support.video_files import (
+    FOOTAGE,
+    turned,
+    with_number,
+    write_grey_video,
+    write_reordered,
+)
 
 WriteVideo = Callable[..., Path]
 SMALL = Framing(32)
@@ -28,9 +34,7 @@ def levels(frames: NDArray[np.uint8] | str) -> list[int]:
 
 @pytest.mark.parametrize("framing", [SMALL, Framing(32, positions=ENDS)], ids=["centres", "ends"])
 @pytest.mark.parametrize("name", ["b.mp4", "muted_b.mp4"])
-def test_at_a_constant_rate_moments_are_the_frames_that_their_numbers_say(
-    name: str, framing: Framing
-) -> None:
+def test_moments_at_a_constant_rate_are_numbered_frames(name: str, framing: Framing) -> None:
     with av.open(str(FOOTAGE / name)) as container:
         every = [
             np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
@@ -70,7 +74,7 @@ def test_seeking_does_not_decode_what_lies_before() -> None:
 def test_an_index_that_leads_too_far_is_not_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write_film(tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1)
+    path = write_grey_video(tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1)
     honest = VideoFile.frames
     monkeypatch.setattr(
         VideoFile, "frames", lambda self, moment=0.0: honest(self, 18.0 if moment else 0.0)
@@ -80,12 +84,12 @@ def test_an_index_that_leads_too_far_is_not_followed(
 
 def test_a_variable_frame_rate_is_sampled_by_time(tmp_path: Path) -> None:
     seconds = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 4.0, 8.0]
-    path = write_film(tmp_path / "a.mp4", [0, 20, 40, 60, 80, 100, 160, 220], seconds)
+    path = write_grey_video(tmp_path / "a.mp4", [0, 20, 40, 60, 80, 100, 160, 220], seconds)
     assert 8.0 < probe(path).seconds < 12.5
     assert levels(sample_windows(path, [(0.0, 10.0)], 5, None)[0]) == [100, 100, 160, 160, 220]
 
 
-def test_an_avi_whose_frames_are_stored_in_another_order_is_sampled_in_the_order_of_time(
+def test_an_avi_of_reordered_frames_is_sampled_by_time(
     tmp_path: Path,
 ) -> None:
     shown = [i % 25 * 10 for i in range(300)]  # 30 s, so that the last window is sought
@@ -106,15 +110,13 @@ def test_a_turned_film_is_shown_upright(tmp_path: Path) -> None:
 
 
 def test_a_film_of_one_frame_is_a_picture(tmp_path: Path) -> None:
-    path = write_film(tmp_path / "a.mp4", [90])
+    path = write_grey_video(tmp_path / "a.mp4", [90])
     assert (probe(path).kind, probe(path).seconds) == ("picture", 0.0)
     assert levels(sample_windows(path, [(0.0, 1.0)], 2, None)[0]) == [90, 90]
 
 
 @pytest.mark.parametrize("suffix", ["gif", "webp", "png", "avif"])
-def test_an_animation_is_a_film_and_shows_each_frame_for_its_time(
-    tmp_path: Path, suffix: str
-) -> None:
+def test_an_animation_shows_each_frame_for_its_time(tmp_path: Path, suffix: str) -> None:
     frames = [Image.fromarray(np.full((32, 32, 3), level, np.uint8)) for level in (0, 60, 120, 180)]
     durations = [150, 200, 500, 150]
     frames[0].save(
@@ -163,8 +165,10 @@ def test_a_window_that_takes_too_long_fails_alone(monkeypatch: pytest.MonkeyPatc
     assert all(isinstance(each, str) for each in sample_windows(path, windows, 2, SMALL))
 
 
-def test_what_is_damaged_in_the_middle_is_bridged_by_the_frame_before(tmp_path: Path) -> None:
-    path = write_film(tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1, options={"g": "1"})
+def test_damage_is_bridged_by_the_frame_before_it(tmp_path: Path) -> None:
+    path = write_grey_video(
+        tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1, options={"g": "1"}
+    )
     content = bytearray(path.read_bytes())
     middle = content.index(b"mdat") + 850  # the first frame takes 620 bytes, the others 24 each
     content[middle : middle + 50] = bytes(50)

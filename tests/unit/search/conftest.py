@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.milvus_server import Server, need
+from tests.support.milvus_server import Server, need
 
 
 @pytest.fixture(scope="module")

@@ -21,14 +21,14 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.rows import Rows
 from nt2vr.media.store import SAMPLING, Cache
 from nt2vr.models.card import Card, StoredNames
-from nt2vr.search import embed_clips
+from nt2vr.search import index_gallery
 from nt2vr.search.embed_clips import drop_unused, embed_gallery, open_gallery
 from nt2vr.search.index import ExactIndex, FaissIndex
-from tests.counting import CountingDecoder
-from tests.disks import mounted
 from tests.paths import ROOT
 from tests.pooling import pool_by_mean
-from tests.unit.library.brightness import BrightnessEncoder
+from tests.support.brightness import BrightnessEncoder
+from tests.support.counting import CountingDecoder
+from tests.support.disks import mounted
 
 WriteVideo = Callable[..., Path]
 
@@ -327,7 +327,7 @@ def test_without_room_for_embeddings_a_gallery_is_searched_in_memory_or_refused(
 def test_a_large_gallery_is_searched_approximately_with_a_known_recall(
     gallery: Gallery, decoder: Decoder, cache: Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embed_clips, "APPROXIMATE_FROM", 20)
+    monkeypatch.setattr(index_gallery, "APPROXIMATE_FROM", 20)
     copy = replace(gallery.videos[39], video_id="copy")
     part = replace(gallery, videos=(*gallery.videos[1:], copy))
     embedded, encoder = embed(part, decoder, cache)
@@ -356,7 +356,7 @@ if __name__ == "__main__":  # the decoder's child imports this script too
     from nt2vr.media.decode import Decoder
     from nt2vr.media.gallery import Gallery, Video
     from nt2vr.search.embed_clips import embed_gallery
-    from tests.unit.library.brightness import BrightnessEncoder
+    from tests.support.brightness import BrightnessEncoder
 
     class Doomed(BrightnessEncoder):
         def encode_frames(self, frames):

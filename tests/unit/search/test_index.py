@@ -103,7 +103,7 @@ class TestContract(Contract):
 
 @pytest.mark.parametrize("k", [1, 5, 40, 200])
 @pytest.mark.parametrize("num_queries", [1, 30])
-def test_exact_results_are_those_of_the_slow_twin_with_ties_by_id(k: int, num_queries: int) -> None:
+def test_exact_search_equals_its_slow_twin(k: int, num_queries: int) -> None:
     rng = np.random.default_rng(0)
     vectors = rng.integers(-2, 3, (200, 6)).astype(
         np.float32
@@ -138,7 +138,7 @@ def test_a_saved_index_gives_the_same_answers(tmp_path: Path) -> None:
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_file_that_is_missing_damaged_or_of_other_clips_is_no_index(tmp_path: Path) -> None:
+def test_missing_damaged_and_foreign_files_are_not_indexes(tmp_path: Path) -> None:
     assert FaissIndex.load(tmp_path / "index", "clips") is None
     filled("faiss", some_ids(50), clustered(50)).save(tmp_path / "index", "clips")
     assert FaissIndex.load(tmp_path / "index", "other clips") is None

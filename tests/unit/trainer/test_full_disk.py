@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from nt2vr.errors import ConfigError
-from tests.disks import mounted
+from tests.support.disks import mounted
 from tests.training import SMALL, go_on, run_training
 from trainer.config import TrainConfig
 from trainer.runs import manager as manager_module

@@ -29,8 +29,9 @@ class Updates:
         self.go, self.running = Event(), Event()
         self.error: Exception | None = None
 
-    def __call__(self, libraries: Any, library_id: str, *tools: Any, **_: Any) -> Updated:
-        progress = tools[-1]
+    def __call__(
+        self, libraries: Any, library_id: str, *_: Any, progress: Any, **__: Any
+    ) -> Updated:
         self.begun.append(library_id)
         self.running.set()
         progress(1, 4, "reading files: a.mp4")
@@ -90,9 +91,7 @@ def test_updates_run_one_at_a_time_in_order(indexing: Indexing, updates: Updates
     assert indexing.by_library[ended.key] == ended and len(indexing.by_library) == 2
 
 
-def test_a_running_update_is_cancelled_and_a_waiting_one_never_begins(
-    indexing: Indexing, updates: Updates
-) -> None:
+def test_running_and_waiting_updates_are_cancelled(indexing: Indexing, updates: Updates) -> None:
     first = indexing.start("one", "CLIP")
     assert updates.running.wait(LIMIT_S)
     second = indexing.start("two", "CLIP")
@@ -106,15 +105,15 @@ def test_a_running_update_is_cancelled_and_a_waiting_one_never_begins(
     assert indexing.start("two", "CLIP").result(LIMIT_S).state == "finished"
 
 
-def test_a_library_is_moved_in_the_background_but_not_during_its_update(
+def test_a_library_is_not_moved_during_its_update(
     indexing: Indexing, updates: Updates, forgotten: SimpleQueue[str], tmp_path: Path
 ) -> None:
     (tmp_path / "films").rename(tmp_path / "moved")
     update = indexing.start("one", "CLIP")
     assert updates.running.wait(LIMIT_S)
-    with pytest.raises(ConfigError, match="one is being updated"):
+    with pytest.raises(ConfigError, match=r"^one "):
         indexing.move("one", str(tmp_path / "moved"), [tmp_path])
-    with pytest.raises(ConfigError, match="is not there"):
+    with pytest.raises(ConfigError, match=str(tmp_path / "films")):
         indexing.move("two", str(tmp_path / "films"), [tmp_path])
     updates.go.set()
     forgotten.get(timeout=LIMIT_S)

@@ -41,9 +41,7 @@ def test_the_list_tells_how_each_library_is() -> None:
     assert state_of(replace(INFO, available=False)) == "unavailable"
 
 
-def test_a_move_is_told_apart_from_indexing_and_a_refused_folder_does_not_mark_the_library() -> (
-    None
-):
+def test_a_move_is_shown_and_a_refused_one_marks_nothing() -> None:
     gone, move = replace(INFO, available=False), replace(RUNNING, models=())
     assert state_of(gone, move) == info_view(gone, move, True)["job"]["word"] == "moving"
     refused = replace(move, state="failed", error="None of the 3 files of Films is there.")
@@ -66,7 +64,7 @@ def test_what_is_missing_after_a_move_is_named() -> None:
     assert "19.mp4 and 10 more" in many and "20.mp4" not in many
 
 
-def test_only_those_who_may_name_paths_see_where_a_library_lies() -> None:
+def test_only_who_may_name_paths_sees_a_librarys_folder() -> None:
     for may, expected in ((True, "folder /home/me/films"), (False, "folder")):
         facts = {fact["name"]: fact["value"] for fact in info_view(INFO, None, may)["facts"]}
         assert facts["Made from"] == expected
@@ -76,7 +74,7 @@ def test_only_those_who_may_name_paths_see_where_a_library_lies() -> None:
 GONE = "/home/me/my films is not there: is its drive mounted? See /var/lib/x/files.db, 1/2 of it."
 
 
-def test_paths_are_shown_relative_to_the_library_unless_paths_may_be_named() -> None:
+def test_visitors_see_paths_relative_to_the_library() -> None:
     skipped = [
         Skipped(
             "a.mp4",
@@ -98,7 +96,7 @@ def test_paths_are_shown_relative_to_the_library_unless_paths_may_be_named() -> 
     assert told[False] == WITHHELD, "it names a folder of the machine's own"
 
 
-def test_the_search_tab_tells_a_stranger_no_path_of_a_failed_update() -> None:
+def test_a_stranger_sees_no_path_of_a_failed_update() -> None:
     failed = replace(
         RUNNING, state="failed", error="/home/me/films is not there: see https://example.org/a/b."
     )
@@ -124,7 +122,7 @@ def found(*numbers: int) -> Answer:
     return Answer(Query("a"), (Ranking(System("CLIP"), (hit,)),), gallery="1")
 
 
-def test_the_bar_shows_the_moments_that_were_found_and_the_one_on_display() -> None:
+def test_the_bar_shows_ranked_moments_and_the_open_one() -> None:
     view = film_view(found(1, 2), film(4)[3], [*film(4), Video("other", Path("o"))])
     assert (view["length"], view["where"]) == ("0:40", "0:30–0:40")
     assert [(m["id"], m["left"], m["width"], m["here"]) for m in view["moments"]] == [
@@ -160,7 +158,7 @@ def test_a_hit_of_several_windows_shows_where_they_lie() -> None:
     ],
     ids=["within its preview", "longer", "length unknown", "picture"],
 )
-def test_best_frames_come_from_the_preview_only_if_it_has_them(
+def test_best_frames_come_from_a_preview_that_has_them(
     video: Video, frames: list[dict[str, Any]]
 ) -> None:
     urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
@@ -168,7 +166,7 @@ def test_best_frames_come_from_the_preview_only_if_it_has_them(
     assert view["seen"][0]["frames"] == frames
 
 
-def test_only_those_who_may_name_paths_see_where_a_clip_lies_and_all_see_when() -> None:
+def test_only_who_may_name_paths_sees_a_clips_folder() -> None:
     urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
     window, whole = film(4)[2], Video("v", Path("/home/me/films/v.mp4"), end=9.0, content="k")
     view = detail_view(whole, [], "", urls, names_paths=True)
@@ -190,7 +188,7 @@ def test_only_those_who_may_name_paths_see_where_a_clip_lies_and_all_see_when() 
     assert built_in["file"] == ""
 
 
-def test_what_is_not_indexed_is_offered_to_be_indexed_unless_that_is_refused_or_under_way() -> None:
+def test_indexing_is_offered_unless_refused_or_under_way() -> None:
     problem = NotIndexedError("Films is not indexed by CLIP yet.", "CLIP", "other")
     assert index_view(None, problem, None) == {
         "text": str(problem),

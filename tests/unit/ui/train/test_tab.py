@@ -111,6 +111,21 @@ def test_a_run_leads_to_an_evaluation_of_its_best_model(
     assert Wish.read(wished) == Wish(*filled, ["mine · best"])
 
 
+def test_a_finished_run_is_compared_in_search_with_the_model_that_it_started_from(
+    tmp_path: Path,
+) -> None:
+    manager = RunManager(tmp_path / "runs", "cpu")
+    tab = built_tab(manager, tmp_path)
+    finished(tmp_path / "runs", "mine", SMALL.replace(base="assets/models/clip"))
+    view = tab._show("mine", MINE)[tab._run.run]
+    assert view["finished"] == "Finished after 2 epochs."
+    assert view["compare"] == "?systems=CLIP%7Cmine+%C2%B7+best"
+
+    finished(tmp_path / "runs", "from-it", SMALL.replace(base=str(tmp_path / "gone")))
+    view = tab._show("from-it", MINE)[tab._run.run]
+    assert view["compare"] == "?systems=from-it+%C2%B7+best"
+
+
 def test_a_visitor_is_led_to_no_data_of_the_owner(tmp_path: Path) -> None:
     finished(tmp_path / "runs", "mine", SMALL.replace(data=str(tmp_path)))
     permissions = Permissions("a-token-of-the-owner", {"paths": "owner"})

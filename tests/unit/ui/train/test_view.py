@@ -109,8 +109,8 @@ def test_a_run_s_page_tells_what_it_is_trained_on_and_where_its_model_is_used(
 def test_a_finished_run_says_so_and_leads_to_a_comparison_with_its_base() -> None:
     rows = [
         {"epoch": 0, "step": 0, "base/composed/hard_pairs": 35.6},
-        {"epoch": 3, "step": 30, "composed/hard_pairs": 81.1},
-        {"epoch": 4, "step": 40, "composed/hard_pairs": 80.0},
+        {"epoch": 3, "step": 30, "composed/hard_pairs": 81.1, "original/MIR": 0.9},
+        {"epoch": 4, "step": 40, "composed/hard_pairs": 83.0, "original/MIR": 0.8},
     ]
     run = Run("a-1", RunStatus("finished", 1, 4, 40), CONFIG)
     view = run_view(run, rows=rows, system="a-1 · best", base="CLIP")

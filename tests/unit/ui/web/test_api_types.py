@@ -14,8 +14,8 @@ LISTS = ("systems", "references", "literal")
 
 @pytest.mark.parametrize("name", LISTS)
 @pytest.mark.parametrize("item", [1, "a", {}, [], {"no such": 1}], ids=repr)
-def test_a_long_list_is_refused_as_a_whole_whatever_its_items(name: str, item: Any) -> None:
-    with pytest.raises(ConfigError, match=f"^{name}: List should have at most {MAX_ITEMS} items"):
+def test_a_long_list_is_refused_whatever_its_items(name: str, item: Any) -> None:
+    with pytest.raises(ConfigError, match=f"^{name}: .*{MAX_ITEMS}"):
         checked_request(SearchRequest, {name: [item] * 1_000_000})
     few: Any = {"systems": ["CLIP"] * MAX_ITEMS, "references": [{"clip": "a"}] * MAX_ITEMS}
     asked = checked_request(

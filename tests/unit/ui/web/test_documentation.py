@@ -23,7 +23,7 @@ def client(code: str = "", folder: Path = ROOT / "docs") -> TestClient:
     return TestClient(Starlette(routes=documentation.routes()), base_url="http://127.0.0.1")
 
 
-def test_the_first_page_is_about_the_app_and_lists_the_others() -> None:
+def test_the_first_page_lists_the_others() -> None:
     text = client().get("/docs").text
     assert "<h1" in text and '<a href="app.md" aria-current=page>The app</a>' in text
     assert all(f'<a href="{name}"' in text for name in PAGES)
@@ -81,7 +81,7 @@ def test_markup_in_a_page_is_text(tmp_path: Path) -> None:
     assert "<b>" not in text and "<script>1" not in text and 'href="javascript' not in text
 
 
-def test_links_lead_to_the_code_only_where_it_has_an_address(tmp_path: Path) -> None:
+def test_links_to_code_need_its_address(tmp_path: Path) -> None:
     (tmp_path / "app.md").write_text(
         "# App\n\nSee [how](../nt2vr/api.py#top), [more](https://a.example).\n"
     )

@@ -37,7 +37,7 @@ def test_an_error_stands_at_its_place_until_the_handler_succeeds() -> None:
     assert told_at(place, add)("x") == {other: "x", place: ""}
 
 
-def test_every_handler_of_a_page_tells_its_errors_and_still_gets_what_gradio_adds() -> None:
+def test_errors_of_all_handlers_of_a_page_are_shown() -> None:
     def refused(text: str, request: gr.Request) -> None:
         raise QueryError(f"{text} is not a query.")
 
@@ -70,7 +70,7 @@ def asked(permissions: Permissions) -> gr.Request:
 @pytest.mark.parametrize(
     ("visitor", "sentence"), [(asked(HERE), NAMING), (asked(ELSEWHERE), WITHHELD), (None, WITHHELD)]
 )
-def test_a_handler_s_error_names_folders_only_to_who_may_name_them(
+def test_errors_name_folders_only_to_who_may_name_them(
     visitor: gr.Request | None, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @user_errors
@@ -93,11 +93,11 @@ def test_a_handler_s_error_names_folders_only_to_who_may_name_them(
 @pytest.mark.parametrize(
     "text", ["a dog and/or a cat", "List them: /api/systems.", "See https://usr/lib.", "24 / 7"]
 )
-def test_a_sentence_without_a_path_of_this_machine_is_told_to_everyone(text: str) -> None:
+def test_everyone_reads_a_sentence_without_a_path(text: str) -> None:
     assert told(text, None) == text
 
 
-def test_what_a_visitor_is_not_told_is_in_the_log_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_withheld_message_is_in_the_log_once(caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(3):
         assert told("Something in /usr/secret place/x failed.", None) == WITHHELD
     assert [record.message for record in caplog.records] == [

@@ -19,7 +19,7 @@ from tests.run import in_thread
 NOTHING: Any = None  # no page is behind the events
 
 
-def test_an_event_takes_a_picture_that_was_uploaded_and_leaves_it_to_the_decoder(
+def test_an_event_leaves_an_uploaded_picture_to_the_decoder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
@@ -39,7 +39,7 @@ def test_an_event_takes_a_picture_that_was_uploaded_and_leaves_it_to_the_decoder
     opened.clear()
 
     class Asked(Requests):
-        def search(self, asked: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
+        def search(self, request: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
             return {"picture": picture}
 
     page: gr.Blocks
@@ -59,9 +59,9 @@ def test_an_event_takes_a_picture_that_was_uploaded_and_leaves_it_to_the_decoder
     read = in_thread(page.preprocess_data(event, sent, None))
     assert handler(*read) == {"picture": uploaded}
     for elsewhere in (other, tmp_path / "none.png", tmp_path / "uploads"):
-        with pytest.raises(MediaError, match="no such picture among the uploaded files"):
+        with pytest.raises(MediaError):
             handler(*read[:3], str(elsewhere), *read[4:])
     monkeypatch.setattr(inputs, "MAX_PICTURE_MB", -1)
-    with pytest.raises(MediaError, match="A picture may have 50 MB"):
+    with pytest.raises(MediaError, match="50 MB"):
         handler(*read)
     assert not opened

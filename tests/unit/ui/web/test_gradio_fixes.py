@@ -110,7 +110,7 @@ def test_a_request_uploads_so_many_files_at_most(monkeypatch: pytest.MonkeyPatch
     assert app.post("/gradio_api/upload", files=files[:3]).status_code == 200
 
 
-def test_a_url_in_a_path_is_recognised_before_gradio_serves_it(
+def test_a_url_in_a_path_is_recognised(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     served: list[str] = []
@@ -133,9 +133,7 @@ def test_a_url_in_a_path_is_recognised_before_gradio_serves_it(
     ("build", "value"),
     [(lambda: gr.Slider(0, 1), "abc"), (gr.Image, "abc"), (lambda: gr.Radio(["a"]), "b")],
 )
-def test_an_error_of_gradio_s_own_becomes_one_sentence_without_a_traceback(
-    build: Callable[[], Any], value: object
-) -> None:
+def test_an_error_of_gradio_becomes_one_sentence(build: Callable[[], Any], value: object) -> None:
     page, send = page_with(build)
     with pytest.raises(Exception) as caught:
         send(value)
@@ -155,7 +153,7 @@ def test_a_text_that_is_null_is_empty() -> None:
     assert send(None) == ""
 
 
-def test_the_page_of_the_mcp_server_runs_no_script_of_its_address() -> None:
+def test_the_mcp_page_runs_no_script_of_its_address() -> None:
     path = "/gradio_api/mcp/</script><script>alert(1)</script>/gradio_api/mcp"
     scope = {"method": "GET", "path": path, "headers": []}
     page = GradioMCPServer._landing_page_html(GradioMCPServer._server_url_from_scope(scope))
@@ -198,7 +196,7 @@ def evaluate(data: str) -> str:
     return data
 
 
-def test_progress_is_kept_off_hidden_events_and_off_layout_but_not_where_it_was_asked_for() -> None:
+def test_progress_is_shown_only_where_somebody_sees_it() -> None:
     page: gr.Blocks
     with gr.Blocks() as page:
         with gr.Tabs() as tabs, gr.Tab():
@@ -236,9 +234,7 @@ def test_a_page_is_built_where_gradios_folder_is_another_users(
         (lambda: gr.Dropdown(["a"], allow_custom_value=True, multiselect=True), [None]),
     ],
 )
-def test_values_of_a_kind_that_a_component_never_has_are_refused(
-    build: Callable[[], Any], value: Any
-) -> None:
+def test_values_of_a_wrong_kind_are_refused(build: Callable[[], Any], value: Any) -> None:
     page, send = page_with(build)
     assert send(value) == value, "Gradio refuses it: remove this from check_inputs"
     check_inputs(page)
@@ -284,7 +280,7 @@ def test_signatures_of_components_are_worked_out_once() -> None:
     assert inspect.signature(Box.__init__) == worked_out
 
 
-def test_a_new_session_has_configurations_of_its_own_that_were_worked_out_before() -> None:
+def test_sessions_copy_configurations_that_were_computed_before() -> None:
     page, _ = page_with(lambda: gr.Textbox("as built"))
     counted = 0
     work_out = Component.get_config

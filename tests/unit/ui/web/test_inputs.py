@@ -10,7 +10,7 @@ import pytest
 from nt2vr.ui.web.inputs import sweep_uploads
 
 
-def test_uploads_are_deleted_after_a_day_whether_complete_or_broken_off(
+def test_complete_and_partial_uploads_are_deleted_after_a_day(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, age_s in (("old", 90_000), ("new", 80_000)):

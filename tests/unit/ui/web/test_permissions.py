@@ -53,7 +53,7 @@ def signed_in(user: str, expires_in_s: float = 3600.0) -> dict[str, Any]:
         (True, None, False),
     ],
 )
-def test_by_default_whoever_is_at_this_machine_may_do_everything_and_others_nothing(
+def test_by_default_only_this_machine_may_do_everything(
     bound: bool, request_: Request | None, expected: bool
 ) -> None:
     permissions = Permissions(TOKEN, bound_to_loopback=bound)
@@ -68,7 +68,7 @@ def test_an_action_may_be_opened_to_everyone_or_switched_off() -> None:
     assert [permissions.may(action, owner) for action in rules] == [True, True, False]
 
 
-def test_the_owner_shows_the_token_as_a_cookie_or_a_bearer_token() -> None:
+def test_the_owner_sends_a_cookie_or_a_bearer_token() -> None:
     permissions = Permissions(TOKEN)
     for right in (f"{permissions.cookie}={TOKEN}", f"a=b; {permissions.cookie}={TOKEN}"):
         assert permissions.may("train", visitor(cookie=right))
@@ -89,7 +89,7 @@ def test_the_owner_shows_the_token_as_a_cookie_or_a_bearer_token() -> None:
     )
 
 
-def test_on_a_space_its_owner_is_known_by_the_login_alone() -> None:
+def test_a_spaces_owner_is_known_by_the_login() -> None:
     permissions = Permissions(TOKEN, space_owner="ada")
     assert permissions.may("train", visitor(login=signed_in("ada")))
     assert not permissions.may("train", visitor(login=signed_in("bob")))
@@ -100,15 +100,11 @@ def test_on_a_space_its_owner_is_known_by_the_login_alone() -> None:
 
 def test_a_refusal_says_who_may_and_how_to_be_them() -> None:
     stranger = HTTPConnection(visitor("10.0.0.7").scope)
-    with pytest.raises(
-        AccessError, match=r"^Only the owner may train models here\. If it is you, open the link"
-    ):
+    with pytest.raises(AccessError, match=r"owner may train models .*token"):
         Permissions(TOKEN).check("train", stranger)
-    with pytest.raises(AccessError, match="sign in with Hugging Face"):
+    with pytest.raises(AccessError, match="Hugging Face"):
         Permissions(TOKEN, space_owner="ada").check("train", stranger)
-    with pytest.raises(
-        AccessError, match=r"^Nobody may train models here: .* \(NT2VR_ALLOW_TRAIN\)\.$"
-    ):
+    with pytest.raises(AccessError, match="NT2VR_ALLOW_TRAIN"):
         Permissions(TOKEN, {"train": "nobody"}).check("train", visitor())
     assert Permissions(TOKEN, bound_to_loopback=True).refusal(visitor(), "train") == ""
     several = Permissions(TOKEN, {"import": "nobody", "paths": "everyone"}).refusal(
@@ -124,7 +120,7 @@ def test_a_refusal_says_who_may_and_how_to_be_them() -> None:
     assert DOING.keys() == set(ACTIONS)
 
 
-def test_all_processes_on_a_data_folder_have_one_token_that_only_its_user_can_read(
+def test_all_processes_on_a_data_folder_share_one_token(
     tmp_path: Path,
 ) -> None:
     settings = Settings(tmp_path / "data")

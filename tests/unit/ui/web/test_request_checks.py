@@ -102,7 +102,7 @@ def test_pages_of_other_sites_get_and_change_nothing(
     assert ask(headers=respelt).status_code == 403
 
 
-def test_only_who_is_allowed_may_show_the_app_in_a_frame() -> None:
+def test_only_allowed_sites_show_the_app_in_a_frame() -> None:
     assert ask().headers["content-security-policy"] == "frame-ancestors 'self'"
     assert (
         ask(headers={"host": "evil.example"}).headers["content-security-policy"]
@@ -143,7 +143,7 @@ def test_only_who_is_allowed_may_show_the_app_in_a_frame() -> None:
         ),
     ],
 )
-def test_a_request_is_refused_by_its_size_before_it_is_read(
+def test_a_large_request_is_refused_before_it_is_read(
     path: str, peer: str, mb: int, status: int
 ) -> None:
     answer = ask("POST", path, peer=peer, headers={"content-length": str(mb * MB)})
@@ -178,7 +178,7 @@ def test_no_address_in_a_path_is_fetched(method: str, path: str) -> None:
     ],
 )
 @pytest.mark.parametrize("path", ["/api/search", "/films/api/search"])
-def test_a_program_is_refused_in_the_form_of_its_other_errors(
+def test_a_program_gets_refusals_as_json(
     path: str, headers: Mapping[str, str], status: int
 ) -> None:
     answer = ask("POST", path, headers=headers)
@@ -186,7 +186,7 @@ def test_a_program_is_refused_in_the_form_of_its_other_errors(
     assert list(answer.json()) == ["error"]
 
 
-def test_an_upload_that_does_not_fit_on_the_disk_is_refused(
+def test_an_upload_larger_than_the_disk_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=300 * MB))
@@ -201,7 +201,7 @@ def test_an_upload_that_does_not_fit_on_the_disk_is_refused(
     assert small.text == "The disk has no room for a file of 68 KB."
 
 
-def test_an_upload_for_which_there_are_no_inodes_or_descriptors_is_refused(
+def test_an_upload_without_inodes_or_descriptors_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def full(scope: Scope, receive: Receive, send: Send) -> None:
@@ -229,7 +229,7 @@ def test_an_odd_request_line_is_one_line_of_the_log(
 PAGE = {"accept": "text/html,application/xhtml+xml"}
 
 
-def test_the_owner_s_link_sets_a_cookie_and_leaves_the_address() -> None:
+def test_the_owners_link_sets_a_cookie() -> None:
     answer = ask(path=f"/?q=a+dog&token={TOKEN}&k=4", headers=PAGE)
     assert (answer.status_code, answer.headers["location"]) == (303, "?q=a+dog&k=4")
     cookie = answer.headers["set-cookie"]

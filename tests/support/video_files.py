@@ -1,4 +1,4 @@
-"""Films made by script for tests: of given timestamps, turned, without pictures, and with headers that lie."""
+"""Videos made by script: of given timestamps, turned, without pictures, and with headers that lie."""
 
 import struct
 from collections.abc import Mapping, Sequence
@@ -66,7 +66,7 @@ def write_reordered(path: Path, levels: Sequence[int], rate: int = 10) -> Path:
     return path
 
 
-def write_film(
+def write_grey_video(
     path: Path,
     levels: Sequence[int],
     seconds: Sequence[float] | None = None,

@@ -35,8 +35,10 @@ def check_has_files(name: str, described: DescribedVideos, located: Located, fil
 def missing_remarks(described: DescribedVideos, located: Located, files: Files) -> list[str]:
     """Report captions without a file, and those that may be of several."""
     remarks = []
-    with_file = located.files | located.unclear
-    missing = [video_id for video_id in described if video_id not in with_file]
+    missing = []
+    for video_id in described:
+        if video_id not in located.files and video_id not in located.unclear:
+            missing.append(video_id)
     if missing:
         count = (
             f"{len(missing)} of {len(described)} described videos have no file under {files.folder}"
@@ -61,7 +63,10 @@ def unclear_remark(located: Located, count: int, noun: str) -> list[str]:
 def further_remarks(described: DescribedVideos, located: Located, files: Files) -> list[str]:
     """Report videos without captions, and files that nothing describes."""
     remarks = []
-    uncaptioned = [video_id for video_id, video in described.items() if not any(video.texts())]
+    uncaptioned = []
+    for video_id, video in described.items():
+        if not any(video.texts()):
+            uncaptioned.append(video_id)
     if uncaptioned:
         count = f"{len(uncaptioned)} of {len(described)} videos have no caption"
         remarks.append(_left_out(count, uncaptioned))

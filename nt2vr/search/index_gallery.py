@@ -1,0 +1,215 @@
+"""The index of an embedded gallery: exact for small ones, FAISS for large ones, or Milvus.
+
+An index that does not exist yet is built only by an update, which can sample queries to measure
+how many of the best clips the index finds.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.errors import reason_of
+from nt2vr.files import parse_json, write_json
+from nt2vr.media.limits import LIMITS, evict
+from nt2vr.media.rows import digest
+from nt2vr.media.store import read_cached
+from nt2vr.models.card import StoredNames
+from nt2vr.models.encoder import Encoder
+from nt2vr.negation.parse.cues import forms
+from nt2vr.progress import Progress
+from nt2vr.search.embedded_gallery import EmbeddedGallery
+from nt2vr.search.index import ExactIndex, FaissIndex, Milvus, MilvusIndex
+from nt2vr.search.index.milvus import ClipRow
+
+logger = logging.getLogger(__name__)
+
+# Of fewer clips, exact search takes less than 20 ms.
+APPROXIMATE_FROM = 200_000
+# An approximate index that finds less is not used.
+MIN_RECALL = 0.95
+# Captions with which the recall is measured.
+SAMPLE = 200
+OTHER_CLIPS = (
+    "The vector database has other clips, so every clip was compared here. Update the library."
+)
+NO_ANSWER = (
+    "The vector database does not answer, so it is not up to date. Update the library again later."
+)
+
+Embeddings = NDArray[np.float32]
+Numbers = NDArray[np.int64]
+# Returns queries (Q, D) to measure the recall with.
+Sample = Callable[[], Embeddings]
+
+
+def with_index(
+    embedded: EmbeddedGallery,
+    encoder: Encoder,
+    folder: Path,
+    milvus: Milvus | None,
+    may_build: bool,
+    progress: Progress,
+) -> EmbeddedGallery:
+    """Return a gallery with the index that serves it best.
+
+    Args:
+        folder: of the gallery's embeddings under the encoder's visual tower.
+        milvus: indexes libraries.
+        may_build: whether this is an update, which builds and changes indexes.
+    """
+
+    def sample() -> Embeddings:
+        return _sample_queries(embedded, encoder)
+
+    pooling = StoredNames.of(encoder.card.visual_key).pooling
+    clips = embedded.gallery.videos
+    # Rows of other galleries than libraries would be deleted by nobody.
+    if milvus is not None and embedded.gallery.key and clips:
+        update = _MilvusUpdate(sample, progress) if may_build else None
+        return _with_milvus(embedded, folder / pooling, milvus, update)
+    if len(clips) < APPROXIMATE_FROM:
+        return embedded
+
+    contents = np.array([content_id(clip.key) for clip in clips], np.int64)
+    index = _faiss_index(
+        folder / f"{pooling}.faiss", contents, embedded.embeddings, sample if may_build else None
+    )
+    evict(folder.glob("*.faiss"), LIMITS["pooled"])
+    if index is None:
+        return embedded
+    return replace(embedded, index=index, contents=contents)
+
+
+def _sample_queries(embedded: EmbeddedGallery, encoder: Encoder) -> Embeddings:
+    """Embed some captions of the clips, or sentences with negations if there are no captions."""
+    first_captions = (clip.captions[0] for clip in embedded.gallery.videos if clip.captions)
+    texts = list(islice(first_captions, SAMPLE))
+    if not texts:
+        texts = [form.example for form in forms()]
+    return encoder.encode_text(texts)
+
+
+def content_id(key: str) -> int:
+    """Return a number of 63 bits for a clip key.
+
+    Of a million clips, two share one with a chance of one in 20 million.
+    """
+    return int.from_bytes(digest(key)[:8]) >> 1
+
+
+def _fingerprint(ids: Numbers) -> str:
+    return blake2b(ids.tobytes(), digest_size=16).hexdigest()
+
+
+def _faiss_index(
+    path: Path, contents: Numbers, embeddings: Embeddings, sample: Sample | None
+) -> FaissIndex | None:
+    """Open the stored index, or build it in minutes if there is a `sample`.
+
+    None says that exact search serves better. Clips of equal content share an id of those in
+    `contents`, (V,), by which the index answers.
+    """
+    ids, rows = np.unique(contents, return_index=True)
+    index = FaissIndex.load(path, _fingerprint(ids))
+    if index is None and sample is not None:
+        index = FaissIndex(embeddings.shape[1], sample())
+        index.add(ids, embeddings[rows])
+        try:
+            index.save(path, _fingerprint(ids))
+        except OSError as error:
+            logger.warning(
+                "The index %s cannot be stored (%s). Searches will be exact.",
+                path,
+                reason_of(error),
+            )
+    if index is None or index.recall < MIN_RECALL:
+        return None
+    return index
+
+
+@dataclass(frozen=True)
+class _MilvusUpdate:
+    """What an update brings: queries to measure the recall with, and whom it reports to."""
+
+    sample: Sample
+    progress: Progress
+
+
+def _with_milvus(
+    embedded: EmbeddedGallery, folder: Path, milvus: Milvus, update: _MilvusUpdate | None
+) -> EmbeddedGallery:
+    """Bring a library's index in Milvus up to date, or open it as the last update left it."""
+    library = embedded.gallery.key
+    clips = embedded.gallery.videos
+    # Other libraries have rows there, too.
+    contents = np.array([content_id(f"{library} {clip.key}") for clip in clips], np.int64)
+    ids, rows = np.unique(contents, return_index=True)
+
+    local = ExactIndex(embedded.embeddings.shape[1])
+    has_equal_clips = len(ids) < len(contents)
+    if has_equal_clips:
+        local.add(ids, embedded.embeddings[rows])
+    else:
+        # Nothing is copied.
+        local.add(contents, embedded.embeddings)
+    clip_rows = {}
+    if update is not None:
+        for number, clip in zip(contents.tolist(), clips, strict=True):
+            clip_rows[number] = ClipRow(clip.content, clip.start, clip.end or 0.0)
+    collection = f"{folder.parent.name}_{folder.name}"
+    index = MilvusIndex(milvus, collection, library, local, clip_rows)
+
+    # What the last update measured.
+    state_file = folder.with_suffix(".milvus.json")
+    state = {"index": milvus.address, "ids": _fingerprint(ids)}
+    if update is None:
+        notice = _open_milvus(index, state_file, state)
+    else:
+        notice = _update_milvus(index, ids, embedded.embeddings[rows], update)
+        if not notice:
+            write_json(state_file, {**state, "recall": index.recall})
+    if not notice and index.recall < MIN_RECALL:
+        share = f"{100 * index.recall:.1f} % of the ten best clips"
+        notice = (
+            f"The vector database finds only {share}, so every clip was compared here. "
+            "Choose another index."
+        )
+    if notice:
+        return replace(embedded, refused=notice)
+    return replace(embedded, index=index, contents=contents)
+
+
+def _open_milvus(index: MilvusIndex, state_file: Path, state: Mapping[str, Any]) -> str:
+    """Read the recall that the last update measured; return why the index cannot be used, or ""."""
+
+    def read(path: Path) -> dict[str, Any]:
+        return dict(parse_json(path.read_text(encoding="utf-8")))
+
+    stored = read_cached(state_file, read) or {}
+    index.recall = float(stored.get("recall", 0))
+    is_up_to_date = all(stored.get(name) == value for name, value in state.items())
+    return "" if is_up_to_date else OTHER_CLIPS
+
+
+def _update_milvus(
+    index: MilvusIndex, ids: Numbers, embeddings: Embeddings, update: _MilvusUpdate
+) -> str:
+    """Bring the index up to date, and measure it; return why it cannot be used, or ""."""
+    try:
+        stored_ids = index.ids()
+        is_new = ~np.isin(ids, stored_ids)
+        index.remove(np.setdiff1d(stored_ids, ids))
+        index.add(ids[is_new], embeddings[is_new], update.progress)
+        index.measure(update.sample())
+    # It is logged; the next update goes on from here.
+    except ConnectionError:
+        return NO_ANSWER
+    # Measuring may have failed.
+    return index.notice

@@ -1,0 +1,44 @@
+"""The embeddings of the built-in gallery that are shipped, so that the first start embeds nothing.
+
+They are of the visual tower that the built-in models share. After a change of the gallery or of
+that tower, `python -m nt2vr.world.embeddings` writes them.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.media.store import SAMPLING
+from nt2vr.models.card import Card, StoredNames
+from nt2vr.settings import ASSETS
+
+SHIPPED = ASSETS / "gallery" / "embeddings.npz"
+Embeddings = NDArray[np.float32]
+
+
+def shipped_embeddings(card: Card) -> Mapping[str, Embeddings]:
+    """Return the embeddings (F, D) of clips by content, as the model's visual tower gives them.
+
+    There are none of another tower.
+    """
+    tower, embeddings = _read_shipped()
+    return embeddings if tower == tower_of(card) else {}
+
+
+def tower_of(card: Card) -> str:
+    """Identify what embeds, whatever its precision."""
+    names = StoredNames.of(card.in_any_precision.visual_key)
+    return f"{SAMPLING} {names.of_frames}"
+
+
+@cache
+def _read_shipped() -> tuple[str, dict[str, Embeddings]]:
+    try:
+        with np.load(SHIPPED, allow_pickle=False) as arrays:
+            embeddings = arrays["embeddings"].astype(np.float32)
+            contents = arrays["contents"].tolist()
+            return str(arrays["tower"]), dict(zip(contents, embeddings, strict=True))
+    except (OSError, ValueError, KeyError):
+        return "", {}
