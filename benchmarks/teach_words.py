@@ -59,14 +59,16 @@ from nt2vr.search.strategies import System
 from nt2vr.world import WORLD
 from trainer.config import TrainConfig, load_config
 from trainer.data.batches import Batch, epoch_batches
-from trainer.data.clips import ClipLoader, Clips, Reading
+from trainer.data.clip_loader import ClipLoader, Reading
+from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences
 from trainer.inputs.denied import Denied, draw_sentence
 from trainer.inputs.frozen_texts import FrozenTexts
 from trainer.inputs.parts import SAMPLE, Parts, Teacher
-from trainer.learner import PREPROCESS, Learner, Start
-from trainer.loop import TextMeasures
+from trainer.learner import Learner
 from trainer.losses import losses_of
+from trainer.start import PREPROCESS, Start
+from trainer.text_measures import TextMeasures
 
 CONTENT = VERB_TAGS - {"MD"} | {"NOUN", "ADJ"}
 VAGUE = words(

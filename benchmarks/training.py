@@ -39,9 +39,10 @@ from trainer.data.clips import Clips
 from trainer.data.sentences import WorldSentences
 from trainer.inputs import EmbeddedBatch, Negated
 from trainer.inputs.negated import EmbeddedNegated
-from trainer.learner import Learner, Start
+from trainer.learner import Learner
 from trainer.loop import AHEAD, prefetched
 from trainer.losses import build_losses
+from trainer.start import Start
 
 BASE = ASSETS / "models" / "clip"
 Step = Callable[[], int]  # takes a training step, returns its number of captions

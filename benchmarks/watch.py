@@ -17,10 +17,10 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.presets import PRESETS
 from nt2vr.settings import prepare_environment
 from trainer.config import TrainConfig, load_config, parse_change
-from trainer.data.clips import ClipLoader
-from trainer.loop import validate
+from trainer.data.clip_loader import ClipLoader
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder
+from trainer.validator import validate
 
 POLL_S = 0.01
 MEASURES = ("composed/hard_pairs", "without/hard_pairs", "not/auc", "composed/MIR", "original/MIR")

@@ -39,23 +39,32 @@ def joined(parts: Iterable[object]) -> Markup:
 def table(
     headers: Sequence[object], rows: Iterable[Sequence[object]], caption: object = ""
 ) -> Markup:
-    head = Markup('<caption style="text-align:left;font-weight:600">{}</caption>').format(caption)
-    body = joined(_table_row("td", cells) for cells in rows)
-    return Markup("<table>{}<thead>{}</thead><tbody>{}</tbody></table>").format(
-        head if caption else "", _table_row("th", headers), body
-    )
+    title = Markup("")
+    if caption:
+        template = Markup('<caption style="text-align:left;font-weight:600">{}</caption>')
+        title = template.format(caption)
+    head = _table_row("th", headers)
+    body = Markup("")
+    for cells in rows:
+        body += _table_row("td", cells)
+    return Markup("<table>{}<thead>{}</thead><tbody>{}</tbody></table>").format(title, head, body)
 
 
 def _table_row(tag: str, cells: Iterable[object]) -> Markup:
     template = Markup(f"<{tag} style='{CELL_STYLE}'>{{}}</{tag}>")
-    return Markup("<tr>{}</tr>").format(joined(template.format(cell) for cell in cells))
+    row = Markup("")
+    for cell in cells:
+        row += template.format(cell)
+    return Markup("<tr>{}</tr>").format(row)
 
 
 def parts_html(sentence: str, wanted: Sequence[str], unwanted: Sequence[str]) -> Markup:
     """Show a query, and after it what is wanted and what is not."""
     html = [Markup("<b>{}</b>").format(sentence)]
-    html += [_coloured(part, "right") for part in wanted]
-    html += [_coloured(f"not {part}", "violation") for part in unwanted]
+    for part in wanted:
+        html.append(_coloured(part, "right"))
+    for part in unwanted:
+        html.append(_coloured(f"not {part}", "violation"))
     return Markup("<p>{}</p>").format(Markup(" · ").join(html))
 
 
@@ -107,18 +116,21 @@ def _verdict(verdict: str | None) -> str:
 
 
 def side_by_side(head: Markup, columns: Iterable[Markup]) -> Markup:
-    cell = Markup('<td style="vertical-align:top">{}</td>')
-    cells = joined(cell.format(column) for column in columns)
+    template = Markup('<td style="vertical-align:top">{}</td>')
+    cells = Markup("")
+    for column in columns:
+        cells += template.format(column)
     return Markup("<div>{}<table><tbody><tr>{}</tr></tbody></table></div>").format(head, cells)
 
 
 def curve(title: str, along: str, points: Points) -> Markup:
     """Draw a line through points, with its last value in the title."""
-    xs = [x for x, _ in points]
-    ys = [y for _, y in points]
+    xs, ys = zip(*points, strict=True)
     across = _pixels(xs, CURVE_WIDTH)
     up = _pixels(ys, CURVE_HEIGHT)
-    line = [f"{x:.1f},{CURVE_HEIGHT - y:.1f}" for x, y in zip(across, up, strict=True)]
+    line = []
+    for x, y in zip(across, up, strict=True):
+        line.append(f"{x:.1f},{CURVE_HEIGHT - y:.1f}")
     svg = Markup(
         '<svg width="{0}" height="{1}" role="img" aria-label="{2}" style="border:1px solid #8884">'
         '<polyline points="{3}" fill="none" stroke="#4f46e5" stroke-width="2"/></svg>'
@@ -136,4 +148,8 @@ def _pixels(values: Sequence[float], size: int) -> list[float]:
     smallest = min(values)
     value_range = max(max(values) - smallest, 1e-9)
     inner_size = size - 2 * CURVE_MARGIN
-    return [CURVE_MARGIN + (value - smallest) / value_range * inner_size for value in values]
+    pixels = []
+    for value in values:
+        share = (value - smallest) / value_range
+        pixels.append(CURVE_MARGIN + share * inner_size)
+    return pixels

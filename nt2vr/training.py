@@ -145,7 +145,9 @@ def teach(
     use_only(device)
     settings = Settings.read(data_dir)
     models = Catalog.of(settings)
-    data = str(expanded(captions)) if captions else WORLD
+    data = WORLD
+    if captions:
+        data = str(expanded(captions))
     config = resolved(teaching(models, model, data), settings.data_dir)
     if models.named(config.encoder.name):
         raise ConfigError(
@@ -172,7 +174,9 @@ def _folder(run: str | Path, runs: Path) -> Path:
     """Return the folder of a run, which is a name in the data folder or a path."""
     path = expanded(run)
     is_name = len(path.parts) == 1 and not path.is_absolute()
-    return runs / path if is_name else path
+    if is_name:
+        return runs / path
+    return path
 
 
 def _free_folder(runs: Path, name: str) -> Path:

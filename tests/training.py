@@ -11,7 +11,7 @@ import pytest
 from tests.tiny import TINY
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
-from trainer.optimizer import Steps
+from trainer.optimizer import Trainable
 from trainer.runs.run_folder import RunFolder, State
 
 SMALL = TrainConfig(  # 2 steps an epoch
@@ -55,12 +55,12 @@ def assert_ended(run: RunFolder, expected: State) -> None:
 
 def stop_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     """Let a training be stopped after a step, as by Ctrl+C."""
-    take_step = Steps.step
+    take_step = Trainable.step
 
-    def interrupted(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
+    def interrupted(self: Trainable, batches: Iterable[Any]) -> dict[str, float]:
         values = take_step(self, batches)
         if self.steps == step:
             os.kill(os.getpid(), signal.SIGINT)
         return values
 
-    monkeypatch.setattr(Steps, "step", interrupted)
+    monkeypatch.setattr(Trainable, "step", interrupted)

@@ -87,7 +87,8 @@ def train(
     except OSError as error:
         if not is_disk_full(error):
             raise
-        with suppress(OSError):  # standard error may be a file on that disk
+        # Standard error may be a file on that disk.
+        with suppress(OSError):
             sys.stderr.write(FULL_DISK.format(run.path.resolve()) + "\n")
     return 2  # it could not start
 
@@ -118,7 +119,8 @@ def teach(
     config = resolved(teaching(models, model, str(captions or WORLD)), settings.data_dir)
     if models.named(config.encoder.name):
         raise ConfigError(
-            f"{config.encoder.name} is here already. To teach it again, remove it: nt2vr models remove."
+            f"{config.encoder.name} is here already. To teach it again, remove it: "
+            "nt2vr models remove."
         )
     run, is_new = run_of(settings.data_dir / RUNS, config)
     use_only(device)
@@ -133,18 +135,21 @@ def teach(
 
 
 def _go_on_teaching(run: RunFolder, epochs: int | None, device: str) -> int:
-    """Resume a teaching, at a lower learning rate if its loss became non-finite; say first how long it still takes."""
+    """Say how long a teaching still takes, and resume it.
+
+    If its loss became non-finite, it goes on at a lower learning rate.
+    """
     config = load_config(run.config)
     if epochs not in (None, config.batches.epochs):
         raise ConfigError(
-            f"{config.encoder.name} is being taught for {config.batches.epochs} epochs, which cannot be changed. "
-            f"Leave --epochs out, or delete {run.path} to begin again."
+            f"{config.encoder.name} is being taught for {config.batches.epochs} epochs, which "
+            f"cannot be changed. Leave --epochs out, or delete {run.path} to begin again."
         )
     refuse_second_training(run.path.parent)
     status = run.status()
     steps_done = status.step if status else 0
-    left = estimate(config, steps_done=steps_done)
-    _announce(f"{announcement(config, left, steps_done)} Ctrl+C stops; the same command goes on.")
+    rest = estimate(config, steps_done=steps_done)
+    _announce(f"{announcement(config, rest, steps_done)} Ctrl+C stops; the same command goes on.")
     if status is None or status.lower_rate is None:
         return train(run.path, device=device)
     _announce(f"The loss became non-finite, so it goes on at learning_rate {status.lower_rate:g}.")

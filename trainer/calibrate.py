@@ -38,22 +38,25 @@ from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.sentences import SceneDenials
 
 logger = logging.getLogger("trainer.calibrate")
-NUM_CLIPS, SEED = 1_000, 0  # the clips that the shipped models were validated on
-LOW_QUANTILE = 0.01  # of captions' best scores
+# The clips that the shipped models were validated on.
+NUM_CLIPS = 1_000
+SEED = 0
+# Of captions' best scores.
+LOW_QUANTILE = 0.01
+# From 0 to 6, and from .8 to 1.
 GRIDS: dict[str, Sequence[float]] = {
-    "anchored": [step / 10 for step in range(61)],  # 0 to 6
-    "spherical": [step / 200 for step in range(160, 201)],  # .8 to 1
+    "anchored": [step / 10 for step in range(61)],
+    "spherical": [step / 200 for step in range(160, 201)],
 }
-# up to 10, and τ up to 1.5 deviations, gained .002 on CLIP and .001 on CLIP-neg: trainer/LOG.md
-WEIGHTS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # α of `rectified`
-FIRST, DRAWS = 8, 4  # clips that people see first; typed sentences per scene
-DEVIATIONS = (
-    0.0,
-    0.25,
-    0.5,
-    0.75,
-    1.0,
-)  # τ of `rectified`, above the mean s(clip, unwanted) of all clips and parts
+# α of `rectified`. Up to 10, and τ up to 1.5 deviations, gained .002 on CLIP and .001 on CLIP-neg:
+# trainer/LOG.md.
+WEIGHTS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+# τ of `rectified`, in deviations above the mean s(clip, unwanted) of all clips and parts.
+DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0)
+# Clips that people see first.
+FIRST = 8
+# Typed sentences per scene.
+DRAWS = 4
 
 
 def validation_queries(cache: Path, num_clips: int = NUM_CLIPS) -> TextBenchmark:
@@ -62,52 +65,67 @@ def validation_queries(cache: Path, num_clips: int = NUM_CLIPS) -> TextBenchmark
 
 def strengths(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> dict[str, float]:
     """Return the best λ, t and τ by their keys in a card."""
-    benchmark = replace(
-        benchmark, queries=tuple(query for query in benchmark.queries if query.kind == "composed")
-    )
+    composed = tuple(query for query in benchmark.queries if query.kind == "composed")
+    benchmark = replace(benchmark, queries=composed)
     best: dict[str, float] = {}
     for strategy, grid in GRIDS.items():
-        _, best[STRENGTHS[strategy].word] = _best(encoder, strategy, grid, videos, benchmark)
-    parts = sorted({part for query in benchmark.queries for part in query.unwanted})
-    similarities = encoder.encode_text(parts) @ averaged(videos).T
-    mean, deviation = float(similarities.mean()), float(similarities.std(axis=1).mean())
-    found = []
-    for tau in (round(mean + share * deviation, 3) for share in DEVIATIONS):
+        _, strength = _best(encoder, strategy, grid, videos, benchmark)
+        best[STRENGTHS[strategy].word] = strength
+    best["tau"] = _best_tau(encoder, videos, benchmark)
+    return best
+
+
+def _best_tau(encoder: Encoder, videos: Vectors, benchmark: TextBenchmark) -> float:
+    """Return the τ of `rectified` with the largest mean, each with its best α."""
+    unwanted = sorted({part for query in benchmark.queries for part in query.unwanted})
+    similarities = encoder.encode_text(unwanted) @ averaged(videos).T
+    mean = float(similarities.mean())
+    deviation = float(similarities.std(axis=1).mean())
+    trials = []
+    for num_deviations in DEVIATIONS:
+        tau = round(mean + num_deviations * deviation, 3)
         encoder.card = encoder.card.replace(exclusion={**encoder.card.exclusion, "tau": tau})
-        found.append((*_best(encoder, "rectified", WEIGHTS, videos, benchmark), tau))
-    *_, tau = max(found)
-    return {**best, "tau": tau}
+        score, weight = _best(encoder, "rectified", WEIGHTS, videos, benchmark)
+        trials.append((score, weight, tau))
+    _, _, best_tau = max(trials)
+    return best_tau
 
 
 def typed_queries(num_clips: int = NUM_CLIPS) -> list[JudgedQuery]:
-    """Return sentences as people type them about the same clips, of which some are right and some show both parts."""
-    denials, queries = SceneDenials(sample_scenes("validation", num_clips, SEED)), []
+    """Return sentences as people type them about the same clips.
+
+    Some clips are right for each sentence, and some show both its parts.
+    """
+    denials = SceneDenials(sample_scenes("validation", num_clips, SEED))
+    queries = []
     for row, draw in product(range(num_clips), range(DRAWS)):
         sentence = denials.draw(row, "typed", random.Random(f"typed {row} {draw}"))
-        fitting, shown = denials.fitting(sentence), denials.showing_unwanted(sentence)
-        if fitting.any() and denials.showing_both(sentence).any():
-            relevant, violating = (row_array(np.flatnonzero(some)) for some in (fitting, shown))
-            queries.append(JudgedQuery("typed", sentence.text, relevant, violating=violating))
+        is_fitting = denials.fitting(sentence)
+        if not is_fitting.any() or not denials.showing_both(sentence).any():
+            continue
+        relevant = row_array(np.flatnonzero(is_fitting))
+        violating = row_array(np.flatnonzero(denials.showing_unwanted(sentence)))
+        queries.append(JudgedQuery("typed", sentence.text, relevant, violating=violating))
     return queries
 
 
 def excess_weight(encoder: Encoder, videos: Vectors, queries: Sequence[JudgedQuery]) -> float:
-    """Return the α of `rectified` with the most right less violating clips among the first of typed sentences."""
-    systems, gains = [System(encoder.name, "rectified", weight) for weight in WEIGHTS], []
-    relevant, violating = (
-        mask([getattr(query, name) for query in queries], len(videos))
-        for name in ("relevant", "violating")
-    )
-    asked = search_vectors(encoder, systems, queries, parse_query)
-    for system, (vectors, exclusions) in zip(systems, asked, strict=True):
-        first = np.argsort(
-            -score_table(vectors, videos, exclusions, videos), axis=1, kind="stable"
-        )[:, :FIRST]
-        right, wrong = (
-            100 * np.take_along_axis(some, first, axis=1).mean() for some in (relevant, violating)
-        )
-        gains.append(right - wrong)
-        logger.info("%s: right %.1f %%, violating %.1f %%", system.name, right, wrong)
+    """Return the best α of `rectified` for the first page.
+
+    It has the most right less violating clips among the first of typed sentences.
+    """
+    systems = [System(encoder.name, "rectified", weight) for weight in WEIGHTS]
+    is_relevant = mask([query.relevant for query in queries], len(videos))
+    is_violating = mask([query.violating for query in queries], len(videos))
+    searches = search_vectors(encoder, systems, queries, parse_query)
+    gains = []
+    for system, (vectors, exclusions) in zip(systems, searches, strict=True):
+        scores = score_table(vectors, videos, exclusions, videos)
+        first_rows = np.argsort(-scores, axis=1, kind="stable")[:, :FIRST]
+        right = 100 * np.take_along_axis(is_relevant, first_rows, axis=1).mean()
+        violating = 100 * np.take_along_axis(is_violating, first_rows, axis=1).mean()
+        gains.append(right - violating)
+        logger.info("%s: right %.1f %%, violating %.1f %%", system.name, right, violating)
     return WEIGHTS[int(np.argmax(gains))]
 
 
@@ -118,33 +136,40 @@ def _best(
     videos: Vectors,
     benchmark: TextBenchmark,
 ) -> tuple[float, float]:
-    """Return the largest mean that a strategy gets, and its strength; log what each gets."""
-    systems, scores = [System(encoder.name, strategy, strength) for strength in grid], []
+    """Return the largest mean that a strategy gets, and its strength; log all of them."""
+    systems = [System(encoder.name, strategy, strength) for strength in grid]
+    scores = []
     for result in benchmark.measure(encoder, systems, EmbeddedVideos(videos)):
         metrics = summarise(benchmark.queries, result.measured)
-        mir, pairs = metrics[COMPOSED_MIR], metrics[COMPOSED_HARD_PAIRS] / 100
-        scores.append(harmonic_mean((mir, pairs)))
+        mir = metrics[COMPOSED_MIR]
+        hard_pairs = metrics[COMPOSED_HARD_PAIRS] / 100
+        score = harmonic_mean((mir, hard_pairs))
+        scores.append(score)
         logger.info(
             "%s: MIR %.3f, hard pairs %.1f %%, mean %.3f",
             result.system,
             mir,
-            100 * pairs,
-            scores[-1],
+            100 * hard_pairs,
+            score,
         )
-    return max(scores), grid[scores.index(max(scores))]
+    best = max(scores)
+    return best, grid[scores.index(best)]
 
 
 def calibrate(folder: Path, benchmark: TextBenchmark, typed: Sequence[JudgedQuery]) -> None:
     encoder = read_checkpoint(folder)
-    card, videos = encoder.card, benchmark.embed(encoder, silent).vectors
+    card = encoder.card
+    videos = benchmark.embed(encoder, silent).vectors
     captions = [query.text for query in benchmark.queries if query.kind == "original"]
-    best = (encoder.encode_text(captions) @ averaged(videos).T).max(axis=1)
-    low, chosen = float(np.quantile(best, LOW_QUANTILE)), strengths(encoder, videos, benchmark)
+    best_scores = (encoder.encode_text(captions) @ averaged(videos).T).max(axis=1)
+    low_score = float(np.quantile(best_scores, LOW_QUANTILE))
+
+    chosen = strengths(encoder, videos, benchmark)
     encoder.card = card.replace(exclusion={**card.exclusion, **chosen})
     chosen[STRENGTHS["rectified"].word] = excess_weight(encoder, videos, typed)
-    metrics = {**card.metrics, LOW_SCORE: round(low, 4)}
+    metrics = {**card.metrics, LOW_SCORE: round(low_score, 4)}
     write_card(folder, card.replace(metrics=metrics, exclusion={**card.exclusion, **chosen}))
-    logger.info("%s: %s, low score %.4f", encoder.name, chosen, low)
+    logger.info("%s: %s, low score %.4f", encoder.name, chosen, low_score)
 
 
 def main() -> None:
@@ -156,7 +181,8 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING)
     logger.setLevel(logging.INFO)
     with TemporaryDirectory() as cache:
-        benchmark, typed = validation_queries(Path(cache)), typed_queries()
+        benchmark = validation_queries(Path(cache))
+        typed = typed_queries()
         for folder in folders:
             calibrate(folder, benchmark, typed)
 

@@ -10,18 +10,15 @@ from nt2vr.evaluation.metric_names import COMPOSED_HARD_PAIRS, COMPOSED_MIR, NEG
 from nt2vr.evaluation.queries import JudgedQuery
 from nt2vr.world import NAME
 from trainer.config import OF_DENYING, OF_TEXT, OF_VIDEOS, TrainConfig
-from trainer.data.clips import read_split
+from trainer.data.caption_clips import read_split
 from trainer.data.queries import evaluation_queries
 from trainer.inputs import Parts
-from trainer.learner import check_model
 from trainer.losses import WeightedLosses
+from trainer.start import check_model
 from trainer.trainings import num_processes, training_of
 
-OF_DATASETS = (
-    COMPOSED_MIR,
-    COMPOSED_HARD_PAIRS,
-    NEGATED_DELTA_MIR,
-)  # of sentences that deny something
+# Of sentences that deny something.
+OF_DATASETS = (COMPOSED_MIR, COMPOSED_HARD_PAIRS, NEGATED_DELTA_MIR)
 
 
 def check_start(config: TrainConfig) -> None:
@@ -50,7 +47,8 @@ def _check_processes(config: TrainConfig) -> None:
     count = num_processes()
     if config.batches.batch_size % count:
         raise ConfigError(
-            f"batch_size ({config.batches.batch_size}) must be a multiple of the processes ({count})."
+            f"batch_size ({config.batches.batch_size}) must be a multiple of the processes "
+            f"({count})."
         )
 
 
@@ -62,21 +60,19 @@ def _check_named_files(config: TrainConfig) -> None:
 def _check_captions(config: TrainConfig) -> None:
     if config.dataset.is_world:
         return
-    count = len(read_split(config, "train")[1])
+    _, captions = read_split(config, "train")
     read_split(config, "validation")
     if not config.dataset.add_world:
-        _check_counts(config, num_clips=count)
+        _check_counts(config, num_clips=len(captions))
 
 
 def _check_dataset(config: TrainConfig, losses: WeightedLosses) -> None:
     has_files = config.video_input is None
-    training, validation = (
-        load_dataset(config.dataset.data, split, with_files=has_files)
-        for split in ("train", "validation")
-    )
-    chosen = sample(training.videos, config.dataset.num_clips)
-    num_captions = sum(len(video.captions) for video in chosen)
-    _check_counts(config, len(chosen), num_captions)
+    training = load_dataset(config.dataset.data, "train", with_files=has_files)
+    validation = load_dataset(config.dataset.data, "validation", with_files=has_files)
+    clips = sample(training.videos, config.dataset.num_clips)
+    num_captions = sum(len(video.captions) for video in clips)
+    _check_counts(config, len(clips), num_captions)
     _check_monitor(config, losses, f"the held-out clips of {validation.name}")
     if config.validation.monitor in OF_DATASETS:
         _check_queries(config, validation)
@@ -108,13 +104,14 @@ def measured_metrics(config: TrainConfig, losses: WeightedLosses) -> list[str]:
 
 def _check_queries(config: TrainConfig, validation: Dataset) -> None:
     """Refuse a monitor for which the captions of the held-out clips give no queries."""
-    chosen_ids = {
-        video.video_id for video in sample(validation.videos, config.validation.validation_clips)
-    }
-    clips = [video for video in validation.videos if video.video_id in chosen_ids]
+    count = config.validation.validation_clips
+    held_out_ids = {video.video_id for video in sample(validation.videos, count)}
+    # Wordings depend on the order of the dataset.
+    clips = [video for video in validation.videos if video.video_id in held_out_ids]
     measured = _metrics_of(evaluation_queries(clips, clips))
     if config.validation.monitor not in measured:
-        where = f"the {counted(len(clips), 'held-out clip')} of {validation.name}, whose captions give no such queries"
+        clip_count = counted(len(clips), "held-out clip")
+        where = f"the {clip_count} of {validation.name}, whose captions give no such queries"
         raise _unmeasured(config, where, [*OF_VIDEOS, *measured])
 
 
@@ -131,7 +128,8 @@ def _metrics_of(queries: Sequence[JudgedQuery]) -> list[str]:
 
 
 def _unmeasured(config: TrainConfig, where: str, measured: Sequence[str]) -> ConfigError:
-    others = ", ".join(measured)
+    monitors = ", ".join(measured)
     return ConfigError(
-        f"{config.validation.monitor} cannot be measured on {where}. Set monitor to one of: {others}."
+        f"{config.validation.monitor} cannot be measured on {where}. "
+        f"Set monitor to one of: {monitors}."
     )

@@ -17,20 +17,26 @@ from torch.distributed.nn.functional import all_gather
 
 from nt2vr.errors import ConfigError
 
-TIMEOUT = timedelta(days=1)  # the others wait while the leader draws clips and validates
+# Other processes wait while the leader draws clips and validates.
+TIMEOUT = timedelta(days=1)
 
 
 def join() -> None:
     """Join the group, where torchrun has started this process; returns when all have."""
     if dist.is_initialized() or not dist.is_torchelastic_launched():
         return
-    if gpus := torch.cuda.device_count():
-        if (number := dist.get_node_local_rank()) >= gpus:
+    backend = "gloo"
+    num_gpus = torch.cuda.device_count()
+    if num_gpus:
+        backend = "nccl"
+        local_rank = dist.get_node_local_rank()
+        if local_rank >= num_gpus:
             raise ConfigError(
-                f"There are more processes than GPUs ({gpus}). Give torchrun --nproc_per_node {gpus}."
+                f"There are more processes than GPUs ({num_gpus}). "
+                f"Give torchrun --nproc_per_node {num_gpus}."
             )
-        torch.cuda.set_device(number)
-    dist.init_process_group("nccl" if gpus else "gloo", timeout=TIMEOUT)
+        torch.cuda.set_device(local_rank)
+    dist.init_process_group(backend, timeout=TIMEOUT)
     atexit.register(dist.destroy_process_group)
 
 
@@ -49,9 +55,9 @@ def share(count: int) -> slice:
 
 
 def gather(rows: Tensor) -> Tensor:
-    """Concatenate the shares of all processes: (b, …) to (B, …), with gradients added up; `average_gradients` follows.
+    """Concatenate the shares of all processes: (b, …) to (B, …), with gradients added up.
 
-    Their mean is the gradient of one process with all of the batch.
+    `average_gradients` follows: their mean is the gradient of one process with all of the batch.
     """
     if world_size() == 1 or not len(rows):
         return rows
@@ -60,11 +66,13 @@ def gather(rows: Tensor) -> Tensor:
 
 def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    if world_size() > 1:
-        for work in [dist.all_reduce(gradient, async_op=True) for gradient in gradients]:
-            work.wait()
-        for gradient in gradients:
-            gradient /= world_size()
+    if world_size() == 1:
+        return
+    reductions = [dist.all_reduce(gradient, async_op=True) for gradient in gradients]
+    for reduction in reductions:
+        reduction.wait()
+    for gradient in gradients:
+        gradient /= world_size()
 
 
 def union(flags: Tensor) -> Tensor:
@@ -75,16 +83,16 @@ def union(flags: Tensor) -> Tensor:
 
 def agree(flag: bool) -> bool:
     """Return True if the flag is set in any process."""
+    # A tensor would make a lone process wait for its GPU.
     if world_size() == 1:
-        return flag  # a tensor would make a lone process wait for its GPU
-    return bool(
-        union(torch.tensor(int(flag), device="cuda" if torch.cuda.is_available() else "cpu"))
-    )
+        return flag
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return bool(union(torch.tensor(int(flag), device=device)))
 
 
 @contextmanager
 def in_turn() -> Iterator[None]:
-    """Let the leader go first: what it leaves on disk, the others find."""
+    """Let the leader go first, so that other processes find what it leaves on disk."""
     if rank() > 0:
         dist.barrier()
     try:

@@ -33,7 +33,8 @@ from trainer.teaching import add_model
 from trainer.trainings import training_of
 
 logger = logging.getLogger("trainer")
-RUNS = "runs"  # folder of run folders in a data folder
+# The folder of run folders in a data folder.
+RUNS = "runs"
 FULL_DISK = "The disk of {} is full. Free some space, then resume the run."
 
 
@@ -64,7 +65,8 @@ def plan_new(run: RunFolder, config: TrainConfig) -> Plan:
         )
     folder = run.path.resolve()
     check_writable(folder)
-    config = resolved(config, folder.parents[1] if folder.parent.name == RUNS else None)
+    data_dir = folder.parents[1] if folder.parent.name == RUNS else None
+    config = resolved(config, data_dir)
     check_new(config, folder.parent)
     return Plan(config, is_new=True)
 
@@ -99,23 +101,28 @@ def check_new(config: TrainConfig, runs: Path) -> None:
 
 
 def _lower_rate(run: RunFolder, config: TrainConfig, changes: Mapping[str, Any]) -> float:
-    """Read the learning rate that a run is to be resumed at; a ConfigError refuses any other change of a run."""
+    """Read the learning rate that a run is to be resumed at.
+
+    Raises:
+        ConfigError: if it is not a lower one, or if anything else is to change.
+    """
     status = run.status()
     if status is None or status.diverged_rate is None:
         raise ConfigError(
-            "--set applies only to a new run, or as a lower learning_rate to one whose loss became non-finite. "
-            "Name its --config too."
+            "--set applies only to a new run, or as a lower learning_rate to one whose loss became "
+            "non-finite. Name its --config too."
         )
-    if others := [key for key in changes if key != "learning_rate"]:
+    refused = [key for key in changes if key != "learning_rate"]
+    if refused:
         raise ConfigError(
-            f"{', '.join(others)} cannot be changed in a run that has begun, only learning_rate can. Leave --set out, "
-            "or start a new run."
+            f"{', '.join(refused)} cannot be changed in a run that has begun, only learning_rate "
+            "can. Leave --set out, or start a new run."
         )
     rate = config.with_changes(changes).rate.learning_rate
     if rate >= status.diverged_rate:
         raise ConfigError(
-            f"At a learning_rate of {status.diverged_rate:g}, the loss became non-finite. Set one below it, "
-            f"not {rate:g}."
+            f"At a learning_rate of {status.diverged_rate:g}, the loss became non-finite. Set one "
+            f"below it, not {rate:g}."
         )
     return rate
 
@@ -126,7 +133,8 @@ def follow(run: RunFolder, cache: Path) -> int:
 
     with suppress(InterruptedError):
         try:
-            join()  # returns once the leader joins too, in `_train`, when the config and its changes are there
+            # This returns once the leader joins too, in `_train`: its config is written by then.
+            join()
             config = resumed_config(run, load_config(run.config), read_state(run))
             with _stop_on_signals() as stop:
                 _train(run, config, cache, stop)
@@ -229,7 +237,8 @@ def _use_of(run: RunFolder, config: TrainConfig, model: str) -> str:
     folder = run.path.resolve()
     if folder.parent.name != RUNS:
         checkpoint = best_checkpoint(folder / "checkpoints")
-        return f"Its model is in {checkpoint}: {shlex.join(['nt2vr', 'export', str(checkpoint), 'FOLDER'])}"
+        command = ["nt2vr", "export", str(checkpoint), "FOLDER"]
+        return f"Its model is in {checkpoint}: {shlex.join(command)}"
     data_dir = folder.parents[1]
     name = model or Catalog.of(Settings.read(data_dir)).name_of_run(folder)
     command = ["nt2vr", "search", "a dog and not a cat", "--systems", name]
@@ -244,7 +253,10 @@ def _use_of(run: RunFolder, config: TrainConfig, model: str) -> str:
 def _resume(
     run: RunFolder, config: TrainConfig, status: RunStatus, lower_rate: float | None
 ) -> tuple[TrainConfig, RunStatus]:
-    """Return the config and the status from which a run goes on, which is where it was saved; record a lower rate."""
+    """Return the config and the status with which a run goes on from where it was saved.
+
+    A lower learning rate is recorded.
+    """
     from trainer.runs.resume import change_learning_rate, read_state, resumed_config  # noqa: PLC0415
 
     if lower_rate is not None:
@@ -260,17 +272,22 @@ def _resume(
 
 @contextmanager
 def _logging_to(log: Path) -> Iterator[None]:
-    """Log to a file and to standard error, unless that is the file, as in runs that the page or a sweep starts."""
+    """Log to a file, and to standard error.
+
+    In runs that the page or a sweep starts, standard error is that file.
+    """
     file = logging.FileHandler(log, encoding="utf-8")
     file.setFormatter(LineFormatter("%(asctime)s %(message)s"))
-    handlers: list[logging.Handler] = [file, _Shown()]
-    with suppress(OSError, ValueError):  # it is closed, or none of the system's files
+    handlers: list[logging.Handler] = [file, _AboveBar()]
+    # Standard error may be closed, or not a file of the system.
+    with suppress(OSError, ValueError):
         if os.path.samestat(os.fstat(sys.stderr.fileno()), log.stat()):
             handlers.pop()
     root = logging.getLogger()
     handlers_before = root.handlers
     level_before = logger.level
-    root.handlers = handlers  # no line twice, from here and from whoever has set up logging before
+    # Whoever has set up logging before would write each line a second time.
+    root.handlers = handlers
     logger.setLevel(logging.INFO)
     try:
         yield
@@ -280,7 +297,7 @@ def _logging_to(log: Path) -> Iterator[None]:
         file.close()
 
 
-class _Shown(logging.Handler):
+class _AboveBar(logging.Handler):
     """Writes messages, but no tracebacks, above the progress bar, if there is one."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -290,18 +307,26 @@ class _Shown(logging.Handler):
 
 def outcome_of(run: RunFolder) -> dict[str, Any]:
     """Describe an ended run: its state, and the checkpoint of its last epoch with the measures on its card."""
-    status, outcome = run.status(), dict[str, Any](epoch=0, checkpoint=None, metrics={})
+    status = run.status()
     assert status, "a run that was led has one"
-    if epochs := [
-        int(folder.name.removeprefix("epoch_")) for folder in run.path.glob("checkpoints/epoch_*")
-    ]:
-        last = run.checkpoint(max(epochs))
-        outcome = {
-            "epoch": max(epochs),
-            "checkpoint": str(last.resolve()),
-            "metrics": dict(read_card(last).metrics),
-        }
-    return {"run": str(run.path.resolve()), "state": status.state, "error": status.error, **outcome}
+    last_epoch = 0
+    for folder in run.path.glob("checkpoints/epoch_*"):
+        last_epoch = max(last_epoch, int(folder.name.removeprefix("epoch_")))
+
+    checkpoint: str | None = None
+    metrics: dict[str, float] = {}
+    if last_epoch:
+        folder = run.checkpoint(last_epoch)
+        checkpoint = str(folder.resolve())
+        metrics = dict(read_card(folder).metrics)
+    return {
+        "run": str(run.path.resolve()),
+        "state": status.state,
+        "error": status.error,
+        "epoch": last_epoch,
+        "checkpoint": checkpoint,
+        "metrics": metrics,
+    }
 
 
 def _train(
@@ -312,30 +337,30 @@ def _train(
     progress: Progress = silent,
 ) -> State:
     # Rendering processes import this module too and do not need torch
-    from trainer.data.clips import ClipLoader  # noqa: PLC0415
+    from trainer.data.clip_loader import ClipLoader  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
-    from trainer.learner import Learner, Start  # noqa: PLC0415
+    from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train as train_loop  # noqa: PLC0415
+    from trainer.start import Start  # noqa: PLC0415
     from trainer.text_side import new_text_side  # noqa: PLC0415
 
     join()
     training = training_of(config)
     if training is not None:
         return training.train(run, config, cache, stop.is_set, progress)
-    start = Start.of(
-        config
-    )  # refuses what cannot be trained before any clip is rendered or decoded
+    # It refuses what cannot be trained before any clip is rendered or decoded.
+    start = Start.of(config)
     logger.info("Preparing clips for %s.", config.encoder.name)
     with in_turn():
         loader = ClipLoader(config, cache, start.losses.reading, stoppable(progress, stop.is_set))
-        clips, validation = loader.load("train"), loader.load("validation")
-    num_captions = min(
-        config.dataset.num_captions, clips.num_captions
-    )  # a dataset may have fewer than configured
+        clips = loader.load("train")
+        validation = loader.load("validation")
+
     text_side = new_text_side(config, clips)
-    learner = Learner(
-        config.replace(num_clips=len(clips), num_captions=num_captions), start, text_side
-    )
+    # A dataset may have fewer clips and captions than configured.
+    num_captions = min(config.dataset.num_captions, clips.num_captions)
+    counted_config = config.replace(num_clips=len(clips), num_captions=num_captions)
+    learner = Learner(counted_config, start, text_side)
     logger.info(
         "Training %s on %s, %d %s.", config.encoder.name, clips.name, len(clips), clips.unit
     )

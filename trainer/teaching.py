@@ -2,9 +2,10 @@
 
 import shutil
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,18 +25,23 @@ from trainer.config.encoder import EncoderSettings, text_layers
 from trainer.runs.run_folder import RunFolder
 
 if TYPE_CHECKING:
+    from trainer.data.batches import Batch
     from trainer.learner import Learner
 
 PRESET = PRESETS / "teach-text.json"
-WARM, TIMED = 2, 10  # steps
-VALIDATION = 6  # steps that take as long as a validation
+# Steps before those that are timed, and those.
+WARM = 2
+TIMED = 10
+# Steps that take as long as a validation.
+VALIDATION = 6
 # A tower with fewer layers drops the unwanted part at best: docs/results.md has the measurements.
 ENOUGH_LAYERS = 5
 # New layers have everything to learn, from more captions, and at a rate at which those of a deep
 # tower would forget.
 FOR_NEW_LAYERS = {"learning_rate": 1e-3, "num_clips": 24_000}
-BY_DEPTH = ("added_layers", *FOR_NEW_LAYERS)  # fields that depend on the base
-CHANGED = ("name", "base", "data", "epochs", *BY_DEPTH)  # fields that a teaching sets itself
+# Fields that depend on the base, and all that a teaching sets itself.
+BY_DEPTH = ("added_layers", *FOR_NEW_LAYERS)
+CHANGED = ("name", "base", "data", "epochs", *BY_DEPTH)
 NUMBER_WORDS = ("none", "one", "two", "three", "four")
 
 
@@ -70,11 +76,16 @@ def teaching(models: Catalog, name: str, data: str = WORLD) -> TrainConfig:
 
 
 def changes_by_depth(base: Path) -> dict[str, Any]:
-    """Return what a base needs that is not in the preset: a shallow text tower gets the layers that it lacks."""
+    """Return what a base needs that is not in the preset.
+
+    A shallow text tower gets the layers that it lacks.
+    """
     try:
-        num_layers = text_layers(read_configs(base)[0])
+        model_cfg, _ = read_configs(base)
+        num_layers = text_layers(model_cfg)
+    # Such a base is refused when the training starts.
     except (OSError, ValueError, LookupError, TypeError):
-        return {}  # refused when the training starts
+        return {}
     if num_layers >= ENOUGH_LAYERS:
         return {}
     return {"added_layers": ENOUGH_LAYERS - num_layers, **FOR_NEW_LAYERS}
@@ -82,14 +93,14 @@ def changes_by_depth(base: Path) -> dict[str, Any]:
 
 def teachable(models: Catalog) -> list[str]:
     """List the models here that `teaching` takes and that were not taught so, without runs."""
-    here = {
-        name: models.card(name) for name, entry in models.entries().items() if entry.kind == "model"
-    }
-    return [
-        name
-        for name, card in here.items()
-        if card.capabilities.has_text_tower and card.training.objective != "distill"
-    ]
+    names = []
+    for name, entry in models.entries().items():
+        if entry.kind != "model":
+            continue
+        card = models.card(name)
+        if card.capabilities.has_text_tower and card.training.objective != "distill":
+            names.append(name)
+    return names
 
 
 def announcement(config: TrainConfig, estimate: Estimate, steps_done: int = 0) -> str:
@@ -124,40 +135,45 @@ def estimate(config: TrainConfig, progress: Progress = silent, steps_done: int =
     Of one that goes on, `steps_done` steps are done, but its captions are parsed again.
     """
     from trainer.data.batches import epoch_batches  # noqa: PLC0415  imports torch, as the others do
-    from trainer.data.clips import caption_clips, world_captions  # noqa: PLC0415
+    from trainer.data.caption_clips import caption_clips, world_captions  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
-    from trainer.loop import prepare  # noqa: PLC0415
+    from trainer.preparation import prepare  # noqa: PLC0415
 
-    started = time.monotonic()
-    captions = world_captions(
-        "train", (WARM + TIMED + 1) * config.batches.batch_size, config.run.seed
-    )
-    clips = caption_clips(NAME, captions)
-    num_prepared = config.dataset.num_clips + config.validation.validation_clips
-    preparation_s = (time.monotonic() - started) / len(clips) * num_prepared
+    started_s = time.monotonic()
+    num_captions = (WARM + TIMED + 1) * config.batches.batch_size
+    clips = caption_clips(NAME, world_captions("train", num_captions, config.run.seed))
+    caption_s = (time.monotonic() - started_s) / len(clips)
 
     timed_config = config.replace(data=WORLD, num_clips=len(clips), not_epochs=0)
     learner = Learner(timed_config)
     prepare(learner, clips, lambda: False)
     learner.start_epoch()
     batches = epoch_batches(clips, timed_config, 1, 0, learner.losses.inputs)
+    step_s = _time_step(learner, batches, progress)
+
+    num_captions = config.dataset.num_clips + config.validation.validation_clips
+    num_steps = config.batches.epochs * (config.steps_per_epoch + VALIDATION)
+    share_left = 1 - steps_done / config.total_steps
+    seconds = num_captions * caption_s + num_steps * share_left * step_s
+    return Estimate(seconds, _num_bytes(learner))
+
+
+def _time_step(learner: "Learner", batches: Iterator["Batch"], progress: Progress) -> float:
+    """Return the seconds of a step, after some that warm up."""
     for step in range(WARM + TIMED):
         progress(step, WARM + TIMED, "measuring ten steps")
         if step == WARM:
-            started = time.monotonic()
+            started_s = time.monotonic()
         learner.step([next(batches)])
-    step_s = (time.monotonic() - started) / TIMED
-
-    total_steps = config.batches.epochs * (config.steps_per_epoch + VALIDATION)
-    share_left = 1 - steps_done / config.total_steps
-    return Estimate(preparation_s + total_steps * share_left * step_s, _num_bytes(learner))
+    return (time.monotonic() - started_s) / TIMED
 
 
 def _num_bytes(learner: "Learner") -> int:
-    """Return the bytes of a learner's weights, gradients and optimizer state, and of as large a frozen base."""
+    """Return the bytes of a learner's weights, gradients and state, and of as large a frozen base."""
     num_bytes = 0
     for parameter in learner.model.parameters():
-        copies = 2 if parameter.grad is None else 3  # its own and the base's; its gradient
+        # The weight, the base's, and the gradient.
+        copies = 2 if parameter.grad is None else 3
         num_bytes += copies * parameter.nbytes
     for state in learner.optimizer.state.values():
         num_bytes += sum(value.nbytes for value in state.values() if hasattr(value, "nbytes"))
@@ -165,21 +181,25 @@ def _num_bytes(learner: "Learner") -> int:
 
 
 def run_of(runs: Path, config: TrainConfig) -> tuple[Path, bool]:
-    """Return the folder of the unfinished run that teaches a model, by command or page; otherwise a new one, and True.
+    """Return the folder of the run that teaches a model, and whether it is a new one.
 
-    A folder may be that of another model, since only ASCII letters and digits name it, or of other
-    data.
+    An unfinished run, by command or page, goes on. A folder of the model's name may be that of
+    another model, since only ASCII letters and digits name it, or of other data.
     """
     for path in sorted(runs.glob("[!.]*/config.json")):
-        with suppress(Nt2vrError):  # of another version
-            own, status = load_config(path), RunFolder(path.parent).status()
-            if _teaches(own) == _teaches(config) and not (status and status.state == "finished"):
+        # Runs of another version cannot be read.
+        with suppress(Nt2vrError):
+            run_config = load_config(path)
+            status = RunFolder(path.parent).status()
+            is_finished = status is not None and status.state == "finished"
+            if _teaches(run_config) == _teaches(config) and not is_finished:
                 return path.parent, False
-    names = (
-        f"{slug(config.encoder.name)}{suffix}"
-        for suffix in chain([""], (f"-{number}" for number in count(2)))
-    )
-    return next(runs / name for name in names if not (runs / name).exists()), True
+
+    folder = runs / slug(config.encoder.name)
+    numbers = count(2)
+    while folder.exists():
+        folder = runs / f"{slug(config.encoder.name)}-{next(numbers)}"
+    return folder, True
 
 
 def _teaches(config: TrainConfig) -> tuple[str, str, str]:
@@ -188,20 +208,26 @@ def _teaches(config: TrainConfig) -> tuple[str, str, str]:
 
 
 def add_model(run: Path) -> tuple[str, str]:
-    """Add a finished run's best epoch to the models of its data folder; return its name, and a sentence that says so.
+    """Add a finished run's best epoch to the models of its data folder.
 
-    If captions have changed too much, the name is empty, and the sentence says why.
+    Returns:
+        The model's name, and a sentence that says so. If captions have changed too much, the name
+        is empty, and the sentence says why.
     """
-    from trainer.loop import KEPT  # noqa: PLC0415  imports torch
+    from trainer.text_measures import KEPT  # noqa: PLC0415  imports torch
 
     models = Catalog.of(Settings.read(run.resolve().parents[1]))
     epoch = best_checkpoint(run / "checkpoints")
     card = read_card(epoch)
-    if (kept := card.metrics.get(f"validation/{TEXT_KEPT}", 1.0)) < KEPT:
-        reason = f"captions have changed (text/kept {kept:.3f}, below {KEPT}). Learn more slowly."
-        return "", f"No model was added: {reason}"
-    names = (taught(card.base) + (f" {number}" if number > 1 else "") for number in count(1))
-    name = next(each for each in names if models.named(each) is None)
+    text_kept = card.metrics.get(f"validation/{TEXT_KEPT}", 1.0)
+    if text_kept < KEPT:
+        change = f"captions have changed (text/kept {text_kept:.3f}, below {KEPT})"
+        return "", f"No model was added: {change}. Learn more slowly."
+
+    name = taught(card.base)
+    numbers = count(2)
+    while models.named(name) is not None:
+        name = f"{taught(card.base)} {next(numbers)}"
     with atomic_folder(new_folder(name, models.home)) as folder:
         shutil.copytree(epoch, folder, dirs_exist_ok=True)
         write_card(folder, card.replace(name=name))

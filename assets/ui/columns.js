@@ -1,36 +1,90 @@
-// On narrow pages the columns scroll sideways; a score brings its column into view.
-element.addEventListener("click", (event) => {
-  const system = event.target.closest("[data-system]")?.dataset.system;
-  const column = [...element.querySelectorAll("[data-column]")].find(({ dataset }) => dataset.column === system);
-  if (system) column?.scrollIntoView({ block: "nearest", inline: "start" });
+// A score brings its column into view: on narrow pages the columns scroll sideways, and on wide ones some are folded.
+const columnOf = (system) => [...element.querySelectorAll("[data-column]")].find(({ dataset }) => dataset.column === system);
+const reveal = (system) => {
+  if (columnOf(system)?.hidden) unfold(system);
+  columnOf(system)?.scrollIntoView({ block: "nearest", inline: "start" });
+};
+document.addEventListener("click", ({ target }) => {
+  const system = target.closest("[data-system]")?.dataset.system;
+  if (system) reveal(system);
+});
+// The page's head has a pill per system, with its score.
+const pill = ({ system, badge, same, told, run }) => {
+  const made = Object.assign(document.createElement("button"), { type: "button", className: `nt-pill nt-${badge?.kind ?? "plain"}`, title: told?.text ? `${system} ${told.text}` : `To the clips of ${system}` });
+  made.classList.toggle("nt-learner", Boolean(run?.id));
+  made.dataset.system = system;
+  made.append(system);
+  for (const text of [badge?.brief, same]) if (text) made.append(" ", Object.assign(document.createElement("b"), { textContent: text }));
+  return made;
+};
+const drawPills = () => {
+  const columns = (props.value.columns ?? []).filter(({ guess }) => guess === undefined);
+  document.querySelector("#understood .nt-pills")?.replaceChildren(...columns.map(pill));
+};
+watch("value", drawPills);
+document.addEventListener("nt-understood", () => {
+  drawPills();
+  fold();
 });
 
-// Clips are as large as lets all of them fit into the window, but no smaller than SMALLEST; then the page scrolls.
-const [SMALLEST, GAP] = [150, 8];
+// Clips are as large as lets all of them fit into the window, in full rows. Below SMALLEST the page scrolls instead, and they
+// are READABLE.
+const [SMALLEST, READABLE, GAP] = [120, 130, 8];
+// Of grids whose clips are about as large, the widest has the least empty space beside it.
+const ABOUT = 0.9;
+const gridsOf = (count, width, height) => [...Array(count).keys()].map((i) => {
+  const [across, rows] = [i + 1, Math.ceil(count / (i + 1))];
+  const wide = width / across - GAP;
+  return { across, wide, count, size: Math.min(wide, height / rows - GAP) };
+});
+const isFull = ({ across, count }) => count % across === 0;
+const largestOf = (grids) => Math.max(...grids.map(({ size }) => size));
+// Eight clips and their score make three full rows.
+const fullGrids = (count, width, height) => {
+  const all = gridsOf(count, width, height);
+  const full = all.filter(isFull);
+  const filled = gridsOf(count + 1, width, height).filter(isFull);
+  if (largestOf(filled) > largestOf(full)) return filled;
+  return full.length > 2 || count < 4 ? full : all; // 5 or 7 clips have no full rows but one
+};
+const bestGrid = (grids, mustFit) => {
+  const largest = largestOf(grids);
+  if (largest >= SMALLEST || mustFit) return grids.findLast(({ size }) => size >= ABOUT * largest);
+  const readable = grids.filter(({ wide, across }) => wide >= READABLE || across === 1).at(-1);
+  return { ...readable, size: readable.wide };
+};
 const fit = () => {
   const lists = [...element.querySelectorAll(".nt-column ol")].filter((list) => list.clientWidth);
   const onStage = document.body.classList.contains("nt-on-stage");
-  const count = Math.max(...lists.map((list) => list.querySelectorAll("li:not([hidden])").length), 0);
+  const count = Math.max(...lists.map((list) => list.querySelectorAll("li:not([hidden], .nt-score)").length), 0);
   if (!count) return;
-  const width = lists[0].clientWidth + GAP;
+  const width = Math.min(...lists.map((list) => list.clientWidth)) + GAP;
   const top = Math.max(...lists.map((list) => list.getBoundingClientRect().top)) + window.scrollY;
-  const height = window.innerHeight - top - (onStage ? 3 * GAP : GAP);
-  const sizes = [...Array(count).keys()].map((i) => {
-    const [wide, rows] = [width / (i + 1) - GAP, Math.ceil(count / (i + 1))];
-    return { across: i + 1, wide, size: Math.min(wide, height / rows - GAP) };
-  });
-  let best = sizes.reduce((a, b) => (b.size > a.size ? b : a));
-  if (best.size >= SMALLEST && !onStage) { // as full rows if they are hardly smaller
-    const near = sizes.filter(({ size }) => size > 0.9 * best.size);
-    best = near.findLast(({ across }) => count % across === 0) ?? near.at(-1);
-  } else if (!onStage) {
-    const wide = sizes.filter(({ wide, across }) => wide >= SMALLEST || across <= 2);
-    best = wide.findLast(({ across }) => across > 1 && count % across === 0) ?? wide.at(-1);
-    best.size = best.wide;
+  const notes = Math.max(...lists.map((list) => list.nextElementSibling?.offsetHeight ?? 0));
+  const touches = onStage && matchMedia("(hover: none)").matches; // then the buttons of the stage are always there
+  const bar = (touches ? document.querySelector(".nt-stagebar") : element.querySelector(".nt-strip")).offsetHeight;
+  const height = window.innerHeight - top - notes - bar - (onStage ? 3 * GAP : 2 * GAP);
+  const grid = bestGrid(fullGrids(count, width, height), onStage);
+  const { style, classList } = element.querySelector(".nt-columns");
+  style.setProperty("--nt-across", grid.across);
+  style.setProperty("--nt-size", `${Math.floor(grid.size)}px`);
+  classList.toggle("nt-filled", grid.count > count);
+  classList.toggle("nt-small", grid.size < 190);
+  classList.toggle("nt-tiny", grid.size < 110);
+};
+// Whatever changes the room for the clips changes the size of something: of a list, or of what is above it.
+const room = new ResizeObserver(() => {
+  fold();
+  fit();
+});
+const above = function* () {
+  for (let each = element; each && each !== document.body; each = each.parentElement) {
+    for (let other = each.previousElementSibling; other; other = other.previousElementSibling) yield other;
   }
-  const { style } = element.querySelector(".nt-columns");
-  style.setProperty("--nt-across", best.across);
-  style.setProperty("--nt-size", `${Math.floor(best.size)}px`);
+};
+const observeRoom = () => {
+  room.disconnect();
+  for (const each of [document.documentElement, element, ...above(), ...element.querySelectorAll(".nt-column ol, .nt-column header, .nt-strip")]) room.observe(each);
 };
 const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "nt-hidden", role: "status" }));
 // Gradio gives the tiles, in their order, the data of other clips. A clip that was shown already keeps its player, which has its
@@ -61,23 +115,24 @@ const light = (clip) => {
 for (const type of ["mouseover", "focusin"]) element.addEventListener(type, ({ target }) => light(target.closest(".nt-clip")));
 element.addEventListener("mouseleave", () => light());
 watch("value", () => light());
-// A column that shows the first one's clips is a line above the others, until it is asked for; what learns never is, nor is any
-// on narrow pages, where columns scroll sideways.
+// A column that repeats an earlier one is a line in the notes, until it is asked for; what learns never is, nor is any on narrow
+// pages, where columns scroll sideways.
 const unfolded = new Set();
 const fold = () => {
   const folds = window.innerWidth > 1000 && !document.body.classList.contains("nt-on-stage");
   for (const column of element.querySelectorAll("[data-column]")) {
     const { column: system } = column.dataset;
     column.hidden = folds && column.matches("[data-is-twin]:not(.nt-learner)") && !unfolded.has(system);
-    const line = [...element.querySelectorAll("[data-twin]")].find(({ dataset }) => dataset.twin === system);
-    if (line) line.hidden = !column.hidden;
   }
+  for (const line of document.querySelectorAll("#understood [data-twin]")) line.hidden = !columnOf(line.dataset.twin)?.hidden;
 };
-element.addEventListener("click", ({ target }) => {
-  const system = target.closest("[data-unfold]")?.dataset.unfold;
-  if (!system) return;
+const unfold = (system) => {
   unfolded.add(system);
   place(false);
+};
+document.addEventListener("click", ({ target }) => {
+  const system = target.closest("[data-unfold]")?.dataset.unfold;
+  if (system) unfold(system);
 });
 // Near-duplicates are folded into the best of them, and follow it once they are asked for.
 element.addEventListener("click", ({ target }) => {
@@ -89,9 +144,11 @@ element.addEventListener("click", ({ target }) => {
   place(false);
 });
 const place = (isNew) => {
+  drawPills();
   fold();
   seat();
   fit();
+  observeRoom();
   const moved = moveClips(isNew);
   if (isNew && !playing) said.textContent = [moved, props.value.said].filter(Boolean).join(" ");
 };
@@ -161,11 +218,30 @@ element.addEventListener("keydown", (event) => {
   near.filter(({ along }) => along > 1).sort((a, b) => a.cost - b.cost)[0]?.clip.focus();
 });
 
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-skip]")) return;
+  event.preventDefault();
+  [...element.querySelectorAll(".nt-clip")].find((clip) => clip.checkVisibility())?.focus();
+});
+// Gradio leaves the list of a menu open when Tab leaves the menu.
+document.addEventListener("focusout", ({ target, relatedTarget }) => {
+  const menu = target.closest?.("#gallery, #systems, #k");
+  if (!menu || menu.contains(relatedTarget)) return;
+  setTimeout(() => {
+    if (menu.querySelector("[role=option]")) target.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+  });
+});
 watch("value", () => document.dispatchEvent(new Event("nt-answered")));
-// Gradio names the buttons that remove a system by their numbers.
-watch("value", () => document.querySelectorAll("#systems .token-remove").forEach((button) => {
-  button.title = `Remove ${button.previousElementSibling.textContent.trim()}`;
-}));
+// Gradio names the buttons that remove a system by their numbers, and draws them anew whenever the systems change.
+const nameRemovals = () => document.querySelectorAll("#systems .token-remove").forEach((button) => {
+  const title = `Remove ${button.previousElementSibling.textContent.trim()}`;
+  if (button.title !== title) button.title = title;
+});
+const removals = new MutationObserver(nameRemovals);
+watch("value", () => {
+  removals.observe(document.querySelector("#systems"), { childList: true, subtree: true, attributeFilter: ["title"] });
+  nameRemovals();
+});
 
 // With reduced motion, clips play only while hovered.
 const hover = (does) => ({ target }) => { if (isStill.matches && target.tagName === "VIDEO") does(target); };

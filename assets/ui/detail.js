@@ -24,7 +24,9 @@ const step = (by) => {
 element.addEventListener("click", (event) => {
   const like = event.target.closest("[data-like]");
   const moment = event.target.closest("[data-moment]");
-  if (like) trigger("like", { id: like.dataset.like, wanted: Number(like.dataset.wanted) });
+  const turn = event.target.closest("[data-step]");
+  if (turn) step(Number(turn.dataset.step));
+  else if (like) trigger("like", { id: like.dataset.like, wanted: Number(like.dataset.wanted) });
   else if (moment) trigger("pick", { id: moment.dataset.moment });
   else if (event.target.matches("[data-copy]")) nt2vr.copy(event.target, event.target.dataset.copy, "select it");
   else if (event.target.matches("[data-close]")) close();

@@ -3,6 +3,6 @@ element.addEventListener("click", ({ target }) => {
   if (!button) return;
   const { drawn } = props.value;
   const isDrawn = "draw" in button.dataset;
-  nt2vr.change({ q: isDrawn ? drawn[Math.floor(Math.random() * drawn.length)] : button.dataset.query });
+  nt2vr.example(isDrawn ? drawn[Math.floor(Math.random() * drawn.length)] : button.dataset.query);
   trigger("ask", {});
 });

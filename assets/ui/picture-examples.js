@@ -1,6 +1,6 @@
 element.addEventListener("click", ({ target }) => {
   const example = target.closest("[data-link]");
   if (!example) return;
-  nt2vr.open(example.dataset.link);
+  nt2vr.borrow(example.dataset.link);
   trigger("ask", {});
 });

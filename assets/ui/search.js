@@ -9,11 +9,16 @@
   let search = {}; // the newest request's, until its answer puts it right
   let number = 0; // of the newest request
   let held = {}; // what the inputs held when it was sent
+  let latest = {}; // what the inputs are known to hold
   let filled = {}; // what an answer wrote into the boxes of the wanted and the unwanted part
   let isOpening = false; // whether inputs do not show yet what was opened
   let keeps = false; // whether the references on display stay, and are not those of the link that is being opened
   let next = { changes: {} }; // of the next request: the changes, or the link that it opens
+  let given; // references of the link that is being opened, if they are not in the link
   let lastAsk = "";
+  // What an example, a story or a replay has borrowed: the systems, the number of clips and the references that the person
+  // had. The next sentence gives them back. They survive a reload, and Back and Forward, in the state of the page's history.
+  let lent;
 
   const asParams = (link) => `${new URLSearchParams(JSON.parse(JSON.stringify(link ?? "")))}`; // without what is undefined
   const paramsOf = (link) => Object.fromEntries(new URLSearchParams(asParams(link)));
@@ -23,22 +28,24 @@
   const lastSearches = () => {
     try { return { ...JSON.parse(nt2vr.stored("last")) }; } catch { return {}; } // none yet
   };
-  // Without a link, a page opens with the last search; of the built-in gallery, with its systems only.
+  // Without a link, a page opens with the default story.
   const linkAtLoad = () => {
-    const [here, all] = [paramsOf(location.search), lastSearches()];
-    if (!("report" in here) && Object.keys(here).some((name) => !name.startsWith("__"))) return here;
-    const last = paramsOf(Object.values(all).at(-1));
-    return last.gallery ? last : { systems: last.systems, k: last.k };
+    const here = paramsOf(location.search);
+    return "report" in here ? {} : here;
   };
   const show = (link) => {
     const [address, before] = [{ ...link }, paramsOf(location.search)];
     for (const name of ["__theme", "stage", "stories", "guess"]) if (name in before) address[name] = before[name];
     const isNew = history.state?.answered && textOf(address) !== location.search;
-    if (!("report" in before)) history[isNew ? "pushState" : "replaceState"]({ answered: true }, "", textOf(address));
+    if (!("report" in before)) history[isNew ? "pushState" : "replaceState"]({ answered: true, lent }, "", textOf(address));
     const { like, unlike, weight, ...last } = { gallery: "", ...link };
+    if (lent) {
+      Object.assign(last, { systems: lent.systems, k: lent.k });
+      delete last.replay;
+    }
     const { [last.gallery]: _, ...others } = lastSearches();
-    const latest = Object.entries(others).slice(1 - MOST_GALLERIES);
-    nt2vr.store("last", JSON.stringify({ ...Object.fromEntries(latest), [last.gallery]: asParams(last) }));
+    const newest = Object.entries(others).slice(1 - MOST_GALLERIES);
+    nt2vr.store("last", JSON.stringify({ ...Object.fromEntries(newest), [last.gallery]: asParams(last) }));
   };
   // The search with what the inputs hold, except those that do not show yet what was opened.
   const withInputs = (inputs, changes) => {
@@ -52,28 +59,80 @@
     return found;
   };
 
+  const chosen = ({ references } = {}) => (references?.references ?? [])
+    .map(({ clip, gallery, path, weight, wanted }) => ({ clip, gallery, path, weight, wanted }));
+  const withOwnColumns = (link) => {
+    const { replay, like, unlike, weight, ...others } = link;
+    return { ...others, systems: lent.systems, k: lent.k };
+  };
+  // A borrowed picture keeps its columns, whatever is typed about it.
+  const isOver = (asked, inputs) => {
+    if (chosen(inputs).length) return false;
+    return asked.q !== search.q || "like" in search || "unlike" in search;
+  };
+  // What to open instead of a search that ends the loan; undefined if it goes on.
+  const returned = (asked, inputs) => {
+    if (!lent || isOpening) return undefined;
+    const hasChosen = asked.systems !== search.systems || asked.k !== search.k;
+    const link = !hasChosen && isOver(asked, inputs) ? withOwnColumns(asked) : undefined;
+    if (link) given = lent.references;
+    if (link || hasChosen) lent = undefined;
+    return link;
+  };
+
   Object.assign(nt2vr, {
     ask: () => `${performance.now()}`,
     change: (changes) => { next = { changes }; },
     // Answers on their way fill in nothing any more.
     open: (link, keepsReferences = false) => {
       next = { link: paramsOf(link), keepsReferences };
+      given = undefined;
+      lent = undefined;
       number += 1;
+    },
+    // Back, Forward and a reload open a link with what it had borrowed.
+    reopen: (link) => {
+      nt2vr.open(link);
+      lent = history.state?.lent;
+    },
+    borrow: (link) => {
+      const mine = lent ?? { systems: search.systems, k: search.k, references: chosen(latest) };
+      nt2vr.open({ k: search.k, ...paramsOf(link) });
+      lent = mine;
+    },
+    // An example is a sentence, for the person's own columns.
+    example: (q) => {
+      if (!lent) return nt2vr.change({ q });
+      const [link, { references }] = [withOwnColumns({ gallery: search.gallery, q }), lent];
+      nt2vr.open(link);
+      given = references;
+    },
+    // The columns go back, and the sentence and its picture stay.
+    giveBack: () => {
+      if (!lent) return;
+      const { replay, ...link } = { ...search, systems: lent.systems, k: lent.k };
+      nt2vr.open(link, true);
     },
     parts: ({ wanted, unwanted }) => `${wanted.replaceAll("|", " ").trim()}|${unwanted.trim()}`,
     address: () => textOf(search),
     send: (ask, ...values) => {
       document.body.classList.remove("nt-first");
-      if (ask.startsWith("?") && ask !== lastAsk) nt2vr.open(lastAsk = ask); // the server's
-      const [{ link, changes, keepsReferences }, inputs] = [next, named(values)];
+      if (ask.startsWith("?") && ask !== lastAsk) { // the server's
+        lastAsk = ask;
+        if ("replay" in paramsOf(ask)) nt2vr.borrow(ask);
+        else nt2vr.open(ask);
+      }
+      const [{ changes, keepsReferences }, inputs] = [next, named(values)];
+      const asked = next.link ?? withInputs(inputs, changes);
+      const link = next.link ?? returned(asked, inputs);
       next = { changes: {} };
-      search = link ?? withInputs(inputs, changes);
+      search = link ?? asked;
       keeps = link ? keepsReferences : keeps || !isSame(inputs.references, held.references);
       isOpening ||= Boolean(link);
       number += 1;
-      const references = isOpening && !keeps ? undefined
-        : inputs.references.references.map(({ clip, gallery, path, weight, wanted }) => ({ clip, gallery, path, weight, wanted }));
+      const references = isOpening && !keeps ? given : chosen(inputs);
       held = { ...inputs, q: search.q ?? inputs.q };
+      latest = held;
       const query = held.q === inputs.q ? { __type__: "update" } : held.q;
       return [JSON.stringify({ number, link: search, opened: isOpening, references }), query, ""];
     },
@@ -81,11 +140,14 @@
       if (answered !== number) return values;
       const now = named(values);
       isOpening = false;
+      given = undefined;
+      document.body.classList.toggle("nt-lent", Boolean(lent));
       if (link) {
         [search, filled] = [link, inputs];
         show(link);
       }
       const shown = INPUTS.map((name) => (name in inputs && isSame(now[name], held[name]) ? inputs[name] : now[name]));
+      latest = named(shown);
       return [...shown, ...values.slice(INPUTS.length).map((value, i) => (sliders[i] ? { __type__: "update", ...sliders[i] } : value))];
     },
     isNewest: (request) => JSON.parse(request).number === number,
@@ -123,5 +185,5 @@
       nameNow === name ? "" : nameNow,
     ],
   });
-  nt2vr.open(linkAtLoad());
+  nt2vr.reopen(linkAtLoad());
 }

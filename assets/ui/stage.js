@@ -59,7 +59,7 @@ const show = (to) => {
   page.toggle("nt-one", !guesses && (revealsEach || page.contains("nt-one")));
   label();
   nt2vr.matching = guesses ? "" : `${stories[place].match ?? ""}`;
-  nt2vr.open(linkOf(guesses ? shuffled(stories[place]) : stories[place]));
+  nt2vr.borrow(linkOf(guesses ? shuffled(stories[place]) : stories[place]));
   trigger("ask", {});
 };
 // Who guesses passes over stories about captions, and begins again after the last one.
@@ -296,7 +296,8 @@ const GUESS_KEYS = {
   ...Object.fromEntries(["0", "3", "4", "m"].map((key) => [key, () => {}])),
 };
 const onKey = (event) => {
-  const isTyping = document.activeElement?.matches("input:not([type=checkbox], [type=radio]), textarea, select");
+  const isCounting = document.activeElement?.matches(".nt-hands") && ["ArrowRight", "PageDown"].includes(event.key); // a number has no use for these
+  const isTyping = !isCounting && document.activeElement?.matches("input:not([type=checkbox], [type=radio]), textarea, select");
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
   const dialog = document.querySelector("dialog[open]");
   const turns = isOn() && dialog?.matches(".nt-shade") && [acts.next, acts.back].includes(KEYS[event.key]);

@@ -194,4 +194,4 @@ def text(value: object) -> str:
 
 def texts(values: Iterable[object]) -> list[str]:
     """Strip strings."""
-    return [text(value) for value in values]
+    return list(map(text, values))

@@ -92,7 +92,7 @@ def _load(files: Files) -> Annotations:
         place = files.relative(path)
         described = [Listing(video_id, texts, place=place) for video_id, texts in captions.items()]
 
-    pictures = {video_id: picture for picture, video_id in ids.items()}
+    pictures = dict(zip(ids.values(), ids, strict=True))
     listings = []
     for listing in described:
         listings.append(listing._replace(file=pictures.get(listing.video_id, "")))

@@ -175,8 +175,10 @@ class MediaLookup:
 
     def _without_links(self, paths: Sequence[str]) -> list[str]:
         """Keep one of several links to the same file."""
-        by_target = {os.path.realpath(self.folder / path): path for path in reversed(paths)}
-        return [path for path in paths if path in by_target.values()]
+        by_target: dict[str, str] = {}
+        for path in paths:
+            by_target.setdefault(os.path.realpath(self.folder / path), path)
+        return list(by_target.values())
 
 
 def relative_files(folder: Path) -> list[str]:
@@ -273,7 +275,7 @@ def _has_tail(path: str, tail: str) -> bool:
 
 def _preferred(paths: list[str], is_preferred: Callable[[str], bool]) -> list[str]:
     """Keep the preferred paths, or all if none is."""
-    return [path for path in paths if is_preferred(path)] or paths
+    return list(filter(is_preferred, paths)) or paths
 
 
 def _alternatives(paths: Sequence[str]) -> str:

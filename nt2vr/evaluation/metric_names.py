@@ -34,7 +34,7 @@ def mean_over_sets(name: str) -> str:
     return f"mean {name}"
 
 
-# Of distillation, which compares texts with texts: see `trainer.loop.TextMeasures`.
+# Of distillation, which compares texts with texts: see `trainer.text_measures.TextMeasures`.
 TEXT_ORDER = "text/order"
 TEXT_KEPT = "text/kept"
 TEXT_ORDER_IF_KEPT = "text/order_if_kept"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nt2vr.errors import counted
-from nt2vr.library.library_file import CLOSED_FOLDER, NOTE, LibraryFile
+from nt2vr.library.library_file import CLOSED_FOLDER, NOTE, FileIds, LibraryFile
 
 Files = list[LibraryFile]
 # The rows of the inventory by file id.
@@ -26,15 +26,15 @@ class Changes:
         skipped: new files that cannot be used.
     """
 
-    new: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
+    new: FileIds = ()
+    changed: FileIds = ()
     renamed: dict[str, str] = field(default_factory=dict)
-    removed: tuple[str, ...] = ()
-    copies: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
+    removed: FileIds = ()
+    copies: FileIds = ()
+    skipped: FileIds = ()
 
     @property
-    def by_kind(self) -> dict[str, tuple[str, ...]]:
+    def by_kind(self) -> dict[str, FileIds]:
         """The files by the kind of their change, in words that follow a number."""
         shares = shares_text(len(self.copies), len(self.skipped))
         kinds = {

@@ -11,6 +11,7 @@ from nt2vr.errors import reason_of
 # Kinds of entries that are not files: a closed folder, and a note on files that are left out.
 CLOSED_FOLDER = "closed folder"
 NOTE = "note"
+FileIds = tuple[str, ...]
 NOT_UNICODE = "Its name is not valid Unicode. Rename it."
 NOT_A_FILE = "It is not a file, but a folder, pipe or device."
 

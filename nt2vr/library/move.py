@@ -10,7 +10,7 @@ from pathlib import Path
 from nt2vr.datasets.base import such_as
 from nt2vr.errors import ConfigError, MediaError, counted
 from nt2vr.library.libraries import Libraries
-from nt2vr.library.library_file import LibraryFile
+from nt2vr.library.library_file import FileIds, LibraryFile
 from nt2vr.library.listing import is_available, list_files, move_command
 from nt2vr.library.source import Source
 from nt2vr.media.store import Cache
@@ -35,9 +35,9 @@ class Moved:
 
     num_files: int
     renamed: Mapping[str, str] = field(default_factory=dict)
-    changed: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    new: tuple[str, ...] = ()
+    changed: FileIds = ()
+    missing: FileIds = ()
+    new: FileIds = ()
     left_behind: Path | None = None
 
     @property
@@ -45,7 +45,7 @@ class Moved:
         return self.num_files - len(self.changed) - len(self.missing)
 
     @property
-    def by_kind(self) -> dict[str, tuple[str, ...]]:
+    def by_kind(self) -> dict[str, FileIds]:
         """Renamed, changed and new files, by words that follow their number."""
         renamed = [f"{old} → {new}" for old, new in self.renamed.items()]
         kinds = {"renamed": tuple(renamed), "changed": self.changed, "new": self.new}
@@ -91,8 +91,7 @@ def move_library(
         indexed = {file.id: file for file in stored.values() if file.state == "ready"}
         recognised = _unchanged(indexed, listed_files, source, target)
         recognised |= _same_content(indexed, listed_files, recognised, cache, progress)
-        new = _new_files(stored, listed_files, recognised)
-        moved = _outcome(indexed, listed_files, recognised, new, source, target)
+        moved = _outcome(stored, indexed, listed_files, recognised, source, target)
         _check_enough(moved, source.name, target.path, force)
 
         # Relative paths make one write the whole move of files that kept their places. What follows
@@ -188,37 +187,32 @@ def _row(old: LibraryFile, new: LibraryFile) -> LibraryFile:
     )
 
 
-def _new_files(stored: Files, listed_files: Files, recognised: Files) -> list[str]:
-    """Return the ids of usable files that the library did not have."""
-    recognised_ids = {file.id for file in recognised.values()}
-    new = []
-    for file_id, file in listed_files.items():
-        if not file.reason and file_id not in stored and file_id not in recognised_ids:
-            new.append(file_id)
-    return new
-
-
 def _outcome(
+    stored: Files,
     indexed: Files,
     listed_files: Files,
     recognised: Files,
-    new: Sequence[str],
     source: Source,
     target: Source,
 ) -> Moved:
     """Say what became of each file."""
     recognised_ids = {file.id for file in recognised.values()}
-    # A manifest lists files that do not exist, too, with the reason.
-    usable = {file_id for file_id, file in listed_files.items() if not file.reason}
+    other_ids = set()
+    for file_id, file in listed_files.items():
+        # A manifest lists files that do not exist, too, with the reason.
+        if not file.reason and file_id not in recognised_ids:
+            other_ids.add(file_id)
+
     changed = []
     missing = []
     for file_id in indexed:
         if file_id in recognised:
             continue
-        if file_id in usable and file_id not in recognised_ids:
+        if file_id in other_ids:
             changed.append(file_id)
         else:
             missing.append(file_id)
+    new = [file_id for file_id in listed_files if file_id in other_ids and file_id not in stored]
 
     # A folder above the former one still reads it.
     is_left_behind = is_available(source) and not source.path.is_relative_to(target.path)

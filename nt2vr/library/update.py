@@ -125,7 +125,8 @@ def _store_skipped(
     inventory.skip_clips((clip_id, file_ids[clip_id], reason) for clip_id, reason in skipped)
 
     skipped_files = set(changes.skipped)
-    skipped_files.update(file_ids[clip_id] for clip_id, _ in skipped)
+    for clip_id, _ in skipped:
+        skipped_files.add(file_ids[clip_id])
     new_skipped = [file_id for file_id in changes.new if file_id in skipped_files]
     return replace(changes, skipped=tuple(new_skipped))
 

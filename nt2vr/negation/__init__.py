@@ -1,1 +1,1 @@
-"""Negation in language: parsing queries into wanted and unwanted parts, and generating negated ones."""
+"""Negation in language: parsing queries into wanted and unwanted parts, and generating them."""

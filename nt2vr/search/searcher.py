@@ -137,10 +137,14 @@ class Searcher:
         """List every model with every strategy, but single epochs of a run only plain, to keep the list short.
 
         Names from a link or a report, such as "CLIP anchored λ 1.9", are appended if they are of
-        known models. If the list `folds`, a run is one name, unless `also` has one of its.
+        known models. If the list `folds`, runs come first, and each is one name, unless `also` has
+        one of its.
         """
         offered = list[str]()
-        for model, entry in self.models.entries().items():
+        entries = list(self.models.entries().items())
+        if folds:
+            entries.sort(key=lambda item: item[1].kind not in ("run", "epoch"))
+        for model, entry in entries:
             run = model.partition(" · ")[0] if entry.kind in ("run", "epoch") else ""
             is_folded = (
                 folds and run and not any(name.startswith(run) for name in also[:MAX_SYSTEMS])

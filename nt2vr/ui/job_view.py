@@ -8,10 +8,10 @@ from nt2vr.progress import Job, duration_text, percent_text
 OWN_DATA = "data of the owner"  # where a visitor may not learn which
 
 
-def job_view(job: Job[Any] | None, word: str, tell: Callable[[str], str] = str) -> dict[str, Any]:
+def job_view(job: Job[Any] | None, word: str, redact: Callable[[str], str] = str) -> dict[str, Any]:
     """Show a job as plain data for a template; nothing of one that finished.
 
-    `word` says what a running one does; `tell` is how the job is told to this visitor, who may not
+    `word` says what a running one does; `redact` words a message for this visitor, who may not
     learn every path.
     """
     if job is None or job.state == "finished":
@@ -24,13 +24,13 @@ def job_view(job: Job[Any] | None, word: str, tell: Callable[[str], str] = str) 
         if job.state in ("waiting", "running") and not job.total
         else job.state,
         "word": state_text(job, word),
-        "subject": job.subject if tell(job.subject) == job.subject else OWN_DATA,
+        "subject": job.subject if redact(job.subject) == job.subject else OWN_DATA,
         "models": ", ".join(job.models),
         "doing": f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing,
-        "current": tell(job.current),
+        "current": redact(job.current),
         "rate": " · ".join(filter(None, (rate, left))),
         "share": percent_text(job.done, job.total),
-        "error": tell(job.error),
+        "error": redact(job.error),
         "under_way": job.is_under_way,
     }
 

@@ -39,7 +39,7 @@ from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.agent_tools import build_tools
 from nt2vr.ui.web.documentation import PAPER, Documentation
-from nt2vr.ui.web.errors import tell_errors
+from nt2vr.ui.web.errors import show_errors
 from nt2vr.ui.web.first_page import FirstPage
 from nt2vr.ui.web.gradio_events import build_events
 from nt2vr.ui.web.gradio_files import GradioFiles
@@ -68,8 +68,8 @@ ABOUT = (
     f"After [“Learn to Understand Negation in Video Retrieval”]({PAPER}) (ACM MM 2022). Programs search over "
     "[the API](api/docs). The built-in world is drawn from [OpenMoji](https://openmoji.org) (CC BY-SA 4.0); results "
     "on it do not carry over to real footage. "
-    "✓ right: shows the wanted part and nothing unwanted. *violates*: shows the unwanted part. "
-    "*misses*: lacks the wanted part."
+    "✓ right: shows the wanted part and nothing unwanted. A red border: shows the unwanted part. "
+    "A dark mark: lacks the wanted part."
 )
 
 logger = logging.getLogger(__name__)
@@ -182,7 +182,7 @@ def build_page(
 
         timer.tick(on_tick, tab.controls.gallery, [head, timer], queue=False, **QUIET)
     check_inputs(page)
-    tell_errors(page)
+    show_errors(page)
     show_progress_where_seen(page)
     leave_skipped_outputs(page)
     keep_signatures(page)

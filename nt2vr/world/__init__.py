@@ -1,4 +1,4 @@
-"""The built-in world: everyday things and deeds in time, their captions, and the truth of sentences about them."""
+"""The built-in world: everyday things and deeds in time, their captions and their truth."""
 
 WORLD = "world"  # as configurations and benchmarks call it
 NAME = "built-in world"

@@ -82,9 +82,9 @@ def _subjects(scene: Scene) -> Iterator[Scene]:
 
 def _places(scene: Scene) -> Iterator[Scene]:
     place = places()[scene.place]
-    for other in places().values():
-        if other.indoors == place.indoors and other != place:
-            yield replace(scene, place=other.name)
+    for new_place in places().values():
+        if new_place.indoors == place.indoors and new_place != place:
+            yield replace(scene, place=new_place.name)
 
 
 def _props_replaced(scene: Scene) -> Iterator[Scene]:
@@ -104,16 +104,16 @@ def _props_added(scene: Scene) -> Iterator[Scene]:
 
 
 def _verbs_swapped(scene: Scene) -> Iterator[Scene]:
-    for one, other in combinations(scene.figures, 2):
-        if one.count != other.count or not _alike(one.thing, other.thing):
+    for first, second in combinations(scene.figures, 2):
+        if first.count != second.count or not _alike(first.thing, second.thing):
             continue
-        first = _only_deed(one)
-        second = _only_deed(other)
-        if first is None or second is None or first.verb == second.verb:
+        deed = _only_deed(first)
+        second_deed = _only_deed(second)
+        if deed is None or second_deed is None or deed.verb == second_deed.verb:
             continue
-        if first.start == second.start and first.end == second.end:
-            half_swapped = scene.swapped(one, one.redone(first, second))
-            yield half_swapped.swapped(other, other.redone(second, first))
+        if deed.start == second_deed.start and deed.end == second_deed.end:
+            half_swapped = scene.swapped(first, first.redone(deed, second_deed))
+            yield half_swapped.swapped(second, second.redone(second_deed, deed))
 
 
 _CHANGES: Mapping[str, Callable[[Scene], Iterator[Scene]]] = {
@@ -154,12 +154,12 @@ def _has_slot_for(deed: Deed, kind: DeedKind) -> bool:
     return deed.object in kind.objects if deed.object else not kind.objects
 
 
-def _looks_alike_in_frames(one: DeedKind, other: DeedKind) -> bool:
-    if other.motion == one.motion or track_of(other.motion) != track_of(one.motion):
+def _looks_alike_in_frames(first: DeedKind, second: DeedKind) -> bool:
+    if first.motion == second.motion or track_of(first.motion) != track_of(second.motion):
         return False
-    if (one.posture, one.hand) != (other.posture, other.hand):
+    if first.posture != second.posture or first.hand != second.hand:
         return False
-    return (one.sign, one.shows) == (other.sign, other.shows)
+    return first.sign == second.sign and first.shows == second.shows
 
 
 def _only_deed(figure: Figure) -> Deed | None:
@@ -170,10 +170,10 @@ def _only_deed(figure: Figure) -> Deed | None:
     return main[0] if main[0] in figure.deeds else None
 
 
-def _alike(one: str, other: str) -> bool:
+def _alike(first_name: str, second_name: str) -> bool:
     """Return whether two things have the same role, and both or neither are tinted."""
-    first = things()[one]
-    second = things()[other]
+    first = things()[first_name]
+    second = things()[second_name]
     return first.role == second.role and bool(first.tint) == bool(second.tint)
 
 

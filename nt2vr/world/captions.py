@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal, NamedTuple
 
-from nt2vr.world.claims import Act, ActPosition, Claim, Order, SubjectClaim
+from nt2vr.negation.parse.inflect import is_or_are
+from nt2vr.world.claims import Act, ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.lexicon import DAY, NIGHT, PARTS
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
 from nt2vr.world.things import places
@@ -111,7 +112,7 @@ class _Writer:
         self.is_full = rng.random() < FULL_SHARE
         self.pieces: list[str] = []
         self.subjects: list[SubjectClaim] = []
-        self.orders: list[Order] = []
+        self.orders: list[ActOrder] = []
         self.clauses: list[_SaidDeed] = []
         self.verbs: list[SaidVerb] = []
         self.with_things: list[SaidThing] = []
@@ -124,7 +125,9 @@ class _Writer:
     @property
     def detail(self) -> float:
         """The share of looks that are mentioned."""
-        return FULL_DETAIL if self.is_full else DETAIL
+        if self.is_full:
+            return FULL_DETAIL
+        return DETAIL
 
     def claim_act(self, subject: int, act: Act) -> ActPosition:
         """Add an act to a claim; return where it is."""
@@ -132,8 +135,8 @@ class _Writer:
         self.subjects[subject] = replace(self.subjects[subject], acts=acts)
         return subject, len(acts) - 1
 
-    def write_actor(self, figure: Figure, others: list[Figure]) -> None:
-        """Write what an actor does, perhaps together with one of the others.
+    def write_actor(self, figure: Figure, further: list[Figure]) -> None:
+        """Write what an actor does, perhaps together with a further one.
 
         That one is then taken off the list.
         """
@@ -142,9 +145,10 @@ class _Writer:
         if self.written:
             self.pieces.append("")
 
-        twin = next((other for other in others if _do_the_same(figure, other)), None)
-        if twin and self.rng.random() < TOGETHER_SHARE:
-            others.remove(twin)
+        twins = [actor for actor in further if _do_the_same(figure, actor)]
+        if twins and self.rng.random() < TOGETHER_SHARE:
+            twin = twins[0]
+            further.remove(twin)
             self._write_together(figure, twin)
         else:
             self._write_clause(figure)
@@ -262,7 +266,7 @@ class _Writer:
 
     def _write_sequence(self, first: Verb, second: Verb, acts: Sequence[ActPosition]) -> None:
         """Write two verbs, one after the other."""
-        self.orders.append(Order(acts[0], acts[1]))
+        self.orders.append(ActOrder(acts[0], acts[1]))
         match self.rng.choice(SEQUENCES):
             case "before":
                 self.pieces += [first.text, "before", conjugate(second.phrase, "{ing}")]
@@ -275,18 +279,18 @@ class _Writer:
                 self.verbs.append(SaidVerb(start + 2, second, acts[1]))
                 self.pieces += [first.text, joint, second.text]
 
-    def _write_together(self, one: Figure, other: Figure) -> None:
+    def _write_together(self, first: Figure, second: Figure) -> None:
         """Write that two do the same: "a man and a woman are dancing", "two people are dancing"."""
         first_subject = len(self.subjects)
         if self.rng.random() < TWO_PEOPLE_SHARE:
             self.pieces.append("two people")
             self.subjects.append(SubjectClaim(persons(), least=2, most=2))
         else:
-            phrases = [draw_phrase(figure, self.rng, DETAIL) for figure in (one, other)]
+            phrases = [draw_phrase(figure, self.rng, DETAIL) for figure in (first, second)]
             self.pieces.append(f"{phrases[0].text} and {phrases[1].text}")
             self.subjects += [phrase.subject for phrase in phrases]
 
-        deed = main_deeds(one)[0]
+        deed = main_deeds(first)[0]
         words, act = draw_deed(deed, self.scene.figures, self.rng)
         acts = [self.claim_act(i, act) for i in range(first_subject, len(self.subjects))]
         self.pieces.append(conjugate(words, self.rng.choice(FORMS), plural=True))
@@ -311,9 +315,9 @@ class _Writer:
         joint = self.rng.choice(choices)
         self.pieces[gap] = joint
         if joint in AT_ONCE:
-            self.orders.append(Order(last.act, new.act, "while"))
+            self.orders.append(ActOrder(last.act, new.act, "while"))
         elif joint in IN_TURN:
-            self.orders.append(Order(last.act, new.act, "before"))
+            self.orders.append(ActOrder(last.act, new.act, "before"))
 
     def write_thing(self, figure: Figure) -> None:
         """Write that there is something that does nothing."""
@@ -322,7 +326,7 @@ class _Writer:
         if template == BEHIND:
             self.behind.append(SaidBackground(len(self.pieces), phrase, len(self.subjects)))
         self.subjects.append(phrase.subject)
-        self.pieces.append(template.format(phrase.text, is_="are" if phrase.plural else "is"))
+        self.pieces.append(template.format(phrase.text, is_=is_or_are(phrase.plural)))
 
     def _draw_setting(self) -> tuple[list[str], Claim]:
         """Draw words for place and time of day, perhaps none, and claim them."""
@@ -347,7 +351,7 @@ class _Writer:
         claim = replace(claim, subjects=tuple(self.subjects), orders=tuple(self.orders))
         pieces = [*self.pieces, *setting]
         if not self.clauses and self.rng.random() < THERE_SHARE:
-            verb = "are" if self.subjects[0].least > 1 else "is"
+            verb = is_or_are(self.subjects[0].least > 1)
             pieces[0] = f"there {verb} {pieces[0]}"
         if setting and self.rng.random() < FIRST_SHARE:
             pieces = [f"{' '.join(setting)}, {self.pieces[0]}", *self.pieces[1:], ""]
@@ -368,16 +372,16 @@ def _part_of_clip(deed: Deed) -> Literal["", "start", "end"]:
     return "end" if deed.start >= 0.5 else ""
 
 
-def _do_the_same(one: Figure, other: Figure) -> bool:
+def _do_the_same(first: Figure, second: Figure) -> bool:
     """Return whether two are single persons that do the same one thing, to no other figure."""
-    if one.kind.role != "person" or other.kind.role != "person":
+    if first.kind.role != "person" or second.kind.role != "person":
         return False
-    if one.count > 1 or other.count > 1:
+    if first.count > 1 or second.count > 1:
         return False
-    done = main_deeds(one)
+    done = main_deeds(first)
     if len(done) != 1 or isinstance(done[0].object, int):
         return False
-    return done == main_deeds(other)
+    return done == main_deeds(second)
 
 
 def describe(scene: Scene, rng: Random) -> SceneCaption:

@@ -56,11 +56,11 @@ TRIES = 8
 
 
 class Cast(NamedTuple):
-    """Names of those who may act at a place."""
+    """Names of those who may act at a place: persons, animals, and things that move."""
 
     persons: tuple[str, ...]
     animals: tuple[str, ...]
-    others: tuple[str, ...]
+    movers: tuple[str, ...]
 
 
 @cache
@@ -76,7 +76,7 @@ def cast_at(name: str) -> Cast:
         persons = those(("person",))
 
     animals = []
-    others = []
+    movers = []
     for thing in place.may_have:
         if not deeds_at(name, thing):
             continue
@@ -84,8 +84,8 @@ def cast_at(name: str) -> Cast:
         if role == "animal":
             animals.append(thing)
         elif role != "person":
-            others.append(thing)
-    return Cast(persons, tuple(animals), tuple(others))
+            movers.append(thing)
+    return Cast(persons, tuple(animals), tuple(movers))
 
 
 @cache
@@ -248,11 +248,13 @@ def _draw_cast(place: str, rng: Random) -> list[str]:
 
 def _draw_actor_name(cast: Cast, rng: Random) -> str:
     draw = rng.random()
-    if draw < PERSON_SHARE or not (cast.animals or cast.others):
+    if draw < PERSON_SHARE or not (cast.animals or cast.movers):
         is_plain = "man" in cast.persons and rng.random() < PLAIN_SHARE
         return rng.choice(PLAIN if is_plain else cast.persons)
-    is_animal = draw < PERSON_SHARE + ANIMAL_SHARE or not cast.others
-    return _choose(cast.animals if cast.animals and is_animal else cast.others, rng)
+    is_animal = draw < PERSON_SHARE + ANIMAL_SHARE or not cast.movers
+    if cast.animals and is_animal:
+        return _choose(cast.animals, rng)
+    return _choose(cast.movers, rng)
 
 
 def _draw_props(place: str, is_night: bool, cast: Sequence[str], rng: Random) -> list[str]:

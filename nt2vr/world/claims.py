@@ -132,7 +132,7 @@ def _has_colour(thing: int | str | None, colour: str, wanted: "Act | SubjectClai
 ActPosition = tuple[int, int]  # number of a subject of a claim, and of its act
 
 
-class Order(NamedTuple):
+class ActOrder(NamedTuple):
     """Relation in time of two acts."""
 
     first: ActPosition
@@ -156,7 +156,7 @@ class Claim:
     subjects: tuple[SubjectClaim, ...] = ()
     places: Names = frozenset()  # it is one of these
     night: bool | None = None
-    orders: tuple[Order, ...] = ()
+    orders: tuple[ActOrder, ...] = ()
     vague: bool = False
 
     def holds(self, scene: Scene) -> bool:

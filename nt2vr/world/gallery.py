@@ -40,7 +40,7 @@ CAPTIONS_PER_CLIP = 6
 SEED = 2022
 
 
-class _Chosen:
+class _GalleryScenes:
     """Scenes chosen for the gallery."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ def choose_scenes() -> list[Scene]:
 
     Half of a story's scenes show the unwanted part.
     """
-    chosen = _Chosen()
+    chosen = _GalleryScenes()
     for wanted, unwanted in stories():
         wanted_claim = read_asked(wanted)
         unwanted_claim = read_asked(unwanted)

@@ -11,7 +11,7 @@ from nt2vr.world.things import DeedKind, Noun, all_nouns, deeds, places, things
 from nt2vr.world.wording import meanings
 
 
-class Label(NamedTuple):
+class WorldLabel(NamedTuple):
     """A claim in the ways that it may be worded, the shortest first: "drum", "a drum"."""
 
     texts: tuple[str, ...]
@@ -19,28 +19,28 @@ class Label(NamedTuple):
 
 
 @cache
-def labels() -> tuple[Label, ...]:
+def labels() -> tuple[WorldLabel, ...]:
     """Return all labels; no two begin with the same text."""
-    by_text: dict[str, Label] = {}
+    by_text: dict[str, WorldLabel] = {}
     for label in _all_labels():
         by_text[label.texts[0]] = label
     return tuple(by_text.values())
 
 
-def _all_labels() -> Iterator[Label]:
+def _all_labels() -> Iterator[WorldLabel]:
     for noun in all_nouns():
         if noun.word in meanings():
             claim = Claim((SubjectClaim(meanings()[noun.word]),))
-            yield Label((noun.word, noun.with_article()), claim)
+            yield WorldLabel((noun.word, noun.with_article()), claim)
     for deed in deeds().values():
         for text, longer_text in _deed_texts(deed):
             # Some are not understood without a subject.
             deed_claim = read_claim(text)
             if deed_claim:
-                yield Label((text, longer_text), deed_claim)
+                yield WorldLabel((text, longer_text), deed_claim)
     for place in places().values():
         for phrase in place.phrases:
-            yield Label((phrase,), Claim(places=frozenset((place.name,))))
+            yield WorldLabel((phrase,), Claim(places=frozenset((place.name,))))
 
 
 def _deed_texts(deed: DeedKind) -> Iterator[tuple[str, str]]:

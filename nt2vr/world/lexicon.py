@@ -44,23 +44,25 @@ _BEFORE = ("then", "and then", "before", "and afterwards", "afterwards", "follow
 _WHILE = ("while", "as", "at the same time as")
 # Verbs whose object may be left out.
 _ALONE = frozenset(
-    "eat drink cook read write paint ride drive photograph throw kick catch watch chase feed kiss hug repair".split()
+    "eat drink cook read write paint ride drive photograph throw kick catch watch chase feed kiss "
+    "hug repair".split()
 )
 # "A crowd" is many, and unlike "dogs" never one.
 TOGETHER = MANY - 1
 _COUNTED = {1: "one", **NUMBERS, 4: "four", 5: "five"}
 _WORD = re.compile(rf"[\w'-]+|{EMOJI}")
 _DROPPED = frozenset(
-    "a an the some any his her their its is are be being there here and this these it it's all every whole "
-    "also who's".split()
+    "a an the some any his her their its is are be being there here and this these it it's all "
+    "every whole also who's".split()
 )
 _FILLERS = frozenset(
-    "in on with of wearing who that which near beside next to background sky under dressed at by across "
-    "down through along inside video videos clip clips movie movies footage scene scenes single show shows showing "
-    "has have got able to other first something anything everything stuff place somewhere now recorded filmed "
-    "cute nice good best great lovely funny cool beautiful pretty together hopefully please today kind sort type "
-    "colour color coloured colored visible from contain contains containing featuring including what real "
-    "yet already still ever again anymore really very".split()
+    "in on with of wearing who that which near beside next to background sky under dressed at by "
+    "across down through along inside video videos clip clips movie movies footage scene scenes "
+    "single show shows showing has have got able to other first something anything everything "
+    "stuff place somewhere now recorded filmed cute nice good best great lovely funny cool "
+    "beautiful pretty together hopefully please today kind sort type colour color coloured "
+    "colored visible from contain contains containing featuring including what real yet already "
+    "still ever again anymore really very".split()
 )
 _IDIOMS = ("in sight", "in view", "in frame", "in shot", "kind of", "sort of", "type of")
 _PICTURES = [
@@ -358,10 +360,10 @@ def unsure_words() -> frozenset[Words]:
 
 def _things_named(names: Sequence[str]) -> Names:
     """Return the things of some words, or of some kinds and roles if there are no such words."""
-    named: set[str] = set()
+    things_of_words: set[str] = set()
     for name in names:
-        named |= meanings().get(name, frozenset())
-    return frozenset(named or those(tuple(names)))
+        things_of_words |= meanings().get(name, frozenset())
+    return frozenset(things_of_words or those(tuple(names)))
 
 
 def _near_words() -> Iterator[Entry]:
@@ -418,6 +420,26 @@ def lexicon() -> dict[Words, Meaning]:
         entries[tokens_of(word)] = meaning
     entries.pop((), None)
     return entries
+
+
+class ThingAndPlace(NamedTuple):
+    """Names of the things, and of the places, that one word stands for."""
+
+    things: Names
+    places: Names
+
+
+@cache
+def things_and_places() -> dict[tuple[str, ...], ThingAndPlace]:
+    """Map words for both a thing and a place to what they name: "the moon", "on the moon"."""
+    nouns = {tokens_of(word): meaning.names for word, meaning in _nouns()}
+    both = {}
+    for phrase, _ in _places():
+        _, _, word = phrase.partition(" ")
+        names = nouns.get(tokens_of(word))
+        if names:
+            both[tokens_of(word)] = ThingAndPlace(names, lexicon()[tokens_of(phrase)].names)
+    return both
 
 
 @cache

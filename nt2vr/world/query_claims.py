@@ -1,4 +1,4 @@
-"""What a query claims: its wanted and unwanted parts as claims about scenes, read as people mean it."""
+"""What a query claims about scenes: its wanted and unwanted parts, read as people mean them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from nt2vr.negation.parse.query import Query
 from nt2vr.world.claims import Act, Claim, SubjectClaim
-from nt2vr.world.lexicon import TOGETHER, tokens_of, unsure_words
+from nt2vr.world.lexicon import TOGETHER, things_and_places, tokens_of, unsure_words
 from nt2vr.world.reader import NOTHING, may_do, read_asked
 from nt2vr.world.scenes import Figure, Scene
 from nt2vr.world.things import ACTING, Names, deeds, those
 from nt2vr.world.wording import meanings, persons
-from nt2vr.world.words import Word, words_in
+from nt2vr.world.words import PhraseWord, words_in
 
 MAX_QUERIES = 64
 # Cues that deny a deed of the subject, unlike "no dancing" and "nobody dances".
@@ -62,18 +62,26 @@ class PartClaim(NamedTuple):
         subjects: those who are denied an act.
         act: the act.
         by_any: whether one who does it is enough: "neither the man nor the woman".
+        otherwise: the claim with a thing read as the place of its name, or vice versa, of which
+            either is enough.
     """
 
     claim: Claim | None
     subjects: tuple[SubjectClaim, ...] = ()
     act: Act = Act()
     by_any: bool = False
+    otherwise: Claim | None = None
+
+    @property
+    def readings(self) -> tuple[Claim, ...]:
+        """The claims of which one is enough; none if it cannot be told."""
+        return tuple(claim for claim in (self.claim, self.otherwise) if claim is not None)
 
     def shown_in(self, scene: Scene) -> bool | None:
         """Return whether a scene shows it; None if that cannot be told."""
         if self.claim is None:
             return None
-        if not self.claim.holds(scene):
+        if not any(claim.holds(scene) for claim in self.readings):
             return False
         if self.claim.vague:
             return None
@@ -124,10 +132,37 @@ def read_query(query: Query) -> QueryClaims:
     animals".
     """
     wanted = [read_as_meant(part) for part in query.wanted]
-    unwanted = [_read_unwanted(query, number, wanted) for number in range(len(query.unwanted))]
+    parts = [
+        _with_other_reading(text, PartClaim(claim))
+        for text, claim in zip(query.wanted, wanted, strict=True)
+    ]
+    unwanted = [
+        _with_other_reading(text, _read_unwanted(query, number, wanted))
+        for number, text in enumerate(query.unwanted)
+    ]
     for kind in query.others:
         unwanted += [PartClaim(claim) for claim in _claims_of_other(kind, query, wanted)]
-    return QueryClaims(tuple(PartClaim(claim) for claim in wanted), tuple(unwanted))
+    return QueryClaims(tuple(parts), tuple(unwanted))
+
+
+def _with_other_reading(text: str, part: PartClaim) -> PartClaim:
+    """Read a word for a thing as the place of that name, too, and vice versa: the moon, ice."""
+    claim = part.claim
+    if claim is None or claim.orders:
+        return part
+    for word in words_in(text):
+        both = things_and_places().get(word.text)
+        if both is None:
+            continue
+        thing = SubjectClaim(both.things)
+        if thing in claim.subjects and not claim.places:
+            remaining = tuple(subject for subject in claim.subjects if subject != thing)
+            there = replace(claim, subjects=remaining, places=both.places)
+            return part._replace(otherwise=there)
+        if claim.places and claim.places == word.meaning.names:
+            with_thing = (*claim.subjects, thing)
+            return part._replace(otherwise=replace(claim, subjects=with_thing, places=frozenset()))
+    return part
 
 
 def read_as_meant(part: str) -> Claim | None:
@@ -207,7 +242,7 @@ def _read_unwanted(query: Query, number: int, wanted: Sequence[Claim | None]) ->
     claim = read_as_meant(part) or _quality_of(query.wanted, part)
     if claim is None or claim == NOTHING:
         return PartClaim(None)
-    wants_subject = any(other is not None and other.subjects for other in wanted)
+    wants_subject = any(claim is not None and claim.subjects for claim in wanted)
     if wants_subject and _is_ambiguous(query, number, claim):
         return PartClaim(replace(claim, vague=True))
     if len(claim.subjects) != 1 or claim != Claim(claim.subjects, vague=claim.vague):
@@ -300,7 +335,7 @@ def _is_group_of_people(subject: SubjectClaim) -> bool:
     return subject.names >= meanings()["adult"]
 
 
-def _wanted_words(query: Query) -> Iterator[Word]:
+def _wanted_words(query: Query) -> Iterator[PhraseWord]:
     for part in query.wanted:
         yield from words_in(part)
 

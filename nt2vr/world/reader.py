@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple, cast
 
-from nt2vr.world.claims import MANY, Act, ActPosition, Claim, Order, SubjectClaim
+from nt2vr.world.claims import MANY, Act, ActOrder, ActPosition, Claim, SubjectClaim
 from nt2vr.world.lexicon import (
     PARTS,
     TOGETHER,
@@ -19,7 +19,7 @@ from nt2vr.world.lexicon import (
 )
 from nt2vr.world.things import ACTING, Names, deeds, things
 from nt2vr.world.wording import meanings, persons
-from nt2vr.world.words import Word, has_lacking, known_words, words_in
+from nt2vr.world.words import PhraseWord, has_lacking, known_words, words_in
 
 _JOINTS = frozenset("in on with at near by beside next under who that which".split())
 _GAMES = frozenset({"throw", "catch", "bounce", "kick", "play ball", "game"})
@@ -44,7 +44,7 @@ def read_phrase(phrase: str) -> Claim | None:
     """
     phrase = _FIRST.sub("", phrase, count=1)
     tokens = tokens_of(phrase)
-    # Nobody does what is "flies away before anyone catches it".
+    # In "flies away before anyone catches it", nobody catches it.
     if "before" in tokens and not _NOBODY.isdisjoint(tokens):
         return None
     # "Baby animals" are drawn like others.
@@ -54,10 +54,10 @@ def read_phrase(phrase: str) -> Claim | None:
     words = list(words_in(phrase))
     if has_lacking(words):
         return None if "or" in tokens else NOTHING
-    known = known_words(words)
-    reader = _Reader(known.is_vague, has_background="background" in tokens)
+    meaningful = known_words(words)
+    reader = _PhraseReader(meaningful.is_vague, has_background="background" in tokens)
     names: set[str] = set()
-    for word in known.words:
+    for word in meaningful.words:
         # a rocket 🚀
         is_repeated = word.text[0] in emojis() and word.meaning.names <= names
         if is_repeated:
@@ -113,7 +113,7 @@ class _Draft:
         self.subjects: list[SubjectClaim] = []
         self.places: Names = frozenset()
         self.night: bool | None = None
-        self.orders: list[Order] = []
+        self.orders: list[ActOrder] = []
         self.last_act: ActPosition | None = None
         # Relation in time of the last act to the next one.
         self.joint = ""
@@ -140,11 +140,11 @@ class _Draft:
         new_act = (len(self.subjects) - 1, len(self.subject.acts) - 1)
         if self.last_act is not None:
             if self.joint == "after":
-                self.orders.append(Order(new_act, self.last_act, "before"))
+                self.orders.append(ActOrder(new_act, self.last_act, "before"))
             elif self.joint == "while":
-                self.orders.append(Order(self.last_act, new_act, "while"))
+                self.orders.append(ActOrder(self.last_act, new_act, "while"))
             elif self.joint:
-                self.orders.append(Order(self.last_act, new_act, "before"))
+                self.orders.append(ActOrder(self.last_act, new_act, "before"))
         self.last_act = new_act
         self.joint = ""
 
@@ -165,7 +165,7 @@ class _Draft:
         return replace(claim, vague=self.is_vague)
 
 
-class _Reader:
+class _PhraseReader:
     """Collects the meanings of a phrase, from left to right.
 
     Each method for a kind of word returns whether it makes sense there. `_GRAMMAR` has the kinds.
@@ -191,7 +191,7 @@ class _Reader:
         # After "a ball is thrown", until "by a boy".
         self._is_passive = False
 
-    def read(self, word: Word) -> bool:
+    def read(self, word: PhraseWord) -> bool:
         """Read the next word; return whether it makes sense there."""
         rule = _GRAMMAR[word.meaning.kind]
         # with a hat on and | a dog
@@ -213,7 +213,7 @@ class _Reader:
         self._remember(word)
         return True
 
-    def _remember(self, word: Word) -> None:
+    def _remember(self, word: PhraseWord) -> None:
         """Note the word for the next one."""
         kind = word.meaning.kind
         if kind == "adjective":
@@ -529,7 +529,7 @@ class _Reader:
             return False
         act = replace(act, verbs=verbs, colour=adjectives.colour, looks=adjectives.looks)
         if True in has_target:
-            # Which colour another figure has, an act does not say.
+            # An act does not say which colour another figure has.
             if adjectives.colour:
                 return False
             act = replace(act, targets=meaning.names)
@@ -565,7 +565,7 @@ class _Reader:
 class _Rule(NamedTuple):
     """What a word of one kind does."""
 
-    read: Callable[[_Reader, Meaning], bool]
+    read: Callable[[_PhraseReader, Meaning], bool]
     # A colour before it is of clothes, as no noun can follow.
     starts_part: bool = False
     # Adjectives before it are of the last noun.
@@ -576,17 +576,17 @@ class _Rule(NamedTuple):
 
 # fmt: off
 _GRAMMAR: Mapping[MeaningKind, _Rule] = {
-    "adjective": _Rule(_Reader._read_adjective),
-    "filler": _Rule(_Reader._read_filler),
-    "night": _Rule(_Reader._read_night, starts_part=True, ends_predicate=True, closes_object=True),
-    "noun": _Rule(_Reader._read_noun),
-    "or": _Rule(_Reader._read_or),
-    "passive": _Rule(_Reader._read_passive),
-    "place": _Rule(_Reader._read_place, starts_part=True, ends_predicate=True, closes_object=True),
-    "pronoun": _Rule(_Reader._read_pronoun),
-    "shirt": _Rule(_Reader._read_shirt),
-    "time": _Rule(_Reader._read_time, ends_predicate=True, closes_object=True),
-    "verb": _Rule(_Reader._read_verb, starts_part=True, closes_object=True),
+    "adjective": _Rule(_PhraseReader._read_adjective),
+    "filler": _Rule(_PhraseReader._read_filler),
+    "night": _Rule(_PhraseReader._read_night, starts_part=True, ends_predicate=True, closes_object=True),
+    "noun": _Rule(_PhraseReader._read_noun),
+    "or": _Rule(_PhraseReader._read_or),
+    "passive": _Rule(_PhraseReader._read_passive),
+    "place": _Rule(_PhraseReader._read_place, starts_part=True, ends_predicate=True, closes_object=True),
+    "pronoun": _Rule(_PhraseReader._read_pronoun),
+    "shirt": _Rule(_PhraseReader._read_shirt),
+    "time": _Rule(_PhraseReader._read_time, ends_predicate=True, closes_object=True),
+    "verb": _Rule(_PhraseReader._read_verb, starts_part=True, closes_object=True),
 }
 # fmt: on
 

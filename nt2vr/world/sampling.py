@@ -39,9 +39,11 @@ def stream_scenes(split: SceneSplit, seed: int) -> Iterator[Scene]:
     rng = Random(f"{split}-{seed}")
     contents: set[str] = set()
     while True:
-        claim = draw_claim(rng) if rng.random() < ABOUT_SHARE else None
+        claims = []
+        if rng.random() < ABOUT_SHARE:
+            claims.append(draw_claim(rng))
         for _ in range(STAGED_TRIES):
-            scene = staged([claim], rng) if claim else sample_scene(rng)
+            scene = staged(claims, rng)
             if scene and scene.split == split and scene.content not in contents:
                 contents.add(scene.content)
                 yield scene
@@ -231,11 +233,11 @@ def _names_able(acts: Sequence[Act]) -> Names:
 def _in_turns(figure: Figure, done: Sequence[Deed]) -> Figure:
     """Let a figure do some deeds one after the other, in place of its own of these layers."""
     verbs = {deed.verb for deed in done}
-    figure = replace(
-        figure,
-        enters=0.25 if ENTER in verbs else 0.0,
-        leaves=0.75 if LEAVE in verbs else 1.0,
-    )
+    figure = replace(figure, enters=0.0, leaves=1.0)
+    if ENTER in verbs:
+        figure = replace(figure, enters=0.25)
+    if LEAVE in verbs:
+        figure = replace(figure, leaves=0.75)
     new_deeds = [deed for deed in done if deed.verb not in (ENTER, LEAVE)]
     if not new_deeds:
         return replace(figure, deeds=())
@@ -268,11 +270,11 @@ def _draw_deed(
     kind = rng.choice(possible)
     targets = act.targets or kind.objects
     objects = kind.objects & act.objects if act.objects else kind.objects
-    others = []
+    possible_targets = []
     for position, figure in enumerate(figures):
         if figure.thing in targets and position != number:
-            others.append(position)
-    return with_object(kind, others, objects, rng, act.colour)
+            possible_targets.append(position)
+    return with_object(kind, possible_targets, objects, rng, act.colour)
 
 
 def _kinds_of(act: Act) -> list[DeedKind]:

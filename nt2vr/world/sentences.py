@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.composer import WITH_PRONOUN, WITHOUT_PRONOUN, Template
-from nt2vr.negation.generate.content import Thing as NamedThing
+from nt2vr.negation.generate.content import NamedThing
 from nt2vr.negation.generate.denials import Denial
 from nt2vr.negation.generate.wordings import draw_idiom, word
 from nt2vr.negation.parse.inflect import inflect_phrase
@@ -26,16 +26,16 @@ from nt2vr.world.captions import SceneCaption, describe, joined
 from nt2vr.world.casting import sample_scene
 from nt2vr.world.claims import (
     Act,
+    ActOrder,
     ActPosition,
     Claim,
-    Order,
     SceneTable,
     SubjectClaim,
     names_in,
     visible_in,
 )
 from nt2vr.world.lexicon import DAY, NIGHT
-from nt2vr.world.scenes import Scene, main_deeds
+from nt2vr.world.scenes import Figure, Scene, main_deeds
 from nt2vr.world.things import Noun, places, read_table, things, words_of_kind
 from nt2vr.world.wording import (
     FORMS,
@@ -240,7 +240,7 @@ def _without_act(claim: Claim, left_out: ActPosition) -> Claim:
         if left_out not in (order.first, order.second):
             first = _moved_up(order.first, left_out)
             second = _moved_up(order.second, left_out)
-            orders.append(Order(first, second, order.kind))
+            orders.append(ActOrder(first, second, order.kind))
     return replace(claim, subjects=tuple(subjects), orders=tuple(orders))
 
 
@@ -373,23 +373,17 @@ class SceneDenials:
         caption = describe(scene, rng)
         phrase = draw_phrase(actor, rng)
         words, act = draw_deed(deed, scene.figures, rng)
-
-        claimed = phrase.subject
-        doing = SubjectClaim(claimed.names, (act,), least=claimed.least, most=claimed.most)
-        is_person = actor.kind.role == "person"
-        subject = Subject(phrase.text, "", is_plural=phrase.plural, is_human=is_person)
-        thing = NamedThing(phrase.text, phrase.text, phrase.plural, "", frozenset(), frozenset())
         while True:
             match rng.choice(("caption", "deed", "thing")):
                 case "caption":
                     idiom = draw_idiom(caption.text, (), (), rng)
                     claim = caption.claim
                 case "deed":
-                    idiom = draw_idiom("", ((subject, words),), (), rng)
-                    claim = Claim((doing,))
+                    idiom = draw_idiom("", ((_as_subject(phrase, actor), words),), (), rng)
+                    claim = _claim_of_deed(phrase, act)
                 case _:
-                    idiom = draw_idiom("", (), (thing,), rng)
-                    claim = Claim((claimed,))
+                    idiom = draw_idiom("", (), (_as_thing(phrase),), rng)
+                    claim = Claim((phrase.subject,))
             if idiom:
                 return SceneDenial("idiom", idiom.text, idiom.meaning, "", claim, ())
 
@@ -463,8 +457,8 @@ class SceneDenials:
         absent: list[Noun] = []
         near = self._others(row, wanted, rng)
         while len(absent) < count:
-            other = next(near, None) or sample_scene(rng)
-            nouns = list(_named(other, rng))
+            scene = next(near, None) or sample_scene(rng)
+            nouns = list(_named(scene, rng))
             rng.shuffle(nouns)
             for noun in nouns:
                 if self._is_new(claim_of(noun), absent, row):
@@ -481,11 +475,11 @@ class SceneDenials:
         attempt = 0
         while len(absent) < count:
             attempt += 1
-            other = next(near, None) or sample_scene(rng)
+            scene = next(near, None) or sample_scene(rng)
             # A barrel does nothing but roll.
             if attempt == TRIES:
                 role = ""
-            deeds = list(_done(other, rng, role))
+            deeds = list(_done(scene, rng, role))
             rng.shuffle(deeds)
             for deed in deeds:
                 if self._is_new(claim_of(deed), absent, row):
@@ -505,9 +499,24 @@ class SceneDenials:
         if len(rows) < 2:
             return
         for _ in range(NEAR_TRIES):
-            other = int(rows[rng.randrange(len(rows))])
-            if other != row:
-                yield self._scenes[other]
+            drawn_row = int(rows[rng.randrange(len(rows))])
+            if drawn_row != row:
+                yield self._scenes[drawn_row]
+
+
+def _as_subject(phrase: NounPhrase, actor: Figure) -> Subject:
+    is_person = actor.kind.role == "person"
+    return Subject(phrase.text, "", is_plural=phrase.plural, is_human=is_person)
+
+
+def _as_thing(phrase: NounPhrase) -> NamedThing:
+    return NamedThing(phrase.text, phrase.text, phrase.plural, "", frozenset(), frozenset())
+
+
+def _claim_of_deed(phrase: NounPhrase, act: Act) -> Claim:
+    """Claim that somebody does something, whatever it looks like."""
+    subject = replace(phrase.subject, acts=(act,), colour="", size="", looks=frozenset())
+    return Claim((subject,))
 
 
 def _except_member(kind: Noun, member: Noun, rng: Random) -> SceneDenial:

@@ -276,7 +276,7 @@ class DeedKind:
 
     @cached_property
     def layer(self) -> Layer:
-        """Tells which other deeds it excludes at the same time."""
+        """The group of deeds of which one is done at a time."""
         if self.verb == WEAR:
             return "worn"
         return "mood" if self.hand == "face" else "main"

@@ -4,15 +4,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from nt2vr.media.gallery import Video
-from nt2vr.negation.parse.inflect import inflect, verb_of
 from nt2vr.negation.parse.query import Query
 from nt2vr.negation.parse.wordlists import listed
 from nt2vr.search.answers import Verdict
-from nt2vr.world.claims import Act, Claim, SubjectClaim, names_in
+from nt2vr.world.claims import Act, Claim, SubjectClaim
 from nt2vr.world.query_claims import read_as_meant, read_query
 from nt2vr.world.scenes import Deed, Figure, Scene, main_deeds
-from nt2vr.world.things import ACTING, Names, places, plural_of, things
-from nt2vr.world.words import UNKNOWN, Word, words_in
+from nt2vr.world.things import ACTING, Names, plural_of, things
+from nt2vr.world.words import UNKNOWN, PhraseWord, words_in
 
 
 def judge(query: Query, scene: Scene) -> Verdict | None:
@@ -155,41 +154,6 @@ def _act_of(deed: Deed, before: Scene, removed_names: Names) -> Act:
     return Act(verbs)
 
 
-def missing(query: Query, video: Video) -> list[str]:
-    """Say what a clip of the world lacks of what is wanted: "no pizza", "no one eating"."""
-    scene = scene_of(video)
-    if scene is None:
-        return []
-    # By kind of word. What the world lacks is missing in every clip.
-    present = {
-        "lacking": frozenset(),
-        "noun": names_in(scene),
-        "verb": scene.verbs,
-        "place": {scene.place},
-    }
-    notices = []
-    for part in query.wanted:
-        for word in words_in(part):
-            names = present.get(word.meaning.kind)
-            if names is not None and names.isdisjoint(word.meaning.names):
-                notices.append(_notice_of_missing(word))
-    return notices
-
-
-def _notice_of_missing(word: Word) -> str:
-    first, *rest = word.text
-    match word.meaning.kind:
-        case "verb":
-            doing = first if first.endswith("ing") else inflect(verb_of(first) or first, "VBG")
-            return " ".join(["no one", doing, *rest])
-        case "place" if len(word.meaning.names) == 1:
-            (name,) = word.meaning.names
-            return f"not {places()[name].phrases[0]}"
-        case "place":
-            return f"not {' '.join(word.text)}"
-    return f"no {' '.join(word.text)}"
-
-
 class UnknownWord(NamedTuple):
     """A word that the world lacks, and words for what it has instead."""
 
@@ -210,7 +174,7 @@ def unknown_words(query: Query) -> list[UnknownWord]:
     return [UnknownWord(word, near) for word, near in near_words.items()]
 
 
-def _is_unknown(word: Word) -> bool:
+def _is_unknown(word: PhraseWord) -> bool:
     first = word.text[0]
     if word.meaning != UNKNOWN or not first.isalpha():
         return False

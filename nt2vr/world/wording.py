@@ -6,7 +6,7 @@ from functools import cache
 from random import Random
 from typing import Literal, NamedTuple
 
-from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.parse.inflect import do_or_does, inflect_phrase, is_or_are
 from nt2vr.world.claims import Act, SubjectClaim
 from nt2vr.world.scenes import Deed, Figure
 from nt2vr.world.things import Names, Noun, Thing, things, those, words_of_kind
@@ -33,21 +33,21 @@ class NounPhrase:
 @cache
 def meanings() -> dict[str, Names]:
     """Map words, in the singular, to the things they name: "bird" to all birds."""
-    named: dict[str, set[str]] = {}
+    names_of_word: dict[str, set[str]] = {}
     for name, thing in things().items():
         for noun in thing.nouns:
-            named.setdefault(noun.word, set()).add(name)
+            names_of_word.setdefault(noun.word, set()).add(name)
         for kind in thing.kinds:
             for noun in words_of_kind(kind):
-                named.setdefault(noun.word, set()).add(name)
-    return {word: frozenset(names) for word, names in named.items()}
+                names_of_word.setdefault(noun.word, set()).add(name)
+    return {word: frozenset(names) for word, names in names_of_word.items()}
 
 
 class _NounChoices(NamedTuple):
     """Words for a thing: its usual name, its other names, and those of its kinds."""
 
     usual: tuple[Noun, ...]
-    other: tuple[Noun, ...]
+    unusual: tuple[Noun, ...]
     general: tuple[Noun, ...]
 
 
@@ -57,11 +57,10 @@ def _nouns_for(thing: Thing, countable: bool) -> _NounChoices:
     general: list[Noun] = []
     for kind in sorted(thing.kinds):
         general += words_of_kind(kind)
-    return _NounChoices(
-        usual=_countable(thing.nouns[:1]) if countable else thing.nouns[:1],
-        other=_countable(thing.nouns[1:]) if countable else thing.nouns[1:],
-        general=_countable(general) if countable else tuple(general),
-    )
+    choices = _NounChoices(thing.nouns[:1], thing.nouns[1:], tuple(general))
+    if countable:
+        return _NounChoices(*map(_countable, choices))
+    return choices
 
 
 def _countable(nouns: Sequence[Noun]) -> tuple[Noun, ...]:
@@ -72,12 +71,12 @@ def draw_noun(thing: Thing, rng: Random, countable: bool = False) -> Noun:
     """Draw a word for a thing."""
     nouns = _nouns_for(thing, countable)
     draw = rng.random()
-    if draw < USUAL_SHARE or not (nouns.other or nouns.general):
+    if draw < USUAL_SHARE or not (nouns.unusual or nouns.general):
         if nouns.usual:
             return nouns.usual[0]
-        return (nouns.other or nouns.general)[0]
-    if nouns.other and (draw < USUAL_SHARE + OTHER_SHARE or not nouns.general):
-        return rng.choice(nouns.other)
+        return (nouns.unusual or nouns.general)[0]
+    if nouns.unusual and (draw < USUAL_SHARE + OTHER_SHARE or not nouns.general):
+        return rng.choice(nouns.unusual)
     return rng.choice(nouns.general)
 
 
@@ -160,10 +159,10 @@ class Verb:
         if self.form == "{ing}":
             return (f"not {self.text}",)
         if self.form == "{s}":
-            helper = "do" if self.plural else "does"
+            helper = do_or_does(self.plural)
             rest = self.phrase
         else:
-            helper = "are" if self.plural else "is"
+            helper = is_or_are(self.plural)
             rest = inflect_phrase(self.phrase, "VBG")
         return f"{helper} not {rest}", f"{helper}n't {rest}"
 
@@ -175,7 +174,7 @@ def conjugate(phrase: str, form: str, plural: bool = False) -> str:
     doing = inflect_phrase(phrase, "VBG")
     if form == "{ing}":
         return doing
-    return f"are {doing}" if plural else f"is {doing}"
+    return f"{is_or_are(plural)} {doing}"
 
 
 def in_turn(subject: str, first: str, second: str, joint: str) -> str:
@@ -196,9 +195,10 @@ def draw_object(deed: Deed, rng: Random) -> tuple[str, Act]:
     colour = ""
     if deed.colour and rng.random() < OBJECT_COLOUR_SHARE:
         colour = deed.colour
+    text = noun.with_article(colour)
     # play the guitar
-    has_definite_article = deed.verb == "play" and not colour and "instrument" not in noun.word
-    text = f"the {noun.word}" if has_definite_article else noun.with_article(colour)
+    if deed.verb == "play" and not colour and "instrument" not in noun.word:
+        text = f"the {noun.word}"
     return text, Act(objects=meanings()[noun.word], colour=colour)
 
 

@@ -20,7 +20,7 @@ _SUBJECTS = frozenset(
 )
 
 
-class Word(NamedTuple):
+class PhraseWord(NamedTuple):
     """One word, or several that have a meaning together."""
 
     meaning: Meaning  # UNKNOWN if it has none
@@ -33,7 +33,7 @@ class Word(NamedTuple):
         return not self.gap.strip(" -") and self.text[0] not in emojis()
 
 
-def words_in(phrase: str) -> Iterator[Word]:
+def words_in(phrase: str) -> Iterator[PhraseWord]:
     """Yield the longest words that have a meaning, from left to right, and words without one."""
     tokens = tokens_of(phrase)
     gaps = gaps_in(phrase)
@@ -49,7 +49,7 @@ def words_in(phrase: str) -> Iterator[Word]:
         if before.kind == "noun" and text[-1] in _nouns_or_verbs():
             is_third_person = text[-1].endswith("s") and not before.plural
             meaning = verbs().get(text, UNKNOWN) if is_third_person else UNKNOWN
-        yield Word(meaning, text, gaps[start])
+        yield PhraseWord(meaning, text, gaps[start])
         before = meaning
         start = end
 
@@ -85,7 +85,7 @@ def _is_colour(tokens: Words, after: int) -> bool:
     return False
 
 
-def has_lacking(words: Sequence[Word]) -> bool:
+def has_lacking(words: Sequence[PhraseWord]) -> bool:
     """Return whether words name what the world lacks, and do not describe what follows."""
     for number, word in enumerate(words):
         if word.meaning.kind != "lacking":
@@ -102,11 +102,11 @@ def has_lacking(words: Sequence[Word]) -> bool:
 class KnownWords(NamedTuple):
     """Words that have a meaning, and whether others were left out."""
 
-    words: list[Word]
+    words: list[PhraseWord]
     is_vague: bool
 
 
-def known_words(words: Sequence[Word]) -> KnownWords:
+def known_words(words: Sequence[PhraseWord]) -> KnownWords:
     """Return the words that have a meaning, compounds as one.
 
     Of unknown words, those that may be adjectives are left out: "a fluffy dog" is a dog. Nothing is
@@ -117,38 +117,38 @@ def known_words(words: Sequence[Word]) -> KnownWords:
     if not kinds.isdisjoint(("vague", "lacking")) and not kinds.isdisjoint(("or", "time")):
         return KnownWords([], is_vague=True)
 
-    known: list[Word] = []
+    meaningful: list[PhraseWord] = []
     is_vague = False
     for number, word in enumerate(words):
         if word.meaning.kind not in ("vague", "lacking"):
-            if word.is_glued and known:
-                compound = _compound(known.pop(), word)
-                known += compound.words
+            if word.is_glued and meaningful:
+                compound = _compound(meaningful.pop(), word)
+                meaningful += compound.words
                 is_vague |= compound.is_vague
             else:
-                known.append(word)
+                meaningful.append(word)
             continue
 
         is_vague = True
         is_unknown = word.meaning == UNKNOWN
         if is_unknown and number + 1 < len(words) and _describes(word.text[0], words[number + 1]):
             continue
-        _drop_described(known, word)
+        _drop_described(meaningful, word)
         if is_unknown:
             break
-    return KnownWords(known, is_vague)
+    return KnownWords(meaningful, is_vague)
 
 
-def _drop_described(known: list[Word], word: Word) -> None:
+def _drop_described(words: list[PhraseWord], word: PhraseWord) -> None:
     """Drop the last words that may belong to a word which is left out."""
-    follows_noun = bool(known) and word.is_glued and known[-1].meaning.kind == "noun"
-    if follows_noun and _may_be_head(word.text[0], known[-1]):
-        known.pop()
-    while known and known[-1].meaning.kind in ("verb", "adjective", "filler"):
-        known.pop()
+    follows_noun = bool(words) and word.is_glued and words[-1].meaning.kind == "noun"
+    if follows_noun and _may_be_head(word.text[0], words[-1]):
+        words.pop()
+    while words and words[-1].meaning.kind in ("verb", "adjective", "filler"):
+        words.pop()
 
 
-def _describes(word: str, following: Word) -> bool:
+def _describes(word: str, following: PhraseWord) -> bool:
     """Return whether an unknown word may be an adjective of the next one."""
     if not following.is_glued or following.meaning.kind not in ("noun", "adjective", "place"):
         return False
@@ -156,7 +156,7 @@ def _describes(word: str, following: Word) -> bool:
     return not is_form and word not in listed("function_words", "stop_words")
 
 
-def _may_be_head(word: str, before: Word) -> bool:
+def _may_be_head(word: str, before: PhraseWord) -> bool:
     """Return whether a noun may describe an unknown word: "horse | racing"."""
     # a dog | fetching
     if word.endswith("ing"):
@@ -166,7 +166,7 @@ def _may_be_head(word: str, before: Word) -> bool:
     return word not in listed("function_words", "stop_words")
 
 
-def _compound(first: Word, second: Word) -> KnownWords:
+def _compound(first: PhraseWord, second: PhraseWord) -> KnownWords:
     """Join two words in a row if they are one.
 
     "A woman dancer" is both, and so is "an elephant herd"; "a baseball bat" is no more than a bat,
@@ -185,7 +185,7 @@ def _compound(first: Word, second: Word) -> KnownWords:
         if both_kinds == ("place", "place"):
             names = first.meaning.names | second.meaning.names
             street = second.meaning._replace(names=names)
-            return KnownWords([Word(street, second.text, first.gap)], is_vague=True)
+            return KnownWords([PhraseWord(street, second.text, first.gap)], is_vague=True)
 
     # a movie star
     if first.text[-1] in _MEDIA and second.meaning.kind == "noun":
@@ -193,25 +193,25 @@ def _compound(first: Word, second: Word) -> KnownWords:
     return KnownWords([first, second], is_vague=False)
 
 
-def _compound_of_nouns(first: Word, second: Word) -> KnownWords:
-    one = first.meaning
-    other = second.meaning
-    if other.least == 1 and not one.names | other.names <= persons():
+def _compound_of_nouns(first: PhraseWord, second: PhraseWord) -> KnownWords:
+    modifier = first.meaning
+    head = second.meaning
+    if head.least == 1 and not modifier.names | head.names <= persons():
         return _with_second(first, second)
 
-    names = one.names & other.names
-    if not names or (one.act is not None and other.act is not None):
+    names = modifier.names & head.names
+    if not names or (modifier.act is not None and head.act is not None):
         return KnownWords([], is_vague=True)
-    both = other._replace(
+    both = head._replace(
         names=names,
-        act=other.act if one.act is None else one.act,
-        least=max(one.least, other.least),
-        value=one.value or other.value,
+        act=modifier.act or head.act,
+        least=max(modifier.least, head.least),
+        value=modifier.value or head.value,
     )
-    return KnownWords([Word(both, second.text, first.gap)], is_vague=False)
+    return KnownWords([PhraseWord(both, second.text, first.gap)], is_vague=False)
 
 
-def _with_second(first: Word, second: Word) -> KnownWords:
+def _with_second(first: PhraseWord, second: PhraseWord) -> KnownWords:
     """Return both words if the first is a subject, otherwise the second, which it describes."""
     if first.text[-1] in _SUBJECTS:
         return KnownWords([first, second], is_vague=False)

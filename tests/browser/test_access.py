@@ -3,7 +3,6 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from nt2vr.ui.search.state import DEFAULT_QUERY
 from tests.browser.actions import (
     DANCING,
     MODELS_MS,
@@ -67,7 +66,7 @@ def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page) -> Non
     expect(first.first).to_have_accessible_name(
         page_name := first.first.get_attribute("aria-label") or ""
     )
-    assert page_name.startswith(("Rank 1, right: ", "Rank 1, violates: ", "Rank 1, misses: "))
+    assert page_name.startswith(("Rank 1, right: ", "Rank 1, shows "))
 
     first.first.focus()
     across = "each => Number(getComputedStyle(each).getPropertyValue('--nt-across'))"
@@ -93,6 +92,10 @@ def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page) -> Non
     keys.press("n")
     expect(dialog).not_to_have_attribute("aria-label", shown or "")
     keys.press("p")
+    expect(dialog).to_have_attribute("aria-label", shown or "")
+    dialog.get_by_role("button", name="Next clip").click()
+    expect(dialog).not_to_have_attribute("aria-label", shown or "")
+    dialog.get_by_role("button", name="Previous clip").click()
     expect(dialog).to_have_attribute("aria-label", shown or "")
     keys.press("Escape")
     expect(dialog).to_have_count(0)
@@ -142,16 +145,16 @@ def test_words_move_by_a_click_and_link_and_back_keep_the_correction(page: Page)
     expect(bad).to_have_text("playing the drum")
 
 
-@pytest.mark.slow
-def test_the_last_settings_are_remembered_but_a_link_goes_first(
-    own_page: Page, running_app: RunningApp
-) -> None:
-    page = own_page
-    page.goto(running_app.url + "?q=a+dog&systems=CLIP-neg&k=4")
-    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
-    page.goto(running_app.url)
-    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
-    expect(columns(page).first.locator(".nt-clip")).to_have_count(4)
-    expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
-    page.goto(running_app.url + "?q=a+dog")
-    expect(columns(page)).to_have_count(3)
+def test_a_link_skips_to_the_clips_and_lists_close_when_the_focus_leaves_them(page: Page) -> None:
+    skip = page.get_by_role("link", name="To the clips")
+    skip.focus()
+    expect(skip).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(columns(page).first.locator(".nt-clip").first).to_be_focused()
+    for menu in ("#gallery", "#k", "#systems"):
+        page.locator(f"{menu} input").focus()
+        expect(page.get_by_role("option").first).to_be_visible()
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        page.locator("#search-button").focus()
+        expect(page.get_by_role("option")).to_have_count(0)

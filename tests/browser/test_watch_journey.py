@@ -40,7 +40,7 @@ def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
     training, column = page.get_by_label("Training", exact=True).first, page.locator("[data-run]")
     expect(columns(page)).to_have_count(1)
     expect(training).to_contain_text("drawing sentences: 12 of 40")
-    page.get_by_role("button", name="watch it learn", exact=True).click()
+    page.get_by_role("button", name="Watch it learn", exact=True).click()
     panel = page.locator("#watch")
     expect(panel.get_by_text("One run trains at a time: CLIP has to wait")).to_be_visible()
     expect(panel.get_by_role("button", name="Stop it and start")).to_be_visible()
@@ -109,7 +109,7 @@ def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_i
     page: Page,
 ) -> None:
     follow(page, "?systems=CLIP-bnl&k=4&q=a+dog")
-    page.get_by_role("button", name="replay “a person without a dog”").click()
+    page.get_by_role("button", name="Replay", exact=True).click()
     column = page.locator("[data-run]")
     expect(page.locator("#query textarea")).to_have_value("a person without a dog")
     expect(column.locator("h3")).to_have_text(re.compile(r"CLIP, learning· epoch \d"))  # it plays
@@ -121,6 +121,7 @@ def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_i
     submit(page, "a cat, no dog")  # has not been recorded
     expect(column).to_have_count(0)
     assert "replay" not in page.url
+    expect(page).to_have_url(re.compile("systems=CLIP-bnl&k=4"))  # the person's own are back
     page.set_viewport_size({"width": 390, "height": 844})  # on a phone it stands next to its base
     follow(page, "?replay=1&systems=CLIP|CLIP-bnl|CLIP-neg&q=a+dog+but+no+cat")
     expect(columns(page)).to_have_count(4)

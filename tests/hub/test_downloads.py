@@ -237,7 +237,9 @@ def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_f
     with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
         indexing, galleries = Indexing(services), services.galleries
         library = services.libraries.add("Films", "folder", tmp_path / "films").id
-        said = indexing.drawings(library, ["CLIP", "CLIP-neg drop"], anybody, None, again=False)
+        said = indexing.drawings(
+            library, ["CLIP", "CLIP-neg drop"], anybody, None, is_indexed=False
+        )
         assert said["do"] == "Get tiny / test and index with it"
         with pytest.raises(AccessError, match="Only the owner may download models here"):
             indexing.get(library, no_download, None)
@@ -252,7 +254,7 @@ def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_f
         assert [len(ranking.hits) for ranking in answer.rankings] == [1, 1]
         assert (
             indexing.drawings(
-                library, galleries.default_systems(library), anybody, None, again=True
+                library, galleries.default_systems(library), anybody, None, is_indexed=True
             )
             == {}
         )

@@ -31,7 +31,8 @@ class Server:
     def __init__(self, folder: Path) -> None:
         need("pymilvus", "'.[milvus]'")
         self._package = need("milvus", "--no-deps milvus==2.3.5")
-        self._folder, self._port = folder, free_port()
+        self._folder = folder
+        self._port = free_port()
         self._server: Any = None
 
     @property

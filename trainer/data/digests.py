@@ -9,7 +9,7 @@ from typing import Any
 from trainer.data.clips import Clips
 from trainer.inputs.base import Input
 
-# by split, a hash per clip of all that batches and measures take from it
+# By split, a hash per clip of all that batches and measures take from it.
 Digests = Mapping[str, tuple[int, ...]]
 
 
@@ -32,9 +32,13 @@ def _digests(clips: Clips, inputs: Sequence[Input[Any, Any]]) -> tuple[int, ...]
     hashes = []
     for row in range(len(clips)):
         clip_id = clips.ids[row] if clips.ids else ""
-        vector = b"" if clips.vectors is None else clips.vectors[row].tobytes()
+        vector = b""
+        if clips.vectors is not None:
+            vector = clips.vectors[row].tobytes()
         vector_hash = blake2b(vector, digest_size=8).hexdigest()
-        known_texts = [text for loss_input in inputs for text in loss_input.known_texts(row)]
+        known_texts = []
+        for loss_input in inputs:
+            known_texts += loss_input.known_texts(row)
         hashes.append(digest(clip_id, vector_hash, clips.all_captions([row]), known_texts))
     return tuple(hashes)
 
@@ -46,12 +50,19 @@ def digest(*contents: object) -> int:
     return int.from_bytes(hashed) >> 1
 
 
+def _count_clips(digests: Digests) -> Counter[tuple[str, int]]:
+    clips: Counter[tuple[str, int]] = Counter()
+    for split, hashes in digests.items():
+        clips.update((split, clip) for clip in hashes)
+    return clips
+
+
 def difference(before: Digests, now: Digests) -> str:
     """Say in how many clips two versions of some data differ; "" if they are the same."""
     if dict(before) == dict(now):
         return ""
-    old = Counter((split, clip) for split, hashes in before.items() for clip in hashes)
-    new = Counter((split, clip) for split, hashes in now.items() for clip in hashes)
+    old = _count_clips(before)
+    new = _count_clips(now)
     num_different = max((old - new).total(), (new - old).total())
     if not num_different:
         return "its clips are in another order"

@@ -24,7 +24,8 @@ logger = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
-KEPT = Limit(count=8)  # files: 30 MB for 24,000 captions
+# Files: 30 MB for 24,000 captions.
+KEPT = Limit(count=8)
 LOCK = ".prepared.lock"
 SOURCES = (
     PACKAGE / "negation",
@@ -53,16 +54,15 @@ def remembered(
         yield from map(compute, items)
         return
 
-    digest = blake2b(
-        f"{_source_digest()} {key}".encode(errors="surrogatepass"), digest_size=12
-    ).hexdigest()
+    full_key = f"{_source_digest()} {key}".encode(errors="surrogatepass")
+    digest = blake2b(full_key, digest_size=12).hexdigest()
     path = folder / f"prepared-{digest}.jsonl"
-    known, num_bytes = _read(path, form)
+    stored, num_bytes = _read(path, form)
     with ExitStack() as stack:
         file = _open(path, num_bytes, stack)
         for number, item in enumerate(items):
-            if number < len(known):
-                yield known[number]
+            if number < len(stored):
+                yield stored[number]
                 continue
             value = compute(item)
             file = _append(file, value, form)
@@ -77,7 +77,8 @@ def _read(path: Path, form: TypeAdapter[Value]) -> tuple[list[Value], int]:
     num_bytes = 0
     with suppress(OSError, ValidationError), path.open("rb") as file:
         for line in file:
-            if not line.endswith(b"\n"):  # its writer was killed
+            # The writer of half a line was killed.
+            if not line.endswith(b"\n"):
                 break
             values.append(form.validate_json(line))
             num_bytes += len(line)
@@ -89,9 +90,8 @@ def _open(path: Path, num_bytes: int, stack: ExitStack) -> FileIO | None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         stack.enter_context(FileLock(path.with_name(LOCK), timeout=0))
-        file = stack.enter_context(
-            path.open("ab", buffering=0)
-        )  # or closing writes again to a full disk
+        # With a buffer, closing writes again to a full disk.
+        file = stack.enter_context(path.open("ab", buffering=0))
         file.truncate(num_bytes)
     except (OSError, Timeout):
         return None
@@ -104,10 +104,8 @@ def _append(file: FileIO | None, value: Value, form: TypeAdapter[Value]) -> File
         return None
     try:
         file.write(form.dump_json(value) + b"\n")
-    except (
-        OSError,
-        ValueError,
-    ) as error:  # a full disk, or half a surrogate pair, which is no JSON
+    # A disk is full, or half a surrogate pair is not JSON.
+    except (OSError, ValueError) as error:
         logger.warning("What is prepared cannot be kept (%s).", reason_of(error))
         return None
     return file

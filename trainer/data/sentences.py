@@ -1,7 +1,7 @@
 """Sources of training sentences: the built-in world, and captions with or without videos."""
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, get_args
 
@@ -17,23 +17,25 @@ from nt2vr.world.captions import describe
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenial, SceneDenialKind, SceneDenials, negate
 
-MAX_PARSED = (
-    40_000  # captions of a dataset with videos that denying sentences are made of: a minute's work
-)
-CAPTIONS_TRIED = (
-    50  # per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B"
-)
+# Captions of a dataset with videos that denying sentences are made of: a minute's work.
+MAX_PARSED = 40_000
+# Per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B".
+CAPTIONS_TRIED = 50
 
 
 class DrawnCaption(NamedTuple):
-    """A caption that has been drawn, and what draws one of its negations: None where nothing can be denied."""
+    """A caption that has been drawn.
+
+    Attributes:
+        negate: draws one of its negations; returns None where nothing can be denied.
+    """
 
     text: str
     negate: Callable[[], str | None]
 
 
 class Truth(NamedTuple):
-    """Which of N clips fit a denying sentence, showing the wanted and not the unwanted, and which show both."""
+    """Which of N clips show what a denying sentence wants, and not what it denies, and which both."""
 
     fitting: NDArray[np.bool_]
     both: NDArray[np.bool_]
@@ -43,7 +45,8 @@ def captions_of(
     source: "SentenceSource", seed: str, rows: Iterable[int] | None = None
 ) -> list[str]:
     """Draw one caption per clip, of some rows or of all; equal seeds give equal captions."""
-    rows = range(len(source)) if rows is None else rows
+    if rows is None:
+        rows = range(len(source))
     return [source.caption(row, random.Random(f"{seed} {row}")) for row in rows]
 
 
@@ -53,17 +56,20 @@ def fixed_key(seed: int, row: int) -> str:
 
 
 class WorldSentences:
-    """Sentences about scenes of the built-in world, whose truth is known: equal generators give equal sentences.
+    """Sentences about scenes of the built-in world, whose truth is known.
 
-    The share `free` of the denying sentences is made by `denials`, of parsed captions; their truth
-    is not known.
+    Equal generators give equal sentences. The share `free` of the denying sentences is made by
+    `denials`, of parsed captions; their truth is not known.
     """
 
     def __init__(
         self, scenes: Sequence[Scene], free: float = 0.0, denials: CaptionDenials | None = None
     ) -> None:
-        self.scenes, self._free, self._denials = scenes, free, denials
-        self.grammar, self.parses_captions = SceneDenials(scenes), denials is not None
+        self.scenes = scenes
+        self.grammar = SceneDenials(scenes)
+        self.parses_captions = denials is not None
+        self._free = free
+        self._denials = denials
 
     def __len__(self) -> int:
         return len(self.scenes)
@@ -88,11 +94,13 @@ class WorldSentences:
     def denial(self, row: int, shares: Mapping[Any, float], rng: random.Random) -> Denial:
         if self._denials and rng.random() < self._free:
             return denial_of_captions(self._denials, shares, rng)
-        # in the order of the shares, as drawing depends on it
-        kinds: list[SceneDenialKind] = sorted(
-            (kind for kind in get_args(SceneDenialKind) if kind in shares), key=[*shares].index
-        )
-        return self.grammar.draw(row, rng.choices(kinds, [shares[kind] for kind in kinds])[0], rng)
+        # Drawing depends on the order of the shares.
+        kinds: list[SceneDenialKind] = []
+        for kind in shares:
+            if kind in get_args(SceneDenialKind):
+                kinds.append(kind)
+        (drawn_kind,) = rng.choices(kinds, [shares[kind] for kind in kinds])
+        return self.grammar.draw(row, drawn_kind, rng)
 
     def truth(self, denial: Denial) -> Truth | None:
         if not isinstance(denial, SceneDenial):
@@ -105,13 +113,20 @@ class WorldSentences:
 
 @dataclass(frozen=True, eq=False)
 class CaptionSentences:
-    """Captions of a dataset, several per clip, or captions alone, each standing for a clip that nothing looks at."""
+    """Captions of a dataset, several per clip, or captions alone.
+
+    Each of the latter stands for a clip that nothing looks at.
+
+    Attributes:
+        denials: makes denying sentences; None where no input needs them.
+        queries_all: True if `queries` has all captions of a clip instead of one.
+    """
 
     parses_captions: ClassVar[bool] = True
 
     captions: Sequence[Sequence[str]]
-    denials: CaptionDenials | None = None  # makes denying sentences; None where no input needs them
-    queries_all: bool = False  # whether `queries` has all captions of a clip instead of one
+    denials: CaptionDenials | None = None
+    queries_all: bool = False
     has_videos: bool = True
 
     def __len__(self) -> int:
@@ -137,27 +152,33 @@ class CaptionSentences:
         assert self.denials is not None, "made if an input needs denying sentences"
         return denial_of_captions(self.denials, shares, rng)
 
-    def truth(self, denial: Denial) -> None: ...  # captions tell nothing of what clips show
+    def truth(self, denial: Denial) -> None:
+        """Return None: captions say nothing of what clips do not show."""
 
     def queries(self) -> tuple[JudgedQuery, ...]:
         if not self.has_videos:
             return ()
-        keys: list[tuple[int, int | None, str]] = [
-            (row, None, f"validation {row}") for row in range(len(self))
-        ]
-        if self.queries_all:
-            keys = [
-                (row, n, f"{key} {n}")
-                for row, _, key in keys
-                for n in range(self.num_captions(row))
-            ]
-        originals, negated = list[JudgedQuery](), list[JudgedQuery]()
-        for place, (row, number, key) in enumerate(keys):
-            caption, relevant = self.draw(row, random.Random(key), number), row_array((row,))
+        originals: list[JudgedQuery] = []
+        negated: list[JudgedQuery] = []
+        for row, number, key in self._query_draws():
+            caption = self.draw(row, random.Random(key), number)
+            negation = caption.negate()
+            relevant = row_array((row,))
+            if negation is not None:
+                position = len(originals)
+                negated.append(JudgedQuery("negated", negation, relevant, original=position))
             originals.append(JudgedQuery("original", caption.text, relevant))
-            if (negation := caption.negate()) is not None:
-                negated.append(JudgedQuery("negated", negation, relevant, original=place))
         return (*originals, *negated)
+
+    def _query_draws(self) -> Iterator[tuple[int, int | None, str]]:
+        """Yield the row, the number and the key of each caption that is a query."""
+        for row in range(len(self)):
+            key = f"validation {row}"
+            if not self.queries_all:
+                yield row, None, key
+                continue
+            for number in range(self.num_captions(row)):
+                yield row, number, f"{key} {number}"
 
 
 SentenceSource = WorldSentences | CaptionSentences
@@ -167,15 +188,17 @@ def denial_of_captions(
     denials: CaptionDenials, shares: Mapping[Any, float], rng: random.Random
 ) -> Denial:
     """Draw a kind by the shares, then captions until one gives it; if none does, another kind."""
-    left: dict[DenialKind, float] = {
-        kind: shares[kind] for kind in get_args(DenialKind) if shares.get(kind)
-    }
-    while left:
-        kind = rng.choices(list(left), list(left.values()))[0]
+    untried: dict[DenialKind, float] = {}
+    for kind in get_args(DenialKind):
+        if shares.get(kind):
+            untried[kind] = shares[kind]
+    while untried:
+        (kind,) = rng.choices(list(untried), list(untried.values()))
         for _ in range(CAPTIONS_TRIED):
-            if denial := denials.draw(rng.randrange(len(denials)), kind, rng):
+            denial = denials.draw(rng.randrange(len(denials)), kind, rng)
+            if denial:
                 return denial
-        del left[kind]
+        del untried[kind]
     raise ConfigError(
         f"These captions give no sentences of the kinds {', '.join(shares)}. Name others, or more."
     )

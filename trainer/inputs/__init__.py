@@ -53,19 +53,19 @@ BUILT_IN: tuple[type[Input[Any, Any]], ...] = (
 )
 
 
-def inputs_of(named: Iterable[InputFactory]) -> Inputs:
-    """Build what some losses name, and what that uses; objects of one class are joined."""
-    joined: dict[type[Input[Any, Any]], Input[Any, Any]] = {}
+def inputs_of(factories: Iterable[InputFactory]) -> Inputs:
+    """Build the inputs that some losses name, and those that these use; join those of one class."""
+    inputs: dict[type[Input[Any, Any]], Input[Any, Any]] = {}
 
     def add(factory: InputFactory) -> None:
-        built = factory()
-        for used in built.uses:
+        new_input = factory()
+        for used in new_input.uses:
             add(used)
-        known = joined.setdefault(type(built), built)
-        if known is not built:
-            known.join(built)
+        first_input = inputs.setdefault(type(new_input), new_input)
+        if first_input is not new_input:
+            first_input.join(new_input)
 
-    for factory in named:
+    for factory in factories:
         add(factory)
-    own = [kind for kind in joined if kind not in BUILT_IN]
-    return Inputs(joined[kind] for kind in (*BUILT_IN, *own) if kind in joined)
+    of_extensions = [kind for kind in inputs if kind not in BUILT_IN]
+    return Inputs(inputs[kind] for kind in (*BUILT_IN, *of_extensions) if kind in inputs)

@@ -217,17 +217,22 @@ class Drawing:
 
 @dataclass(frozen=True)
 class EmbeddedBatch:
-    """One batch as the losses see it; row i of video and caption describes the same clip."""
+    """One batch as the losses see it; row i of video and caption describes the same clip.
 
-    video: Tensor | None  # (B, D), L2-normalised, pooled over frames; None without videos
-    caption: Tensor  # (B, D), L2-normalised; fewer rows with `keep_share`
-    logit_scale: Tensor  # scalar factor of cosines before a softmax (1 / temperature)
-    inputs: Mapping[type[Input[Any, Any]], Any] = field(
-        default_factory=dict
-    )  # what each input has embedded
-    spaces: int = (
-        1  # K, number of spaces of equal length that a vector joins; each part is of length 1 / √K
-    )
+    Attributes:
+        video: (B, D), L2-normalised, pooled over frames; None without videos.
+        caption: (B, D), L2-normalised; fewer rows with `keep_share`.
+        logit_scale: scalar factor of cosines before a softmax (1 / temperature).
+        inputs: what each input has embedded.
+        spaces: K, the number of spaces of equal length that a vector joins; each part has length
+            1 / √K.
+    """
+
+    video: Tensor | None
+    caption: Tensor
+    logit_scale: Tensor
+    inputs: Mapping[type[Input[Any, Any]], Any] = field(default_factory=dict)
+    spaces: int = 1
 
     def of(self, kind: type[Input[Any, T]]) -> T:
         """Return what an input has embedded; a ValueError says that the loss has not named it."""

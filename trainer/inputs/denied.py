@@ -72,7 +72,10 @@ class TruthBatch(NamedTuple):
 
 
 class EmbeddedTruth(NamedTuple):
-    """Correct and hard clips of denying sentences; sentence i was made for clip i of the batch, or fits no clip."""
+    """Correct and hard clips of denying sentences.
+
+    Sentence i was made for clip i of the batch, or fits no clip.
+    """
 
     pool: Tensor  # (P, D), L2-normalised clips to compare with; the first B are those of the batch
     fitting: Tensor  # (B, P) bool, True where a clip shows the wanted part and not the unwanted one
@@ -86,7 +89,10 @@ class Truth(Input[TruthBatch, EmbeddedTruth]):
     needs_world = True
 
     def draw(self, drawing: Drawing) -> TruthBatch:
-        """Look the truth up, and draw the pool: random clips, and hard ones of all processes' sentences."""
+        """Look the truth up, and draw the pool.
+
+        It has random clips, and hard ones of all processes' sentences.
+        """
         source = drawing.clips.sentences
         share = drawing.share
         before = draw_sentences(drawing, drawing.draws[: share.start])
@@ -97,7 +103,8 @@ class Truth(Input[TruthBatch, EmbeddedTruth]):
         fitting = np.stack([truth.fitting for truth in truths])  # (B, N)
         both = np.stack([truth.both for truth in truths])  # (B, N)
         pool = drawing.rows
-        if not drawing.config.encoder.trains_visual:  # other clips cost nothing but a look-up
+        # Under a frozen visual tower, other clips cost nothing but a look-up.
+        if not drawing.config.encoder.trains_visual:
             pool = _with_more(pool, both, drawing)
         return TruthBatch(pool, fitting[:, pool], both[:, pool])
 
@@ -118,6 +125,9 @@ def _with_more(
     """Add hard and random clips to those of the batch."""
     negation = drawing.config.negation
     rng = np.random.default_rng(drawing.seed(1))
-    hard = [rng.permutation(np.flatnonzero(mask))[: negation.hard_clips] for mask in both]
-    more = np.concatenate([*hard, rng.integers(both.shape[1], size=negation.pool_clips)])
-    return np.concatenate([rows, np.setdiff1d(more, rows)])
+    candidates = []
+    for shows_both in both:
+        hard = rng.permutation(np.flatnonzero(shows_both))
+        candidates.append(hard[: negation.hard_clips])
+    candidates.append(rng.integers(both.shape[1], size=negation.pool_clips))
+    return np.concatenate([rows, np.setdiff1d(np.concatenate(candidates), rows)])

@@ -20,7 +20,8 @@ from nt2vr.models.short_text import encode_short
 from trainer.config import TrainConfig
 
 logger = logging.getLogger(__name__)
-STORED_FILES = Limit(count=24)  # 4 MB each for 2,048 texts and 512 dimensions
+# 4 MB each for 2,048 texts and 512 dimensions.
+STORED_FILES = Limit(count=24)
 
 
 class TextEncoder(Protocol):
@@ -37,7 +38,9 @@ class FrozenTexts:
     """The text tower of a model, frozen, such as the teacher of negation distillation."""
 
     def __init__(self, model: Any, tokenizer: Any, device: str, text_key: str = "") -> None:
-        self._model, self._tokenizer, self._device = model.eval(), tokenizer, device
+        self._model = model.eval()
+        self._tokenizer = tokenizer
+        self._device = device
         self.text_key = f"{text_key} {device}"
 
     @classmethod
@@ -58,23 +61,24 @@ class FrozenTexts:
 
 @dataclass(frozen=True)
 class StoredTexts:
-    """A frozen text tower that stores the embeddings of each list of texts, for lists that the next start repeats.
+    """A frozen text tower that stores the embeddings of each list of texts.
 
-    A list is stored as a whole, since an embedding depends on the texts that it is encoded with.
+    They are for lists that the next start repeats. A list is stored as a whole, since an embedding
+    depends on the texts that it is encoded with.
     """
 
     encoder: FrozenTexts
     folder: Path
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts, or read the embeddings that an earlier call stored: (N, D), L2-normalised."""
-        digest = blake2b(
-            repr((self.encoder.text_key, list(texts))).encode(), digest_size=12
-        ).hexdigest()
+        """Embed texts, or read embeddings that an earlier call stored: (N, D), L2-normalised."""
+        key = repr((self.encoder.text_key, list(texts)))
+        digest = blake2b(key.encode(), digest_size=12).hexdigest()
         path = self.folder / f"texts-{digest}.npy"
         try:
             stored: NDArray[np.float32] = np.load(path)
-        except (OSError, ValueError, EOFError):  # not stored yet, or damaged
+        # They are not stored yet, or damaged.
+        except (OSError, ValueError, EOFError):
             embeddings = self.encoder.encode_text(texts)
             self._store(path, embeddings)
             return embeddings
@@ -94,6 +98,7 @@ class StoredTexts:
 
 def embed_once(encoder: TextEncoder, texts: Sequence[str], device: str) -> Tensor:
     """Embed texts, equal ones once: (N, D), L2-normalised."""
-    unique = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-    embeddings = torch.from_numpy(encoder.encode_text(list(unique))).to(device)
-    return embeddings[[unique[text] for text in texts]]
+    distinct = list(dict.fromkeys(texts))
+    row_of = {text: row for row, text in enumerate(distinct)}
+    embeddings = torch.from_numpy(encoder.encode_text(distinct)).to(device)
+    return embeddings[[row_of[text] for text in texts]]

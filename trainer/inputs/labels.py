@@ -16,12 +16,19 @@ from trainer.data.clips import Clips
 from trainer.data.sentences import WorldSentences
 from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Towers
 
-MAX_LABELS = 256  # per step
+# Per step.
+MAX_LABELS = 256
 
 
 class LabelBatch(NamedTuple):
-    texts: list[str]  # L words
-    shown: NDArray[np.bool_]  # (B, L) whether a clip shows what a word names
+    """L words.
+
+    Attributes:
+        is_shown: (B, L), True where a clip shows what a word names.
+    """
+
+    texts: list[str]
+    is_shown: NDArray[np.bool_]
 
 
 class EmbeddedLabels(NamedTuple):
@@ -39,20 +46,18 @@ class Labels(Input[LabelBatch, EmbeddedLabels]):
         assert isinstance(clips.sentences, WorldSentences), "such losses are refused without"
         table = clips.sentences.grammar.table
         self._wordings: list[Sequence[str]] = [label.texts for label in labels()]
-        self._shown = np.stack(
-            [table.holding(label.claim) for label in labels()], axis=1
-        )  # (N, labels)
+        is_shown = [table.holding(label.claim) for label in labels()]
+        self._is_shown = np.stack(is_shown, axis=1)  # (N, labels)
 
     def draw(self, drawing: Drawing) -> LabelBatch:
         """Draw words that a clip of the batch shows, each in one of its wordings."""
         seed = drawing.seed(3)
-        shown = self._shown[drawing.rows]
-        chosen = np.random.default_rng(seed).permutation(np.flatnonzero(shown.any(axis=0)))[
-            :MAX_LABELS
-        ]
+        is_shown = self._is_shown[drawing.rows]  # (B, labels)
+        shown_labels = np.flatnonzero(is_shown.any(axis=0))
+        chosen = np.random.default_rng(seed).permutation(shown_labels)[:MAX_LABELS]
         rng = random.Random(str(seed))
-        texts = [rng.choice(self._wordings[number]) for number in chosen.tolist()]
-        return LabelBatch(texts, shown[:, chosen])
+        texts = [rng.choice(self._wordings[label]) for label in chosen.tolist()]
+        return LabelBatch(texts, is_shown[:, chosen])
 
     def texts(self, drawn: LabelBatch) -> list[str]:
         """Return the words."""
@@ -62,4 +67,4 @@ class Labels(Input[LabelBatch, EmbeddedLabels]):
         self, drawn: LabelBatch, texts: Tensor, batch: EmbeddedBatch, towers: Towers
     ) -> EmbeddedLabels:
         """Pair the words with the clips that show them."""
-        return EmbeddedLabels(texts, torch.from_numpy(drawn.shown).to(towers.device))
+        return EmbeddedLabels(texts, torch.from_numpy(drawn.is_shown).to(towers.device))

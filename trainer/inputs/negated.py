@@ -13,17 +13,26 @@ from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Preparation, Towe
 
 
 class NegatedCaptions(NamedTuple):
-    texts: list[
-        str
-    ]  # b captions, one thing in each denied; those that cannot be negated, as they are
-    negatable: NDArray[np.bool_]  # (b,) which could be
+    """b captions with one thing denied in each; those that cannot be negated are as they were.
+
+    Attributes:
+        negatable: (b,), True for those that could be.
+    """
+
+    texts: list[str]
+    negatable: NDArray[np.bool_]
 
 
 class EmbeddedNegated(NamedTuple):
-    text: Tensor  # (B, D), L2-normalised captions with one thing denied in each
-    negatable: Tensor | None = (
-        None  # (B,) bool, True for captions that could be negated; None if all could
-    )
+    """Captions with one thing denied in each.
+
+    Attributes:
+        text: (B, D), L2-normalised.
+        negatable: (B,) bool, True for captions that could be negated; None if all could.
+    """
+
+    text: Tensor
+    negatable: Tensor | None = None
 
 
 class Negated(Input[NegatedCaptions, EmbeddedNegated]):

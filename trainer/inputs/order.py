@@ -20,21 +20,31 @@ from trainer.data.clips import Clips
 from trainer.data.sentences import WorldSentences
 from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Towers
 
-ORDERED_PAIRS = 96  # per step: half again as many sentences as a batch of 128 has captions
-MOTION_SHARE = 1 / 3  # of the pairs of clips that differ in the order of their frames
-Shown = list[tuple[int, int]]  # a clip and the number of its frame, per frame
+# Per step: half again as many sentences as a batch of 128 has captions.
+ORDERED_PAIRS = 96
+# Of the pairs of clips that differ in the order of their frames.
+MOTION_SHARE = 1 / 3
+# Per frame, the row of its clip and its number in that clip.
+Frames = list[tuple[int, int]]
 
 
 class OrderedClips(NamedTuple):
-    """P sentences and what they are right for; number 2 k + 1 has the frames of number 2 k in another order."""
+    """P sentences and the frames that they describe.
+
+    Number 2 k + 1 has the frames of number 2 k in another order.
+
+    Attributes:
+        rows: (P, F), the training clip of each frame.
+        frames: (P, F), its number in that clip.
+    """
 
     texts: list[str]
-    rows: NDArray[np.int64]  # (P, F) the training clip of each frame
-    frames: NDArray[np.int64]  # (P, F) its number in that clip
+    rows: NDArray[np.int64]
+    frames: NDArray[np.int64]
 
 
 class EmbeddedOrder(NamedTuple):
-    """Sentences and clips of two deeds; row 2 k + 1 has those of row 2 k in the other order."""
+    """Sentences and clips of two actions; row 2 k + 1 has those of row 2 k in the other order."""
 
     text: Tensor  # (P, D), L2-normalised
     video: Tensor  # (P, D), L2-normalised
@@ -50,8 +60,8 @@ class Order(Input[OrderedClips, EmbeddedOrder]):
         """Refuse a pooling that does not know the order of frames, and a visual tower that learns."""
         if config.encoder.trains_visual or not config.knows_order:
             raise ConfigError(
-                f"The loss {loss} needs a frozen visual tower and a pooling that learns the order of frames. "
-                "Set train to text and pooling to unit_seqTransf."
+                f"The loss {loss} needs a frozen visual tower and a pooling that learns the order of "
+                "frames. Set train to text and pooling to unit_seqTransf."
             )
 
     def prepare(self, clips: Clips, config: TrainConfig, progress: Progress) -> None:
@@ -73,7 +83,8 @@ class Order(Input[OrderedClips, EmbeddedOrder]):
         self, drawn: OrderedClips, texts: Tensor, batch: EmbeddedBatch, towers: Towers
     ) -> EmbeddedOrder:
         """Pool the frames of each clip in its order."""
-        if not len(drawn.rows):  # attention refuses no clips at all
+        # Attention refuses an empty batch.
+        if not len(drawn.rows):
             return EmbeddedOrder(texts, texts)
         return EmbeddedOrder(texts, towers.pool_frames(drawn.rows, drawn.frames))
 
@@ -92,7 +103,7 @@ class Motion(NamedTuple):
     row: int
     thing: str
     verb: str
-    other: str
+    other_verb: str
     object: str
 
 
@@ -105,94 +116,127 @@ class FrameOrders:
     """
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
-        self._of: dict[str, dict[str, list[int]]] = {}
-        self._motions: dict[
-            tuple[str, str], list[Motion]
-        ] = {}  # by both verbs: a rare pair is drawn as often
+        # Rows of clips, by who is alone in them and what they do.
+        self._rows: dict[str, dict[str, list[int]]] = {}
+        # By both verbs: a rare pair is drawn as often.
+        self._motions: dict[tuple[str, str], list[Motion]] = {}
         for row, scene in enumerate(scenes):
             for solo in solos_of(row, scene):
-                self._of.setdefault(solo.thing, {}).setdefault(solo.verb, []).append(row)
+                self._rows.setdefault(solo.thing, {}).setdefault(solo.verb, []).append(row)
             for motion in motions_of(row, scene):
-                self._motions.setdefault((motion.verb, motion.other), []).append(motion)
-        several = {thing: verbs for thing, verbs in self._of.items() if len(verbs) > 1}
-        self._solos = [
-            Solo(row, thing, verb)
-            for thing, verbs in several.items()
-            for verb, rows in verbs.items()
-            for row in rows
-        ]
+                self._motions.setdefault((motion.verb, motion.other_verb), []).append(motion)
+        self._solos = self._solos_with_others()
+
+    def _solos_with_others(self) -> list[Solo]:
+        """List the solos of those who do something else in another clip."""
+        solos = []
+        for thing, rows_by_verb in self._rows.items():
+            if len(rows_by_verb) < 2:
+                continue
+            for verb, rows in rows_by_verb.items():
+                solos += [Solo(row, thing, verb) for row in rows]
+        return solos
 
     def draw(self, num_pairs: int, num_frames: int, rng: random.Random) -> OrderedClips:
-        texts, shown = list[str](), list[Shown]()
-        for _ in range(num_pairs if self._solos or self._motions else 0):
-            is_motion = bool(self._motions) and (not self._solos or rng.random() < MOTION_SHARE)
-            for text, frames in (self._moving if is_motion else self._in_turn)(num_frames, rng):
+        if not self._solos and not self._motions:
+            num_pairs = 0
+        texts: list[str] = []
+        frames_of_texts: list[Frames] = []
+        for _ in range(num_pairs):
+            if self._draws_motion(rng):
+                pair = self._draw_motion(num_frames, rng)
+            else:
+                pair = self._draw_solos(num_frames, rng)
+            for text, frames in pair:
                 texts.append(text)
-                shown.append(frames)
-        both = np.array(shown, np.int64).reshape(len(texts), num_frames, 2)
-        return OrderedClips(texts, both[..., 0], both[..., 1])
+                frames_of_texts.append(frames)
+        rows_and_numbers = np.array(frames_of_texts, np.int64).reshape(len(texts), num_frames, 2)
+        return OrderedClips(texts, rows_and_numbers[..., 0], rows_and_numbers[..., 1])
 
-    def _in_turn(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Shown]]:
-        one = rng.choice(self._solos)
-        verb = rng.choice([verb for verb in self._of[one.thing] if verb != one.verb])
-        pair = one, Solo(rng.choice(self._of[one.thing][verb]), one.thing, verb)
-        who, joint = _draw_noun(one.thing, rng), rng.choice(SEQUENCES)
-        phrases = [rng.choice(deeds()[solo.verb].phrases) for solo in pair]
-        counts = num_frames // 2, num_frames - num_frames // 2
-        for turn in (1, -1):
-            first, second = phrases[::turn]
-            drawn = [sorted(rng.sample(range(num_frames), count)) for count in counts]
-            shown = [
-                (solo.row, frame)
-                for solo, some in zip(pair[::turn], drawn, strict=True)
-                for frame in some
-            ]
-            yield in_turn(who, first, second, joint), shown
+    def _draws_motion(self, rng: random.Random) -> bool:
+        if not self._motions:
+            return False
+        return not self._solos or rng.random() < MOTION_SHARE
 
-    def _moving(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Shown]]:
+    def _draw_solos(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Frames]]:
+        """Draw two clips of one subject, and yield their halves in both orders."""
+        solo = rng.choice(self._solos)
+        rows_by_verb = self._rows[solo.thing]
+        other_verb = rng.choice([verb for verb in rows_by_verb if verb != solo.verb])
+        rows = [solo.row, rng.choice(rows_by_verb[other_verb])]
+        subject = _draw_noun(solo.thing, rng)
+        sequence = rng.choice(SEQUENCES)
+        phrases = [rng.choice(deeds()[verb].phrases) for verb in (solo.verb, other_verb)]
+
+        for _ in range(2):
+            first_half = sorted(rng.sample(range(num_frames), num_frames // 2))
+            second_half = sorted(rng.sample(range(num_frames), num_frames - num_frames // 2))
+            frames = [(rows[0], number) for number in first_half]
+            frames += [(rows[1], number) for number in second_half]
+            yield in_turn(subject, phrases[0], phrases[1], sequence), frames
+            rows.reverse()
+            phrases.reverse()
+
+    def _draw_motion(self, num_frames: int, rng: random.Random) -> Iterator[tuple[str, Frames]]:
+        """Draw a clip of one motion, and yield it and the order of its frames that shows another."""
         motion = rng.choice(self._motions[rng.choice(sorted(self._motions))])
-        who, form = _draw_noun(motion.thing, rng), rng.choice(("is {ing}", "{s}", "{ing}"))
-        what = _draw_noun(motion.object, rng) if motion.object else ""
-        again = reordered(motion.verb, motion.other, num_frames)
-        for verb, order in ((motion.verb, range(num_frames)), (motion.other, again)):
+        subject = _draw_noun(motion.thing, rng)
+        form = rng.choice(("is {ing}", "{s}", "{ing}"))
+        what = ""
+        if motion.object:
+            what = _draw_noun(motion.object, rng)
+
+        orders = [
+            (motion.verb, list(range(num_frames))),
+            (motion.other_verb, reordered(motion.verb, motion.other_verb, num_frames)),
+        ]
+        for verb, order in orders:
             phrase = rng.choice(deeds()[verb].phrases).format(o=what)
-            yield f"{who} {conjugate(phrase, form)}", [(motion.row, frame) for frame in order]
+            frames = [(motion.row, number) for number in order]
+            yield f"{subject} {conjugate(phrase, form)}", frames
 
 
 def _draw_noun(thing: str, rng: random.Random) -> str:
-    return rng.choice(
-        [noun for noun in things()[thing].nouns if noun.number == "one"]
-    ).with_article()
+    singular = [noun for noun in things()[thing].nouns if noun.number == "one"]
+    return rng.choice(singular).with_article()
 
 
-def reordered(verb: str, other: str, num_frames: int) -> list[int]:
+def reordered(verb: str, other_verb: str, num_frames: int) -> list[int]:
     """Return which frames of a clip with one motion show the other, in its order."""
-    if {verb, other} == {ENTER, LEAVE}:
+    if {verb, other_verb} == {ENTER, LEAVE}:
         return list(range(num_frames))[::-1]
-    order, wanted = (order_of(deeds()[name].motion, num_frames) for name in (verb, other))
-    return [order.index(spot) for spot in wanted]
+    positions = order_of(deeds()[verb].motion, num_frames)
+    other_positions = order_of(deeds()[other_verb].motion, num_frames)
+    return [positions.index(position) for position in other_positions]
 
 
 def solos_of(row: int, scene: Scene) -> Iterator[Solo]:
     for figure in scene.figures:
-        done = main_deeds(figure)
-        is_alone = figure.kind.role in ("person", "animal") and _is_named(figure) and len(done) == 1
-        if is_alone and done[0].object is None and (done[0].start, done[0].end) == (0, 1):
-            yield Solo(row, figure.thing, done[0].verb)
+        actions = main_deeds(figure)
+        is_subject = figure.kind.role in ("person", "animal") and _is_named(figure)
+        if not is_subject or len(actions) != 1:
+            continue
+        (action,) = actions
+        if action.object is None and (action.start, action.end) == (0, 1):
+            yield Solo(row, figure.thing, action.verb)
 
 
 def motions_of(row: int, scene: Scene) -> Iterator[Motion]:
-    """Yield who comes or goes, and what moves throughout a scene as something else does in another order."""
+    """Yield who comes or goes, and what moves throughout a scene like another motion reordered."""
     for figure in filter(_is_named, scene.figures):
-        if (figure.enters > 0) != (figure.leaves < 1):
-            yield Motion(
-                row, figure.thing, *((ENTER, LEAVE) if figure.enters > 0 else (LEAVE, ENTER)), ""
-            )
-        for deed in main_deeds(figure):
-            # from start to end, to nobody and to one thing at most
-            if (deed.start, deed.end) == (0, 1) and (deed.object is None or _is_one(deed.object)):
-                for verb in other_motions(deed, figure.thing, scene.place):
-                    yield Motion(row, figure.thing, deed.verb, verb, str(deed.object or ""))
+        enters = figure.enters > 0
+        leaves = figure.leaves < 1
+        if enters and not leaves:
+            yield Motion(row, figure.thing, ENTER, LEAVE, object="")
+        if leaves and not enters:
+            yield Motion(row, figure.thing, LEAVE, ENTER, object="")
+
+        for action in main_deeds(figure):
+            lasts = (action.start, action.end) == (0, 1)
+            # To nobody, and to one thing at most.
+            if lasts and (action.object is None or _is_one(action.object)):
+                for verb in other_motions(action, figure.thing, scene.place):
+                    yield Motion(row, figure.thing, action.verb, verb, str(action.object or ""))
 
 
 def _is_named(figure: Figure) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -19,26 +18,31 @@ from trainer.inputs.base import Drawing, EmbeddedBatch, Input, Preparation, Towe
 from trainer.inputs.denied import Denied, example_sentence
 from trainer.inputs.frozen_texts import FrozenTexts, StoredTexts, TextEncoder, embed_once
 
-SAMPLE = (
-    2048  # captions, and sentences made of captions, averaged for the teacher's mean embeddings
-)
+# Captions, and sentences made of captions, averaged for the teacher's mean embeddings.
+SAMPLE = 2048
 
 
 class PartVectors(NamedTuple):
-    """Embedded parts of denying sentences by the frozen starting model."""
+    """Embedded parts of denying sentences by the frozen starting model.
 
-    wanted: Tensor  # (B, D), L2-normalised; meaningless where `pure` is True
-    unwanted: Tensor  # (B, D), L2-normalised; meaningless for idioms, which have no unwanted part
-    pure: Tensor  # (B,) bool, True for sentences that want nothing ("not B")
-    unwanted_mean: Tensor  # (D,), mean of many unwanted parts, not normalised
-    video_mean: (
-        Tensor  # (D,), mean of many videos or, without videos, of many captions; not normalised
-    )
-    # the captions that `EmbeddedBatch.caption` has, L2-normalised; None if no loss needs them
+    Attributes:
+        wanted: (B, D), L2-normalised; meaningless where `pure` is True.
+        unwanted: (B, D), L2-normalised; meaningless for idioms, which have no unwanted part.
+        pure: (B,) bool, True for sentences that want nothing ("not B").
+        unwanted_mean: (D,), mean of many unwanted parts, not normalised.
+        video_mean: (D,), mean of many videos or, without videos, of many captions; not normalised.
+        caption: the captions that `EmbeddedBatch.caption` has, L2-normalised; None if no loss needs
+            them.
+        idiom: (B,) bool, True for sentences that deny nothing; None if there are none.
+    """
+
+    wanted: Tensor
+    unwanted: Tensor
+    pure: Tensor
+    unwanted_mean: Tensor
+    video_mean: Tensor
     caption: Tensor | None = None
-    idiom: Tensor | None = (
-        None  # (B,) bool, True for sentences that deny nothing; None if there are none
-    )
+    idiom: Tensor | None = None
 
 
 class TeacherTexts(NamedTuple):
@@ -47,12 +51,13 @@ class TeacherTexts(NamedTuple):
 
 
 class Parts(Input[TeacherTexts, PartVectors]):
-    """The parts of the denying sentences, and `with_captions` the captions, embedded by the frozen starting model.
+    """The parts of the denying sentences, embedded by the frozen starting model.
 
     Attributes:
+        with_captions: the captions are embedded, too.
         teacher: embeds them.
-        storing_teacher: the same for texts that a training which is killed embeds again at its next
-            start.
+        storing_teacher: the same, for texts that a training which is killed embeds again at its
+            next start.
     """
 
     uses = (Denied,)
@@ -95,7 +100,9 @@ class Parts(Input[TeacherTexts, PartVectors]):
 
     def draw(self, drawing: Drawing) -> TeacherTexts:
         """Take the sentences and captions of the batch."""
-        captions = [caption.text for caption in drawing.captions] if self.with_captions else None
+        captions = None
+        if self.with_captions:
+            captions = [caption.text for caption in drawing.captions]
         return TeacherTexts(drawing.of(Denied), captions)
 
     def embed(
@@ -120,13 +127,12 @@ class Teacher:
         videos: NDArray[np.float32],
         device: str,
     ) -> None:
-        self.encoder, self._device = encoder, device
-        unwanted = list(
-            dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted)
-        )
-        self.unwanted_mean = (
-            self.embed(unwanted).mean(dim=0).nan_to_num()
-        )  # of none: nothing is subtracted
+        self.encoder = encoder
+        self._device = device
+        unwanted = [sentence.unwanted for sentence in sentences if sentence.unwanted]
+        embeddings = self.embed(list(dict.fromkeys(unwanted)))
+        # The mean of none is NaN: nothing is subtracted then.
+        self.unwanted_mean = embeddings.mean(dim=0).nan_to_num()
         self.video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
 
     def with_encoder(self, encoder: TextEncoder) -> "Teacher":
@@ -137,18 +143,24 @@ class Teacher:
 
     def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> PartVectors:
         """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given."""
-        parts = [each.wanted for each in sentences], [each.unwanted for each in sentences]
-        texts = [*chain(*parts), *(captions or ())]
-        wanted, unwanted, caption = self.embed(texts).tensor_split(
-            [len(sentences), 2 * len(sentences)]
-        )
-        pure, idiom = (
-            torch.tensor([not text for text in some], device=self._device) for some in parts
-        )
-        means = self.unwanted_mean, self.video_mean
+        wanted_texts = [sentence.wanted for sentence in sentences]
+        unwanted_texts = [sentence.unwanted for sentence in sentences]
+        # One call for all: an embedding depends on the texts that it is encoded with.
+        embeddings = self.embed([*wanted_texts, *unwanted_texts, *(captions or ())])
+        boundaries = [len(sentences), 2 * len(sentences)]
+        wanted, unwanted, caption = embeddings.tensor_split(boundaries)
         return PartVectors(
-            wanted, unwanted, pure, *means, None if captions is None else caption, idiom
+            wanted=wanted,
+            unwanted=unwanted,
+            pure=self._is_empty(wanted_texts),
+            unwanted_mean=self.unwanted_mean,
+            video_mean=self.video_mean,
+            caption=None if captions is None else caption,
+            idiom=self._is_empty(unwanted_texts),
         )
+
+    def _is_empty(self, texts: Sequence[str]) -> Tensor:
+        return torch.tensor([not text for text in texts], device=self._device)
 
     def embed(self, texts: Sequence[str]) -> Tensor:
         """Embed texts, each once: (N, D), L2-normalised."""
@@ -156,9 +168,10 @@ class Teacher:
 
 
 def gathered(parts: PartVectors) -> PartVectors:
-    own = {
-        name: getattr(parts, name) for name in ("wanted", "unwanted", "pure", "caption", "idiom")
-    }
-    return parts._replace(
-        **{name: distributed.gather(some) for name, some in own.items() if some is not None}
-    )
+    """Gather the parts of all processes' sentences; the means are the same in all."""
+    tensors = {}
+    for name in ("wanted", "unwanted", "pure", "caption", "idiom"):
+        tensor = getattr(parts, name)
+        if tensor is not None:
+            tensors[name] = distributed.gather(tensor)
+    return parts._replace(**tensors)

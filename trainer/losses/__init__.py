@@ -13,7 +13,7 @@ from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.registry import Registry, check_word, pick
 from nt2vr.sections import AnySize, Section, read_settings
 from trainer.config import TrainConfig
-from trainer.data.clips import Reading
+from trainer.data.clip_loader import Reading
 from trainer.inputs import EmbeddedBatch, Input, InputFactory, Inputs, inputs_of
 from trainer.loss_settings import read_loss
 from trainer.losses.contrastive import ContrastiveLoss
@@ -102,12 +102,14 @@ class WeightedLosses:
 
     def __call__(self, batch: EmbeddedBatch) -> tuple[Tensor, dict[str, float]]:
         """Return the sum to minimise, and the unweighted value of each loss."""
-        values = {name: loss(batch) for name, (_, loss) in self.terms.items()}
-        total = sum(
-            (self.terms[name][0] * value for name, value in values.items()),
-            batch.caption.new_zeros(()),
-        )
-        return total, {name: value.item() for name, value in values.items()}
+        losses = {name: loss(batch) for name, (_, loss) in self.terms.items()}
+        total = batch.caption.new_zeros(())
+        values = {}
+        for name, loss in losses.items():
+            weight, _ = self.terms[name]
+            total = total + weight * loss
+            values[name] = loss.item()
+        return total, values
 
 
 def losses_of(config: TrainConfig) -> WeightedLosses:

@@ -25,5 +25,5 @@ class ContrastiveLoss:
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         scores = batch.logit_scale * given(batch.video) @ batch.caption.T  # (B, B)
-        own = torch.arange(len(scores), device=scores.device)
-        return (cross_entropy(scores, own) + cross_entropy(scores.T, own)) / 2
+        right = torch.arange(len(scores), device=scores.device)
+        return (cross_entropy(scores, right) + cross_entropy(scores.T, right)) / 2

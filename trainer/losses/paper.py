@@ -38,24 +38,30 @@ class RetrievalLoss:
     )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        pairs = (each.chunk(batch.spaces, dim=-1) for each in (given(batch.video), batch.caption))
-        losses = list[Tensor]()
-        for video, caption in zip(*pairs, strict=True):
-            scores = batch.spaces * video @ caption.T  # cosines (videos, captions) in one space
-            own, itself = (
-                scores.diagonal(),
-                torch.eye(len(scores), dtype=torch.bool, device=scores.device),
-            )
-            others = scores.masked_fill(itself, -torch.inf)
-            losses.append(relu(self.margin + others.amax(dim=0) - own))
-            if self.both_directions:
-                losses[-1] = losses[-1] + relu(self.margin + others.amax(dim=1) - own)
+        videos = given(batch.video).chunk(batch.spaces, dim=-1)
+        captions = batch.caption.chunk(batch.spaces, dim=-1)
+        losses = []
+        for video, caption in zip(videos, captions, strict=True):
+            # Cosines in one space: each part has length 1 / √spaces.
+            losses.append(self._loss_of_space(batch.spaces * video @ caption.T))
         return reduced(torch.stack(losses).sum(dim=0), self.reduction)
+
+    def _loss_of_space(self, scores: Tensor) -> Tensor:
+        """Return the loss of each caption: (B videos, B captions) to (B,)."""
+        right = scores.diagonal()
+        is_right = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
+        wrong = scores.masked_fill(is_right, -torch.inf)
+        losses = relu(self.margin + wrong.amax(dim=0) - right)
+        if self.both_directions:
+            losses = losses + relu(self.margin + wrong.amax(dim=1) - right)
+        return losses
 
 
 def reduced(losses: Tensor, reduction: Reduction) -> Tensor:
     """Sum or average (B,) losses."""
-    return losses.sum() if reduction == "sum" else losses.mean()
+    if reduction == "sum":
+        return losses.sum()
+    return losses.mean()
 
 
 def over_negatable(
@@ -74,11 +80,9 @@ def over_negatable(
     if negatable is None:
         return reduced(losses, reduction)
     loss = reduced(torch.where(negatable, losses, 0.0), reduction)
-    return (
-        loss * len(losses) / negatable.sum().clamp(min=1)
-        if rescale or reduction == "mean"
-        else loss
-    )
+    if not rescale and reduction == "sum":
+        return loss
+    return loss * len(losses) / negatable.sum().clamp(min=1)
 
 
 Pivot = Literal["video", "query"]
@@ -116,13 +120,15 @@ class SoftNegativeLoss:
     )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        video = given(batch.video).detach() if self.detach_video else given(batch.video)
+        video = given(batch.video)
+        if self.detach_video:
+            video = video.detach()
         negated = batch.of(Negated).text
+        pivot = video if self.pivot == "video" else batch.caption
         right = (video * batch.caption).sum(dim=-1)  # (B,)
-        wrong = ((video if self.pivot == "video" else batch.caption) * negated).sum(dim=-1)  # (B,)
-        return over_negatable(
-            relu(self.margin + wrong - right), batch, self.reduction, self.rescale
-        )
+        wrong = (pivot * negated).sum(dim=-1)  # (B,)
+        losses = relu(self.margin + wrong - right)
+        return over_negatable(losses, batch, self.reduction, self.rescale)
 
 
 @dataclass(frozen=True)
@@ -169,8 +175,11 @@ class BidirectionalLoss:
             raise ConfigError("bnl needs m1 not above m2, and m3 not above m4.")
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        video = given(batch.video).detach() if self.detach_video else given(batch.video)
-        caption, negated = batch.caption, batch.of(Negated).text
+        video = given(batch.video)
+        if self.detach_video:
+            video = video.detach()
+        caption = batch.caption
+        negated = batch.of(Negated).text
         right = (video * caption).sum(dim=-1)  # (B,)
         losses = torch.zeros_like(right)
         if self.video_pivot:

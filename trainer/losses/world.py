@@ -37,9 +37,10 @@ class ComposedLoss:
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         scale = batch.logit_scale.detach()
         truth = batch.of(Truth)
-        usable = truth.fitting.any(dim=1) & ~truth.fitting.all(dim=1)  # (B,)
-        scores = (scale * batch.of(Denied) @ truth.pool.T)[usable]  # (b, P)
-        fitting, both = truth.fitting[usable], truth.both[usable]
+        is_usable = truth.fitting.any(dim=1) & ~truth.fitting.all(dim=1)  # (B,)
+        scores = (scale * batch.of(Denied) @ truth.pool.T)[is_usable]  # (b, P)
+        fitting = truth.fitting[is_usable]
+        both = truth.both[is_usable]
         if not len(scores):
             return scores.sum()
         loss = contrast(scores, fitting)
@@ -89,8 +90,10 @@ class LabelsLoss:
 
 def _ranked(scores: Tensor, right: Tensor) -> Tensor:
     """Return the mean over the rows in which some, but not all, are right; 0 if there are none."""
-    usable = right.any(dim=1) & ~right.all(dim=1)
-    return contrast(scores[usable], right[usable]) if usable.any() else scores.sum() * 0.0
+    is_usable = right.any(dim=1) & ~right.all(dim=1)
+    if not is_usable.any():
+        return scores.sum() * 0.0
+    return contrast(scores[is_usable], right[is_usable])
 
 
 @dataclass(frozen=True)
@@ -110,15 +113,15 @@ class OrderLoss:
     )
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
-        order, scale = batch.of(Order), batch.logit_scale.detach()
-        text, video = (
-            rows.reshape(-1, 2, rows.shape[-1]) for rows in (order.text, order.video)
-        )  # (P / 2, 2, D)
-        scores = scale * text @ video.mT  # (P / 2, 2, 2)
+        order = batch.of(Order)
+        scale = batch.logit_scale.detach()
+        text = order.text.reshape(-1, 2, order.text.shape[-1])  # (P / 2, 2, D)
+        video = order.video.reshape(-1, 2, order.video.shape[-1])  # (P / 2, 2, D)
+        scores = scale * text @ video.mT  # (P / 2, 2 sentences, 2 clips)
         if not len(scores):
             return order.text.sum() * 0.0
-        right, wrong = (
-            scores.diagonal(dim1=1, dim2=2),
-            scores.flip(2).diagonal(dim1=1, dim2=2),
-        )  # wrong: its clip
+
+        right = scores.diagonal(dim1=1, dim2=2)  # (P / 2, 2)
+        # Each sentence with the clip of the other.
+        wrong = scores.flip(2).diagonal(dim1=1, dim2=2)  # (P / 2, 2)
         return (softplus(wrong - right) + softplus(wrong.flip(1) - right)).mean() / 2

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import trainer
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, RunError
@@ -38,32 +39,40 @@ from trainer.runs.run_folder import (
 from trainer.runs.waiting import WaitingStart
 from trainer.trainings import training_of
 
-ROOT = Path(trainer.__file__).parent.parent  # relative base and data paths in presets start here
-PATIENCE_S = 10.0  # a run still training this long after a stop request may be killed
-TRASH = ".trash"  # in the folder of the runs
+# Relative base and data paths in presets start here.
+ROOT = Path(trainer.__file__).parent.parent
+# A run still training this long after a stop request may be killed.
+PATIENCE_S = 10.0
+# In the folder of the runs.
+TRASH = ".trash"
 LOG_TAIL_BYTES = 8_192
 LEAST_FREE_BYTES = 64 << 10
-SMALL_BYTES = 25_000_000  # of the built-in model, in half precision
-STATE_FACTOR = (
-    6  # size of a saved state (weights and two moments in float32) by that of a checkpoint
-)
-MOST_ALIKE = 1000  # runs started in one second under one name
-FRAMES_BYTES = 300_000_000  # of the built-in world's clips
+# Of a checkpoint of the built-in model, in half precision.
+SMALL_BYTES = 25_000_000
+# Size of a saved state (weights and two moments in float32) by that of a checkpoint.
+STATE_FACTOR = 6
+# Runs started in one second under one name.
+MOST_ALIKE = 1000
+# Of the built-in world's clips.
+FRAMES_BYTES = 300_000_000
 
 
 @dataclass(frozen=True)
 class Run:
+    """A run as its observers see it.
+
+    Attributes:
+        status: its state may be "stopping" or "interrupted", which only the manager can infer.
+        config: None if it cannot be read.
+        may_end_at_once: True if it has ignored a stop request for longer than `PATIENCE_S`.
+        session: as it was started with; "" after a restart of the app.
+    """
+
     run_id: str
-    status: (
-        RunStatus  # its state may be "stopping" or "interrupted", which only the manager can infer
-    )
-    config: TrainConfig | None  # None if it cannot be read
-    may_end_at_once: bool = (
-        False  # True if it has ignored a stop request for longer than `PATIENCE_S`
-    )
-    session: str = field(
-        default="", repr=False
-    )  # as it was started with; "" after a restart of the app
+    status: RunStatus
+    config: TrainConfig | None
+    may_end_at_once: bool = False
+    session: str = field(default="", repr=False)
 
     @property
     def name(self) -> str:
@@ -80,35 +89,48 @@ class Run:
 
     @property
     def lower_rate(self) -> float | None:
-        """The learning rate to resume the run at if its loss became non-finite; None for other runs."""
+        """The learning rate to resume at if the loss became non-finite; None for other runs."""
         return self.status.lower_rate if self.can_resume else None
 
     @property
     def num_steps(self) -> int:
-        """Number of steps: known once some are taken, as data may have less than the config asks for."""
+        """Number of steps: the config's until the first step, as data may have fewer clips."""
         if self.status.total and (not self.status.doing or self.status.state == "finished"):
             return self.status.total
         return self.config.total_steps if self.config else 0
 
 
+class _CachedMetrics(NamedTuple):
+    changed_ns: int
+    rows: list[dict[str, float]]
+
+
+class _StopRequest(NamedTuple):
+    pid: int
+    requested_s: float  # by the monotonic clock
+
+
 class RunManager:
-    """The runs in one folder, created when the first one starts; `device` is as `--device` of the app names it."""
+    """The runs in one folder, created when the first one starts.
+
+    Attributes:
+        device: as `--device` of the app names it.
+        waiting: the last start that had to wait, until it is taken back; it may have led to a run,
+            or have been refused.
+        trash: folder of deleted runs, each named with the time of its deletion.
+    """
 
     def __init__(self, folder: Path, device: str = "auto") -> None:
-        self.folder, self.device = folder, device
-        self._configs: dict[str, TrainConfig] = {}  # cached, since configs never change
-        self._metrics: dict[
-            str, tuple[int, list[dict[str, float]]]
-        ] = {}  # run_id -> when changed, rows
-        self._stopping: dict[
-            str, tuple[int, float]
-        ] = {}  # run_id -> process id, time of the stop request
-        self._sessions: dict[str, str] = {}  # run_id -> session
-        # the last start that had to wait, until it is taken back; it may have led to a run, or have
-        # been refused
+        self.folder = folder
+        self.device = device
+        self.trash = folder / TRASH
         self.waiting: WaitingStart | None = None
         self._waiting_lock = threading.Lock()
-        self.trash = folder / TRASH  # of deleted runs, each named with the time of its deletion
+        # By run id. Configs are cached, since they never change.
+        self._configs: dict[str, TrainConfig] = {}
+        self._metrics: dict[str, _CachedMetrics] = {}
+        self._stop_requests: dict[str, _StopRequest] = {}
+        self._sessions: dict[str, str] = {}
         self._evict()
 
     def start(self, config: TrainConfig, session: str = "") -> str:
@@ -172,7 +194,11 @@ class RunManager:
             )
 
     def take_back_start(self) -> None:
-        """Let the start that waits never happen, or forget why it was refused; a RunError if there is none."""
+        """Let the start that waits never happen, or forget why it was refused.
+
+        Raises:
+            RunError: if there is none.
+        """
         with self._waiting_lock:
             if self.waiting is None:
                 raise RunError("No start is waiting.")
@@ -180,7 +206,10 @@ class RunManager:
             self.waiting = None
 
     def resume(self, run_id: str, learning_rate: float | None = None, session: str = "") -> None:
-        """Let a run go on from where it was saved, after its loss became non-finite perhaps at a lower rate."""
+        """Let a run go on from where it was saved.
+
+        If its loss became non-finite, it may go on at a lower `learning_rate`.
+        """
         run = self.get(run_id)
         folder = self._run_folder(run_id)
         load_config(folder.config)
@@ -189,12 +218,18 @@ class RunManager:
             raise RunError(
                 f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run."
             )
-        changes = [] if learning_rate is None else ["--set", f"learning_rate={learning_rate!r}"]
+        changes: list[str] = []
+        if learning_rate is not None:
+            changes = ["--set", f"learning_rate={learning_rate!r}"]
         _launch(folder, self.free_device(), changes)
         self._sessions[run_id] = session
 
     def free_device(self) -> dict[str, str]:
-        """Return the environment of a process that trains; a DeviceInUseError if one already does on its devices."""
+        """Return the environment of a process that trains.
+
+        Raises:
+            DeviceInUseError: if a process is already training on its devices.
+        """
         environment = training_environment(self.device)
         refuse_second_training(self.folder, training_devices(environment))
         return environment
@@ -202,25 +237,37 @@ class RunManager:
     def under_way(self) -> str:
         """Return the id of the run that blocks a new one on its devices; "" if none does."""
         devices = training_devices(training_environment(self.device))
-        holders = (lock.holder() for lock in device_locks(self.folder, devices).values())
         runs = self.folder.resolve()
-        return next((each.run for each in holders if each and Path(each.folder).parent == runs), "")
+        for lock in device_locks(self.folder, devices).values():
+            holder = lock.holder()
+            if holder and Path(holder.folder).parent == runs:
+                return holder.run
+        return ""
 
     def stop(self, run_id: str, at_once: bool = False) -> None:
-        """Ask a run to finish its step, save and exit; or kill it at once, losing everything since its last save."""
+        """Ask a run to finish its step, save and exit.
+
+        Or kill it `at_once`, losing everything since its last save.
+        """
         run = self._run_folder(run_id)
-        if (holder := run.lock.holder()) is None:
+        holder = run.lock.holder()
+        if holder is None:
             raise RunError(f"{run_id} is not training, so it cannot be stopped.")
         pid = holder.pid
-        with suppress(ProcessLookupError):  # it has just ended on its own
-            if at_once and os.getpgid(pid) == pid:  # including its rendering processes
+        # The process may have just ended on its own.
+        with suppress(ProcessLookupError):
+            if not at_once:
+                os.kill(pid, signal.SIGTERM)
+            elif os.getpgid(pid) == pid:
+                # This includes its rendering processes.
                 os.killpg(pid, signal.SIGKILL)
             else:
-                os.kill(pid, signal.SIGKILL if at_once else signal.SIGTERM)
-        if (
-            self._stopping.get(run_id, (0, 0.0))[0] != pid
-        ):  # otherwise its patience has begun; resumed, it is another
-            self._stopping[run_id] = pid, time.monotonic()
+                os.kill(pid, signal.SIGKILL)
+
+        # A second request does not begin the patience again; a resumed run has another process.
+        request = self._stop_requests.get(run_id)
+        if request is None or request.pid != pid:
+            self._stop_requests[run_id] = _StopRequest(pid, time.monotonic())
 
     def delete(self, run_id: str) -> None:
         run = self._run_folder(run_id)
@@ -233,13 +280,18 @@ class RunManager:
         except OSError as error:
             raise RunError(f"{run_id} cannot be moved to the trash ({error.strerror}).") from error
         self._evict()
-        for cached in (self._configs, self._metrics, self._stopping, self._sessions):
-            cached.pop(run_id, None)
+        self._configs.pop(run_id, None)
+        self._metrics.pop(run_id, None)
+        self._stop_requests.pop(run_id, None)
+        self._sessions.pop(run_id, None)
 
     def _evict(self, limit: Limit = LIMITS["trash"]) -> list[OSError]:
-        """Delete the runs in the trash whose time is over for good; return why some could not be."""
-        runs = (path for path in self.trash.glob("*") if path.name.rpartition("-")[2].isdecimal())
-        return evict(runs, limit, lambda path: int(path.name.rpartition("-")[2]) / 1e9)
+        """Delete the runs in the trash whose time is over for good; return why some remain."""
+        deleted_runs = []
+        for path in self.trash.glob("*"):
+            if _deletion_time(path).isdecimal():
+                deleted_runs.append(path)
+        return evict(deleted_runs, limit, lambda path: int(_deletion_time(path)) / 1e9)
 
     def empty_trash(self) -> None:
         """Delete all runs in the trash for good; a RunError names one that cannot be."""
@@ -259,17 +311,23 @@ class RunManager:
         """Return a run's metrics so far: per row, finite numbers by name."""
         run = self._run_folder(run_id)
         changed_ns = run.metrics.stat().st_mtime_ns if run.metrics.exists() else 0
-        if run_id not in self._metrics or self._metrics[run_id][0] != changed_ns:
-            self._metrics[run_id] = changed_ns, read_metrics(run.metrics)
-        return self._metrics[run_id][1]
+        cached = self._metrics.get(run_id)
+        if cached is None or cached.changed_ns != changed_ns:
+            cached = _CachedMetrics(changed_ns, read_metrics(run.metrics))
+            self._metrics[run_id] = cached
+        return cached.rows
 
     def log_tail(self, run_id: str, lines: int = 12) -> str:
         return log_tail(self._run_folder(run_id), lines)
 
     def _folders(self) -> dict[str, RunFolder]:
-        """Find runs directly inside the folder, without symlinks, so that no id can point outside it."""
-        found = (config.parent for config in self.folder.glob("[!.]*/config.json"))
-        return {path.name: RunFolder(path) for path in found if not path.is_symlink()}
+        """Find runs directly inside the folder; without symlinks, no id can point outside it."""
+        folders = {}
+        for config in self.folder.glob("[!.]*/config.json"):
+            path = config.parent
+            if not path.is_symlink():
+                folders[path.name] = RunFolder(path)
+        return folders
 
     def _run_folder(self, run_id: str) -> RunFolder:
         return pick("run", run_id, self._folders())
@@ -282,28 +340,41 @@ class RunManager:
         raise RunError(f"{self.folder} has too many runs named {name}. Delete some.")
 
     def _look(self, run: RunFolder) -> Run:
-        run_id, late = run.path.name, False
-        holder = run.lock.holder()  # before the status: what ended in between has written how
+        run_id = run.path.name
+        # Before the status: a run that ends in between has written how it ended.
+        holder = run.lock.holder()
         try:
             status = run.status() or RunStatus("preparing", 0)
-        except RunError as error:  # a newer nT2VR wrote it
+        except RunError as error:
+            # A newer nT2VR wrote it.
             status = RunStatus("failed", 0, error=str(error))
-        if status.state in UNDER_WAY and holder is None:
-            status = replace(status, state="interrupted", eta_s=None)
-        elif (
-            holder is not None
-            and holder.pid == (stopping := self._stopping.get(run_id, (0, 0.0)))[0]
-        ):
+
+        may_end_at_once = False
+        request = self._stop_requests.get(run_id)
+        if holder is None:
+            if status.state in UNDER_WAY:
+                status = replace(status, state="interrupted", eta_s=None)
+        elif request is not None and request.pid == holder.pid:
             status = replace(status, state="stopping", eta_s=None)
-            late = time.monotonic() - stopping[1] > PATIENCE_S
+            may_end_at_once = time.monotonic() - request.requested_s > PATIENCE_S
+
         if run_id not in self._configs:
             with suppress(ConfigError):
                 self._configs[run_id] = load_config(run.config)
-        return Run(run_id, status, self._configs.get(run_id), late, self._sessions.get(run_id, ""))
+        config = self._configs.get(run_id)
+        return Run(run_id, status, config, may_end_at_once, self._sessions.get(run_id, ""))
+
+
+def _deletion_time(deleted_run: Path) -> str:
+    _, _, time_ns = deleted_run.name.rpartition("-")
+    return time_ns
 
 
 def _space_needed(config: TrainConfig) -> int:
-    """Return the bytes of a run's checkpoints, of its saved state twice while it is replaced, and of frames."""
+    """Return the bytes of a run's checkpoints, of its frames, and of two saved states.
+
+    There are two while one replaces the other.
+    """
     checkpoint_bytes = SMALL_BYTES
     base = config.encoder.base_folder
     training = training_of(config)
@@ -311,14 +382,14 @@ def _space_needed(config: TrainConfig) -> int:
     if base and not links_to_base:
         with suppress(OSError, CheckpointError):
             checkpoint_bytes = (whole_folder(base, read_card(base)) / WEIGHTS).stat().st_size
-    kept = config.batches.epochs
+    num_checkpoints = config.batches.epochs
     if config.validation.keep_checkpoints:
-        kept = min(config.batches.epochs, config.validation.keep_checkpoints + 2)
-    return checkpoint_bytes * (kept + 2 * STATE_FACTOR) + FRAMES_BYTES
+        num_checkpoints = min(num_checkpoints, config.validation.keep_checkpoints + 2)
+    return checkpoint_bytes * (num_checkpoints + 2 * STATE_FACTOR) + FRAMES_BYTES
 
 
 def folders_for(runs: Path, name: str) -> Iterator[Path]:
-    """Yield the folders that a new run of this name may have, the first of which does not exist most often."""
+    """Yield the folders that a new run of this name may have; most often the first one is free."""
     base = f"{slug(name) or 'run'}-{datetime.now():%Y%m%d-%H%M%S}"
     yield runs / base
     for number in range(2, MOST_ALIKE):
@@ -331,7 +402,10 @@ def start_process(
     outlives: bool = False,
     options: Sequence[str] = (),
 ) -> subprocess.Popen[bytes]:
-    """Start the process of a run; unless it `outlives` this one, it is stopped and saved when this one ends."""
+    """Start the process of a run.
+
+    Unless it `outlives` this process, it is stopped and saved when this one ends.
+    """
     module = "trainer" if outlives else "trainer.runs.attached"
     command = [sys.executable, "-m", module, str(run.path.resolve()), *options]
     stdin = subprocess.DEVNULL if outlives else subprocess.PIPE
@@ -348,16 +422,25 @@ def start_process(
 
 
 def _launch(run: RunFolder, environment: Mapping[str, str], options: Sequence[str] = ()) -> None:
-    """Start a run's process and return once it has taken over the run; a RunError has its last line if it has not."""
+    """Start a run's process and return once it has taken over the run.
+
+    Raises:
+        RunError: if it ends before that, with the last line of its log.
+    """
     process = start_process(run, environment, outlives=True, options=options)
+    # Unless a thread waits for it, the process stays a zombie.
+    threading.Thread(target=process.wait, daemon=True).start()
     has_ended = False
-    threading.Thread(target=process.wait, daemon=True).start()  # otherwise it would stay a zombie
     while not has_ended:
         has_ended = process.poll() is not None
-        if (status := run.status()) is not None and status.pid == process.pid:
+        status = run.status()
+        if status is not None and status.pid == process.pid:
             return
-        time.sleep(0 if has_ended else 0.02)
-    if shutil.disk_usage(run.path).free < LEAST_FREE_BYTES:  # its log says nothing then
+        if not has_ended:
+            time.sleep(0.02)
+
+    # On a full disk, the log says nothing.
+    if shutil.disk_usage(run.path).free < LEAST_FREE_BYTES:
         raise RunError(f"{run.path} cannot be written to (the disk is full). Free some space.")
     raise RunError(
         log_tail(run, 1) or f"The training ended at once with status {process.returncode}."

@@ -23,18 +23,20 @@ from nt2vr.world import WORLD
 from nt2vr.world.drawn.clips import LOOK
 from trainer.config import TrainConfig
 from trainer.data.digests import Digests, difference
-from trainer.optimizer import Steps
+from trainer.optimizer import Trainable
 from trainer.runs.run_folder import MetricsWriter, RunFolder
 
 logger = logging.getLogger(__name__)
-SAVE_EVERY_S = 30.0  # minimum interval between saves
-SAVE_SHARE = 0.05  # maximum share of the time spent on saving
-# of a learner's config: as many as the data has, and at most as many as config.json asks for
+# Minimum interval between saves.
+SAVE_EVERY_S = 30.0
+# Maximum share of the time spent on saving.
+SAVE_SHARE = 0.05
+# Of a learner's config: as many as the data has, and at most as many as config.json asks for.
 OF_DATA = frozenset({"num_clips", "num_captions"})
-Losses = list[dict[str, float]]  # one dict per step, in order
-Change = Mapping[
-    str, float | int
-]  # the "epoch" and "step" from which on another "learning_rate" is used
+# One dict per step, in order.
+Losses = list[dict[str, float]]
+# The "epoch" and "step" from which on another "learning_rate" is used.
+Change = Mapping[str, float | int]
 
 
 @dataclass(frozen=True)
@@ -47,38 +49,43 @@ class Position:
     finished: bool = False
 
     def after_epoch(self, value: float, config: TrainConfig) -> "Position":
-        best, best_epoch = (
-            (value, self.epoch) if value > self.best else (self.best, self.best_epoch)
-        )
-        out_of_patience = (
-            0
-            < config.validation.patience
-            <= self.epoch - max(best_epoch, config.negation.not_epochs)
-        )
-        return Position(
-            self.epoch + 1, best, best_epoch, out_of_patience or self.epoch == config.batches.epochs
-        )
+        best = self.best
+        best_epoch = self.best_epoch
+        if value > best:
+            best = value
+            best_epoch = self.epoch
+
+        patience = config.validation.patience
+        epochs_without_gain = self.epoch - max(best_epoch, config.negation.not_epochs)
+        is_out_of_patience = 0 < patience <= epochs_without_gain
+        is_last = self.epoch == config.batches.epochs
+        return Position(self.epoch + 1, best, best_epoch, finished=is_out_of_patience or is_last)
 
 
 @dataclass(frozen=True)
 class Saved:
+    """What resume.pt holds.
+
+    Attributes:
+        metrics_bytes: length of metrics.jsonl; a resumed run rewrites everything beyond it.
+        recent: losses of the steps since the last line of metrics.
+        learner: `Learner.state_dict`; None at the start, and once the run has finished.
+        look: version of the built-in world's drawings; runs of 0.2.0 saw the first one.
+        changes: of a run that diverged; `config` has the last one's learning rate.
+        data: none of the built-in world, nor of runs until 0.2.0.
+        asks_as_evaluation: whether a dataset is searched with evaluation's queries; not until
+            0.2.0.
+    """
+
     config: Mapping[str, Any]
     position: Position = Position()
-    metrics_bytes: int = 0  # length of metrics.jsonl; a resumed run rewrites everything beyond it
-    recent: Losses | tuple[()] = ()  # losses of the steps since the last line of metrics
-    learner: Mapping[str, Any] | None = (
-        None  # `Learner.state_dict`; None at the start, and once the run has finished
-    )
-    look: int = 1  # version of the built-in world's drawings; runs of 0.2.0 saw the first one
-    changes: tuple[
-        Change, ...
-    ] = ()  # of a run that diverged; `config` has the last one's learning rate
-    data: Digests = field(
-        default_factory=dict
-    )  # none of the built-in world, nor of runs until 0.2.0
-    asks_as_evaluation: bool = (
-        False  # whether a dataset is searched with evaluation's queries; not until 0.2.0
-    )
+    metrics_bytes: int = 0
+    recent: Losses | tuple[()] = ()
+    learner: Mapping[str, Any] | None = None
+    look: int = 1
+    changes: tuple[Change, ...] = ()
+    data: Digests = field(default_factory=dict)
+    asks_as_evaluation: bool = False
 
     @property
     def steps(self) -> int:
@@ -116,7 +123,9 @@ def read_saved(run: RunFolder, config: TrainConfig, data: Digests = MappingProxy
         _check_data(run, saved, config, data)
     if different:
         raise _other_config(run, different)
-    return saved if saved.data else replace(saved, data=dict(data))
+    if saved.data:
+        return saved
+    return replace(saved, data=dict(data))
 
 
 def _different(saved: Saved, config: TrainConfig) -> list[str]:
@@ -139,7 +148,8 @@ def _check_data(run: RunFolder, saved: Saved, config: TrainConfig, data: Digests
     else:  # a run until 0.2.0
         for name in _different(saved, config):
             unit = name.removeprefix("num_")
-            reason = f"it had {saved.config[name]:,} {unit} and now has {getattr(config.dataset, name):,}"
+            count = getattr(config.dataset, name)
+            reason = f"it had {saved.config[name]:,} {unit} and now has {count:,}"
     if reason:
         raise ConfigError(
             f"The data of {run.path.name} has changed since the run was started: {reason}. "
@@ -148,16 +158,18 @@ def _check_data(run: RunFolder, saved: Saved, config: TrainConfig, data: Digests
 
 
 def resumed_config(run: RunFolder, config: TrainConfig, saved: Saved | None) -> TrainConfig:
-    """Return a run's config with the learning rate that it was last resumed at, if that was another one.
+    """Return a run's config with the learning rate that it was last resumed at.
 
-    A ConfigError refuses a config.json that asks for fewer clips than the run was started with.
+    Raises:
+        ConfigError: if config.json asks for fewer clips than the run was started with.
     """
     if saved is None:
         return config
     if saved.learner:
-        fewer = [
-            name for name in OF_DATA if getattr(config.dataset, name) < saved.config.get(name, 0)
-        ]
+        fewer = []
+        for name in OF_DATA:
+            if getattr(config.dataset, name) < saved.config.get(name, 0):
+                fewer.append(name)
         if fewer:
             raise _other_config(run, fewer)
     if not saved.changes:
@@ -191,52 +203,61 @@ def change_learning_rate(run: RunFolder, config: TrainConfig, learning_rate: flo
 
 
 def read_state(run: RunFolder) -> Saved | None:
-    """Read resume.pt, if there is one; refuse that of a former built-in world, and one that cannot be read."""
+    """Read resume.pt, if there is one.
+
+    Raises:
+        CheckpointError: if it cannot be read.
+        ConfigError: if it is of a former built-in world.
+    """
     if not run.resume.exists():
         return None
     try:
-        data = torch.load(run.resume, map_location="cpu", weights_only=True)
-        data = without_schema(data, run.resume, CheckpointError)
-        data.pop("held_out", None)  # stored until 0.2.0, the same number in every run
-        saved = Saved(**{**data, "position": Position(**data["position"])})
+        stored = torch.load(run.resume, map_location="cpu", weights_only=True)
+        fields = without_schema(stored, run.resume, CheckpointError)
+        # Stored until 0.2.0, the same number in every run.
+        fields.pop("held_out", None)
+        saved = Saved(**{**fields, "position": Position(**fields["position"])})
         TrainConfig(**saved.config)
     except CheckpointError:
         raise
-    except (
-        Exception
-    ) as error:  # damaged files fail in many ways: in zip, in pickle, as missing keys
+    # Damaged files fail in many ways: in zip, in pickle, as missing keys.
+    except Exception as error:
         raise CheckpointError(
             f"{run.resume} cannot be read ({reason_of(error)}). Delete it to train from the start."
         ) from error
     if saved.config["data"] == WORLD and saved.look != LOOK:
         raise ConfigError(
-            f"{run.path.name} was trained on the former built-in world, whose clips and words are gone. "
-            "Its curves and checkpoints stay; start a new run to train on today's."
+            f"{run.path.name} was trained on the former built-in world, whose clips and words are "
+            "gone. Its curves and checkpoints stay; start a new run to train on today's."
         )
     return saved
 
 
 def rewind(run: RunFolder, metrics_bytes: int) -> None:
-    """Undo everything a run wrote after its last save, except checkpoints, which would come out identical."""
+    """Undo everything a run wrote after its last save.
+
+    Checkpoints stay, since new ones would be identical.
+    """
     if run.metrics.exists():
         os.truncate(run.metrics, min(metrics_bytes, run.metrics.stat().st_size))
     for partial in run.path.glob("checkpoints/.*.partial"):
         shutil.rmtree(partial)
-    for leftover in run.path.glob(".*.partial*"):  # left by a process killed while writing
+    # A process that was killed while writing leaves them.
+    for leftover in run.path.glob(".*.partial*"):
         leftover.unlink()
 
 
 def write_saved(run: RunFolder, saved: Saved) -> None:
     """Replace resume.pt."""
-    data = {**vars(saved), "position": asdict(saved.position)}
+    fields = {**vars(saved), "position": asdict(saved.position)}
     with atomic_write(run.resume) as partial:
-        torch.save(with_schema(data), partial)
+        torch.save(with_schema(fields), partial)
 
 
 class Saver:
     """Saves a run, spending at most `SAVE_SHARE` of its time on it."""
 
-    def __init__(self, run: RunFolder, learner: Steps, saved: Saved) -> None:
+    def __init__(self, run: RunFolder, learner: Trainable, saved: Saved) -> None:
         self._run = run
         self._learner = learner
         self._start = replace(
@@ -249,10 +270,12 @@ class Saver:
         return time.monotonic() >= self._due
 
     def save(self, position: Position, recent: Losses) -> None:
-        """Replace resume.pt; a finished run is saved without the learner's state, since it cannot be resumed."""
+        """Replace resume.pt; without the learner's state if the run has finished."""
         began = time.monotonic()
         metrics = self._run.metrics
-        num_bytes = metrics.stat().st_size if metrics.exists() else 0
+        num_bytes = 0
+        if metrics.exists():
+            num_bytes = metrics.stat().st_size
         saved = replace(self._start, position=position, metrics_bytes=num_bytes)
         if not position.finished:
             saved = replace(saved, recent=recent, learner=self._learner.state_dict())

@@ -38,14 +38,15 @@ from trainer.runs.loggers import loggers_of
 
 # "stopping" and "interrupted" are never written; `RunManager` infers them
 State = Literal["preparing", "running", "stopping", "stopped", "finished", "failed", "interrupted"]
-RATE_DIVISOR = 10  # from a learning rate at which the loss became non-finite to the next one to try
-EVERY_S = 0.5  # between two writes of a preparation's progress
+# From a learning rate at which the loss became non-finite to the next one to try.
+RATE_DIVISOR = 10
+# Between two writes of a preparation's progress.
+EVERY_S = 0.5
 UNDER_WAY: tuple[State, ...] = ("preparing", "running", "stopping")
-HOLD_S, LOOK_S, POLL_S = (
-    0.2,
-    0.02,
-    0.005,
-)  # `hold` outwaits `holder`, which briefly takes a free lock
+# `hold` waits longer than `holder`, which briefly takes a free lock.
+HOLD_S = 0.2
+LOOK_S = 0.02
+POLL_S = 0.005
 
 
 @dataclass(frozen=True)
@@ -63,15 +64,23 @@ class Holder:
 
 @dataclass(frozen=True)
 class Lock:
-    """A file to lock, until its holder exits or is killed; a note beside it names the holder: locking empties it."""
+    """A file to lock, until its holder exits or is killed.
+
+    Locking empties the file, so a note beside it names the holder.
+    """
 
     path: Path
 
     @contextmanager
     def hold(self, holder: Holder) -> Iterator[None]:
-        """Hold the lock inside a `with` block, not in child processes; a BlockingIOError if somebody else does."""
+        """Hold the lock inside a `with` block, not in child processes.
+
+        Raises:
+            BlockingIOError: if somebody else holds it.
+        """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        note, lock = self.path.with_suffix(".json"), FileLock(self.path, mode=0o600)
+        note = self.path.with_suffix(".json")
+        lock = FileLock(self.path, mode=0o600)
         try:
             lock.acquire(timeout=HOLD_S, poll_interval=POLL_S)
         except Timeout:
@@ -85,16 +94,17 @@ class Lock:
 
     def holder(self) -> Holder | None:
         """Return the holder of the lock; None if it is free."""
+        note = self.path.with_suffix(".json")
         try:
-            noted = Holder(**parse_json(self.path.with_suffix(".json").read_text(encoding="utf-8")))
+            holder = Holder(**parse_json(note.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return None
-        with (
-            suppress(Timeout),
-            FileLock(self.path, mode=0o600).acquire(timeout=LOOK_S, poll_interval=POLL_S),
-        ):
-            return None  # the holder was killed
-        return noted
+
+        # If the lock is free, the holder was killed.
+        lock = FileLock(self.path, mode=0o600)
+        with suppress(Timeout), lock.acquire(timeout=LOOK_S, poll_interval=POLL_S):
+            return None
+        return holder
 
 
 @dataclass(frozen=True)
@@ -113,7 +123,7 @@ class RunStatus:
 
     @property
     def lower_rate(self) -> float | None:
-        """The learning rate to try after the loss became non-finite, in three digits; None for other runs."""
+        """The learning rate to try after the loss became non-finite; None for other runs."""
         if self.diverged_rate is None:
             return None
         return float(f"{self.diverged_rate / RATE_DIVISOR:.3g}")
@@ -123,38 +133,49 @@ class RunFolder:
     """Paths of the files above, with readers and writers for them."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.config, self.log = path, path / "config.json", path / "train.log"
-        self.metrics, self.resume, self._status = (
-            path / "metrics.jsonl",
-            path / "resume.pt",
-            path / "status.json",
-        )
+        self.path = path
+        self.config = path / "config.json"
+        self.log = path / "train.log"
+        self.metrics = path / "metrics.jsonl"
+        self.resume = path / "resume.pt"
+        self._status = path / "status.json"
         self.lock = Lock(path / "lock")
 
     def checkpoint(self, epoch: int) -> Path:
         return self.path / "checkpoints" / f"epoch_{epoch:03d}"
 
     def keep_checkpoints(self, epoch: int, best: int, count: int) -> None:
-        """Note the best epoch, 0 for none, and delete all but it and the `count` newest; 0 deletes none."""
+        """Note the best epoch, and delete all others but the `count` newest.
+
+        Args:
+            best: 0 for none.
+            count: 0 deletes none.
+        """
         if best:
             write_json(self.path / "checkpoints" / BEST, {"epoch": best})
-        for number in range(1, epoch - count + 1) if count else ():
-            if number != best and (folder := self.checkpoint(number)).is_dir():
-                doomed = folder.with_name(
-                    f".{folder.name}.partial"
-                )  # from here on, it is no checkpoint any more
+        if not count:
+            return
+        for number in range(1, epoch - count + 1):
+            folder = self.checkpoint(number)
+            if number != best and folder.is_dir():
+                # From here on, it does not count as a checkpoint.
+                doomed = folder.with_name(f".{folder.name}.partial")
                 folder.rename(doomed)
                 shutil.rmtree(doomed)
 
     def status(self) -> RunStatus | None:
-        """Read the status; None before the first start or after a power cut; a RunError refuses a newer nT2VR's."""
+        """Read the status; None before the first start or after a power cut.
+
+        Raises:
+            RunError: if a newer nT2VR wrote it.
+        """
         try:
-            data = parse_json(self._status.read_text(encoding="utf-8"))
-            known, names = (
-                without_schema(data, self._status, RunError),
-                RunStatus.__dataclass_fields__,
-            )
-            return RunStatus(**{name: value for name, value in known.items() if name in names})
+            stored = parse_json(self._status.read_text(encoding="utf-8"))
+            fields = {}
+            for name, value in without_schema(stored, self._status, RunError).items():
+                if name in RunStatus.__dataclass_fields__:
+                    fields[name] = value
+            return RunStatus(**fields)
         except (FileNotFoundError, AttributeError, TypeError, ValueError):
             return None
 
@@ -170,13 +191,19 @@ class RunFolder:
                 file.truncate()
 
     def preparing(self, status: RunStatus) -> Progress:
-        """Return a callable that writes the progress of a preparation into its status, each step when it begins."""
-        step_before, written = ("", 0), 0.0
+        """Return a callable that writes the progress of a preparation into its status.
+
+        Each of its steps is written when it begins.
+        """
+        last_step = ("", 0)
+        written_s = 0.0
 
         def report(done: int, total: int, doing: str) -> None:
-            nonlocal step_before, written
-            if (doing, total) != step_before or time.monotonic() - written >= EVERY_S:
-                step_before, written = (doing, total), time.monotonic()
+            nonlocal last_step, written_s
+            step = (doing, total)
+            if step != last_step or time.monotonic() - written_s >= EVERY_S:
+                last_step = step
+                written_s = time.monotonic()
                 self.write_status(replace(status, doing=doing, done=done, total=total))
 
         return report
@@ -198,20 +225,22 @@ class RunFolder:
 
 
 def device_locks(runs: Path, devices: Sequence[str] = ()) -> dict[str, Lock]:
-    """Return a lock per device of a run in the folder `runs`, by default this process's: each trains one at a time."""
-    devices = devices or training_devices()
-    return {
-        device: Lock(runs / ".locks" / f"{device.replace(':', '-')}.lock") for device in devices
-    }
+    """Return a lock per device, by default this process's: each device trains one run at a time."""
+    locks = {}
+    for device in devices or training_devices():
+        file_name = f"{device.replace(':', '-')}.lock"
+        locks[device] = Lock(runs / ".locks" / file_name)
+    return locks
 
 
 def refuse_second_training(runs: Path, devices: Sequence[str] = ()) -> None:
-    """Raise a DeviceInUseError if a run in the folder `runs` is training on a device that a new one would use."""
+    """Raise a DeviceInUseError if a run in the folder `runs` is training on one of the devices."""
     for device, lock in device_locks(runs, devices).items():
-        if (holder := lock.holder()) is not None:
+        holder = lock.holder()
+        if holder is not None:
             raise DeviceInUseError(
-                f"{holder.run} is still training on {device} (folder {holder.folder}, process {holder.pid}), "
-                "and a device trains one run at a time. Wait for it, or stop it first."
+                f"{holder.run} is still training on {device} (folder {holder.folder}, "
+                f"process {holder.pid}), and a device trains one run at a time. Wait for it, or stop it first."
             )
 
 
@@ -237,11 +266,14 @@ class MetricsWriter:
 
 def read_metrics(path: Path) -> list[dict[str, float]]:
     """Return the rows of metrics.jsonl: finite numbers by name, without a line that a crash cut off."""
+    if not path.exists():
+        return []
     rows = []
-    for line in path.read_bytes().splitlines() if path.exists() else ():
+    for line in path.read_bytes().splitlines():
         with suppress(ValueError, AttributeError):
-            items = parse_json(line.decode()).items()
-            rows.append(
-                {key: v for key, v in items if isinstance(v, int | float) and math.isfinite(v)}
-            )
+            row = {}
+            for name, value in parse_json(line.decode()).items():
+                if isinstance(value, int | float) and math.isfinite(value):
+                    row[name] = value
+            rows.append(row)
     return rows

@@ -37,13 +37,17 @@ from trainer.runs.manager import log_tail, start_process
 from trainer.runs.run_folder import RunFolder, read_metrics, refuse_second_training
 
 MAX_RUNS = 1000
-MODEL_CHARS, POINT_CHARS = 24, 60  # of a model's and a point's name in that of a folder
-# prefixes of the metrics of what a model is compared with -> what the table calls it
+# Of a model's and a point's name in that of a folder.
+MODEL_CHARS = 24
+POINT_CHARS = 60
+# What the table calls the controls, by the prefix of their metrics.
 CONTROLS = {"base": "base", "drop": "base drop", "parts": "parts"}
-Label = tuple[
-    str, ...
-]  # what the table says of a combination of settings, for each key that is varied
-Point = tuple[Label, Mapping[str, Any]]  # with the changes of the config
+UNKNOWN = "–"
+# What the table says of a combination of settings, for each key that is varied.
+Label = tuple[str, ...]
+# A label, and the changes of the config.
+Point = tuple[Label, Mapping[str, Any]]
+Row = Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -56,31 +60,27 @@ class SweepRun:
 
     @property
     def is_finished(self) -> bool:
-        return (status := self.folder.status()) is not None and status.state == "finished"
+        status = self.folder.status()
+        return status is not None and status.state == "finished"
 
     @property
     def has_changed(self) -> bool:
-        """True if the run diverged and was resumed at another learning rate, which is not that of its point."""
-        return any(
-            row.keys() == {"epoch", "step", "learning_rate"}
-            for row in read_metrics(self.folder.metrics)
-        )
+        """True if the run diverged and was resumed at another learning rate than its point's."""
+        rows = read_metrics(self.folder.metrics)
+        return any(row.keys() == {"epoch", "step", "learning_rate"} for row in rows)
 
     @property
     def best_epoch(self) -> Mapping[str, float] | None:
-        """Metrics of a finished run's best epoch; the newest where the watched metric is not measured.
+        """Metrics of a finished run's best epoch; of the newest if what it monitors is not measured.
 
         None for a run that has not finished as its config says.
         """
-        rows = (
-            read_metrics(self.folder.metrics) if self.is_finished and not self.has_changed else []
-        )
+        if not self.is_finished or self.has_changed:
+            return None
+        rows = read_metrics(self.folder.metrics)
         epochs = [row for row in rows if row["epoch"] > 0 and "learning_rate" not in row]
-        return max(
-            epochs,
-            key=lambda row: row.get(self.config.validation.monitor, row["epoch"]),
-            default=None,
-        )
+        monitor = self.config.validation.monitor
+        return max(epochs, key=lambda row: row.get(monitor, row["epoch"]), default=None)
 
 
 def sweep(
@@ -110,61 +110,77 @@ def sweep(
     settings = Settings.read(data_dir, device)
     out = out or settings.data_dir / "runs"
     check_writable(out)
-    keys, points, file, before = planned(config, dict(map(parse_choices, grid or ())))
-    base = load_config(preset_or_file(file), {**before, **dict(map(parse_change, changes or ()))})
+    keys, points, file, first_changes = planned(config, dict(map(parse_choices, grid or ())))
+    base_changes = {**first_changes, **dict(map(parse_change, changes or ()))}
+    base = load_config(preset_or_file(file), base_changes)
     runs = runs_at(base, points, seeds, out, settings.data_dir)
     check_runs(runs, settings.device)
-    table = out / f"sweep-{_digest([each.folder.path.name for each in runs])}.md"
+    table = out / f"sweep-{_digest([run.folder.path.name for run in runs])}.md"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    failed = []
+
+    failures = []
     for run in runs:
-        if not run.is_finished and (reason := train(run, settings.device)):
-            failed.append(f"{run.folder.path.name} failed: {reason}")
+        if not run.is_finished:
+            reason = train(run, settings.device)
+            if reason:
+                failures.append(f"{run.folder.path.name} failed: {reason}")
         with atomic_write(table) as partial:
             partial.write_text(markdown(keys, runs), encoding="utf-8")
     sys.stdout.write(table.read_text(encoding="utf-8"))
-    notes = [f"The table is in {table}."]
+    for notice in [*_notices(table, runs), *failures]:
+        sys.stderr.write(f"{notice}\n")
+    return 1 if failures else 0
+
+
+def _notices(table: Path, runs: Sequence[SweepRun]) -> list[str]:
+    notices = [f"The table is in {table}."]
     for run in runs:
         if run.has_changed:
-            notes.append(
+            notices.append(
                 f"The table leaves out {run.folder.path.name}, resumed at another learning_rate."
             )
-    sys.stderr.writelines(f"{note}\n" for note in (*notes, *failed))
-    return 1 if failed else 0
+    return notices
 
 
 def parse_choices(text: str) -> tuple[str, list[Any]]:
     key, equals, values = text.partition("=")
     if not (key and equals and values):
         raise ConfigError(f"Expected KEY=VALUE,VALUE, not {quoted(text)}.")
-    return key, [parse_value(each) for each in values.split(",")]
+    return key, [parse_value(value) for value in values.split(",")]
 
 
 def planned(
     config: Path, grid: Mapping[str, Sequence[Any]]
 ) -> tuple[list[str], list[Point], Path, dict[str, Any]]:
-    """Return the keys that are varied, the points, the config's name or file, and what is changed in it first."""
-    changes: dict[str, Any] = {}
-    ready = sweep_files().get(str(config))
-    if ready is not None and not config.exists():
-        if grid:
-            raise ConfigError(
-                f"{config} has a grid of its own. Leave --grid out, or name a config."
-            )
-        sweep = parse_json(ready.read_text(encoding="utf-8"))
-        config, changes, grid = Path(sweep["config"]), sweep.get("set", {}), sweep.get("grid", {})
-        if "points" in sweep:
-            return (
-                sweep["keys"],
-                [(tuple(each["label"]), each["set"]) for each in sweep["points"]],
-                config,
-                changes,
-            )
-    combined = product(*grid.values())
-    points: list[Point] = [
-        (tuple(map(str, some)), dict(zip(grid, some, strict=True))) for some in combined
-    ]
-    return list(grid), points, config, changes
+    """Plan the points of a grid, or of a sweep of a paper.
+
+    Returns:
+        The keys that are varied, the points, the config's name or file, and what is changed in it
+        first.
+    """
+    sweep_file = sweep_files().get(str(config))
+    if sweep_file is None or config.exists():
+        return list(grid), _grid_points(grid), config, {}
+    if grid:
+        raise ConfigError(f"{config} has a grid of its own. Leave --grid out, or name a config.")
+
+    planned_sweep = parse_json(sweep_file.read_text(encoding="utf-8"))
+    config = Path(planned_sweep["config"])
+    changes = planned_sweep.get("set", {})
+    if "points" in planned_sweep:
+        points = [(tuple(point["label"]), point["set"]) for point in planned_sweep["points"]]
+        return planned_sweep["keys"], points, config, changes
+    grid = planned_sweep.get("grid", {})
+    return list(grid), _grid_points(grid), config, changes
+
+
+def _grid_points(grid: Mapping[str, Sequence[Any]]) -> list[Point]:
+    """Combine all values of all keys."""
+    points: list[Point] = []
+    for values in product(*grid.values()):
+        label = tuple(str(value) for value in values)
+        points.append((label, dict(zip(grid, values, strict=True))))
+    return points
 
 
 def runs_at(
@@ -184,10 +200,11 @@ def runs_at(
             f"A sweep trains 1 to {MAX_RUNS} runs, not {seeds * len(points)}. Change seeds or grid."
         )
     runs = dict[Path, SweepRun]()
-    for seed, (label, changes) in product(range(config.run.seed, config.run.seed + seeds), points):
-        each = resolved(config.with_changes({"seed": seed, **changes}), data_dir)
-        path = _folder_of(each, _point_name(label, changes), out)
-        runs[path] = SweepRun(label, each, RunFolder(path))
+    first_seed = config.run.seed
+    for seed, (label, changes) in product(range(first_seed, first_seed + seeds), points):
+        run_config = resolved(config.with_changes({"seed": seed, **changes}), data_dir)
+        path = _folder_of(run_config, _point_name(label, changes), out)
+        runs[path] = SweepRun(label, run_config, RunFolder(path))
     return list(runs.values())
 
 
@@ -195,9 +212,11 @@ def _point_name(label: Label, changes: Mapping[str, Any]) -> str:
     """Name a point by its label; of a grid, each value with the last part of its key: "m4=-0.1"."""
     if label != tuple(map(str, changes.values())):
         return " ".join(label)
-    return " ".join(
-        f"{key.rpartition('.')[2]}={value}" for key, value in zip(changes, label, strict=True)
-    )
+    words = []
+    for key, value in zip(changes, label, strict=True):
+        _, _, last_part = key.rpartition(".")
+        words.append(f"{last_part}={value}")
+    return " ".join(words)
 
 
 def _folder_of(config: TrainConfig, point: str, out: Path) -> Path:
@@ -223,15 +242,17 @@ def _slug(text: str, max_chars: int) -> str:
 
 
 def check_runs(runs: Sequence[SweepRun], device: str) -> None:
-    """Raise an Nt2vrError if a run that is still to be started would be refused; other seeds are refused alike."""
+    """Raise an Nt2vrError if a run that is still to be started would be refused.
+
+    Runs that differ only in their seeds are refused alike.
+    """
     from trainer.checks import check_start  # noqa: PLC0415  imports torch
 
     unfinished = [run for run in runs if not run.is_finished]
     if not unfinished:
         return
-    refuse_second_training(
-        runs[0].folder.path.parent, training_devices(training_environment(device))
-    )
+    devices = training_devices(training_environment(device))
+    refuse_second_training(runs[0].folder.path.parent, devices)
     checked: list[TrainConfig] = []
     for run in unfinished:
         of_any_seed = run.config.replace(seed=0)
@@ -240,13 +261,16 @@ def check_runs(runs: Sequence[SweepRun], device: str) -> None:
             checked.append(of_any_seed)
 
 
-def train(each: SweepRun, device: str) -> str:
-    """Train a run in a process of its own; return why it failed, "" if it did not. Stopped, it is saved first."""
-    folder = each.folder
+def train(run: SweepRun, device: str) -> str:
+    """Train a run in a process of its own; return why it failed, "" if it did not.
+
+    If it is stopped, it is saved first.
+    """
+    folder = run.folder
     is_new = not folder.config.exists()
     if is_new:
         folder.path.mkdir(parents=True, exist_ok=True)
-        save_config(each.config, folder.config)
+        save_config(run.config, folder.config)
     process = start_process(folder, training_environment(device))
     try:
         process.wait()
@@ -265,51 +289,89 @@ def train(each: SweepRun, device: str) -> str:
     status = folder.status()
     if status and status.state == "stopped":
         raise KeyboardInterrupt
-    return "" if each.is_finished else (status and status.error) or log_tail(folder, 1)
+    if run.is_finished:
+        return ""
+    if status and status.error:
+        return status.error
+    return log_tail(folder, 1)
 
 
 def markdown(keys: Sequence[str], runs: Sequence[SweepRun]) -> str:
-    """Return the table of the results so far: mean ± standard deviation over seeds of each point's best epochs.
+    """Return the table of the results so far.
 
-    Below the points, if all start from the same base, are the base itself and `drop`, the control
-    that leaves out what a sentence denies; below the table, a note if the points do not differ.
+    Its cells are means ± standard deviations over seeds of each point's best epochs. Below the
+    points, if all start from the same base, are the base itself and `drop`, the control that leaves
+    out what a sentence denies; below the table, a note if the points do not differ.
     """
-    points: dict[Label, list[Mapping[str, float] | None]] = {}
+    points: dict[Label, list[Row | None]] = {}
     for run in runs:
         points.setdefault(run.label, []).append(run.best_epoch)
-    measured = {name for rows in points.values() for row in rows for name in row or ()}
-    columns = [name for name in METRICS if name in measured]
+    finished = {label: [row for row in rows if row] for label, rows in points.items()}
+    columns = _measured_columns(finished)
 
     lines = [
         [*keys, "runs", "best epoch", *columns],
         [":--"] * len(keys) + ["--:"] * (2 + len(columns)),
     ]
     for label, rows in points.items():
-        finished = [row for row in rows if row]
-        done = str(len(rows)) if len(finished) == len(rows) else f"{len(finished)} of {len(rows)}"
-        epochs = ", ".join(f"{row['epoch']:.0f}" for row in finished) or "–"
-        lines.append([*label, done, epochs, *(_mean(finished, name) for name in columns)])
+        cells = [_mean(finished[label], name) for name in columns]
+        lines.append([*label, *_progress_cells(finished[label], len(rows)), *cells])
     for name, controls in _controls(runs).items():
-        cells = [f"{controls[column]:.3f}" if column in controls else "–" for column in columns]
-        others = ["–"] * (len(keys) + 1)
-        lines.append([name, *others, *cells])
+        lines.append([name, *[UNKNOWN] * (len(keys) + 1), *_control_cells(controls, columns)])
 
     table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    note = difference_note(
-        {label: [row for row in rows if row] for label, rows in points.items()}, columns
-    )
-    return f"{table}\n{note}\n" if note else table
+    note = difference_note(finished, columns)
+    if not note:
+        return table
+    return f"{table}\n{note}\n"
+
+
+def _measured_columns(points: Mapping[Label, Sequence[Row]]) -> list[str]:
+    measured: set[str] = set()
+    for rows in points.values():
+        for row in rows:
+            measured.update(row)
+    return [name for name in METRICS if name in measured]
+
+
+def _progress_cells(finished: Sequence[Row], num_runs: int) -> list[str]:
+    """Say how many runs of a point have finished, and their best epochs."""
+    runs = str(num_runs)
+    if len(finished) < num_runs:
+        runs = f"{len(finished)} of {num_runs}"
+    epochs = ", ".join(f"{row['epoch']:.0f}" for row in finished)
+    return [runs, epochs or UNKNOWN]
+
+
+def _control_cells(controls: Row, columns: Sequence[str]) -> list[str]:
+    cells = []
+    for column in columns:
+        cells.append(f"{controls[column]:.3f}" if column in controls else UNKNOWN)
+    return cells
 
 
 def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:
-    """Return what the runs measured of their base and of `drop` before training, if they have one base and data."""
-    configs = [run.config for run in runs]
-    if len({(c.encoder.base, c.dataset.data, c.validation.validation_clips) for c in configs}) > 1:
+    """Return what the runs measured of their base and of `drop` before training.
+
+    Runs of several bases or data have none in common.
+    """
+    origins = set()
+    for run in runs:
+        config = run.config
+        origins.add((config.encoder.base, config.dataset.data, config.validation.validation_clips))
+    if len(origins) > 1:
         return {}
-    first_rows = [rows[0] for run in runs if (rows := read_metrics(run.folder.metrics))]
+
+    first_row: Row = {}
+    for run in runs:
+        rows = read_metrics(run.folder.metrics)
+        if rows:
+            first_row = rows[0]
+            break
+
     controls: dict[str, dict[str, float]] = {}
     for prefix, name in CONTROLS.items():
-        for key, value in first_rows[0].items() if first_rows else ():
+        for key, value in first_row.items():
             if key.startswith(f"{prefix}/"):
                 controls.setdefault(name, {})[key.removeprefix(f"{prefix}/")] = value
     return controls
@@ -318,39 +380,48 @@ def _controls(runs: Sequence[SweepRun]) -> dict[str, dict[str, float]]:
 def difference_note(
     points: Mapping[Label, Sequence[Mapping[str, float]]], columns: Sequence[str]
 ) -> str:
-    """Say so if the points of a sweep do not differ, or by no more than their seeds; "" if they do."""
+    """Say that the points of a sweep do not differ, or by no more than their seeds; "" if they do."""
     finished = [rows for rows in points.values() if rows]
     if len(finished) < 2 or not columns:
         return ""
-    cells = {tuple(_mean(rows, name) for name in columns) for rows in finished}
-    if len(cells) == 1:
+    distinct = {tuple(_mean(rows, name) for name in columns) for rows in finished}
+    if len(distinct) == 1:
         return "The points do not differ in any measure: what is varied has no effect here."
     if any(len(rows) < 2 for rows in finished):
         return ""
-    if any(_gap(finished, name) > _largest_deviation(finished, name) for name in columns):
-        return ""
+    for name in columns:
+        measured = _values_by_point(finished, name)
+        if _gap(measured) > _largest_deviation(measured):
+            return ""
     return "The points differ by no more than the seeds of one point do, in every measure."
 
 
-def _gap(points: Sequence[Sequence[Mapping[str, float]]], name: str) -> float:
+def _values_by_point(points: Sequence[Sequence[Row]], name: str) -> list[list[float]]:
+    """Return a measure's values at each point where all runs have it."""
+    values = []
+    for rows in points:
+        if all(name in row for row in rows):
+            values.append([row[name] for row in rows])
+    return values
+
+
+def _gap(points: Sequence[Sequence[float]]) -> float:
     """Return how far the highest mean of a measure is above the lowest."""
-    means = [mean(row[name] for row in rows) for rows in points if all(name in row for row in rows)]
+    means = [mean(values) for values in points]
     return max(means, default=0.0) - min(means, default=0.0)
 
 
-def _largest_deviation(points: Sequence[Sequence[Mapping[str, float]]], name: str) -> float:
-    return max(
-        (stdev(row[name] for row in rows) for rows in points if all(name in row for row in rows)),
-        default=0.0,
-    )
+def _largest_deviation(points: Sequence[Sequence[float]]) -> float:
+    return max((stdev(values) for values in points), default=0.0)
 
 
-def _mean(rows: Sequence[Mapping[str, float]], name: str) -> str:
+def _mean(rows: Sequence[Row], name: str) -> str:
     values = [row[name] for row in rows if name in row]
     if not values:
-        return "–"
-    spread = f" ± {stdev(values):.3f}" if len(values) > 1 else ""
-    return f"{mean(values):.3f}{spread}"
+        return UNKNOWN
+    if len(values) == 1:
+        return f"{values[0]:.3f}"
+    return f"{mean(values):.3f} ± {stdev(values):.3f}"
 
 
 def _digest(data: Any) -> str:

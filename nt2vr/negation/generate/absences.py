@@ -12,9 +12,9 @@ from typing import Literal
 
 from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.composer import ComposedQuery
-from nt2vr.negation.generate.content import ContentIndex, Key, Thing, VideoContent, VideoIds
+from nt2vr.negation.generate.content import ContentIndex, Key, NamedThing, VideoContent, VideoIds
 from nt2vr.negation.generate.denials import lacking, templates_for
-from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.parse.inflect import inflect_phrase, is_or_are
 
 MIN_VIDEOS = 3  # that show B, for "not B"
 
@@ -35,15 +35,15 @@ class Absences:
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
         self._videos = videos
         self._index = ContentIndex(videos)
-        self._things: dict[str, list[Thing]] = {}  # of each video, without repeats
-        self._by_name: dict[str, dict[str, list[Thing]]] = {}  # of each name, by video
+        self._things: dict[str, list[NamedThing]] = {}  # of each video, without repeats
+        self._by_name: dict[str, dict[str, list[NamedThing]]] = {}  # of each name, by video
         self._videos_of_kind: dict[str, set[str]] = defaultdict(set)
         for video_id, content in videos.items():
             self._things[video_id] = _distinct_things(content)
             for thing in self._things[video_id]:
                 self._add(video_id, thing)
 
-    def _add(self, video_id: str, thing: Thing) -> None:
+    def _add(self, video_id: str, thing: NamedThing) -> None:
         self._videos_of_kind[_kind(thing)].add(video_id)
         for name in thing.names:
             by_video = self._by_name.setdefault(name, {})
@@ -72,14 +72,14 @@ class Absences:
                 if query:
                     yield query
 
-    def _draw_thing(self, video_id: str, key: Key, rng: random.Random) -> Thing | None:
+    def _draw_thing(self, video_id: str, key: Key, rng: random.Random) -> NamedThing | None:
         """Draw a thing that a video names besides an action."""
         words = self._index.words_of(key)
         things = [thing for thing in self._things[video_id] if _kind(thing) not in words]
         return rng.choice(things) if things else None
 
     def _without_thing(
-        self, subject: Subject, key: Key, thing: Thing, rng: random.Random
+        self, subject: Subject, key: Key, thing: NamedThing, rng: random.Random
     ) -> AbsenceQuery | None:
         text = self._index.usage.text(subject, key)
         with_action = self._index.usage.shown_by(subject, key)
@@ -89,7 +89,7 @@ class Absences:
         if not text or not relevant or len(with_thing) < 2:
             return None
 
-        verb = "are" if subject.is_plural else "is"
+        verb = is_or_are(subject.is_plural)
         wanted = f"{subject.text} {verb} {inflect_phrase(text, 'VBG')}"
         return AbsenceQuery(
             caption=lacking("without", thing, rng, wanted),
@@ -102,7 +102,7 @@ class Absences:
         )
 
     def _no_things(self, seed: int) -> Iterator[AbsenceQuery]:
-        counts_of_kind: dict[str, Counter[Thing]] = defaultdict(Counter)
+        counts_of_kind: dict[str, Counter[NamedThing]] = defaultdict(Counter)
         for things in self._things.values():
             for thing in things:
                 counts_of_kind[_kind(thing)][thing] += 1
@@ -148,30 +148,30 @@ class Absences:
             kind="not",
         )
 
-    def _with(self, thing: Thing) -> VideoIds:
+    def _with(self, thing: NamedThing) -> VideoIds:
         """Return the videos with a thing, in order."""
         videos: VideoIds = {}
         for video_id, things in self._by_name.get(thing.head, {}).items():
-            if any(other.is_a(thing) for other in things):
+            if any(candidate.is_a(thing) for candidate in things):
                 videos[video_id] = None
         return videos
 
-    def _maybe_with(self, thing: Thing) -> frozenset[str]:
+    def _maybe_with(self, thing: NamedThing) -> frozenset[str]:
         kind = _kind(thing)
         return self._index.maybe_shown_by([kind]).union(self._videos_of_kind[kind])
 
 
-def _distinct_things(content: VideoContent) -> list[Thing]:
+def _distinct_things(content: VideoContent) -> list[NamedThing]:
     """Return the things of a video, without people, whose names vary."""
     things = [thing for thing in content.things if "person" not in thing.names]
     return list(dict.fromkeys(things))
 
 
-def _most_frequent(counts: Counter[Thing]) -> Thing:
+def _most_frequent(counts: Counter[NamedThing]) -> NamedThing:
     """Return the most frequent thing; of several, the first by alphabet."""
     return min(counts, key=lambda thing: (-counts[thing], thing.text))
 
 
-def _kind(thing: Thing) -> str:
+def _kind(thing: NamedThing) -> str:
     """Return the lemma that things of a kind share: "cat" for a cat and for a kitten."""
     return min(thing.names)

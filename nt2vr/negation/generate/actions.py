@@ -1,13 +1,15 @@
-"""Self-contained subjects and verb phrases of captions, by the paper's Algorithm 1, compared by lemmas.
+"""Self-contained subjects and verb phrases of captions, by the paper's Algorithm 1.
 
-"A young man plays his guitar" and "a guy playing a guitar" are both man: play guitar. Verb phrases
-that are cut off, passive, vague or meaningless without their caption are rejected.
+They are compared by lemmas: "a young man plays his guitar" and "a guy playing a guitar" are both
+man: play guitar. Verb phrases that are cut off, passive, vague or meaningless without their caption
+are rejected.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nt2vr.negation.parse.inflect import inflect, verb_of, with_article
@@ -62,7 +64,8 @@ def chunks_of(phrases: Phrases) -> Sequence[Chunk]:
         return []
     numbered_tags = []
     for i, word in enumerate(phrases.words):
-        numbered_tags.append((i, "NOUN" if word in _NAMELESS else phrases.tag(i)))
+        tag = "NOUN" if word in _NAMELESS else phrases.tag(i)
+        numbered_tags.append((i, tag))
 
     chunks = []
     for node in _parser().parse(numbered_tags):
@@ -307,7 +310,9 @@ def _with_right_articles(text: str) -> str:
     """Write "a" or "an" as the next word requires."""
 
     def article(match: re.Match[str]) -> str:
-        return "an " if match[1] else "a "
+        if match[1]:
+            return "an "
+        return "a "
 
     return re.sub(r"\ban? (?=\w)(?=([aeiou])?)", article, text)
 
@@ -388,8 +393,7 @@ def actions(phrases: Phrases) -> list[Action]:
     caption_actions: list[Action] = []
     chunks = chunks_of(phrases)
     subject: Subject | None = None
-    for number, chunk in enumerate(chunks):
-        following = chunks[number + 1] if number + 1 < len(chunks) else None
+    for number, (chunk, following) in enumerate(zip_longest(chunks, chunks[1:])):
         subject = _subject_after(phrases, subject, chunks[:number], chunk, following)
         if chunk.kind == "VP" and subject:
             after = following.kind if following else ""
@@ -452,8 +456,9 @@ def _subject_of_noun(
     kinds_before = [before.kind for before in earlier[-2:]]
     if kinds_before not in (["NP", "CONJ"], ["PP", "CONJ"]):
         return subject
-    are_people = first and subject and first.is_human and subject.is_human
-    return PEOPLE if are_people else None
+    if first and subject and first.is_human and subject.is_human:
+        return PEOPLE
+    return None
 
 
 def _actor_at_end(phrases: Phrases, chunk: Chunk) -> Subject | None:
@@ -476,5 +481,6 @@ def _before_participle(
         if actor:
             return actor
     # It may be a thing: people meet with words | floating around them
-    has_thing = "with" in phrases.words[after_verb.start : before[-1].end]
-    return None if has_thing else subject
+    if "with" in phrases.words[after_verb.start : before[-1].end]:
+        return None
+    return subject

@@ -18,8 +18,8 @@ from nt2vr.errors import QueryError
 from nt2vr.files import parse_json, write_json
 from nt2vr.negation.generate.absences import AbsenceQuery, Absences
 from nt2vr.negation.generate.actions import Action, actions
-from nt2vr.negation.generate.composer import ComposedQuery, Composer
-from nt2vr.negation.generate.content import Thing, VideoContent, things
+from nt2vr.negation.generate.composer import ComposedQuery, QueryComposer
+from nt2vr.negation.generate.content import NamedThing, VideoContent, things
 from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.query_sets import (
     Caption,
@@ -63,7 +63,7 @@ ReadContents = Callable[[], Mapping[str, VideoContent]]
 def build(
     captions_file: Path, folder: Path, seed: int, progress: Progress = silent
 ) -> dict[str, float]:
-    """Write the query sets of a captions file to `folder`; return their sizes and the seconds taken."""
+    """Write the query sets of a captions file to `folder`; return their sizes and the seconds."""
     started = time.perf_counter()
     videos = read_captioned_videos(captions_file)
     sets = build_query_sets(videos, seed, progress)
@@ -91,7 +91,7 @@ def build_query_sets(
     captions = tracked(videos.queries, len(videos.queries), "negating captions", progress)
     negated = tuple(negate(captions, seed))
     video_contents = contents() if contents else read_contents(videos, progress)
-    queries = Composer(video_contents).compose(seed)
+    queries = QueryComposer(video_contents).compose(seed)
     composed = tuple(tracked(queries, 0, "composing queries", progress))
     return QuerySets(videos.queries, negated, composed)
 
@@ -188,7 +188,7 @@ def read_content(captions: Iterable[str]) -> VideoContent:
     """Parse the captions of one video."""
     tagger = load_tagger()
     all_actions: list[Action] = []
-    all_things: list[Thing] = []
+    all_things: list[NamedThing] = []
     lemmas: set[str] = set()
     for caption in captions:
         phrases = Phrases(tagger.tag(caption))

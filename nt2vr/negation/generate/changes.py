@@ -17,7 +17,7 @@ from nt2vr.negation.generate.actions import (
 )
 from nt2vr.negation.generate.content import things
 from nt2vr.negation.generate.negator import negations
-from nt2vr.negation.parse.inflect import Form, inflect_phrase
+from nt2vr.negation.parse.inflect import Form, inflect_phrase, is_or_are
 from nt2vr.negation.parse.phrases import Phrase, Phrases
 from nt2vr.negation.parse.tagger import load_tagger
 
@@ -26,19 +26,19 @@ OTHERS = 60  # captions that are parsed for something to take: a tenth of a seco
 _FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD"}
 
 
-def _negated(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
+def _negated(phrases: Phrases, caption: str, sources: Sequence[Phrases]) -> Iterator[str]:
     yield from negations(caption)
 
 
-def _other_verb(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
+def _other_verb(phrases: Phrases, caption: str, sources: Sequence[Phrases]) -> Iterator[str]:
     """Replace the first verb and its object by what somebody does in another caption."""
     chunk = next((chunk for chunk in chunks_of(phrases) if _is_replaceable(phrases, chunk)), None)
     if chunk is None:
         return
     form = _FORMS[phrases.tag(chunk.start)]
     end = min({*chunk.places, chunk.end} - {chunk.start})
-    for other in others:
-        for _, phrase in actions(other):
+    for source in sources:
+        for _, phrase in actions(source):
             if not phrase.is_bare and phrase.key[0] != phrases.lemma(chunk.start):
                 text = inflect_phrase(phrase.text, form)
                 yield _replaced(phrases, caption, chunk.start, end, text)
@@ -51,16 +51,16 @@ def _is_replaceable(phrases: Phrases, chunk: Chunk) -> bool:
     return not phrases.is_auxiliary(chunk.start) and phrases.lemma(chunk.start) != "wear"
 
 
-def _other_subject(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
+def _other_subject(phrases: Phrases, caption: str, sources: Sequence[Phrases]) -> Iterator[str]:
     """Replace the first actor by the first one of another caption, in the same number."""
     actor = _first_actor(phrases)
     if actor is None:
         return
-    for other_phrases in others:
-        other = _first_actor(other_phrases)
-        if other is None or other.is_plural != actor.is_plural or other.names & actor.names:
+    for source in sources:
+        new = _first_actor(source)
+        if new is None or new.is_plural != actor.is_plural or new.names & actor.names:
             continue
-        text = " ".join(other_phrases.words[other.phrase.start : other.phrase.head + 1])
+        text = " ".join(source.words[new.phrase.start : new.phrase.head + 1])
         end = actor.phrase.head + 1
         yield _replaced(phrases, caption, actor.phrase.start, end, text)
 
@@ -85,16 +85,16 @@ def _first_actor(phrases: Phrases) -> _Actor | None:
     return None
 
 
-def _added(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
+def _added(phrases: Phrases, caption: str, sources: Sequence[Phrases]) -> Iterator[str]:
     """Add a thing of another caption."""
     names: set[str] = set()
     for token in phrases.tokens:
         names |= also_called(token.lemma)
-    for other in others:
-        for thing in things(other):
+    for source in sources:
+        for thing in things(source):
             if thing.names & names or thing.text.startswith("the "):
                 continue
-            verb = "are" if thing.is_plural else "is"
+            verb = is_or_are(thing.is_plural)
             yield f"{caption.rstrip(' .')} and there {verb} {thing.text}"
 
 
@@ -120,7 +120,7 @@ def changed(caption: str, change: str, others: Sequence[str], seed: str = "") ->
     if change != "negate":
         sample = rng.sample(list(others), min(OTHERS, len(others)))
     tagger = load_tagger()
-    other_phrases = [Phrases(tagger.tag(other)) for other in sample]
-    changed_texts = CHANGES[change](Phrases(tagger.tag(caption)), caption, other_phrases)
+    sources = [Phrases(tagger.tag(source)) for source in sample]
+    changed_texts = CHANGES[change](Phrases(tagger.tag(caption)), caption, sources)
     candidates = [text for text in dict.fromkeys(changed_texts) if text != caption]
     return rng.choice(candidates) if candidates else ""

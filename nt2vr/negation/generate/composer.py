@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from nt2vr.negation.generate.actions import Subject
 from nt2vr.negation.generate.content import ContentIndex, Key, VideoContent
-from nt2vr.negation.parse.inflect import inflect_phrase
+from nt2vr.negation.parse.inflect import do_or_does, inflect_phrase, is_or_are
 
 
 class Template(NamedTuple):
@@ -87,7 +87,7 @@ class _ActionPair(NamedTuple):
     unwanted: Key
 
 
-class Composer:
+class QueryComposer:
     """Composes queries over one set of videos."""
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
@@ -145,9 +145,9 @@ def _pairs(content: VideoContent) -> Iterator[_ActionPair]:
         keys[subject][phrase.key] = None
     for subject, wanted_keys in keys.items():
         unwanted_keys: dict[Key, None] = {}
-        for other, other_keys in keys.items():
-            if subject.may_be(other):
-                unwanted_keys |= other_keys
+        for name, keys_of_name in keys.items():
+            if subject.may_be(name):
+                unwanted_keys |= keys_of_name
         for wanted in wanted_keys:
             for unwanted in unwanted_keys:
                 if unwanted != wanted:
@@ -170,8 +170,8 @@ def fill_template(
     if corrected:
         template = CORRECTED.get(template, template)
     not_ = "n't" if rng.random() < 0.5 else " not"
-    do = "do" if subject.is_plural else "does"
-    be = "are" if subject.is_plural else "is"
+    do = do_or_does(subject.is_plural)
+    be = is_or_are(subject.is_plural)
     fields = {
         "S": subject.text,
         "P": subject.pronoun,

@@ -25,7 +25,7 @@ def groups_in(file: str) -> tuple[frozenset[str], ...]:
     return tuple(map(words, lines_of(f"wordings/{file}")))
 
 
-class Thing(NamedTuple):
+class NamedThing(NamedTuple):
     """One noun phrase.
 
     Attributes:
@@ -44,12 +44,12 @@ class Thing(NamedTuple):
     names: frozenset[str]
     modifiers: frozenset[str]
 
-    def is_a(self, other: "Thing") -> bool:
+    def is_a(self, other: "NamedThing") -> bool:
         """Return whether this thing is surely of the other kind: "a red car" is "a car"."""
         return other.head in self.names and other.modifiers <= self.modifiers
 
 
-def things(phrases: Phrases) -> Iterator[Thing]:
+def things(phrases: Phrases) -> Iterator[NamedThing]:
     """Yield the things a caption names, in order; skips pronouns and vague nouns."""
     i = 0
     while i < len(phrases.tokens):
@@ -71,7 +71,7 @@ def things(phrases: Phrases) -> Iterator[Thing]:
         i = noun.end
 
 
-def _thing(phrases: Phrases, noun: Phrase) -> Thing | None:
+def _thing(phrases: Phrases, noun: Phrase) -> NamedThing | None:
     """Return the thing that a noun phrase names; None if it is vague or odd."""
     head = phrases.word(noun.head)
     lemma = phrases.lemma(noun.head)
@@ -94,7 +94,7 @@ def _thing(phrases: Phrases, noun: Phrase) -> Thing | None:
     else:
         return None
     modifiers = frozenset(phrases.word(i) for i in positions if i != noun.head)
-    return Thing(text, bare, is_plural, lemma, also_called(lemma), modifiers)
+    return NamedThing(text, bare, is_plural, lemma, also_called(lemma), modifiers)
 
 
 def _needs_no_article(head: str, lemma: str) -> bool:
@@ -143,7 +143,7 @@ class VideoContent:
 
     actions: Sequence[Action]
     lemmas: frozenset[str]
-    things: Sequence[Thing] = ()
+    things: Sequence[NamedThing] = ()
 
 
 class _ActionUsage:

@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple
 
 from nt2vr.negation.generate.actions import Action, Subject, actions, also_called, is_plural_noun
 from nt2vr.negation.generate.composer import fill_template
-from nt2vr.negation.generate.content import Thing, Usage, agrees, things
+from nt2vr.negation.generate.content import NamedThing, Usage, agrees, things
 from nt2vr.negation.generate.negator import affirm, denials
 from nt2vr.negation.generate.wordings import (
     Wordings,
@@ -87,8 +87,8 @@ class Denial:
     unwanted: str
 
 
-class _Deed(NamedTuple):
-    """An action: `text` with the verb as a lemma, `content` lemmas to compare."""
+class _UsualAction(NamedTuple):
+    """An action in its usual wording: `text` with the verb as a lemma, `content` lemmas."""
 
     subject: Subject
     text: str
@@ -115,9 +115,9 @@ class _Parsed:
     tags: tuple[str, ...]
     lemmas: tuple[str, ...]
     names: frozenset[str]
-    things: tuple[Thing, ...]
+    things: tuple[NamedThing, ...]
     denied: tuple[Denial, ...]
-    deeds: tuple[_Deed, ...] = ()
+    deeds: tuple[_UsualAction, ...] = ()
 
 
 class CaptionDenials:
@@ -144,7 +144,7 @@ class CaptionDenials:
         self._sources = [caption for caption in self._captions if caption is not None]
         self._with_things = [caption for caption in self._sources if caption.things]
         self._with_deeds = [caption for caption in self._sources if caption.deeds]
-        self._deeds_of: dict[Subject, list[_Deed]] = defaultdict(list)
+        self._deeds_of: dict[Subject, list[_UsualAction]] = defaultdict(list)
         for caption in self._with_deeds:
             for deed in caption.deeds:
                 self._deeds_of[deed.subject].append(deed)
@@ -205,10 +205,10 @@ class CaptionDenials:
         return Denial("composed", template.format(A=clause, F=doing), clause, doing)
 
     def _draw_unwanted_deed(
-        self, caption: _Parsed, wanted: _Deed, rng: random.Random
-    ) -> _Deed | None:
+        self, caption: _Parsed, wanted: _UsualAction, rng: random.Random
+    ) -> _UsualAction | None:
         """Draw an action that the caption does not tell of, for the subject of a wanted one."""
-        of_subject: list[_Deed] = []
+        of_subject: list[_UsualAction] = []
         if rng.random() < SAME_SUBJECT_SHARE:
             of_subject = self._deeds_of[wanted.subject]
         for attempt in range(TRIES):
@@ -278,7 +278,7 @@ class CaptionDenials:
             return None
         return Denial("typed not", refuse(thing.text, "of a thing", rng), "", thing.text)
 
-    def _draw_other_deed(self, caption: _Parsed, rng: random.Random) -> _Deed | None:
+    def _draw_other_deed(self, caption: _Parsed, rng: random.Random) -> _UsualAction | None:
         """Draw an action that the caption does not tell of; None if a thing is to be denied."""
         if not self._with_deeds or rng.random() >= DEED_SHARE:
             return None
@@ -318,12 +318,16 @@ class CaptionDenials:
             return Denial("typed", ask(wanted, rng), wanted, "")
 
         second = draw(caption, rng)
-        further = second.unwanted if second and second.unwanted != denial.unwanted else ""
+        further = ""
+        if second and second.unwanted != denial.unwanted:
+            further = second.unwanted
         text, is_list = word(wanted, denial.unwanted, further, is_deed, rng)
-        unwanted = f"{denial.unwanted} and {further}" if is_list else denial.unwanted
+        unwanted = denial.unwanted
+        if is_list:
+            unwanted = f"{unwanted} and {further}"
         return Denial("typed", text, wanted, unwanted)
 
-    def _draw_thing(self, caption: _Parsed, rng: random.Random) -> Thing | None:
+    def _draw_thing(self, caption: _Parsed, rng: random.Random) -> NamedThing | None:
         """Draw a thing that the caption does not name."""
         if not self._with_things:
             return None
@@ -354,7 +358,7 @@ def templates_for(use: str) -> list[str]:
     return templates
 
 
-def lacking(use: str, thing: Thing, rng: random.Random, wanted: str = "") -> str:
+def lacking(use: str, thing: NamedThing, rng: random.Random, wanted: str = "") -> str:
     """Fill a random template for a thing that is not there; "there is" agrees with it."""
     template = rng.choice(templates_for(use))
     if thing.is_plural:
@@ -362,7 +366,7 @@ def lacking(use: str, thing: Thing, rng: random.Random, wanted: str = "") -> str
     return template.format(A=wanted, N=thing.text, n=thing.bare)
 
 
-def _clause(deed: _Deed, rng: random.Random, may_be_finite: bool = True) -> str:
+def _clause(deed: _UsualAction, rng: random.Random, may_be_finite: bool = True) -> str:
     """Phrase an action as "is singing", "singing" or, perhaps, "sings"."""
     doing = inflect_phrase(deed.text, "VBG")
     if deed.subject.is_plural:
@@ -503,7 +507,7 @@ def _participle(unwanted: str, scope: Span, phrases: Phrases) -> str:
     return f"{inflect(verb.lemma, 'VBG')}{unwanted[len(verb.text) :]}"
 
 
-def _deeds(caption_actions: Sequence[Action], usage: Usage) -> Iterator[_Deed]:
+def _deeds(caption_actions: Sequence[Action], usage: Usage) -> Iterator[_UsualAction]:
     """Yield the actions of a caption in the usual wordings."""
     content = {}
     for subject, phrase in caption_actions:
@@ -511,7 +515,7 @@ def _deeds(caption_actions: Sequence[Action], usage: Usage) -> Iterator[_Deed]:
     for (subject, key), lemmas in content.items():
         text = usage.text(subject, key)
         if text:
-            yield _Deed(subject, text, lemmas)
+            yield _UsualAction(subject, text, lemmas)
 
 
 def _trimmed(caption: _Parsed, start: int, end: int) -> range:

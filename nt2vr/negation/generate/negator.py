@@ -145,7 +145,7 @@ _ADDED = {
 }
 
 
-class _Denial(NamedTuple):
+class _CaptionDenial(NamedTuple):
     """Characters `start` to `end` of a caption, and texts that deny something there."""
 
     start: int
@@ -189,7 +189,7 @@ def denials(caption: str, phrases: Phrases) -> Iterator[DeniedThing]:
         yield DeniedThing(denial.applied(caption), Phrases(_tokens(phrases, denial)))
 
 
-def _denials(phrases: Phrases) -> list[_Denial]:
+def _denials(phrases: Phrases) -> list[_CaptionDenial]:
     numbers = range(len(phrases.tokens))
     possible = [denial for i in numbers if (denial := _denial(phrases, i))]
     if not possible:
@@ -200,7 +200,7 @@ def _denials(phrases: Phrases) -> list[_Denial]:
     return telling or possible
 
 
-def _tokens(phrases: Phrases, denial: _Denial) -> list[Token]:
+def _tokens(phrases: Phrases, denial: _CaptionDenial) -> list[Token]:
     """Return the tagged words of a caption with a denial; unchanged words keep their tags."""
     text = denial.texts[0]
     num_added = len(text) - (denial.end - denial.start)
@@ -233,18 +233,18 @@ def _added_tokens(text: str, offset: int, replaced: dict[str, Token]) -> Iterato
         yield Token(word, tag, partial(str, lemma), offset + start, offset + end)
 
 
-def _denial(phrases: Phrases, i: int) -> _Denial | None:
+def _denial(phrases: Phrases, i: int) -> _CaptionDenial | None:
     """Return the denial of the verb, auxiliary or "with" at word i."""
     if phrases.tag(i) in VERB_TAGS:
         if phrases.is_auxiliary(i):
             return _denied_auxiliary(phrases, i)
         return _denied_verb(phrases, i)
     if phrases.word(i) == "with" and _can_be_without(phrases, i):
-        return _Denial(phrases.tokens[i].start, phrases.tokens[i].end, ("without",))
+        return _CaptionDenial(phrases.tokens[i].start, phrases.tokens[i].end, ("without",))
     return None
 
 
-def _denial_of_mistagged(phrases: Phrases, i: int) -> _Denial | None:
+def _denial_of_mistagged(phrases: Phrases, i: int) -> _CaptionDenial | None:
     """Deny a verb that the tagger takes for a noun: "a player scores a goal"."""
     word = phrases.word(i)
     verb = verb_of(word)
@@ -257,7 +257,7 @@ def _denial_of_mistagged(phrases: Phrases, i: int) -> _Denial | None:
     # a man in black playing
     after_colour = phrases.tag(i - 1) == "ADJ" and phrases.word(i - 2) == "in"
     if after_colour and word == inflect(verb, "VBG"):
-        return _Denial(token.start, token.start, ("not ",))
+        return _CaptionDenial(token.start, token.start, ("not ",))
 
     if word == inflect(verb, "VBZ"):
         helper = "does"
@@ -269,7 +269,7 @@ def _denial_of_mistagged(phrases: Phrases, i: int) -> _Denial | None:
         return None
     texts = (f"{helper} not {verb}", f"{helper}n't {verb}")
     says_little = verb in listed("uninformative")
-    return _Denial(token.start, token.end, texts, says_little)
+    return _CaptionDenial(token.start, token.end, texts, says_little)
 
 
 def _follows_one(phrases: Phrases, i: int, after_colour: bool) -> bool:
@@ -304,7 +304,7 @@ def _follows_many(phrases: Phrases, i: int) -> bool:
     return phrases.tag(i + 1) == "NOUN" and is_plural_noun(after, phrases.lemma(i + 1))
 
 
-def _denied_auxiliary(phrases: Phrases, i: int) -> _Denial | None:
+def _denied_auxiliary(phrases: Phrases, i: int) -> _CaptionDenial | None:
     """Put "not" after an auxiliary or contract it: is not, isn't."""
     word = phrases.word(i)
     token = phrases.tokens[i]
@@ -313,7 +313,7 @@ def _denied_auxiliary(phrases: Phrases, i: int) -> _Denial | None:
     # a car not being driven
     is_human = phrases.word(i - 1) == "human"
     if word == "being" and before == "NOUN" and after == "VBN" and not is_human:
-        return _Denial(token.start, token.start, ("not ",))
+        return _CaptionDenial(token.start, token.start, ("not ",))
     if token.tag not in FINITE_TAGS or before == "MD" or after == "NEG":
         return None
 
@@ -325,10 +325,10 @@ def _denied_auxiliary(phrases: Phrases, i: int) -> _Denial | None:
         texts.append(contracted)
     is_about_video = phrases.lemma(i - 1) in listed("video_words")
     says_little = is_about_video or phrases.lemma(i + 1) in listed("uninformative", "video_words")
-    return _Denial(token.start, token.end, tuple(texts), says_little)
+    return _CaptionDenial(token.start, token.end, tuple(texts), says_little)
 
 
-def _denied_verb(phrases: Phrases, i: int) -> _Denial | None:
+def _denied_verb(phrases: Phrases, i: int) -> _CaptionDenial | None:
     """Put "not" before a participle; replace a finite verb by "do not" and its base form."""
     before = phrases.tag(i - 1)
     if before in _BEFORE_NOUNS or "NEG" in (before, phrases.tag(i - 2)):
@@ -354,12 +354,12 @@ def _denied_verb(phrases: Phrases, i: int) -> _Denial | None:
     if f"{phrases.word(first - 1)} {phrases.word(i)}" in listed_runs("compound_verbs"):
         first -= 1
     start = phrases.tokens[first].start
-    return _Denial(start, start, ("not ",), says_little)
+    return _CaptionDenial(start, start, ("not ",), says_little)
 
 
 def _denied_finite_verb(
     phrases: Phrases, first: int, i: int, lemma: str, says_little: bool
-) -> _Denial | None:
+) -> _CaptionDenial | None:
     # The dictionary lists no verb for "bollywood".
     if not lemma or not _is_finite(phrases, first, i):
         return None
@@ -367,12 +367,12 @@ def _denied_finite_verb(
     # a man dressed in red dances
     follows_noun = phrases.tag(i) == "VBD" and phrases.tag(i - 1) == "NOUN"
     if follows_noun and phrases.tag(i + 1) == "ADP" and _finite_follows(phrases, i):
-        return _Denial(start, start, ("not ",), says_little)
+        return _CaptionDenial(start, start, ("not ",), says_little)
 
     helper = _helper_of(phrases, i)
     base = " ".join([*phrases.words[first:i], inflect(lemma, "VB")])
     texts = (f"{helper} not {base}", f"{helper}n't {base}")
-    return _Denial(start, phrases.tokens[i].end, texts, says_little)
+    return _CaptionDenial(start, phrases.tokens[i].end, texts, says_little)
 
 
 def _helper_of(phrases: Phrases, verb: int) -> str:

@@ -17,7 +17,7 @@ is msrvtt10ktest, msrvtt1kAtest or vatex_test1k5, for example.
 import ast
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -115,11 +115,14 @@ class QuerySets:
         if original is None and negated is None and composed is None:
             names = f"{ORIGINAL}, {NEGATED} or {COMPOSED}"
             raise ConfigError(f"{folder} has no query sets ({names}). Choose another folder.")
-        return cls(
-            tuple(read_captions(original)) if original else (),
-            tuple(read_negated(negated)) if negated else (),
-            tuple(read_composed(composed).values()) if composed else (),
-        )
+        sets = cls(original=(), negated=(), composed=())
+        if original:
+            sets = replace(sets, original=tuple(read_captions(original)))
+        if negated:
+            sets = replace(sets, negated=tuple(read_negated(negated)))
+        if composed:
+            sets = replace(sets, composed=tuple(read_composed(composed).values()))
+        return sets
 
     def write(self, folder: Path) -> None:
         """Write the three files; the folder is created if needed."""
@@ -294,7 +297,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             yield number, line.strip()
 
 
-class _Row(NamedTuple):
+class _NumberedLine(NamedTuple):
     """A line of a file, and its fields if it is an object."""
 
     number: int
@@ -302,10 +305,10 @@ class _Row(NamedTuple):
     fields: Fields
 
 
-def _rows(path: Path) -> Iterator[_Row]:
+def _rows(path: Path) -> Iterator[_NumberedLine]:
     for number, line in _lines(path):
         fields = _object(path, number, line) if line.startswith("{") else {}
-        yield _Row(number, line, fields)
+        yield _NumberedLine(number, line, fields)
 
 
 def _object(path: Path, number: int, line: str) -> dict[str, Any]:
@@ -334,7 +337,7 @@ def object_of(line: str) -> dict[str, Any] | None:
     return None
 
 
-def _caption(path: Path, row: _Row) -> Caption:
+def _caption(path: Path, row: _NumberedLine) -> Caption:
     """Read a caption; a ConfigError names a bad line."""
     fields = row.fields
     cap_id: Any
@@ -381,7 +384,7 @@ def _numbered(video_id: str, texts: Sequence[str]) -> list[Caption]:
     return [Caption(f"{video_id}#enc#{i}", text) for i, text in enumerate(texts)]
 
 
-class _Video(NamedTuple):
+class _VideoLine(NamedTuple):
     """The captions of a video, and those that serve as queries."""
 
     video_id: str
@@ -389,7 +392,7 @@ class _Video(NamedTuple):
     queries: list[Caption]
 
 
-def _video(path: Path, row: _Row) -> _Video:
+def _video(path: Path, row: _NumberedLine) -> _VideoLine:
     """Read a line with a video; a ConfigError names a bad one."""
     video_id = row.fields.get("video_id")
     texts: Any = row.fields.get("captions")
@@ -404,7 +407,7 @@ def _video(path: Path, row: _Row) -> _Video:
     else:
         position = texts.index(query) if query in texts else len(texts)
         queries = [Caption(f"{video_id}#enc#{position}", str(query))]
-    return _Video(video_id, tuple(texts), queries)
+    return _VideoLine(video_id, tuple(texts), queries)
 
 
 def _is_list_of_texts(value: Any) -> bool:

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Literal, NamedTuple, get_args
 
 from nt2vr.negation.generate.actions import Subject
-from nt2vr.negation.generate.content import Thing
+from nt2vr.negation.generate.content import NamedThing
 from nt2vr.negation.parse.inflect import inflect_phrase
 from nt2vr.negation.parse.wordlists import text_of
 
@@ -119,7 +119,7 @@ Wordings = Literal["trained", "unseen"]  # uses of `assets/wordings/idioms.json`
 def draw_idiom(
     caption: str,
     deeds: Sequence[tuple[Subject, str]],
-    things: Sequence[Thing],
+    things: Sequence[NamedThing],
     rng: random.Random,
     wordings: Wordings = "trained",
 ) -> Wording | None:
@@ -146,7 +146,10 @@ def _needed_fields(wording: Sequence[str]) -> set[str]:
 
 
 def _fields(
-    caption: str, deeds: Sequence[tuple[Subject, str]], things: Sequence[Thing], rng: random.Random
+    caption: str,
+    deeds: Sequence[tuple[Subject, str]],
+    things: Sequence[NamedThing],
+    rng: random.Random,
 ) -> dict[str, str]:
     """Draw the fields of a wording."""
     fields = {"A": caption} if caption else {}

@@ -2,12 +2,11 @@
 
 from nt2vr.negation.parse.cues import LESS
 from nt2vr.negation.parse.negations import Cue, Negation
-from nt2vr.negation.parse.phrases import Phrase, Phrases, noun_of
+from nt2vr.negation.parse.phrases import CLAUSE_EDGES, Phrase, Phrases, noun_of
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed
 
 _NOUN_TAGS = frozenset({"DET", "NOUN", "ADJ", "NUM", "POS"})
-_CLAUSE_EDGES = frozenset({"", "PUNCT", "CONJ"})
 
 
 class BackwardFinder:
@@ -110,7 +109,7 @@ class BackwardFinder:
         return self._denied_subject(cue, first, phrases.after_tail(cue.end))
 
     def _absent_after(self, cue: Cue, first: int, is_linked: bool) -> Negation | None:
-        """Return the negation of a thing after its cue: "absent is a chair", "is missing a chair"."""
+        """Return the negation of a thing after its cue: "is missing a chair"."""
         phrases = self.phrases
         after_frame = phrases.after_frame(cue.end)
         thing = after_frame
@@ -118,7 +117,7 @@ class BackwardFinder:
             thing += 1
 
         start = max(first, phrases.before(cue.start, {"ADV"}))
-        starts_clause = phrases.tag(start - 1) in _CLAUSE_EDGES
+        starts_clause = phrases.tag(start - 1) in CLAUSE_EDGES
         if thing == after_frame and not starts_clause:
             # a man missing | a tooth
             lost = phrases.noun_phrase(after_frame)
@@ -146,7 +145,7 @@ class BackwardFinder:
         if not is_noun and not is_verb:
             return False
 
-        if phrases.tag(start - 1) not in _CLAUSE_EDGES or phrases.tag(cue.end) not in {"", "PUNCT"}:
+        if phrases.tag(start - 1) not in CLAUSE_EDGES or phrases.tag(cue.end) not in {"", "PUNCT"}:
             return False
         return word in listed("afterthoughts") or start > 0
 

@@ -36,9 +36,9 @@ class DeniedListFinder:
     def _is_run(
         self, first: Phrase, pending: list[Phrase], end: int, has_wanted_before: bool
     ) -> bool:
-        """Return whether commas join denied words: "no dogs, cats, birds", but not "no dogs, | cats"."""
+        """Return whether commas join denied words: "no dogs, cats, birds"."""
         phrases = self.phrases
-        # without snow, farmers | plough
+        # Not: without snow, farmers | plough
         is_closed = phrases.tag(end) in {"", "PUNCT", "CONJ", "ADP"}
         if not is_closed or any(item.end - item.start != 1 for item in pending):
             return False

@@ -5,7 +5,7 @@ from dataclasses import replace
 from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.denied_phrases import US
 from nt2vr.negation.parse.negations import CueKind
-from nt2vr.negation.parse.phrases import Phrase, Phrases
+from nt2vr.negation.parse.phrases import CLAUSE_EDGES, Phrase, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS
 from nt2vr.negation.parse.wordlists import listed
 
@@ -46,8 +46,9 @@ class ModifierFinder:
 
         # everything shot | at night
         is_vague = phrases.word(noun.head) in listed("anything")
-        core = end if is_vague or setting is None else setting
-        return replace(noun, end=end, core=core)
+        if is_vague or setting is None:
+            return replace(noun, end=end, core=end)
+        return replace(noun, end=end, core=setting)
 
     def after_filler(self, i: int) -> int:
         """Return the end of "in sight", or of the "on" of "no shirt on", at word i."""
@@ -56,7 +57,9 @@ class ModifierFinder:
         if phrases.word(i) != "on":
             return end
         is_particle = phrases.tag(i + 1) == "VBG" or not phrases.place_phrase(i)
-        return max(end, i + 1) if is_particle else end
+        if is_particle:
+            return max(end, i + 1)
+        return end
 
     def _may_act(self, noun: Phrase, kind: CueKind) -> bool:
         """Return whether a denied noun is somebody who may act: "people", but not "the people"."""
@@ -84,7 +87,7 @@ class ModifierFinder:
             return is_clause and phrases.lemma(noun.start - 2) not in listed("actors")
 
         has_participle = phrases.tag(noun.end) in {"VBN", "VBD"}
-        is_last = phrases.tag(noun.end + 1) in {"", "PUNCT", "CONJ"}
+        is_last = phrases.tag(noun.end + 1) in CLAUSE_EDGES
         return kind == "no" and has_participle and is_last
 
     def _is_actor_in_general(self, noun: Phrase, kind: CueKind) -> bool:
@@ -113,7 +116,7 @@ class ModifierFinder:
         return kind == "order" and self.phrases.word(i) == "from"
 
     def _sets_scene(self, place: Phrase, kind: CueKind) -> bool:
-        """Return whether a place may be wanted without what is there: "nobody sits on | the bench"."""
+        """Return whether a place may be wanted anyway: "nobody sits on | the bench"."""
         phrases = self.phrases
         if phrases.is_setting(place):
             return True

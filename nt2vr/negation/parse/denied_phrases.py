@@ -30,7 +30,7 @@ class DeniedPhraseFinder:
 
         phrase = self._phrase_after(cue)
         if phrase is None or (cue.kind == "without" and self._is_odd(phrase)):
-            return self._up_to_mark(cue) if self._is_typed else None
+            return self._up_to_mark(cue)
         return self._without_showing(phrase, cue)
 
     def verb_before(self, cue: Cue, phrase: Phrase) -> int | None:
@@ -131,15 +131,19 @@ class DeniedPhraseFinder:
 
         if phrase.object is None or phrases.word(phrase.head) not in listed("showing"):
             return phrase
-        is_to_us = phrases.word(phrase.object) in US
-        noun = phrases.noun_phrase(phrase.object + 1 if is_to_us else phrase.object)
+        start = phrase.object
+        if phrases.word(start) in US:
+            start += 1
+        noun = phrases.noun_phrase(start)
         if noun is None:
             return phrase
 
         clause = phrases.clause_start(cue.start)
         is_about_picture = depicts or phrases.says_nothing(clause, cue.start)
         is_named = phrases.tag(noun.start) != "PRON" or phrases.word(noun.start) in listed("actors")
-        return self._with_quality(noun) if is_about_picture and is_named else phrase
+        if is_about_picture and is_named:
+            return self._with_quality(noun)
+        return phrase
 
     def _skip_helpers(self, cue: Cue) -> int:
         """Return the first word after a cue that is neither "of them" nor an auxiliary."""
@@ -179,7 +183,7 @@ class DeniedPhraseFinder:
         return i
 
     def _describes_noun(self, cue: Cue, quality: Phrase) -> bool:
-        """Return whether a quality is one of a noun: "a not crowded beach", "not blurry footage"."""
+        """Return whether a quality is one of a noun: "a not crowded beach"."""
         phrases = self.phrases
         if phrases.tag(cue.start - 1) == "DET" or phrases.word(quality.end) in listed("frames"):
             return True
@@ -200,6 +204,8 @@ class DeniedPhraseFinder:
 
     def _up_to_mark(self, cue: Cue) -> Phrase | None:
         """Return the words up to the next mark, where no phrase fits: "w/out uniform"."""
+        if not self._is_typed:
+            return None
         phrases = self.phrases
         end = cue.end
         while phrases.tag(end) not in _CLAUSE_ENDS or phrases.joins_adjectives(end):

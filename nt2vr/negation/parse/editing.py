@@ -7,7 +7,7 @@ same") is not a wanted word.
 from collections.abc import Iterator
 
 from nt2vr.negation.parse.negations import Cue, Negation
-from nt2vr.negation.parse.phrases import Phrases, noun_of
+from nt2vr.negation.parse.phrases import CLAUSE_EDGES, Phrases, noun_of
 from nt2vr.negation.parse.wordlists import listed, listed_runs, words
 
 # Words before the replacement, by verb, the surest first.
@@ -63,7 +63,7 @@ class EditFinder:
 
         if phrases.word(i) == "replaced" and phrases.word(i + 1) in {"by", "with"}:
             return self._unwanted(Cue("edit", i, i + 2), phrases.clause_start(i), i, i + 2)
-        is_last = phrases.tag(i + 1) in {"", "PUNCT", "CONJ"}
+        is_last = phrases.tag(i + 1) in CLAUSE_EDGES
         return self._left_out(i, i + 1) if phrases.word(i) in _LAST and is_last else None
 
     def _edit_at_start(self, i: int) -> Negation | None:

@@ -43,10 +43,12 @@ class ExceptionFinder:
 
         is_of_kind = universal < cue.start and phrases.word(universal) not in listed("entities")
         is_bare = bool(listed("bare").intersection(phrases.words[clause : cue.start]))
-        return "wanted" if (is_denied or is_bare) and not is_of_kind else "unwanted"
+        if (is_denied or is_bare) and not is_of_kind:
+            return "wanted"
+        return "unwanted"
 
     def _status_at_start(self, cue: Cue) -> ExceptionStatus:
-        """Return the status of what is excepted before the rest of its clause: "except for dogs, no"."""
+        """Return the status of an exception that starts its clause: "except for dogs, no pets"."""
         phrases = self.phrases
         first = phrases.noun_phrase(cue.end)
         is_besides = (
@@ -56,9 +58,9 @@ class ExceptionFinder:
         )
         if self._is_weak(cue) and not is_besides:
             return "none"
-        denying = listed("denials", "hardly_any", "bare")
-        is_denied_after = not denying.isdisjoint(phrases.words[cue.end :])
-        return "wanted" if is_denied_after else "unwanted"
+        if listed("denials", "hardly_any", "bare").isdisjoint(phrases.words[cue.end :]):
+            return "unwanted"
+        return "wanted"
 
     def take_back(self, cue: Cue, negations: list[Negation]) -> list[Negation]:
         """Return the negations without the denial from which the exception is made."""
@@ -115,8 +117,9 @@ class ExceptionFinder:
         last = negations[-1]
         if last.cue.kind not in {"no", "not", "without", "nobody"} or not last.items:
             return None
-        is_in_clause = clause <= last.cue.start and last.cue.end <= cue.start
-        return last if is_in_clause else None
+        if clause <= last.cue.start and last.cue.end <= cue.start:
+            return last
+        return None
 
     def _makes_exception(self, cue: Cue, negations: Sequence[Negation]) -> bool:
         """Return whether "but" makes an exception: "no one on it but", and not "no dog but"."""
@@ -153,4 +156,6 @@ class ExceptionFinder:
             start -= 1
         while phrases.tag(start - 1) not in {"", "PUNCT"}:
             start -= 1
-        return cue.start if phrases.word(start) == "," else start
+        if phrases.word(start) == ",":
+            return cue.start
+        return start

@@ -22,9 +22,9 @@ def inflect(word: str, form: Form) -> str:
 
 @lru_cache(_NUM_WORDS)
 def verb_of(word: str) -> str:
-    """Return the lemma of a verb in any form; "" if it is not in the dictionary (a name, a typo)."""
-    lemmas: tuple[str, ...] = getAllLemmas(word, upos="VERB").get("VERB", ())
-    return lemmas[0] if lemmas else ""
+    """Return the lemma of a verb in any form; "" if the dictionary does not have it."""
+    lemmas: tuple[str, ...] = getAllLemmas(word, upos="VERB").get("VERB", ("",))
+    return lemmas[0]
 
 
 @lru_cache(_NUM_WORDS)
@@ -62,7 +62,17 @@ def forms_of(word: str) -> tuple[str, ...]:
 
 def with_article(noun: str) -> str:
     """Put "a" or "an" before a noun, by its first letter."""
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+    if noun[0] in "aeiou":
+        return f"an {noun}"
+    return f"a {noun}"
+
+
+def is_or_are(is_plural: bool) -> str:
+    return "are" if is_plural else "is"
+
+
+def do_or_does(is_plural: bool) -> str:
+    return "do" if is_plural else "does"
 
 
 def inflect_phrase(phrase: str, form: Form) -> str:

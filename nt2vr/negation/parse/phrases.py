@@ -15,7 +15,8 @@ NEW_START = words("just only instead also then")
 HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})
 
 _LETTING = words("let make help")  # let him score
-_CLAUSE_EDGES = frozenset({"", "PUNCT", "CONJ"})
+# Tags of what is around a clause.
+CLAUSE_EDGES = frozenset({"", "PUNCT", "CONJ"})
 _DESCRIBING = frozenset({"ADJ", "ADV", "VBN", "VBG", "NUM"})
 # Tags of words by which a clause goes on: not visible | on a table, but not shown | eating.
 _GOING_ON = frozenset({"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS})
@@ -71,12 +72,12 @@ class Phrases:
         return i
 
     def clause_start(self, i: int) -> int:
-        while self.tag(i - 1) not in _CLAUSE_EDGES:
+        while self.tag(i - 1) not in CLAUSE_EDGES:
             i -= 1
         return i
 
     def starts_clause(self, i: int) -> bool:
-        return self.tag(i - 1) in _CLAUSE_EDGES or self.word(i - 1) == "please"
+        return self.tag(i - 1) in CLAUSE_EDGES or self.word(i - 1) == "please"
 
     def is_prefix(self, i: int) -> bool:
         """Return whether mark i is attached to the next word only, as in "beach -man"."""
@@ -88,7 +89,7 @@ class Phrases:
         return is_spaced and is_attached and next_token.text[0].isalnum()
 
     def is_auxiliary(self, i: int) -> bool:
-        """Return whether word i is a modal, a form of be, or do and have before a verb or negation."""
+        """Return whether word i is a modal, "be", or "do" and "have" before a verb or negation."""
         tag = self.tag(i)
         if tag not in VERB_TAGS:
             return False
@@ -100,7 +101,9 @@ class Phrases:
         lemma = self.lemma(i)
         if lemma == "be":
             return True
-        follower = self.tag(i + 2 if self.tag(i + 1) == "ADV" else i + 1)
+        follower = self.tag(i + 1)
+        if follower == "ADV":
+            follower = self.tag(i + 2)
         return lemma in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)
 
     def is_actor(self, phrase: Phrase) -> bool:
@@ -128,7 +131,7 @@ class Phrases:
             end += 1
 
         if head is None:
-            return self._without_noun(i, first) if first > i else None
+            return self._without_noun(i, first)
         if self.word(end) == "of":
             inner = self.noun_phrase(end + 1)
             if inner:
@@ -137,6 +140,8 @@ class Phrases:
 
     def _without_noun(self, i: int, first: int) -> Phrase | None:
         """Return determiners without a noun: "12", "the red", "the other"."""
+        if first == i:
+            return None
         # not 12, no PS5
         if self.word(first - 1)[-1:].isdigit():
             return noun_of(i, first)
@@ -234,7 +239,9 @@ class Phrases:
             verb += 1
         if self.tag(verb) not in VERB_TAGS or self.is_auxiliary(verb):
             return None
-        start = verb - 1 if verb > i and self.word(verb - 1) == "being" else verb
+        start = verb
+        if verb > i and self.word(verb - 1) == "being":
+            start -= 1
         return _VerbPhraseReader(self, verb).read(start)
 
     def _precedes_verb(self, i: int, num_words: int) -> bool:
@@ -277,8 +284,9 @@ class Phrases:
             medium += 1
         if self.word(medium) not in listed("frames"):
             return i
-        is_last = self.tag(medium + 1) not in {"NOUN", "POS"} and self.word(medium + 1) != "of"
-        return medium + 1 if is_last else i
+        if self.tag(medium + 1) in {"NOUN", "POS"} or self.word(medium + 1) == "of":
+            return i
+        return medium + 1
 
     def after_predicate(self, i: int) -> int:
         """Return the end of "visible", "to be seen here", "part of this scene" at word i."""
@@ -296,7 +304,9 @@ class Phrases:
             end = after_frame
 
         end = self.after_frame(end)
-        return i if self.tag(end) in _GOING_ON else end
+        if self.tag(end) in _GOING_ON:
+            return i
+        return end
 
     def after_tail(self, i: int) -> int:
         """Return the end of "is visible in this image", "in sight" or "present" at word i."""
@@ -309,7 +319,7 @@ class Phrases:
         return max(end, self.after_frame(i))
 
     def says_nothing(self, start: int, end: int) -> bool:
-        """Return whether words `start` to `end` name nothing to be seen: "in this image there is"."""
+        """Return whether words name nothing to be seen: "in this image there is"."""
         saying_nothing = listed(
             "frames", "present", "appearing", "showing", "helping", "small_words"
         )

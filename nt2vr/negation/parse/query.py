@@ -60,7 +60,9 @@ class Query:
         notice = notice_of(self.text)
         if notice:
             return notice
-        return NOT_BOTH if "but not both" in self.text.lower() else ""
+        if "but not both" in self.text.lower():
+            return NOT_BOTH
+        return ""
 
     @property
     def affirmed(self) -> "Query":
@@ -190,7 +192,9 @@ class _QueryText:
                 pieces.append(stretch.link)
             pieces.append(self.piece(stretch.start, stretch.end))
             tags.update(self.phrases.tag(i) for i in range(stretch.start, stretch.end))
-        return "" if tags == {"PRON"} else "".join(pieces)
+        if tags == {"PRON"}:
+            return ""
+        return "".join(pieces)
 
     def naming_one(self, wanted: str, first: Negation) -> str:
         """Name "one" in the wanted part: "not a red car, a blue | one"."""

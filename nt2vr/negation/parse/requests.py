@@ -121,7 +121,9 @@ def read_typed(text: str, editing: bool = False) -> Typed:
     content = typed.rewritten(_rewritings("fillers") + _rewritings("requests"))
     if not editing:
         content = content.rewritten(_rewritings("slogans"))
-    return content if content.text.strip(" .,;:!?") else typed
+    if not content.text.strip(" .,;:!?"):
+        return typed
+    return content
 
 
 @cache
@@ -154,7 +156,9 @@ def _contraction(match: re.Match[str]) -> str | None:
 def _cue(match: re.Match[str]) -> str | None:
     word = match[0].lower()
     cue = cue_of(word)
-    return cue if cue != word else None
+    if cue == word:
+        return None
+    return cue
 
 
 def _listed(match: re.Match[str]) -> str | None:
@@ -166,7 +170,9 @@ def _listed(match: re.Match[str]) -> str | None:
         return None
     if not _compiled("{CUE_BEFORE}").search(before):
         return None
-    return " or " if match[0] == "/" else " and "
+    if match[0] == "/":
+        return " or "
+    return " and "
 
 
 def _literal(match: re.Match[str]) -> str:

@@ -31,7 +31,7 @@ from nt2vr.negation.parse.denied_phrases import DeniedPhraseFinder
 from nt2vr.negation.parse.editing import EditFinder
 from nt2vr.negation.parse.exceptions import ExceptionFinder
 from nt2vr.negation.parse.negations import Cue, Negation
-from nt2vr.negation.parse.phrases import NEW_START, Phrase, Phrases
+from nt2vr.negation.parse.phrases import CLAUSE_EDGES, NEW_START, Phrase, Phrases
 from nt2vr.negation.parse.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.negation.parse.wanted import WantedFinder
 from nt2vr.negation.parse.wordlists import listed, words
@@ -40,7 +40,6 @@ from nt2vr.negation.parse.wordlists import listed, words
 _FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
 _MAY_STAND_APART = _FORWARD - {"minus"}
 _ABSENCES = words("absence lack shortage")
-_CLAUSE_EDGES = frozenset({"", "PUNCT", "CONJ"})
 
 
 class ScopeFinder:
@@ -80,7 +79,9 @@ class ScopeFinder:
         """Return the negations and that of one more cue; most rules add one, an exception two."""
         first = negations[-1].end if negations else 0
         if cue.kind == "edit":
-            return [*negations, self._edits[cue.start]] if cue.start >= first else negations
+            if cue.start < first:
+                return negations
+            return [*negations, self._edits[cue.start]]
 
         if cue.kind == "except" and (not negations or cue.start >= negations[-1].cue.end):
             excepted = self._except(negations, cue)
@@ -94,7 +95,9 @@ class ScopeFinder:
             return negations
 
         negation = self._denied_before(cue, first) or self._denied_after(cue, negations)
-        return negations if negation is None else [*negations, negation]
+        if negation is None:
+            return negations
+        return [*negations, negation]
 
     def _denied_after(self, cue: Cue, negations: Sequence[Negation]) -> Negation | None:
         """Return the negation of what comes after a cue, by the rules 1, 2 and 4."""
@@ -311,7 +314,7 @@ class ScopeFinder:
         if phrases.tag(cue - 1) != "WH":
             return False
         start = phrases.before(cue - 1, {"NOUN", "ADJ"})
-        starts_clause = phrases.tag(start - 1) in _CLAUSE_EDGES
+        starts_clause = phrases.tag(start - 1) in CLAUSE_EDGES
         # But not: a man who isn't
         is_plural = phrases.word(cue - 2) != phrases.lemma(cue - 2)
         return starts_clause and is_plural

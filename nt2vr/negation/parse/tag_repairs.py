@@ -15,7 +15,8 @@ _THINGS_IN_ING = frozenset({"building", "painting"})
 _BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
 _DOUBTFUL = frozenset({"NOUN", "ADJ", "VB", "VBP", "VBD", "VBZ", "MD", "NUM"})
 _DENYING = frozenset(
-    "no not n't without w/o w/out sans lack lacks lacking excludes omits nor neither missing".split()
+    "no not n't without w/o w/out sans lack lacks lacking "
+    "excludes omits nor neither missing".split()
 )
 # Words that deny after others.
 _DENYING_BEFORE = {
@@ -40,7 +41,12 @@ class MissingVerb(NamedTuple):
     tag: str
 
 
-class _Spot:
+def _at(values: Sequence[str], i: int) -> str:
+    """Return the word or tag at a position; "" outside the sentence."""
+    return values[i] if 0 <= i < len(values) else ""
+
+
+class _WordInContext:
     """One word of a sentence and its neighbours."""
 
     def __init__(self, words: Sequence[str], tags: Sequence[str], i: int) -> None:
@@ -49,10 +55,10 @@ class _Spot:
         self.i = i
         self.word = words[i]
         self.tag = tags[i]
-        self.after = tags[i + 1] if i + 1 < len(tags) else ""
-        self.word_before = words[i - 1] if i else ""
-        self.before = tags[i - 1] if i else ""
-        self.before_that = tags[i - 2] if i > 1 else ""
+        self.after = _at(tags, i + 1)
+        self.word_before = _at(words, i - 1)
+        self.before = _at(tags, i - 1)
+        self.before_that = _at(tags, i - 2)
 
     def follows_subject(self) -> bool:
         if self.before == "WH":
@@ -69,7 +75,7 @@ class _Spot:
         return self.before in {"VB", "VBG"} and self.after != "DET"
 
     def is_name(self, chances: Mapping[str, float]) -> bool:
-        """Return whether a word, guessed from its ending, names a thing: "kiwi", "not | iPhone 5"."""
+        """Return whether a word, guessed from its ending, names a thing: "kiwi", "iPhone 5"."""
         if self.tag == "NUM":
             return self.word.isalpha() and chances.get("CRD", 0) < _UNKNOWN_NATS
         if self.before in VERB_TAGS or self.before in {"NOUN", "ADV"}:
@@ -138,8 +144,7 @@ def _denies(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
         return True
     if i > 0 and tags[i] in VERB_TAGS and tags[i - 1] == "NEG":
         return True
-    before = words[i - 1] if i else ""
-    return before in _DENYING_BEFORE.get(words[i], ())
+    return _at(words, i - 1) in _DENYING_BEFORE.get(words[i], ())
 
 
 class TagRepairs:
@@ -150,7 +155,7 @@ class TagRepairs:
 
     def tag(self, words: Sequence[str], tags: Sequence[str], i: int) -> str:
         """Return the tag of word i, corrected if necessary."""
-        spot = _Spot(words, tags, i)
+        spot = _WordInContext(words, tags, i)
         tag = _tag_by_word(spot)
         if tag:
             return tag
@@ -163,7 +168,9 @@ class TagRepairs:
                 return "NOUN"
             case "NOUN" | "ADJ" | "NUM":
                 return _verb_after_all(spot, chances) or spot.tag
-        return "NOUN" if _is_noun_after_all(spot, chances) else spot.tag
+        if _is_noun_after_all(spot, chances):
+            return "NOUN"
+        return spot.tag
 
     def missing_verb(
         self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[Lemma]
@@ -183,7 +190,7 @@ class TagRepairs:
                 return MissingVerb(spot.i, form)
         return None
 
-    def _form_after_actor(self, spot: _Spot, is_plural: bool) -> str:
+    def _form_after_actor(self, spot: _WordInContext, is_plural: bool) -> str:
         """Return the verb form that a word after an actor has; "" if it is no verb."""
         word = spot.word
         if word.endswith("s"):
@@ -203,14 +210,14 @@ class TagRepairs:
         return False
 
 
-def _nouns_in(words: Sequence[str], tags: Sequence[str]) -> Iterator[_Spot]:
+def _nouns_in(words: Sequence[str], tags: Sequence[str]) -> Iterator[_WordInContext]:
     """Yield the nouns of a sentence but a first word."""
     for i in range(1, len(words)):
         if tags[i] == "NOUN":
-            yield _Spot(words, tags, i)
+            yield _WordInContext(words, tags, i)
 
 
-def _tag_by_word(spot: _Spot) -> str:
+def _tag_by_word(spot: _WordInContext) -> str:
     """Return the tag of a word whose neighbours alone decide it; "" for other words."""
     match spot.word:
         case "to":
@@ -226,13 +233,15 @@ def _tag_by_word(spot: _Spot) -> str:
     return ""
 
 
-def _is_noun_after_all(spot: _Spot, chances: Mapping[str, float]) -> bool:
+def _is_noun_after_all(spot: _WordInContext, chances: Mapping[str, float]) -> bool:
     """Return whether a word tagged as a verb is a noun: "without a | can", "no free | throws"."""
     if spot.ends_denied_list():
         return True
 
     follows_adjective = spot.before == "ADJ"
-    word_before = spot.words[max(0, spot.i - 2)] if follows_adjective else spot.word_before
+    word_before = spot.word_before
+    if follows_adjective:
+        word_before = spot.words[max(0, spot.i - 2)]
     is_denied = word_before in listed("denying_things")
     if is_denied and follows_adjective and spot.after in _ENDS:
         return True
@@ -255,7 +264,7 @@ def _is_noun_after_all(spot: _Spot, chances: Mapping[str, float]) -> bool:
     return is_base_form and may_be_singular and chances.keys().isdisjoint(_BASE)
 
 
-def _verb_after_all(spot: _Spot, chances: Mapping[str, float]) -> str:
+def _verb_after_all(spot: _WordInContext, chances: Mapping[str, float]) -> str:
     """Return the verb tag of a word tagged as a noun, if its neighbours and form say so."""
     is_denied = spot.word_before in listed("denying_things")
     # without petting a cat
@@ -286,7 +295,7 @@ def _verb_after_all(spot: _Spot, chances: Mapping[str, float]) -> str:
     return "VBZ"
 
 
-def _is_participle(spot: _Spot, chances: Mapping[str, float], noun_chance: float) -> bool:
+def _is_participle(spot: _WordInContext, chances: Mapping[str, float], noun_chance: float) -> bool:
     """Return whether a word in -ing is a verb: surfing, and building after a form of "be"."""
     if spot.before in {"PRON", "NEG"} or HELPERS.get(spot.word_before) == "be":
         return True
@@ -294,13 +303,13 @@ def _is_participle(spot: _Spot, chances: Mapping[str, float], noun_chance: float
     return may_be_verb and spot.word not in _THINGS_IN_ING
 
 
-def _follows_nobody(spot: _Spot) -> bool:
+def _follows_nobody(spot: _WordInContext) -> bool:
     if spot.word_before in {"nobody", "noone", "nothing"}:
         return True
     return spot.words[: spot.i][-2:] == ["no", "one"]
 
 
-def _follows_denied_helper(spot: _Spot, chances: Mapping[str, float]) -> bool:
+def _follows_denied_helper(spot: _WordInContext, chances: Mapping[str, float]) -> bool:
     """Return whether a word is a verb by "doesn't | pitch", "never | hunt in"."""
     may_be_base_form = not chances.keys().isdisjoint(_BASE)
     if may_be_base_form and spot.word_before == "never" and spot.after == "ADP":
@@ -313,12 +322,9 @@ def _follows_denied_helper(spot: _Spot, chances: Mapping[str, float]) -> bool:
 
 def _has_verb(tags: Sequence[str]) -> bool:
     """Return whether any word is a verb that does not modify a noun: "a grey haired man"."""
-    before = ""
     for i, tag in enumerate(tags):
         if tag in VERB_TAGS:
-            after = tags[i + 1] if i + 1 < len(tags) else ""
-            modifies_noun = before in {"DET", "ADJ", "ADP"} and after == "NOUN"
-            if not modifies_noun:
+            may_modify = _at(tags, i - 1) in {"DET", "ADJ", "ADP"}
+            if not may_modify or _at(tags, i + 1) != "NOUN":
                 return True
-        before = tag
     return False

@@ -39,7 +39,7 @@ _CLITICS = {"s": "'s", "re": "'re", "m": "'m", "ll": "'ll", "ve": "'ve"}
 
 
 class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
-    """HanTa with the same answers in less time, except that only the end of long words is analysed."""
+    """HanTa with the same answers in less time; only the end of long words is analysed."""
 
     def __init__(self) -> None:
         super().__init__("morphmodel_en.pgz")

@@ -142,7 +142,7 @@ def as_tagged(word: str) -> str:
 
 
 def word_spans(text: str) -> list[WordSpan]:
-    """Tokenize like the Penn Treebank, and split further: "dont", "-man", -"old man", "car-free"."""
+    """Tokenize like the Penn Treebank, and split further: "dont", "-man", "car-free"."""
     spans: list[WordSpan] = []
     for match in _QUOTED.finditer(text):
         spans.append((match.start(), match.start(1)))

@@ -52,9 +52,10 @@ class WantedFinder:
             link = negation.link
             is_after_edit = negation.cue.kind == "edit"
 
-        last = self.num_words if end is None else end
+        if end is None:
+            end = self.num_words
         is_opening = not stretches and not is_after_edit
-        self._add_stretch(stretches, first, last, link, is_opening, negations)
+        self._add_stretch(stretches, first, end, link, is_opening, negations)
         return stretches
 
     def _add_stretch(
@@ -168,12 +169,14 @@ class WantedFinder:
         if tag not in {"DET", "NOUN", "ADJ", "NUM", "PRON"}:
             return " "
 
-        # while | a dog runs; but not: while | painting
-        may_be_clause = tag in {"DET", "NUM", "PRON"}
-        joints = ("and", "while", "as") if may_be_clause else ("and",)
         words_before = phrases.words[first:start]
+        joints = ["and"]
+        # while | a dog runs; but not: while | painting
+        if tag in {"DET", "NUM", "PRON"}:
+            joints += ["while", "as"]
         for joint in joints:
             if joint in words_before:
                 return f" {joint} "
-        has_mark = any(phrases.tag(i) == "PUNCT" for i in range(first, start))
-        return ", " if has_mark else " "
+        if any(phrases.tag(i) == "PUNCT" for i in range(first, start)):
+            return ", "
+        return " "

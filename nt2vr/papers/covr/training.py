@@ -30,7 +30,7 @@ from nt2vr.progress import Progress, ShouldStop, stoppable
 from trainer.config import TrainConfig
 from trainer.distributed import world_size
 from trainer.loop import go_on
-from trainer.optimizer import Steps, build_optimizer
+from trainer.optimizer import Trainable, build_optimizer
 from trainer.runs.loggers import check_loggers
 from trainer.runs.resume import Change, read_saved
 from trainer.runs.run_folder import RunFolder, State
@@ -65,7 +65,7 @@ def train_run(
     return go_on(learner, run, saved, validator, learner.draw, should_stop)
 
 
-class FusionLearner(Steps):
+class FusionLearner(Trainable):
     """A fusion in training, over frozen towers; it starts at the weights of the training-free `parts`.
 
     Every candidate that a person would call almost right is a negative: the reference, its twin,

@@ -27,7 +27,7 @@ from nt2vr.world import NAME
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.scenes import Scene
 from trainer.config import TrainConfig
-from trainer.data.clips import frame_cache
+from trainer.data.clip_loader import frame_cache
 from trainer.data.digests import Digests, digest
 
 BLOCK = 1_000  # families per file of embeddings

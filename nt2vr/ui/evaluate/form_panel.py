@@ -141,7 +141,9 @@ class FormPanel:
             self.note: gr.Markdown(refusal, visible=bool(refusal)),
         }
 
-    def follow(self, job: Job[str] | None, visitor: Visitor, tell: Callable[[str], str]) -> Updates:
+    def follow(
+        self, job: Job[str] | None, visitor: Visitor, redact: Callable[[str], str]
+    ) -> Updates:
         """Show the evaluation under way, and the buttons as it allows."""
         is_under_way = job is not None and job.is_under_way
         can_cancel = (
@@ -152,7 +154,7 @@ class FormPanel:
         return {
             self.start: gr.Button(interactive=not is_under_way),
             self.cancel: gr.Button(interactive=can_cancel),
-            self.job: job_view(job, WORD, tell),
+            self.job: job_view(job, WORD, redact),
         }
 
     def chosen(

@@ -35,9 +35,9 @@ def reports_view(
     entries: Sequence[Entry],
     chosen: str,
     job: Job[str] | None = None,
-    tell: Callable[[str], str] = str,
+    redact: Callable[[str], str] = str,
 ) -> dict[str, Any]:
-    """List the reports with the open one marked, below the evaluation under way; `tell` is that of `job_view`."""
+    """List the reports with the open one marked, below the evaluation under way; `redact` is that of `job_view`."""
     is_under_way = job is not None and job.is_under_way
     reports = []
     for entry in entries:
@@ -53,7 +53,7 @@ def reports_view(
                 "chosen": entry.report_id == chosen,
             }
         )
-    return {"job": job_view(job, WORD, tell) if is_under_way else {}, "reports": reports}
+    return {"job": job_view(job, WORD, redact) if is_under_way else {}, "reports": reports}
 
 
 def day_text(created: str) -> str:

@@ -23,7 +23,7 @@ from nt2vr.ui.evaluate.wish import Wish
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.results import Marked
 from nt2vr.ui.theme import QUIET, script, template
-from nt2vr.ui.web.errors import told_at
+from nt2vr.ui.web.errors import with_errors_shown_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.ui.web.requests import Requests
@@ -130,7 +130,7 @@ class EvaluateTab:
         ticked = self._timer.tick(
             self.on_poll, polled, shown, queue=False, trigger_mode="once", **QUIET
         )
-        start = told_at(form.problem, self.on_start)
+        start = with_errors_shown_at(form.problem, self.on_start)
         events = (
             opened,
             ticked,
@@ -153,7 +153,7 @@ class EvaluateTab:
         """Wire what renames or deletes a report, and what takes a problem from the page."""
         report = self._report
         saved = report.wire_name(self._chosen)
-        rename = told_at(report.problem, self.on_rename)
+        rename = with_errors_shown_at(report.problem, self.on_rename)
         listed = [self._reports, report.report, report.problem]
         gr.on(saved, rename, [self._chosen, report.name], listed, **QUIET)
         report.confirm.asked_by(report.delete, self._chosen, (self._new.click, self._reports.pick))
@@ -307,7 +307,7 @@ class EvaluateTab:
                 self._chosen: _list_address(listing),
             }
         except ConfigError as error:  # the report cannot be read, but it can still be deleted
-            problem = self._tell(visitor)(str(error))
+            problem = self._redactor(visitor)(str(error))
             return {
                 **updates,
                 **self._report.show_problem(link.report, problem),
@@ -340,7 +340,7 @@ class EvaluateTab:
         job = self._evaluations.job
         return {
             **self._list(report_id, visitor),
-            **self._form.follow(job, visitor, self._tell(visitor)),
+            **self._form.follow(job, visitor, self._redactor(visitor)),
             self._seen: job,
             self._timer: gr.Timer(active=_is_under_way(job)),
         }
@@ -349,10 +349,10 @@ class EvaluateTab:
         """List the reports, of which one is open, below the evaluation under way."""
         entries = self._archive.entries()
         job = self._evaluations.job
-        return {self._reports: reports_view(entries, report_id, job, self._tell(visitor))}
+        return {self._reports: reports_view(entries, report_id, job, self._redactor(visitor))}
 
-    def _tell(self, visitor: Visitor) -> Callable[[str], str]:
-        return self._permissions.teller(visitor)
+    def _redactor(self, visitor: Visitor) -> Callable[[str], str]:
+        return self._permissions.redactor(visitor)
 
     def _note_refusal(self, visitor: Visitor) -> str:
         """Say why a visitor may write no notes; "" if they may."""

@@ -49,7 +49,7 @@ def drawings_view(
     num_clips: int,
     permissions: Permissions,
     visitor: Visitor,
-    again: bool = False,
+    is_indexed: bool = False,
 ) -> dict[str, Any]:
     """Say which models know only drawings, and offer a better one at its cost.
 
@@ -58,7 +58,7 @@ def drawings_view(
     Args:
         names: the models.
         num_clips: clips of the library; 0 if their number is not known yet.
-        again: whether the models have indexed the library already.
+        is_indexed: whether the models have indexed the library already.
     """
     chosen = [name for name in dict.fromkeys(names) if name]
     drawn = [name for name in chosen if models.knows_only_drawings(name)]
@@ -74,7 +74,7 @@ def drawings_view(
         offer = f"Use {model} instead"
         actions = ["import"]
     else:
-        offer = f"Get {model} and index {'again' if again else 'with it'}"
+        offer = f"Get {model} and index {'again' if is_indexed else 'with it'}"
         actions = ["import", "download"]
     return {
         "text": text,
@@ -165,7 +165,7 @@ class Indexing:
         systems: Sequence[str],
         permissions: Permissions,
         visitor: Visitor,
-        again: bool,
+        is_indexed: bool,
     ) -> dict[str, Any]:
         """Return the `drawings_view` of the systems that search a library; empty if key is ""."""
         if not key:
@@ -173,7 +173,7 @@ class Indexing:
         names = self.models.names()
         models = [System.named(system, names).model for system in systems]
         num_clips = len(self.galleries.searcher(key).gallery.videos)
-        return drawings_view(self.models, models, num_clips, permissions, visitor, again)
+        return drawings_view(self.models, models, num_clips, permissions, visitor, is_indexed)
 
     def start(self, library_id: str, model: str, session: str = "") -> Future[IndexJob]:
         """Queue an update of a library under a model.
@@ -282,7 +282,7 @@ def index_view(
     problem: NotIndexedError | None,
     job: IndexJob | None,
     refusal: str = "",
-    tell: Callable[[str], str] = str,
+    redact: Callable[[str], str] = str,
     drawings: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Show what the index of a library lacks, with a button to complete it, or how far that is.
@@ -292,12 +292,12 @@ def index_view(
         problem: says that models have indexed none.
         job: the library's update, if it is under way or has failed.
         refusal: why this visitor may not start one.
-        tell: as `job_view` takes it.
+        redact: as `job_view` takes it.
         drawings: as from `drawings_view`; it is left out while an update is under way.
     """
     view = _missing_view(answer, problem, refusal)
     if job is not None:
-        view = {"job": job_view(job, job_word(job), tell)}
+        view = {"job": job_view(job, job_word(job), redact)}
     if drawings and not (job is not None and job.is_under_way):
         view["drawings"] = dict(drawings)
     return view
@@ -385,11 +385,13 @@ class _IndexEvents:
         # Another gallery was chosen meanwhile.
         if ended is None:
             return updates
-        drawings = self.indexing.drawings(key, systems or (), self.permissions, request, again=True)
+        drawings = self.indexing.drawings(
+            key, systems or (), self.permissions, request, is_indexed=True
+        )
         # The results on the page stay, and so does the reason.
         if ended.state == "failed":
-            redact = self.permissions.teller(request)
-            updates[self.panel] = index_view(None, None, ended, tell=redact, drawings=drawings)
+            redact = self.permissions.redactor(request)
+            updates[self.panel] = index_view(None, None, ended, redact=redact, drawings=drawings)
             return updates
 
         better_systems = self._better_systems(ended)

@@ -16,7 +16,7 @@ from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import info_view, list_view, posters_view, removal_text, skipped_view
 from nt2vr.ui.search.models import Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, Confirmation, lead, menu, script, template
-from nt2vr.ui.web.errors import problem_place, told_at
+from nt2vr.ui.web.errors import problem_place, with_errors_shown_at
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value, is_upload
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.teaching import taught
@@ -272,7 +272,7 @@ class LibraryTab:
         form.kind.change(None, form.kind, of_kind, js=script("chooseKind", PATHS))
         outputs = [*self._parts.updated, form.files, form.name, form.problem]
         for event in (form.add.click, form.drawings.get):
-            event(told_at(form.problem, self.on_add), form.inputs, outputs, **PRIVATE)
+            event(with_errors_shown_at(form.problem, self.on_add), form.inputs, outputs, **PRIVATE)
         corrected = (
             form.files.change,
             form.kind.change,
@@ -305,7 +305,12 @@ class LibraryTab:
             (panel.confirm.yes.click, self.on_remove, []),
             (panel.retry.click, self.on_retry, [panel.model]),
         ):
-            event(told_at(panel.problem, handler), [parts.chosen, *inputs], outputs, **QUIET)
+            event(
+                with_errors_shown_at(panel.problem, handler),
+                [parts.chosen, *inputs],
+                outputs,
+                **QUIET,
+            )
         library_or_path = (parts.chosen.change, panel.path.input)
         gr.on(library_or_path, None, None, panel.problem, js=CLEAR)
         parts.chosen.change(None, None, panel.path, js=CLEAR)

@@ -21,9 +21,11 @@ from nt2vr.search.references import Reference
 from nt2vr.search.searcher import MIN_LINES, Searcher
 from nt2vr.search.why import Part, Why, Word, explain, scored_backwards
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.results import MARKS, boxes_text, clock, short_name, times_text
+from nt2vr.ui.search.results import MARKS, boxes_text, clock, decimal, short_name, times_text
+from nt2vr.ui.search.verdict_texts import verdict_text
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
+from nt2vr.world.words import words_in
 
 ALIKE = 2e-4  # difference of two scores that is due to rounding
 SLACK_S = (
@@ -51,7 +53,8 @@ def detail_view(
         "verdict": verdict,
         "mark": MARKS.get(verdict, ""),
         "by": f"by {judged_by}" if judged_by else "",
-        "file": (str(video.path) if names_paths else video.path.name) if video.content else "",
+        "file": video.path.name if video.content else "",
+        "path": str(video.path) if video.content and names_paths else "",
         **_place(video, film, f"{urls['src'].rpartition('/')[0]}/moment" if names_paths else ""),
         "captions": list(video.captions),
         "film": dict(film),
@@ -61,7 +64,7 @@ def detail_view(
             {
                 "name": one.system.name,
                 "rank": f"#{one.rank}" if one.rank is not None else "–",
-                "score": f"{one.score:.3f}" if one.score is not None else "",
+                "score": decimal(one.score) if one.score is not None else "",
                 "frames": frame_pictures(video, one, urls),
             }
             for one in seen
@@ -75,14 +78,12 @@ def backwards_view(
     """Show a `detail_view` played backwards: what each score becomes (None: unknown), and who does not notice."""
     rows, blind = [], []
     for row, one, score in zip(view["seen"], seen, scores, strict=True):
-        change = None if score is None or one.score is None else score - one.score
-        text = (
-            "unknown"
-            if change is None
-            else f"{score:.3f} ({change:+.3f})"
-            if abs(change) > ALIKE
-            else "unchanged"
-        )
+        if score is None or one.score is None:
+            text = "unknown"
+        elif abs(score - one.score) > ALIKE:
+            text = f"{decimal(score)} ({signed(score - one.score)})"
+        else:
+            text = "unchanged"
         rows.append({**row, "backwards": text})
         blind += [row["name"]] if text == "unchanged" else []
     told = f"{', '.join(blind)}: nothing changes, because frames are pooled without regard to their order."
@@ -192,7 +193,7 @@ def why_view(
         "systems": [
             {
                 "name": short_name(why.system.name),
-                "score": f"{why.score:.3f}" if why.score is not None else "",
+                "score": decimal(why.score) if why.score is not None else "",
                 "brief": brief(why, answer.query),
                 "notice": why.notice,
                 **_frames_view(why, video, urls),
@@ -206,7 +207,9 @@ def why_view(
 
 def signed(value: float) -> str:
     """Write a number with its sign; 0 has none."""
-    return f"{value:+.3f}" if abs(value) >= 0.0005 else "0"
+    if abs(value) < 0.0005:
+        return "0"
+    return f"+{decimal(value)}" if value > 0 else decimal(value)
 
 
 def brief(why: Why, query: Query) -> str:
@@ -257,14 +260,14 @@ def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> dict[str, A
             f"{100 * abs(score) / span:.1f}",
         )
         bar = {
-            "score": f"{score:.3f}",
+            "score": decimal(score),
             "bottom": bottom,
             "height": height,
             "best": score == max(why.frames),
         }
         frames.append({**picture, **bar})
     since = "since its embedding is the mean of the frames' scaled to length 1"
-    note = f"Mean of the frames: {sum(why.frames) / count:.3f}. Score of the clip: {why.score:.3f}, {since}."
+    note = f"Mean of the frames: {decimal(sum(why.frames) / count)}. Score of the clip: {decimal(why.score)}, {since}."
     return {"frames": frames, "frames_note": note}
 
 
@@ -275,7 +278,7 @@ def _parts_view(why: Why) -> dict[str, Any]:
         value, width = _value(part), f"{100 * abs(_value(part)) / largest:.1f}"
         row = {"role": ROLES[part.role], "text": part.text, "how": _how(part), "width": width}
         if part.contribution is None:
-            rows.append({**row, "value": f"{value:.3f}", "kind": ""})
+            rows.append({**row, "value": decimal(value), "kind": ""})
         else:
             rows.append({**row, "value": signed(value), "kind": "up" if value >= 0 else "down"})
     used = [part.role for part in why.parts if part.contribution is not None]
@@ -294,8 +297,10 @@ def _how(part: Part) -> str:
     if part.weight is None:
         return "alone, not added"
     if part.above:
-        return f"{part.weight:.2f} × ({part.similarity:.3f} \N{MINUS SIGN} {part.above:.3f})"
-    return "" if abs(part.weight - 1) < 0.005 else f"{part.weight:.2f} × {part.similarity:.3f}"
+        return (
+            f"{part.weight:.2f} × ({decimal(part.similarity)} \N{MINUS SIGN} {decimal(part.above)})"
+        )
+    return "" if abs(part.weight - 1) < 0.005 else f"{part.weight:.2f} × {decimal(part.similarity)}"
 
 
 def _words_view(why: Why, largest: float) -> dict[str, Any]:
@@ -337,6 +342,22 @@ def lines_of(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
+def own_pair(query: Query) -> list[str]:
+    """Return a query with and without its negation, as two captions; empty if it has none.
+
+    A mere quality, as in "a car that is not red", makes no caption with "and".
+    """
+    kinds = [{word.meaning.kind for word in words_in(part)} for part in query.unwanted]
+    if not kinds or {"adjective"} in kinds:
+        return []
+    wanted, unwanted = " ".join(query.wanted), query.unwanted
+    has_deed = any(word.meaning.kind == "verb" for word in words_in(wanted))
+    is_doing = unwanted[0].split()[0].endswith("ing")
+    if len(unwanted) == 1 and is_doing and wanted and not has_deed:
+        return [f"{wanted} {unwanted[0]}", query.text]
+    return [query.affirmed.text, query.text]
+
+
 def with_change(searcher: Searcher, video: Video, lines: Sequence[str], change: str) -> list[str]:
     """Add a line: the first one, or the clip's shortest caption, changed by rules; without lines, that caption first.
 
@@ -376,7 +397,7 @@ def _system(found: Match, scored: Scored) -> dict[str, Any]:
             "truth": "true" if verdict == "right" else "",
             "width": f"{width:.0f}",
         }
-        told = "–" if score is None else f"{score:.3f}"
+        told = "–" if score is None else decimal(score)
         rows.append({**row, "score": told, "kind": kind if number == scored.best else "other"})
     return {"name": short_name(scored.system.name), "rows": rows}
 
@@ -416,9 +437,10 @@ class ClipPanel:
         answer = answer or self.first()
         video_id, change = event_value(event, "id", str), event_value(event, "change", str)
         searcher = self.galleries.searcher(answer.gallery)
-        lines = with_change(
-            searcher, searcher.video(video_id), lines_of(event_value(event, "lines", str)), change
-        )
+        typed = lines_of(event_value(event, "lines", str))
+        lines = [] if typed else own_pair(answer.denied or answer.query)
+        if not lines:
+            lines = with_change(searcher, searcher.video(video_id), typed, change)
         systems = [ranking.system.name for ranking in answer.rankings]
         found = (
             searcher.match(Reference((), video_id), lines, systems)
@@ -447,4 +469,6 @@ class ClipPanel:
         view = detail_view(
             video, answer.see(video_id), verdict, urls, film, answer.judged_by, tells
         )
-        return {**view, "boxes": boxes_text(answer, video, verdict)}
+        text = verdict_text(answer, video, answer.verdict(video_id))
+        reasons = {"mark": text.mark or view["mark"], "meaning": text.meaning}
+        return {**view, **reasons, "boxes": boxes_text(answer, video, verdict)}

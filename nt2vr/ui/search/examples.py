@@ -18,7 +18,7 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import STRATEGIES, System
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.theme import template
-from nt2vr.ui.web.permissions import Visitor, told
+from nt2vr.ui.web.permissions import Visitor, as_visitor_may_read
 from nt2vr.world.offers import story_queries
 
 EXAMPLES = ("a dog but no cat", "not dancing", "any vehicle except a car", "kitty without a doggy")
@@ -45,11 +45,12 @@ SPLIT, WORD, VOWEL = (
 def status_line(galleries: Galleries, key: str = "", visitor: Visitor = None) -> str:
     """Return the page's head: brand on the left; on the right the gallery, and at first the start-up's progress."""
     searcher, built_in = galleries.searcher(key), galleries.built_in
-    name, about = "built-in world", told(built_in.status, visitor)
+    name, about = "built-in world", as_visitor_may_read(built_in.status, visitor)
     if searcher.is_library:
         name = searcher.gallery.name
         about = counted(len(searcher.gallery.videos), "clip") if built_in.is_ready else about
     return (
+        '<a class="nt-skip" href="#columns" data-skip>To the clips</a>'
         f'<div class="nt-head"><h1 class="nt-brand"><s>n</s>T2VR</h1>'
         '<span class="nt-asks">Say what you do not want. Does the model listen?</span>'
         f'<span class="nt-status" role="status">{html.escape(f"{name} · {about}")}</span></div>'

@@ -20,7 +20,7 @@ from nt2vr.search.strategies import check_model_name
 from nt2vr.ui.later_starts import LaterStarts, StartChoice
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.theme import PRIVATE, QUIET, fold, menu, script, template
-from nt2vr.ui.web.errors import problem_place, told_at
+from nt2vr.ui.web.errors import problem_place, with_errors_shown_at
 from nt2vr.ui.web.inputs import Updates, event_value, is_upload
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.permissions import Permissions, session_of
@@ -61,14 +61,20 @@ class Teaching:
         hidden = [place, self._note, self._start, choice.row]
         shown = [place, self._note, self._start, self._name, *choice.shown]
         panel.change(None, None, hidden, js=HIDE)
-        panel.teach(told_at(place, self.on_teach), None, shown, show_progress_on=panel, **PRIVATE)
+        panel.teach(
+            with_errors_shown_at(place, self.on_teach),
+            None,
+            shown,
+            show_progress_on=panel,
+            **PRIVATE,
+        )
         starting = (
             (self._start, self.on_start),
             (choice.stop, self.on_start_instead),
             (choice.afterwards, self.on_start_afterwards),
         )
         return [
-            button.click(told_at(place, start), self._name, shown, **QUIET)
+            button.click(with_errors_shown_at(place, start), self._name, shown, **QUIET)
             for button, start in starting
         ]
 
@@ -240,8 +246,8 @@ class MoreModels:
 
         inputs = [source, name, *options, systems]
         answered = [place, systems, self._note, self._added]
-        add.click(told_at(place, self.on_add), inputs, answered, **private)
-        source.submit(told_at(place, self.on_add), inputs, answered, **private)
+        add.click(with_errors_shown_at(place, self.on_add), inputs, answered, **private)
+        source.submit(with_errors_shown_at(place, self.on_add), inputs, answered, **private)
         taken = offer.click(self.on_take, systems, [systems, self._note, self._added], **private)
         taken.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
         boxes = [systems, source, name]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import BusyError, MediaError, Nt2vrError
+from nt2vr.errors import BusyError, MediaError, Nt2vrError, listed
 from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.picture import write_jpeg
@@ -33,10 +33,7 @@ RIGHT_BESIDE = (
     "✓ next to a reference: as the text says, and its other actors do what they do there; "
     "the place is free."
 )
-NONE_RIGHT = (
-    "Next to these references, clips can violate the text or miss what it wants, but none "
-    "can be called right."
-)
+NONE_RIGHT = "With these references no clip gets a ✓: what else it would have to show is not known."
 Frames = tuple[NDArray[np.uint8], ...]
 
 
@@ -55,8 +52,13 @@ def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> dict[str, 
 
 
 def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
-    """Warn of a single wanted reference that may show what the text excludes, for systems that cannot subtract it."""
+    """Warn of a single wanted reference that may show what the text excludes, for systems that cannot subtract it.
+
+    Without a wanted reference, an unwanted one cannot undo that the sentence names the thing.
+    """
     wanted = [each for each in chosen if each.wanted]
+    if chosen and not wanted:
+        return _unwanted_remark(answer)
     names = [ranking.system.name for ranking in answer.rankings]
     whole = [
         r.system.name for r in answer.rankings if not STRATEGIES[r.system.strategy].needs_picture
@@ -68,6 +70,24 @@ def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
     except Nt2vrError:  # no clip of this gallery
         verdict = None
     return picture_remark(answer.query, verdict, whole if whole != names else ())
+
+
+def _unwanted_remark(answer: Answer) -> str:
+    """Say which systems still find what an unwanted picture shows, because their sentence names it."""
+    names = []
+    for ranking in answer.rankings:
+        strategy = STRATEGIES[ranking.system.strategy]
+        is_whole = ranking.system.strategy == "plain" or strategy.needs_picture
+        if is_whole and ranking.counts["violation"]:
+            names.append(ranking.system.name)
+    if not names or not answer.query.unwanted:
+        return ""
+    parts = listed(*(f"“{part}”" for part in answer.query.unwanted))
+    verb = "searches" if len(names) == 1 else "search"
+    return (
+        f"{listed(*names)} {verb} for the sentence, which names {parts}: an unwanted picture of it "
+        "weighs less. Search for what you want instead, or take a strategy."
+    )
 
 
 class References:

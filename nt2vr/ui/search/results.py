@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
-from itertools import chain, groupby
+from functools import cache
+from itertools import groupby
 from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
@@ -21,26 +21,25 @@ from nt2vr.negation.parse.query import Query, Span
 from nt2vr.negation.parse.tokens import normalised
 from nt2vr.notebook import SPOKEN
 from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
-from nt2vr.search.embed_query import with_words
 from nt2vr.search.searcher import DEFAULT_K
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, System
 from nt2vr.ui.search.state import SearchState, write_parts
+from nt2vr.ui.search.twins import Twin, find_twins
+from nt2vr.ui.search.verdict_texts import shows_it, verdict_text
 from nt2vr.world.evidence import evidence
-from nt2vr.world.offers import FEW, Offers
 from nt2vr.world.query_claims import read_query
-from nt2vr.world.scenes import Scene
-from nt2vr.world.verdicts import missing, unknown_words
+from nt2vr.world.reasons import lacking
 
-MOST_UNKNOWN = 4  # words named
 # cosine of two clips from which they look the same: of 22 films re-encoded the smallest was .984,
 # trimmed by .4 s .988 but for two; of different films the largest was .87. What a fixed camera sees
 # a minute later reaches .996.
 ALIKE = 0.98
 MARKS = {**SPOKEN, "right": "✓"}
+UPLOADS = "The link keeps clips of this gallery, but nothing that was uploaded."
 NOTHING_LEFT = "Without its negated part, this query is empty."
 BY_CAPTIONS = (
-    "✓ and “violates” are by captions, from what they say of the wanted and of the unwanted part. What no caption "
-    "mentions may still be in the picture."
+    "Verdicts are by captions, from what these say of the wanted and of the unwanted part. What no caption mentions "
+    "may still be in the picture."
 )
 NO_GOOD_MATCH = "No good match: the best score is below what matching clips usually get."
 ABOUT = {  # what the built-in models were taught
@@ -51,11 +50,7 @@ ABOUT = {  # what the built-in models were taught
     "CLIP4Clip": "order of frames",
     "CLIP-vfc": "taught verbs",
 }
-MARK_MEANINGS = {
-    "right": "Right: shows the wanted part and nothing unwanted",
-    "violation": "Violates: shows the unwanted part",
-    "miss": "Misses: lacks the wanted part",
-}
+WHY_BNL = "docs/paper-nt2vr.md#what-clip-bnls-loss-teaches"
 RUN_DATE = re.compile(r"-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})\d{2}(?=$|[ -])")
 
 
@@ -65,6 +60,11 @@ class Marked:
 
     video_ids: frozenset[str] = frozenset()
     legend: str = ""
+
+
+def decimal(value: float) -> str:
+    """Write a score in three digits, with a minus sign rather than a hyphen."""
+    return f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 def short_name(name: str) -> str:
@@ -141,9 +141,11 @@ def columns_view(
         _told(each, answer, video_of, other if answer.denied else None) for each in answer.rankings
     ]
 
+    twins = find_twins(_rankings_with_negation(answer, other))
+
     def clip(hit: Hit, ranking: Ranking) -> dict[str, Any]:
         video, verdict = video_of(hit.video_id), hit.verdict or ""
-        lacks = [] if answer.judged_by or not verdict else missing(answer.query, video)
+        text = verdict_text(answer, video, hit.verdict)
         ranked = [each for each in answer.rankings if hit.video_id in each.ranks]
         return {
             "id": hit.video_id,
@@ -151,21 +153,18 @@ def columns_view(
             "where": times_text(hit.moments[0].start, hit.moments[-1].end) if hit.moments else "",
             "caption": next(iter(video.captions), hit.video_id),
             "rank": hit.rank,
-            "score": f"{hit.score:.3f}",
+            "score": decimal(hit.score),
             "verdict": verdict,
-            "mark": MARKS.get(verdict, ""),
-            "mark_meaning": MARK_MEANINGS.get(verdict, "")
-            + (f"; shows {listed(*lacks)}" if lacks else ""),
-            "lacks": lacks[0] if lacks and verdict == "violation" else "",
+            "mark": text.mark,
+            "mark_meaning": text.meaning,
+            "lacks": text.lacks,
             "boxes": boxes_text(answer, video, verdict),
             "ranks": json.dumps(
                 {short_name(each.system.name): each.ranks[hit.video_id] for each in ranked}
             ),
             "judged": hit.video_id in marked.video_ids,
             **_movement(hit, answer.rankings[0], ranking),
-            "spoken": ", ".join(
-                [f"Rank {hit.rank}", *([SPOKEN[verdict]] if verdict else []), *lacks]
-            ),
+            "spoken": ", ".join(filter(None, (f"Rank {hit.rank}", text.spoken))),
         }
 
     def tiles(ranking: Ranking) -> Iterator[dict[str, Any]]:
@@ -190,18 +189,17 @@ def columns_view(
                 "meaning": f"Searches for {STRATEGIES[ranking.system.strategy].meaning}",
                 "how": (how := how_text(ranking.system, ranking.epoch)),
                 "about": "" if how else ABOUT.get(ranking.system.model, ""),
-                "twin": twin,
+                "twin": _twin_text(twin, ranking, answer),
+                "twin_why": WHY_BNL if ranking.system.model == "CLIP-bnl" else "",
                 "badge": badge,
                 "line": _line(ranking, answer, complete) if judged else {},
                 "told": told,
-                "stayed": f"{_stayed(ranking, other)} of {len(ranking.hits)} clips stayed"
-                if other and ranking.hits
-                else "",
+                **_stays_view(ranking, other),
                 "note": " ".join(notes(ranking, answer, judged)),
                 "hits": list(tiles(ranking)),
             }
             for ranking, badge, twin, told in zip(
-                answer.rankings, badges, _twins(answer.rankings), lines, strict=True
+                answer.rankings, badges, twins, lines, strict=True
             )
         ],
         "said": " ".join(map(_spoken, answer.rankings, badges)),
@@ -214,13 +212,27 @@ def boxes_text(answer: Answer, video: Video, verdict: str) -> str:
     return json.dumps(found, separators=(",", ":")) if found else ""
 
 
-def _twins(rankings: Sequence[Ranking]) -> list[str]:
-    """Say which columns show the first one's clips, but for one at most, while two columns or more are left."""
-    first, *others = [{hit.source for hit in ranking.hits[:DEFAULT_K]} for ranking in rankings]
-    alike = [0, *(len(first & each) for each in others)]
-    shares = f"of {DEFAULT_K} clips with {short_name(rankings[0].system.name)}"
-    told = [f"shares {count} {shares}" if count >= DEFAULT_K - 1 else "" for count in alike]
-    return told if told.count("") > 1 else [""] * len(rankings)
+def _rankings_with_negation(answer: Answer, other: Answer | None) -> Sequence[Ranking]:
+    """Return the rankings that say which columns fold, so that these stay when the negation is taken away."""
+    if other is None or answer.denied is None:
+        return answer.rankings
+    is_same = [each.system for each in other.rankings] == [each.system for each in answer.rankings]
+    return other.rankings if is_same else answer.rankings
+
+
+def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
+    """Say which earlier column a folded column repeats; empty for a column that stays."""
+    if twin is None:
+        return ""
+    earlier = short_name(answer.rankings[twin.place].system.name)
+    if not twin.is_exact:
+        return f"shares {twin.num_shared} of {DEFAULT_K} clips with {earlier}"
+    text = f"shows the same clips as {earlier}"
+    if STRATEGIES[ranking.system.strategy].needs_picture:
+        return f"{text}, as there is no picture"
+    if not answer.query.unwanted:
+        return f"{text}, as nothing is excluded"
+    return text
 
 
 def _spoken(ranking: Ranking, badge: Mapping[str, Any]) -> str:
@@ -256,8 +268,8 @@ def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
             return {}
         return {
             "kind": kind,
-            "text": f"{violations} of {total} violate",
-            "brief": f"{violations} violate",
+            "text": _shows_of(violations, total),
+            "brief": shows_it(violations),
             "more": "",
         }
     kind = kind if answer.judged_by else _kind(right, total)
@@ -265,9 +277,13 @@ def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
         "kind": kind,
         "text": f"{right} of {total} right{f' by {answer.judged_by}' if answer.judged_by else ''}",
         "brief": f"{right}/{total}",
-        "more": f"{violations} violate" if negated else "",
+        "more": shows_it(violations) if negated else "",
         "worse": kind if negated and violations else "",
     }
+
+
+def _shows_of(violations: int, total: int) -> str:
+    return f"{violations} of {total} {'shows' if violations == 1 else 'show'} it"
 
 
 def _kind(right: int, total: int) -> str:
@@ -286,8 +302,7 @@ def _line(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, str]:
         return {"kind": "bad", "text": "nothing left to search for"}
     if not (complete or violations):
         return {}
-    number = f"{violations}" if complete else f"{violations} of {total}"
-    show = f"{number} {'shows' if violations == 1 else 'show'} it"
+    show = shows_it(violations) if complete else _shows_of(violations, total)
     texts = [f"{right} of {total} right"] * complete + [show] * bool(answer.query.unwanted)
     return {
         "kind": _kind(right if complete else total - violations, total),
@@ -307,9 +322,10 @@ def notes(ranking: Ranking, answer: Answer, judged: bool) -> Iterator[str]:
     if ranking.low and not judged:  # verdicts know better
         yield NO_GOOD_MATCH
     if as_typed := answer.as_typed(ranking):
-        yield f"{ranking.system.model} knows, and was asked as typed: {', '.join(as_typed)}."
+        words = listed(*(f"“{word}”" for word in as_typed))
+        yield f"{ranking.system.model} knows {words}, so nothing was replaced."
     if ranking.reads:
-        yield f"reads: {ranking.reads}. The other words: only its GRU."
+        yield f"Its bag of words sees only: {ranking.reads}."
     if ranking.unseen:
         yield f"{ranking.system.model} has never seen: {', '.join(ranking.unseen)}."
 
@@ -320,6 +336,14 @@ def _stayed(ranking: Ranking, other: Answer) -> int:
         hit.source for each in other.rankings if each.system == ranking.system for hit in each.hits
     }
     return sum(hit.source in before for hit in ranking.hits)
+
+
+def _stays_view(ranking: Ranking, other: Answer | None) -> dict[str, str]:
+    """Say how many clips stayed since the `other` answer, at length and in a word."""
+    if other is None or not ranking.hits:
+        return {"stayed": "", "same": ""}
+    stayed = _stayed(ranking, other)
+    return {"stayed": f"{stayed} of {len(ranking.hits)} clips stayed", "same": f"{stayed} stayed"}
 
 
 def _flipped(ranking: Ranking, other: Answer) -> dict[str, str]:
@@ -398,25 +422,37 @@ def understood_view(
     state: SearchState,  # for the address
     parsed: Query,  # before the person corrected it
     picture: str = "",  # remark about the reference picture
-    is_world: bool = False,  # whether the clips are those of the built-in world
     lines: Sequence[Mapping[str, str]] = (),  # what came of it, see `headline`
 ) -> dict[str, Any]:
     """Show how a query was understood, and in words what came of it."""
     query = answer.denied or answer.query
     is_corrected = part_texts(query) != part_texts(parsed)
     said = _said(query, parsed, bool(state.flip))
-    notices = (query.notice, picture, _only_verdicts(answer) if is_corrected else "")
+    uploads = UPLOADS if any(reference.path for reference in state.references) else ""
+    notices = (query.notice, picture, uploads, _only_verdicts(answer) if is_corrected else "")
     return {
         "pieces": _pieces(marked_again(query, parsed) if is_corrected else query, bool(state.flip)),
         "affirmed": query.affirmed.text if query.unwanted else "",
         "notice": " ".join(filter(None, notices)),
         "flipped": bool(state.flip),
+        "negates": "false" if state.flip else "true",
+        "flips": FLIPS[bool(state.flip)],
         "said": said,
         "cued": any("cue" in each for each in said),
         "told": list(lines),
-        **(unknown_view(query) if is_world else {}),
         "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
         "link": state.link,
+    }
+
+
+def legends_view(view: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is said of the columns as a whole: what their marks mean, and which are folded."""
+    twins = [column for column in view["columns"] if column.get("twin")]
+    fields = ("system", "twin", "twin_why")
+    return {
+        "by_captions": view.get("by_captions", ""),
+        "legend": view.get("legend", ""),
+        "twins": [{field: column[field] for field in fields} for column in twins],
     }
 
 
@@ -457,33 +493,6 @@ def parts_view(answer: Answer, parsed: Query) -> dict[str, Any]:
     as_parsed = dict(zip(moves, part_texts(parsed), strict=True))
     undo = [as_parsed] if part_texts(query) != part_texts(parsed) else []
     return {"moves": moves, "undo": undo, "flipped": answer.denied is not None}
-
-
-def unknown_view(query: Query) -> dict[str, Any]:
-    """Name the words of a query that the built-in world lacks, each with queries that have a near one in its place."""
-    words = unknown_words(query)[:MOST_UNKNOWN]
-    lacking = [
-        {
-            "word": word,
-            "near": [
-                {"word": other, "query": _with_word(query.text, word, other)} for other in near
-            ],
-        }
-        for word, near in words
-        if near
-    ]
-    return {
-        "lacking": lacking,
-        "unknown": ", ".join(f"“{word}”" for word, near in words if not near),
-    }
-
-
-def _with_word(text: str, word: str, other: str) -> str:
-    article = "an" if other[0] in "aeiou" else "a"
-    found = rf"(\ban? )?\b{re.escape(word)}\b"
-    return re.sub(
-        found, lambda match: f"{article} {other}" if match[1] else other, text, flags=re.I
-    )
 
 
 def headline(columns: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
@@ -535,28 +544,32 @@ def _told(
 
 
 def _lost(ranking: Ranking, query: Query, video_of: VideoOf) -> str:
-    """Count the clips that lack what is wanted, and name what most of them lack: "7 of 8 show no pizza"."""
-    total, misses = len(ranking.hits), ranking.counts["miss"]
-    judged = [hit for hit in ranking.hits if hit.verdict in ("miss", "violation")]
-    lacks = [missing(query, video_of(hit.video_id)) for hit in judged]
-    misses += sum(
-        bool(each) for each, hit in zip(lacks, judged, strict=True) if hit.verdict == "violation"
-    )
-    for what, count in Counter(chain.from_iterable(lacks)).most_common(1):
-        one, many = ("is", "are") if what.startswith("not ") else ("shows", "show")
-        number = (
-            f"{misses} of {total} miss the rest: {count}"
-            if count < misses
-            else f"{count} of {total}"
+    """Say what most clips lack of what is wanted, and how many: "7 of 8 show no pizza"."""
+    total = len(ranking.hits)
+    reasons = Counter[str]()
+    for hit in ranking.hits:
+        if hit.verdict in ("miss", "violation"):
+            reasons.update(lacking(query, video_of(hit.video_id)))
+    if not reasons:
+        misses = ranking.counts["miss"]
+        return (
+            f"{misses} of {total} {'lacks' if misses == 1 else 'lack'} the rest" if misses else ""
         )
-        return f"{number} {one if count == 1 else many} {what}"
-    return f"{misses} of {total} miss the rest" if misses else ""
+
+    (reason, count), *_ = reasons.most_common(1)
+    if reason.startswith("not "):
+        return f"{count} of {total} {'is' if count == 1 else 'are'} {reason}"
+    if reason.startswith("no "):
+        return f"{count} of {total} {'shows' if count == 1 else 'show'} {reason}"
+    return f"{count} of {total}: {reason}"
 
 
 def _said(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]:
     """Repeat what was excluded: each cue, which flips the negation, and what it denies: "no cats, dogs or birds"."""
     if not query.unwanted:
-        return []
+        # a man and nobody else
+        others = [f"other {kind.removeprefix('other ')}" for kind in query.others]
+        return [{"text": listed(*others, joint="or")}] if others else []
     text, pieces = query.text, list[dict[str, Any]]()
     if len(query.scopes) != len(query.unwanted):  # corrected
         flips = [{"cue": _cue_text(text, cue), **_flip(is_flipped)} for cue in parsed.cues[:1]]
@@ -626,33 +639,6 @@ def downloads(answer: Answer) -> dict[str, str]:
     as_json = json.dumps(answer.as_dict(), indent=1, ensure_ascii=False)
     files = (("json", "application/json", as_json), ("csv", "text/csv", table.getvalue()))
     return {name: f"data:{kind};charset=utf-8,{quote(text)}" for name, kind, text in files}
-
-
-def offers_view(answer: Answer, videos: tuple[Video, ...]) -> dict[str, Any]:
-    """Say so where hardly any of the videos, scenes of the built-in world, fits a query, and offer others."""
-    if answer.denied or any(ranking.counts["right"] > FEW for ranking in answer.rankings):
-        return {}
-    query, offers = with_words(answer.query, answer.read_as), _offers_of(videos)
-    if offers is None or ((found := offers.fitting(query)) or 0) > FEW:
-        return {}
-    if not (near := offers.near(query)) and (
-        found is None or any(word.near for word in unknown_words(answer.query))
-    ):
-        return {}
-    few = (
-        "No clip clearly fits."
-        if found is None
-        else "Only one clip fits."
-        if found
-        else "No clip fits."
-    )
-    return {"offers": near, "few": f"{few} Try" if near else few}
-
-
-@lru_cache(maxsize=4)
-def _offers_of(videos: tuple[Video, ...]) -> Offers | None:
-    scenes = [Scene.from_dict(video.scene).dressed for video in videos if video.scene]
-    return Offers(scenes) if scenes else None
 
 
 def marked_again(query: Query, parsed: Query) -> Query:

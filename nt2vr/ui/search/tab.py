@@ -40,7 +40,7 @@ from nt2vr.ui.search.results import (
     downloads,
     folded,
     headline,
-    offers_view,
+    legends_view,
     part_texts,
     parts_view,
     sliders_view,
@@ -59,6 +59,7 @@ from nt2vr.ui.search.state import (
     read_chosen,
     with_clip,
 )
+from nt2vr.ui.search.suggest import way_out_view
 from nt2vr.ui.search.watch import Watch, key_of
 from nt2vr.ui.theme import TEMPLATES, fold, menu, script, template
 from nt2vr.ui.web.errors import problem, warn
@@ -112,6 +113,8 @@ class Controls:
             self.query = gr.Textbox(
                 start.q, label="Query", max_lines=3, placeholder=example, **place
             )
+            # chips; takes what is pasted or dropped, too
+            self.reference = template("reference", {"references": []})
             self.with_picture = gr.Button(
                 "+ picture", elem_id="with-picture", min_width=110, scale=0
             )
@@ -122,9 +125,6 @@ class Controls:
             self.find = gr.Button("Search", variant="primary", elem_id="search-button", scale=0)
             gr.HTML(MENU_BUTTON, elem_id="menu-button")
         template("words", {"words": offered_words()})
-        self.reference = template(
-            "reference", {"references": []}
-        )  # chips; takes what is pasted or dropped, too
         with gr.Row(elem_id="choices"):
             self.examples = template("examples", examples_view(galleries.built_in))
             self.picture_examples = lay_out_picture_examples(galleries.built_in, media)
@@ -316,13 +316,13 @@ class SearchTab:
         r.detail.backwards(panel.on_backwards, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
 
-        def on_systems(chosen: list[str]) -> gr.Dropdown:
-            return gr.Dropdown(
-                system_choices(self.galleries.built_in.system_names(chosen, folds=True))
-            )
+        def on_systems(chosen: list[str], request: gr.Request) -> tuple[gr.Dropdown, Any]:
+            names = self.galleries.built_in.system_names(chosen, folds=True)
+            return gr.Dropdown(system_choices(names)), self._watch.run_notes(request)
 
         # new models and libraries appear without a restart
-        c.systems.focus(on_systems, c.systems, c.systems, queue=False, **QUIET)
+        listed = [c.systems, self._watch.notes]
+        c.systems.focus(on_systems, c.systems, listed, queue=False, **QUIET)
         c.gallery.focus(
             lambda: gr.Dropdown(gallery_choices(self.galleries)),
             None,
@@ -365,7 +365,7 @@ class SearchTab:
                 }
             if asked.references is not None:
                 state = replace(state, references=tuple(asked.references))
-            elif asked.opened:
+            if asked.opened:
                 filled["references"] = self._references.view(state.references)
             shown[r.answered] = {"number": asked.number, "inputs": filled}
             found, settled = self._answered(state, previous, visitor)
@@ -429,20 +429,21 @@ class SearchTab:
         columns = self._watch.columns(
             view, answer, key, searcher, panel, view_of, bool(state.replay)
         )
-        understood = understood_view(
-            answer, state, parsed, said, bool(videos), headline(columns["columns"])
-        )
+        understood = understood_view(answer, state, parsed, said, headline(columns["columns"]))
         columns["cue"] = next((each["cue"] for each in understood["said"] if "cue" in each), "")
         r, job = self.results, self.indexing.under_way(state.gallery)
         drawings = self.indexing.drawings(
-            state.gallery, state.systems, self.permissions, visitor, again=not lacking
+            state.gallery, state.systems, self.permissions, visitor, is_indexed=not lacking
         )
         trainings = self._watch.offers(visitor, state.q, state.gallery)
         found = {
             r.answer: answer,
             r.parts: parts_view(answer, parsed),
             r.menu: downloads(answer),
-            r.understood: understood | offers_view(answer, videos) | trainings,
+            r.understood: understood
+            | way_out_view(answer, videos, lambda text: searcher.understand(text, False))
+            | trainings
+            | legends_view(columns),
             r.columns: columns,
             **self._watch.awake(),
             r.index: index_view(

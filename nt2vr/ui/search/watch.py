@@ -179,11 +179,8 @@ def run_columns(
     """Add to a run's columns of `columns_view` its epochs; those missing are searched in the background."""
     kept.keep_to({name for name, entry in entries.items() if entry.kind == "run"})
     owns = [RunEpochs.of(ranking.system.model, entries) for ranking in answer.rankings]
-    titles = [f"{base_of(own.run) or short_name(own.run)}, learning" if own else "" for own in owns]
 
-    def of_run(
-        column: Mapping[str, Any], ranking: Ranking, own: RunEpochs, title: str
-    ) -> dict[str, Any]:
+    def of_run(column: Mapping[str, Any], ranking: Ranking, own: RunEpochs) -> dict[str, Any]:
         epoch, base, system = epoch_of(ranking), base_of(own.run), ranking.system
         of_query = own.run, key_of(key, system.strategy, system.strength)
         bases = [other for other in answer.rankings if other.system == replace(system, model=base)]
@@ -196,10 +193,8 @@ def run_columns(
                 missing,
                 lambda epoch: own.rank(searcher, query, panel, epoch, base, system),
             )
-        name = (
-            short_name(own.run) if titles.count(title) > 1 else title
-        )  # of two runs from one base
-        learner = Learner(own.run, name, own.epochs, rankings, {"waits": bool(missing)})
+        waits = {"waits": bool(missing)}
+        learner = Learner(own.run, short_name(own.run), own.epochs, rankings, waits)
         is_known = not answer.judged_by or any(
             hit.verdict for each in rankings.values() for hit in each.hits
         )
@@ -216,11 +211,8 @@ def run_columns(
             )
         return learner.column(column, epoch, answer, view_of)
 
-    columns = zip(view["columns"], answer.rankings, owns, titles, strict=True)
-    return [
-        of_run(column, ranking, own, title) if own else column
-        for column, ranking, own, title in columns
-    ]
+    columns = zip(view["columns"], answer.rankings, owns, strict=True)
+    return [of_run(column, ranking, own) if own else column for column, ranking, own in columns]
 
 
 def replayed(
@@ -272,6 +264,7 @@ class Watch:
     panel: gr.HTML = field(
         init=False
     )  # of the run that is training; its event `replay` asks for the recorded one
+    notes: gr.HTML = field(init=False)  # on the runs in the list of systems
     timer: gr.Timer = field(init=False)  # ticks while a run is under way
     _watched: gr.State = field(init=False)  # of ticks, of which one under way may overwrite it
     # id of the run whose column is to join the others with its first checkpoint, or WAITING
@@ -283,6 +276,7 @@ class Watch:
     def build(self) -> None:
         """Lay out the panel, empty until a run is under way."""
         self.panel = template("watch", {})
+        self.notes = template("run-notes", {"runs": []})
         self.timer = gr.Timer(POLL_S, active=False)
         self._watched = gr.State(WatchedRun())
         self._joins = gr.State("")
@@ -489,6 +483,23 @@ class Watch:
             asks,
         )
 
+    def run_notes(self, request: gr.Request) -> dict[str, Any]:
+        """Say of each run, for the list of systems, whose it is and how far it has come."""
+        notes = []
+        for run in self.runs.runs():
+            model = self._model_of(run.run_id)
+            if model:
+                notes.append({"name": short_name(model), "note": self._run_note(run, request)})
+        return {"runs": notes}
+
+    def _run_note(self, run: Run, request: gr.Request) -> str:
+        is_mine = run.session == session_of(request) or self.permissions.may("train", request)
+        whose = "yours" if is_mine else "a visitor's"
+        state = run_view(run)["word"]
+        if run.config is None or not run.status.epoch:
+            return f"{whose}, {state}"
+        return f"{whose}, epoch {run.status.epoch} of {run.config.batches.epochs}, {state}"
+
     def on_epoch(self, systems: list[str], event: gr.EventData) -> Any:
         """Replace a run's system by that of one of its epochs."""
         run, epoch = event_value(event, "run", str), event_value(event, "epoch", int)
@@ -578,7 +589,7 @@ class Watch:
         may_join = under_way and not self._is_shown(run.run_id, systems or ())
         return {
             **training,
-            "error": self.permissions.teller(request)(training["error"]),
+            "error": self.permissions.redactor(request)(training["error"]),
             "name": short_name(run.run_id),
             "joins": may_join and joins == run.run_id,
             "can_join": may_join and joins != run.run_id,

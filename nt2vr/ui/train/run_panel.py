@@ -105,7 +105,7 @@ class RunPanel:
         catalog = Catalog.of(self._settings)
         return run_view(
             run,
-            self._permissions.teller(visitor),
+            self._permissions.redactor(visitor),
             metrics.rows,
             system=catalog.name_of_run(self._manager.folder / run.run_id),
             base=_base_of(run, catalog),

@@ -18,7 +18,7 @@ from nt2vr.ui.theme import PRIVATE, QUIET
 from nt2vr.ui.train.form_panel import FormPanel, fields_in_words
 from nt2vr.ui.train.run_list import RunList
 from nt2vr.ui.train.run_panel import MAX_BESIDE, RunPanel
-from nt2vr.ui.web.errors import told_at
+from nt2vr.ui.web.errors import with_errors_shown_at
 from nt2vr.ui.web.inputs import Updates, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from nt2vr.world import WORLD
@@ -116,7 +116,7 @@ class TrainTab:
         )
         for button, start in starting:
             button.click(
-                told_at(form.problem, start),
+                with_errors_shown_at(form.problem, start),
                 form.filled,
                 shown,
                 show_progress_on=form.start,
@@ -142,7 +142,7 @@ class TrainTab:
             (panel.confirm.yes, self.on_delete),
         )
         for button, handler in clicked:
-            button.click(told_at(panel.problem, handler), self._chosen, shown, **QUIET)
+            button.click(with_errors_shown_at(panel.problem, handler), self._chosen, shown, **QUIET)
         self._chosen.change(None, None, panel.problem, js="() => ''")
         panel.confirm.asked_by(
             panel.delete, self._chosen, (self._list.new.click, self._list.runs.pick)

@@ -21,6 +21,7 @@ from nt2vr.extension import trainings
 from nt2vr.media.limits import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
+from nt2vr.ui.search.results import short_name
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
@@ -62,7 +63,7 @@ def runs_view(runs: Sequence[Run], chosen: Run | None) -> dict[str, Any]:
 
 def run_view(
     run: Run,
-    tell: Callable[[str], str] = str,
+    redact: Callable[[str], str] = str,
     rows: Rows = (),
     system: str = "",
     base: str = "",
@@ -72,7 +73,7 @@ def run_view(
 
     Args:
         run: the run.
-        tell: how an error is told to this visitor, who may not learn every path.
+        redact: words an error for this visitor, who may not learn every path.
         rows: its metrics, of which the best epoch is taken.
         system: name of its model in Search and Evaluate; "" before the first checkpoint.
         base: name of the model that it started from; "" if Search does not have it.
@@ -84,7 +85,7 @@ def run_view(
         **_summary(run),
         "done": _progress_text(run),
         "left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
-        "error": tell(status.error or "") if status.state == "failed" else "",
+        "error": redact(status.error or "") if status.state == "failed" else "",
         "finished": finished_text(run, rows) if status.state == "finished" else "",
         "outcome": status.doing if status.state == "finished" else "",
         "under_way": run.is_under_way,
@@ -202,7 +203,9 @@ def _summary(run: Run) -> dict[str, Any]:
     if status.state in ("finished", "preparing"):
         share = "100" if status.state == "finished" else percent_text(status.done, status.total)
     word = WORDS.get(status.state, status.state)
-    return {"id": run.run_id, "name": run.name, "state": status.state, "word": word, "share": share}
+    # The name by which Search and Evaluate list its model, too.
+    name = short_name(run.run_id)
+    return {"id": run.run_id, "name": name, "state": status.state, "word": word, "share": share}
 
 
 def lower_rate_label(run: Run) -> str:

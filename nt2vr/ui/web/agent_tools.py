@@ -16,7 +16,7 @@ from pydantic import BaseModel, create_model
 from nt2vr.errors import ConfigError
 from nt2vr.search.searcher import CONCURRENT
 from nt2vr.ui.web.api_types import checked_request
-from nt2vr.ui.web.errors import told_of
+from nt2vr.ui.web.errors import error_text
 from nt2vr.ui.web.gradio_fixes import offer_tools
 from nt2vr.ui.web.requests import Requests
 
@@ -71,7 +71,7 @@ def _tool(
             answer = await to_thread.run_sync(partial(work, **checked), limiter=limiter)
             return json.dumps(answer, ensure_ascii=False)
         except Exception as error:
-            raise ToolError(told_of(error, request), print_exception=False) from error
+            raise ToolError(error_text(error, request), print_exception=False) from error
 
     tool.__name__ = name
     tool.__doc__ = inspect.getdoc(work)

@@ -12,26 +12,35 @@ import gradio as gr
 from gradio.context import LocalContext
 
 from nt2vr.errors import Nt2vrError
-from nt2vr.ui.web.permissions import Visitor, told
+from nt2vr.ui.web.permissions import Visitor, as_visitor_may_read
 
 FAILED = "Something went wrong; the log has the details."
 
 logger = logging.getLogger(__name__)
-_logged: set[tuple[str, str]] = set()  # type and place of each error that the log has in full
+# Type and place of each error that the log has in full.
+_logged: set[tuple[str, str]] = set()
 
 
-def told_of(error: Exception, visitor: Visitor) -> str:
-    """Return what a visitor is told of an error; of any but an Nt2vrError the log has the details."""
+def error_text(error: Exception, visitor: Visitor) -> str:
+    """Return the text of an error that a visitor may read.
+
+    It is general unless the error is an Nt2vrError; the log has the details.
+    """
     if isinstance(error, Nt2vrError):
-        return told(str(error), visitor)
+        return as_visitor_may_read(str(error), visitor)
     _log_details(error)
     return FAILED
 
 
 def _log_details(error: Exception) -> None:
-    """Log an unforeseen error: with its traceback once per place, so that nobody can fill the log with it."""
+    """Log an unforeseen error.
+
+    It has its traceback once per place, so that nobody can fill the log with it.
+    """
+    place = ""
     frames = traceback.extract_tb(error.__traceback__)
-    place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    if frames:
+        place = f"{frames[-1].filename}:{frames[-1].lineno}"
     key = (type(error).__name__, place)
     if key in _logged:
         logger.error("A request failed again: %s at %s", *key)
@@ -55,9 +64,10 @@ def user_errors(handler: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def tell_errors(page: gr.Blocks) -> None:
-    """Wrap all of a page's handlers with `user_errors`, but tools for agents, which are async and tell their own."""
+def show_errors(page: gr.Blocks) -> None:
+    """Wrap all handlers of a page with `user_errors`."""
     for event in page.fns.values():
+        # The tools for agents are async, and word their own errors.
         if event.fn is not None and not inspect.iscoroutinefunction(event.fn):
             event.fn = user_errors(event.fn)
 
@@ -67,18 +77,22 @@ def warn(error: Nt2vrError) -> None:
 
 
 def problem(error: Nt2vrError) -> str:
-    """Return an error as HTML for a place in the page, above what stays as it is."""
+    """Return an error as HTML for a `problem_place`."""
     return f'<p role="alert">{sentence(error)}</p>'
 
 
 def problem_place(elem_id: str) -> gr.HTML:
+    """Build a place for errors in the page, above what stays as it is."""
     return gr.HTML(elem_id=elem_id, elem_classes="nt-problem")
 
 
-def told_at(
+def with_errors_shown_at(
     place: gr.HTML, handler: Callable[..., dict[Any, Any]]
 ) -> Callable[..., dict[Any, Any]]:
-    """Return a handler whose errors stand at a place of the page until it succeeds, and change nothing else there."""
+    """Return a handler whose errors stand at a place of the page until it succeeds.
+
+    An error changes nothing else there.
+    """
 
     @functools.wraps(handler)
     def wrapped(*args: Any, **kwargs: Any) -> dict[Any, Any]:
@@ -91,5 +105,7 @@ def told_at(
 
 
 def sentence(error: Exception) -> str:
-    """Word an error for the visitor of the event, as HTML: it may name paths and quote the query."""
-    return html.escape(told_of(error, LocalContext.request.get(None)), quote=False)
+    """Return the text of an error as HTML, as the visitor of the event may read it."""
+    visitor = LocalContext.request.get(None)
+    # The text may quote what was typed.
+    return html.escape(error_text(error, visitor), quote=False)

@@ -35,9 +35,9 @@ from nt2vr.ui.web.api_types import (
     SystemsRequest,
     checked_request,
 )
-from nt2vr.ui.web.errors import told_of
+from nt2vr.ui.web.errors import error_text
 from nt2vr.ui.web.inputs import MB
-from nt2vr.ui.web.permissions import told
+from nt2vr.ui.web.permissions import as_visitor_may_read
 from nt2vr.ui.web.requests import Requests
 
 JSON = "application/json"
@@ -115,7 +115,7 @@ def _add_health(api: FastAPI, requests: Requests) -> None:
     def health(request: Request) -> Response:
         """Return 200 once searches are answered immediately, and 503 while the first model is being loaded."""
         is_ready, status = requests.health()
-        content = {"ready": is_ready, "status": told(status, request)}
+        content = {"ready": is_ready, "status": as_visitor_may_read(status, request)}
         return JSONResponse(content, 200 if is_ready else 503)
 
 
@@ -146,7 +146,7 @@ class _PostRoutes:
                 # Nobody is listening.
                 return Response(status_code=400)
             except Exception as error:
-                return JSONResponse({"error": told_of(error, request)}, _status_of(error))
+                return JSONResponse({"error": error_text(error, request)}, _status_of(error))
 
         route.__name__ = name
         route.__doc__ = f"{inspect.getdoc(work)} A form (multipart) is read, too."

@@ -46,7 +46,7 @@ PROXIED = ("forwarded", "via", "x-real-ip")
 # The first folder of an absolute path, not of a URL.
 FIRST_FOLDER = re.compile(r"(?<![\w./~])/\w[^/\s'\"]*|\b[A-Za-z]:[\\/]")
 WITHHELD = "The reason names folders of this machine. Its owner finds it in the app's log."
-# Where RequestChecks leaves the permissions for `told`.
+# Where RequestChecks leaves the permissions for `as_visitor_may_read`.
 IN_SCOPE = "nt2vr.permissions"
 Visitor = gr.Request | HTTPConnection | None
 
@@ -141,7 +141,7 @@ class Permissions:
                 f"Only the page that started it, or the owner, may cancel it. {self._proof}"
             )
 
-    def teller(self, visitor: Visitor) -> Callable[[str], str]:
+    def redactor(self, visitor: Visitor) -> Callable[[str], str]:
         """Return a function that words a message for a visitor.
 
         It is `WITHHELD` if it has a path that the visitor may not name.
@@ -192,8 +192,8 @@ def session_of(visitor: Visitor) -> str:
     return (visitor.session_hash or "") if isinstance(visitor, gr.Request) else ""
 
 
-def told(text: str, visitor: Visitor) -> str:
-    """Return a message as the visitor may read it, see `Permissions.teller`.
+def as_visitor_may_read(text: str, visitor: Visitor) -> str:
+    """Return a message as the visitor may read it, see `Permissions.redactor`.
 
     Without a request, it is as a stranger may read it.
     """
@@ -203,7 +203,7 @@ def told(text: str, visitor: Visitor) -> str:
         permissions = connection.scope.get(IN_SCOPE)
     if not permissions:
         return without_paths(text)
-    redact = permissions.teller(visitor)
+    redact = permissions.redactor(visitor)
     return str(redact(text))
 
 

@@ -180,13 +180,16 @@ def _paint_thing(
     figure = individual.figure
     thing = figure.kind
     svg = picture(thing, figure.colour)
-    left, _, right, bottom = ink(svg)
+    box = ink(svg)
     gait = _gait(svg, thing, deed, step, individual.phase)
     scale = size_of(thing, SIZES[figure.size]).scale
 
     flip = _is_flipped(thing, place)
-    x = (-1 if flip else 1) * (36 - (left + right) / 2) * scale + gait.sideways
-    y = gait.upwards + (bottom - 36) * scale
+    x = (36 - box.middle[0]) * scale
+    if flip:
+        x = -x
+    x += gait.sideways
+    y = gait.upwards + (box.bottom - 36) * scale
     place.paint(canvas, gait.svg, (x, y), scale, gait.angle, flip)
     if deed and thing.role == "animal":
         _paint_prop_of_animal(canvas, individual, place, deed, spot)
@@ -196,7 +199,7 @@ def _is_flipped(thing: Thing, place: Placement) -> bool:
     """Return whether to mirror a picture before its place does."""
     if thing.role in ("animal", "vehicle"):
         return thing.name not in LOOKING_RIGHT
-    # Others never face to the left in the end: signs have letters.
+    # Other things are never mirrored in the end, since signs have letters.
     return place.facing < 0
 
 
@@ -240,8 +243,8 @@ def _gait(svg: str, thing: Thing, deed: Deed | None, step: int, phase: int) -> _
     elif posture == "run" and moves:
         angle = (-15, 0, 15, 0)[(step + phase) % 4]
     elif posture == "lie" and motion == "none":
-        _, _, _, bottom = ink(svg)
-        svg = f'<g transform="translate(0 {bottom * (1 - 0.7)}) scale(1 0.7)">{svg}</g>'
+        down = ink(svg).bottom * (1 - 0.7)
+        svg = f'<g transform="translate(0 {down}) scale(1 0.7)">{svg}</g>'
     return _Gait(
         svg,
         angle,

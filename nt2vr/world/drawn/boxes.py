@@ -40,8 +40,15 @@ class _Traced(Canvas):
     ) -> None:
         import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
-        left, top, right, bottom = ink(svg)
-        corners = np.array([(left, top), (left, bottom), (right, top), (right, bottom)])
+        box = ink(svg)
+        corners = np.array(
+            [
+                (box.left, box.top),
+                (box.left, box.bottom),
+                (box.right, box.top),
+                (box.right, box.bottom),
+            ]
+        )
         corners = corners - UNITS / 2
         if flip:
             corners = corners * (-1, 1)

@@ -52,11 +52,11 @@ class _Bust(NamedTuple):
 
 def _part(element: str) -> BustPart:
     """Return to which part an element of a bust belongs; "beside" it are things."""
-    left, top, right, bottom = ink(element)
-    if abs(left + right - 72) > 28 or right - left > 50:
+    box = ink(element)
+    if abs(box.left + box.right - 72) > 28 or box.width > 50:
         return "beside"
-    is_low = top + bottom > 2 * 46.5
-    reaches_down = bottom >= 55.5 and top > 30
+    is_low = box.top + box.bottom > 2 * 46.5
+    reaches_down = box.bottom >= 55.5 and box.top > 30
     return "garment" if is_low or reaches_down else "head"
 
 
@@ -73,10 +73,10 @@ def _split(svg: str) -> _Bust:
 
 def _bust_of_face(svg: str) -> _Bust:
     """Return a head of the size of a bust's from the picture of a head alone."""
-    left, top, right, bottom = ink(svg)
-    size = 36 / (bottom - top)
-    x = 36 - (left + right) / 2 * size
-    y = CHIN + 1 - bottom * size
+    box = ink(svg)
+    size = 36 / box.height
+    x = 36 - box.middle[0] * size
+    y = CHIN + 1 - box.bottom * size
     return _Bust(f'<g transform="translate({x} {y}) scale({size})">{svg}</g>', garment="")
 
 
@@ -86,8 +86,8 @@ def _largest_colour(garment: str) -> str:
     for element in _ELEMENT.finditer(garment):
         fill = _FILL.search(element[0])
         if fill:
-            left, top, right, bottom = ink(element[0])
-            areas[fill[1].upper()] += (right - left) * (bottom - top)
+            box = ink(element[0])
+            areas[fill[1].upper()] += box.width * box.height
     return max(areas, key=areas.__getitem__, default=PLAIN_SHIRT)
 
 
@@ -139,8 +139,8 @@ def with_mood(head: str, skin: str, face: str) -> str:
     """Return a head with the features of a smiley, a picture that is a yellow disc with a face."""
 
     def feature(match: re.Match[str]) -> str:
-        left, top, right, bottom = ink(match[0])
-        is_disc = right - left > 40 and bottom - top > 40
+        box = ink(match[0])
+        is_disc = box.width > 40 and box.height > 40
         return "" if is_disc else match[0]
 
     features = recoloured(_ELEMENT.sub(feature, drawing(face)), {"#FCEA2B": skin})

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import resvg_py
@@ -24,6 +25,33 @@ NIGHT = (0.82, 0.8, 0.98)
 DAY = (1, 1, 1)
 Image = NDArray[np.uint8]
 Point = tuple[float, float]
+
+
+class Box(NamedTuple):
+    """A rectangle, in units or pixels; y is down."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    @property
+    def middle(self) -> Point:
+        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+
+    def overlap(self, other: "Box") -> float:
+        """Return the area that is in both."""
+        width = min(self.right, other.right) - max(self.left, other.left)
+        height = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return max(0.0, width) * max(0.0, height)
 
 
 @dataclass(frozen=True)
@@ -76,13 +104,13 @@ def _original(svg: str, pixels: int) -> Image:
 
 
 @cache
-def ink(svg: str) -> tuple[float, float, float, float]:
-    """Return the box that a drawing fills: left, top, right and bottom in units."""
+def ink(svg: str) -> Box:
+    """Return the box that a drawing fills, in units."""
     import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
     is_opaque = _original(svg, 2 * UNITS)[..., 3] > 20
-    left, top, width, height = cv2.boundingRect(is_opaque.astype(np.uint8))
-    return left / 2, top / 2, (left + width) / 2, (top + height) / 2
+    x, y, width, height = cv2.boundingRect(is_opaque.astype(np.uint8))
+    return Box(x / 2, y / 2, (x + width) / 2, (y + height) / 2)
 
 
 def stepped(scale: float) -> float:
@@ -110,16 +138,15 @@ def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: boo
         image = image[:, ::-1]
     if angle:
         image = _turned(image, angle)
-    left, top, width, height = cv2.boundingRect(np.ascontiguousarray(image[..., 3]))
-    cut = image[top : top + max(1, height), left : left + max(1, width)]
-    tint = np.array(NIGHT if night else DAY)
-    colours = (cut[..., :3] * tint).astype(np.uint8)
+    x, y, width, height = cv2.boundingRect(np.ascontiguousarray(image[..., 3]))
+    cut = image[y : y + max(1, height), x : x + max(1, width)]
+    colours = (cut[..., :3] * np.array(_tint(night))).astype(np.uint8)
     transparency = np.broadcast_to(255 - cut[..., 3:], colours.shape)
     return Sprite(
         colours,
         np.ascontiguousarray(transparency),
-        dx=left - image.shape[1] // 2,
-        dy=top - image.shape[0] // 2,
+        dx=x - image.shape[1] // 2,
+        dy=y - image.shape[0] // 2,
     )
 
 
@@ -150,10 +177,14 @@ INK = "#000000"
 OUTLINE = 2.0  # units, as in OpenMoji
 
 
+def _tint(night: bool) -> tuple[float, float, float]:
+    return NIGHT if night else DAY
+
+
 @lru_cache(maxsize=1_000)
 def rgb(colour: str, night: bool) -> tuple[float, ...]:
     """Return red, green and blue of a colour, by day or by night."""
-    tint = NIGHT if night else DAY
+    tint = _tint(night)
     return tuple(int(colour[2 * i + 1 : 2 * i + 3], 16) * tint[i] for i in range(3))
 
 
@@ -167,9 +198,19 @@ def _shadow(width: int) -> NDArray[np.uint8]:
     return np.repeat(light[..., None], 3, axis=2)
 
 
-def _fixed_point(points: Sequence[Point]) -> list[NDArray[np.int32]]:
+Joints = list[NDArray[np.int32]]
+
+
+def _fixed_point(points: Sequence[Point]) -> Joints:
     """Return points as OpenCV takes them."""
     return [(np.array(points) * 2**FRACTION).astype(np.int32)]
+
+
+class _Visible(NamedTuple):
+    """Rows or columns of a picture that are inside the frame."""
+
+    of_canvas: slice
+    of_picture: slice
 
 
 class Canvas:
@@ -197,20 +238,23 @@ class Canvas:
         """Paste a picture around a pixel, without what is outside the frame."""
         import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
-        top = y + picture.dy
-        left = x + picture.dx
         height, width = picture.rgb.shape[:2]
-        y_start = max(0, -top)
-        x_start = max(0, -left)
-        y_end = min(height, self.size - top)
-        x_end = min(width, self.size - left)
-        if y_start >= y_end or x_start >= x_end:
+        rows = self._visible(y + picture.dy, height)
+        columns = self._visible(x + picture.dx, width)
+        if not rows or not columns:
             return
-        rows = slice(y_start, y_end)
-        columns = slice(x_start, x_end)
-        patch = self.pixels[top + y_start : top + y_end, left + x_start : left + x_end]
-        under = cv2.multiply(patch, picture.transparency[rows, columns], scale=1 / 255)
-        cv2.add(under, picture.rgb[rows, columns], dst=patch)
+        patch = self.pixels[rows.of_canvas, columns.of_canvas]
+        transparency = picture.transparency[rows.of_picture, columns.of_picture]
+        under = cv2.multiply(patch, transparency, scale=1 / 255)
+        cv2.add(under, picture.rgb[rows.of_picture, columns.of_picture], dst=patch)
+
+    def _visible(self, start: int, size: int) -> "_Visible | None":
+        """Return the rows, or columns, of a picture inside the frame; None if there are none."""
+        first = max(0, -start)
+        end = min(size, self.size - start)
+        if first >= end:
+            return None
+        return _Visible(slice(start + first, start + end), slice(first, end))
 
     def shadow(self, x: float, y: float, width: float) -> None:
         """Darken the ground below something `width` wide."""
@@ -221,21 +265,23 @@ class Canvas:
 
     def line(self, points: Sequence[Point], width: float, colour: str, scale: float) -> None:
         """Paint a line with round ends, outlined unless thin; `width` is in units."""
+        joints = _fixed_point(points)
         if width > OUTLINE:
-            self._polyline(points, width + 2 * OUTLINE, INK, scale)
-        self._polyline(points, width, colour, scale)
+            self._polyline(joints, width + 2 * OUTLINE, INK, scale)
+        self._polyline(joints, width, colour, scale)
 
     def shape(self, points: Sequence[Point], colour: str, scale: float) -> None:
         """Fill an outlined shape."""
         import cv2  # noqa: PLC0415  16 MB that only drawing needs
 
+        corners = _fixed_point(points)
         fill = rgb(colour, self.night)
-        cv2.fillPoly(self.pixels, _fixed_point(points), fill, cv2.LINE_AA, FRACTION)
-        self._polyline(points, OUTLINE, INK, scale, is_closed=True)
+        cv2.fillPoly(self.pixels, corners, fill, cv2.LINE_AA, FRACTION)
+        self._polyline(corners, OUTLINE, INK, scale, is_closed=True)
 
     def _polyline(
         self,
-        points: Sequence[Point],
+        joints: Joints,
         width: float,
         colour: str,
         scale: float,
@@ -246,7 +292,7 @@ class Canvas:
         pixels = max(1, round(width * scale))
         cv2.polylines(
             self.pixels,
-            _fixed_point(points),
+            joints,
             is_closed,
             rgb(colour, self.night),
             pixels,

@@ -27,10 +27,10 @@ NEAR: Side = 1
 @cache
 def with_body(head: str, colour: str, legs: str, biped: bool) -> str:
     """Return an animal, facing left, from a picture of its head."""
-    left, top, right, bottom = ink(head)
-    size = 38 / max(right - left, bottom - top)
-    dx = 23 - (left + right) / 2 * size
-    dy = 31 - (top + bottom) / 2 * size
+    box = ink(head)
+    size = 38 / max(box.width, box.height)
+    dx = 23 - box.middle[0] * size
+    dy = 31 - box.middle[1] * size
     if biped:
         leg_width = 3
         leg_xs: tuple[int, ...] = (38, 48)
@@ -349,19 +349,21 @@ class _Doll:
         self._line((arm.end, arm.end), 5, self.look.skin)
 
     def paint_skirt(self) -> None:
-        pose = self.pose
-        x, y = pose.pelvis
-        hem: list[Point] = []
-        for side, out in ((FAR, -1), (NEAR, 1)):
-            foot_x, foot_y = pose.feet[side]
-            hip = (x + out * HIP, y - 1)
-            knee_x, knee_y = bent(hip, (foot_x, foot_y + 3), THIGH, pose.knees[side]).joint
-            # A raised knee carries little of the skirt.
-            width = 1 if knee_y < y - 4 else 0.3
-            hem.append((knee_x + 5 * out * width, knee_y - 1))
-        corners = [(x - 9, y + 3), (x + 9, y + 3), *reversed(hem)]
+        x, y = self.pose.pelvis
+        waist = [(x - 9, y + 3), (x + 9, y + 3)]
+        corners = [*waist, self._hem(NEAR, 1), self._hem(FAR, -1)]
         pixels = [self.place.at(self._leaning(corner)) for corner in corners]
         self.canvas.shape(pixels, self.look.shirt, self.place.scale)
+
+    def _hem(self, side: Side, out: int) -> Point:
+        """Return the corner of a skirt over a knee."""
+        x, y = self.pose.pelvis
+        foot_x, foot_y = self.pose.feet[side]
+        hip = (x + out * HIP, y - 1)
+        knee_x, knee_y = bent(hip, (foot_x, foot_y + 3), THIGH, self.pose.knees[side]).joint
+        # A raised knee carries little of the skirt.
+        width = 1 if knee_y < y - 4 else 0.3
+        return knee_x + 5 * out * width, knee_y - 1
 
     def paint_trunk(self) -> None:
         pose = self.pose

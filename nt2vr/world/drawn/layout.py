@@ -10,7 +10,7 @@ from random import Random
 from typing import Literal, NamedTuple
 
 from nt2vr.world.drawn.busts import HAIRS, SKINS, Look, look
-from nt2vr.world.drawn.canvas import stepped
+from nt2vr.world.drawn.canvas import Box, stepped
 from nt2vr.world.drawn.dolls import HEAD, Placement, head_size
 from nt2vr.world.drawn.sizes import ADULT, COLOURS, SIZES, Individual, Stand, ahead_of, extent
 from nt2vr.world.scenes import Deed, Figure, Scene
@@ -35,25 +35,6 @@ SWEEPING = frozenset({"drive past", "start", "stop", "turn"})
 
 RowName = Literal["back", "front", "road", "sky"]
 Rows = dict[RowName, list[int]]  # numbers of figures
-
-
-class Box(NamedTuple):
-    """A rectangle in pixels."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    @property
-    def area(self) -> float:
-        return (self.right - self.left) * (self.bottom - self.top)
-
-    def overlap(self, other: "Box") -> float:
-        """Return the area that is in both."""
-        width = min(self.right, other.right) - max(self.left, other.left)
-        height = min(self.bottom, other.bottom) - max(self.top, other.top)
-        return max(0.0, width) * max(0.0, height)
 
 
 @dataclass(frozen=True)
@@ -99,7 +80,7 @@ def most_hidden(everybody: Sequence[Placed]) -> float:
         for later in everybody[index + 1 :]:
             for cover in later.covers:
                 hidden += placed.box.overlap(cover)
-        most = max(most, hidden / placed.box.area)
+        most = max(most, hidden / (placed.box.width * placed.box.height))
     return most
 
 
@@ -159,16 +140,16 @@ def _breadth(individuals: Sequence[Individual]) -> float:
     return sum(extent(individual.figure).width for individual in individuals)
 
 
-class _Line(NamedTuple):
+class _FigureLine(NamedTuple):
     """Figures from left to right, and where those face who do something together."""
 
     numbers: list[int]
     facing: dict[int, int]
 
 
-def _in_line(numbers: Sequence[int], scene: Scene) -> _Line:
+def _in_line(numbers: Sequence[int], scene: Scene) -> _FigureLine:
     """Put figures who do something together side by side."""
-    line = _Line(list(numbers), {})
+    line = _FigureLine(list(numbers), {})
     for number in numbers:
         for deed in scene.figures[number].deeds:
             if isinstance(deed.object, int) and deed.object in line.numbers:
@@ -177,7 +158,7 @@ def _in_line(numbers: Sequence[int], scene: Scene) -> _Line:
     return line
 
 
-def _move_next_to_target(line: _Line, number: int, target: int, motion: str) -> None:
+def _move_next_to_target(line: _FigureLine, number: int, target: int, motion: str) -> None:
     line.numbers.remove(number)
     position = line.numbers.index(target)
     follows = motion in ("chase", "follow")
@@ -264,19 +245,16 @@ class _Arrangement:
         for index, individual in enumerate(individuals):
             room = extent(individual.figure)
             facing = self.faces[individual.number]
-            left = room.behind if facing > 0 else room.front
-            right = room.front if facing > 0 else room.behind
+            to_left, to_right, _ = room
+            if facing < 0:
+                to_left, to_right = to_right, to_left
             wobble = self.rng.uniform(-0.3, 0.3) * spacing.slack
-            x = edge + spacing.slack / 2 + left * scale * spacing.squeeze + wobble
-            x = min(max(x, MARGIN + left * scale), SIZE - MARGIN - right * scale)
-            edge += (left + right) * scale * spacing.squeeze + spacing.slack
+            x = edge + spacing.slack / 2 + to_left * scale * spacing.squeeze + wobble
+            x = min(max(x, MARGIN + to_left * scale), SIZE - MARGIN - to_right * scale)
+            edge += (to_left + to_right) * scale * spacing.squeeze + spacing.slack
 
             individual_scale = min(scale, (highest or SIZE) / room.height)
-            y = SIZE * ground
-            if spacing.squeeze == 1:
-                y += self.rng.uniform(-2, 2)
-            else:
-                y += (-7, 7)[index % 2]
+            y = SIZE * ground + self._wobble_down(index, spacing)
             if highest:
                 y += room.height * individual_scale / 2 + self.rng.uniform(-4, 4)
             elif _flies(individual.figure):
@@ -284,6 +262,12 @@ class _Arrangement:
             place = Placement(x, y, individual_scale, facing)
             row.append(_placed(individual, place, spacing.share))
         self.placed += [replace(placed, stand=_in_step(placed, row)) for placed in row]
+
+    def _wobble_down(self, index: int, spacing: "_Spacing") -> float:
+        """Return how many pixels somebody stands lower than its row; crowds stand in zigzag."""
+        if spacing.squeeze == 1:
+            return self.rng.uniform(-2, 2)
+        return (-7, 7)[index % 2]
 
 
 class _Spacing(NamedTuple):
@@ -374,9 +358,9 @@ def _in_step(placed: Placed, row: list[Placed]) -> Stand:
     So none overtakes another.
     """
     stands = []
-    for other in row:
-        if other.individual.number == placed.individual.number:
-            stands.append(other.stand)
+    for companion in row:
+        if companion.individual.number == placed.individual.number:
+            stands.append(companion.stand)
     return replace(
         placed.stand,
         reach=min(stand.reach for stand in stands),
@@ -413,27 +397,39 @@ def _stand(individual: Individual, place: Placement, share: float) -> Stand:
 
 def _boxes(individual: Individual, place: Placement) -> tuple[Box, tuple[Box, ...]]:
     """Return what must be seen of somebody, and what it hides of others."""
-    x = place.x
-    y = place.y
-    scale = place.scale
     room = extent(individual.figure)
     ahead = ahead_of(individual.figure)
+    top = place.y - room.height * place.scale
     width = room.behind + room.front - ahead
-    top = y - room.height * scale
-    half = width / 2 * scale
-    box = Box(x - half, top, x + half, y)
-
+    box = _box_around(place, top, width / 2 * place.scale)
     # Figures do not fill their boxes.
-    half_cover = 0.85 * width / 2 * scale
-    covers = [Box(x - half_cover, top, x + half_cover, y)]
+    covers = [_box_around(place, top, 0.85 * width / 2 * place.scale)]
     if ahead:
-        tip = x + place.facing * (room.front + ahead) / 2 * scale
-        covers.append(Box(min(x, tip), y - 50 * scale, max(x, tip), y - 15 * scale))
-
+        covers.append(_box_ahead(place, (room.front + ahead) / 2))
     if individual.look:
-        thing = individual.figure.kind
-        size = scale * thing.size
-        head = head_size("child" in thing.kinds)
-        chin = top + HEAD * head * size
-        box = Box(x - 12 * head * size, chin - 26 * head * size, x + 12 * head * size, chin)
+        box = _face_box(individual, place, top)
     return box, tuple(covers)
+
+
+def _box_around(place: Placement, top: float, half_width: float) -> Box:
+    return Box(place.x - half_width, top, place.x + half_width, place.y)
+
+
+def _box_ahead(place: Placement, middle: float) -> Box:
+    """Return the box of what somebody holds, rides or moves."""
+    tip = place.x + place.facing * middle * place.scale
+    return Box(
+        min(place.x, tip),
+        place.y - 50 * place.scale,
+        max(place.x, tip),
+        place.y - 15 * place.scale,
+    )
+
+
+def _face_box(individual: Individual, place: Placement, top: float) -> Box:
+    thing = individual.figure.kind
+    head = head_size("child" in thing.kinds)
+    size = place.scale * thing.size
+    chin = top + HEAD * head * size
+    half_width = 12 * head * size
+    return Box(place.x - half_width, chin - 26 * head * size, place.x + half_width, chin)

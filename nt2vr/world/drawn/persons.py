@@ -57,10 +57,12 @@ def paint_centred(
     flip: bool = False,
 ) -> None:
     """Paint a drawing so that what it fills is `longest` units long around a point."""
-    left, top, right, bottom = ink(svg)
-    size = longest / max(right - left, bottom - top)
-    x = at[0] - (-1 if flip else 1) * ((left + right) / 2 - 36) * size
-    y = at[1] + ((top + bottom) / 2 - 36) * size
+    box = ink(svg)
+    middle_x, middle_y = box.middle
+    size = longest / max(box.width, box.height)
+    dx = (middle_x - 36) * size
+    x = at[0] + dx if flip else at[0] - dx
+    y = at[1] + (middle_y - 36) * size
     place.paint(canvas, svg, (x, y), size, angle, flip)
 
 
@@ -164,8 +166,7 @@ class PersonPainter:
     def _paint_ridden(self, ridden: Thing) -> None:
         svg = self.prop.svg
         size = size_of(ridden, seat(ridden.name).size).scale
-        _, _, _, bottom = ink(svg)
-        foot = (0, (bottom - 36) * size)
+        foot = (0, (ink(svg).bottom - 36) * size)
         flip = ridden.name not in LOOKING_RIGHT
         self.place.paint(self.canvas, svg, foot, size, 0, flip)
 
@@ -215,9 +216,9 @@ class PersonPainter:
         svg = picture(thing, deed.colour)
         height, longest = _WORN_SITES.get(thing.held, (-12.0, 20.0))
         if thing.held == "on head":
-            left, top, right, bottom = ink(svg)
-            longest *= max(1.0, (bottom - top) / (right - left))
-            height = 24 + 0.5 * (bottom - top) / max(right - left, bottom - top) * longest
+            box = ink(svg)
+            longest *= max(1.0, box.height / box.width)
+            height = 24 + 0.5 * box.height / max(box.width, box.height) * longest
         x, y = dolls.head_of(self.pose)
         size = head_size(self.is_child)
         paint_centred(self.place, self.canvas, svg, (x, y + height * size), longest * size)

@@ -39,10 +39,10 @@ def _flat(code: str) -> str:
 def _piece(code: str, middle: float, foot: float, width: float) -> str:
     """Return a picture on a point of the ground, `width` wide."""
     svg = _flat(code)
-    left, _, right, bottom = ink(svg)
+    box = ink(svg)
     scale = width / UNITS
-    x = middle - (left + right) / 2 * scale
-    y = foot - bottom * scale
+    x = middle - box.middle[0] * scale
+    y = foot - box.bottom * scale
     return f'<g transform="translate({x:.1f} {y:.1f}) scale({scale:.3f})">{svg}</g>'
 
 

@@ -1,7 +1,7 @@
 """Pictures of things, and how much room figures take."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from nt2vr.world.drawn import dolls
@@ -91,11 +91,11 @@ class Size(NamedTuple):
 
 def size_of(thing: Thing, factor: float = 1) -> Size:
     """Return the size of a thing that is not a person."""
-    left, top, right, bottom = ink(picture(thing))
+    box = ink(picture(thing))
     # Small things are enlarged to be recognised.
     size = max(thing.size, 0.3 + 0.45 * thing.size)
-    scale = factor * size * ADULT / max(bottom - top, 0.6 * (right - left))
-    return Size(scale, scale * (right - left), scale * (bottom - top))
+    scale = factor * size * ADULT / max(box.height, 0.6 * box.width)
+    return Size(scale, scale * box.width, scale * box.height)
 
 
 def active(figure: Figure, step: int) -> dict[str, Deed]:
@@ -149,6 +149,7 @@ class Extent(NamedTuple):
         return self.behind + self.front
 
 
+@lru_cache(maxsize=64)  # layouts ask for those of a scene hundreds of times
 def extent(figure: Figure) -> Extent:
     """Return the room that each individual of a figure takes."""
     thing = figure.kind

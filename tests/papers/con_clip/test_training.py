@@ -12,7 +12,7 @@ from tests.tiny import write_tiny
 from tests.training import run_training
 from trainer.config import TrainConfig, load_config
 from trainer.data.batches import epoch_batches
-from trainer.data.clips import ClipLoader
+from trainer.data.clip_loader import ClipLoader
 from trainer.inputs import Negated
 from trainer.losses import build_losses, losses_of
 

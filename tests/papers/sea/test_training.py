@@ -23,8 +23,8 @@ from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences
 from trainer.inputs import EmbeddedBatch, given
 from trainer.learner import Learner
-from trainer.loop import prepare
 from trainer.losses.paper import RetrievalLoss
+from trainer.preparation import prepare
 from trainer.text_side import new_text_side
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}

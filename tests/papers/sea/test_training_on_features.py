@@ -27,7 +27,7 @@ from nt2vr.search.strategies import System
 from tests.big_files import write_big_file
 from tests.tiny import TINY, tiny_model, write_tiny
 from trainer.config import TrainConfig
-from trainer.learner import check_model
+from trainer.start import check_model
 
 COLOURS = ("red", "green", "blue", "white")
 NAME = "colours,os"

@@ -13,7 +13,7 @@ from tests.tiny import write_tiny
 from tests.training import run_training
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, epoch_batches
-from trainer.data.clips import ClipLoader
+from trainer.data.clip_loader import ClipLoader
 from trainer.learner import Learner
 from trainer.losses import losses_of
 

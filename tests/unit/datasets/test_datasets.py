@@ -42,9 +42,15 @@ def splits(folder: Path) -> dict[Split, list[str]]:
 
 def msrvtt(splits: dict[int, str]) -> dict[str, Any]:
     """The videodatainfo form, two captions a video."""
-    own = {"category": 9, "url": "https://x.y/watch", "start time": 1.5, "end time": 11.0}
+    further_columns = {
+        "category": 9,
+        "url": "https://x.y/watch",
+        "start time": 1.5,
+        "end time": 11.0,
+    }
     videos = [
-        {**own, "video_id": f"video{n}", "split": split, "id": n} for n, split in splits.items()
+        {**further_columns, "video_id": f"video{n}", "split": split, "id": n}
+        for n, split in splits.items()
     ]
     sentences = [
         {"caption": f"caption {k} of {n}", "video_id": f"video{n}", "sen_id": 2 * n + k}
@@ -196,7 +202,7 @@ def test_the_msrvtt_file_of_2017_beside_those_of_2016(write: Write, tmp_path: Pa
         "validation": ["video2"],
         "test": ["video3"],
     }
-    assert {len(some) for some in captions_of(load_dataset(tmp_path, "all")).values()} == {
+    assert {len(texts) for texts in captions_of(load_dataset(tmp_path, "all")).values()} == {
         2
     }  # none twice
 
@@ -234,8 +240,9 @@ def test_flickr_in_its_original_files(
         f'{key.partition("#")[0]},"{caption}"\n' for key, caption in rows
     )
     write(f"flickr/{captions}", table if captions == "captions.txt" else TOKEN)
-    for picture, listed in zip(pictures, lists, strict=True):
-        write(f"flickr/{listed}", f"{picture}.jpg\n" if "Images" in listed else f"{picture}\n")
+    for picture, list_name in zip(pictures, lists, strict=True):
+        entry = f"{picture}.jpg\n" if "Images" in list_name else f"{picture}\n"
+        write(f"flickr/{list_name}", entry)
         write(f"flickr/images/{picture}.jpg")
     assert splits(tmp_path / "flickr") == {
         "train": pictures[:1],

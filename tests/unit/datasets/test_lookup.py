@@ -111,7 +111,8 @@ def test_links_to_one_file_are_one_file(tmp_path: Path) -> None:
 def test_equal_file_names_keep_their_own_captions(form: str, tmp_path: Path) -> None:
     cat, dog = TWO_FOLDERS
     if form in ("suffixes", "Flickr"):
-        cat, dog = "1.png", "1.jpg"
+        cat = "1.png"
+        dog = "1.jpg"
     picture(tmp_path / cat)
     picture(tmp_path / dog, "blue")
     if form == "paths below images":
@@ -186,12 +187,12 @@ def test_a_manifest_skips_unclear_rows_with_their_candidates(tmp_path: Path) -> 
     videos = {video.video_id: (video.path, reason) for video, reason in videos_of(path)}
     assert videos["2"] == (tmp_path / "2.png", "")
     assert videos["cats/1.png"] == (tmp_path / TWO_FOLDERS[0], "")
-    listed = {
+    files = {
         file.id: file.reason
         for file in list_files(Source("x", "mine", "manifest", path, within=tmp_path))
     }
-    assert all(file in listed["1"] for file in TWO_FOLDERS)
-    assert not listed["2"] and not listed["cats/1.png"]
+    assert all(file in files["1"] for file in TWO_FOLDERS)
+    assert not files["2"] and not files["cats/1.png"]
 
 
 def test_a_librarys_dataset_says_what_it_leaves_out(tmp_path: Path) -> None:

@@ -58,9 +58,9 @@ def split_folder(folder: Path, write: Write, way: str) -> None:
         ]
         paths = [f"{split}/{name}" if in_folder else name for name in names]
         media(folder, *paths)
-        shown = paths if way == "folders of pictures" else names
+        written = paths if way == "folders of pictures" else names
         rows[split] = [
-            {"file_name": name, "text": f"thing {n} of {split}"} for n, name in enumerate(shown)
+            {"file_name": name, "text": f"thing {n} of {split}"} for n, name in enumerate(written)
         ]
     if way in ("folder", "folder, equal names"):
         for split, of_split in rows.items():
@@ -256,7 +256,9 @@ def test_mscocos_own_files_are_read_with_their_splits(tmp_path: Path) -> None:
     numbers = {"train2017": (1, 2, 3), "val2017": (4, 5)}
     for folder, images in numbers.items():
         media(tmp_path, *(f"{folder}/{n:012}.jpg" for n in images))
-        listed = [{"id": n, "file_name": f"{n:012}.jpg", "width": 32, "height": 32} for n in images]
+        entries = [
+            {"id": n, "file_name": f"{n:012}.jpg", "width": 32, "height": 32} for n in images
+        ]
         notes = [
             {"id": 10 * n + k, "image_id": n, "caption": f"thing {n}, {k}"}
             for n in images
@@ -265,7 +267,7 @@ def test_mscocos_own_files_are_read_with_their_splits(tmp_path: Path) -> None:
         path = tmp_path / "annotations" / f"captions_{folder}.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text(
-            json.dumps({"info": {}, "licenses": [], "images": listed, "annotations": notes})
+            json.dumps({"info": {}, "licenses": [], "images": entries, "annotations": notes})
         )
     (tmp_path / "annotations" / "instances_val2017.json").write_text(
         '{"images": [], "annotations": [], "caption": ""}'

@@ -92,7 +92,7 @@ def test_only_tables_meant_to_have_captions_are_reported(
     (folder / name).write_text(content)
     assert set(captions_of().values()) == {()}
     skipped = Libraries(tmp_path / "libraries").skipped("films")
-    assert [each.id for each in skipped] == [name] * is_reported
+    assert [entry.id for entry in skipped] == [name] * is_reported
 
 
 def test_windows_do_not_have_the_captions_of_their_video(

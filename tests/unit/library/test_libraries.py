@@ -30,23 +30,23 @@ def test_libraries_are_found_by_name_and_id_after_a_restart(
         True,
         0,
     )
-    again = Libraries(tmp_path / "data" / "libraries")
-    assert again.find("films") == again.find(info.id) == again.infos()[0] == info
+    reopened = Libraries(tmp_path / "data" / "libraries")
+    assert reopened.find("films") == reopened.find(info.id) == reopened.infos()[0] == info
     with pytest.raises(ConfigError, match=r"'other'.*Films"):
-        again.find("other")
+        reopened.find("other")
 
 
 def test_a_renamed_library_keeps_its_id_and_names_are_unique(
     libraries: Libraries, tmp_path: Path
 ) -> None:
     first = libraries.add("Films", "folder", tmp_path / "films")
-    other = libraries.add("Other", "folder", tmp_path / "films")
-    libraries.rename(other.id, " More ")
+    second = libraries.add("Other", "folder", tmp_path / "films")
+    libraries.rename(second.id, " More ")
     libraries.rename(first.id, "FILMS")
-    assert (libraries.find(other.id).name, libraries.find(first.id).name) == ("More", "FILMS")
+    assert (libraries.find(second.id).name, libraries.find(first.id).name) == ("More", "FILMS")
     for name in ("films", "", "x" * 81, "a\nb", "built-in", first.id):
         with pytest.raises(ConfigError):
-            libraries.rename(other.id, name)
+            libraries.rename(second.id, name)
     assert [info.name for info in libraries.infos()] == ["FILMS", "More"]
 
 
@@ -86,10 +86,10 @@ def test_a_library_under_update_is_neither_removed_nor_updated_twice(
     libraries: Libraries, tmp_path: Path
 ) -> None:
     info = libraries.add("Films", "folder", tmp_path / "films")
-    said: list[str] = []
+    steps: list[str] = []
 
     def stop(done: int, total: int, doing: str) -> None:
-        said.append(doing)
+        steps.append(doing)
         raise InterruptedError
 
     with libraries.updating(info.id):
@@ -98,7 +98,7 @@ def test_a_library_under_update_is_neither_removed_nor_updated_twice(
             pass
         with pytest.raises(ConfigError, match="Films"):
             libraries.remove(info.id)
-    assert said == ["waiting for another update of this library"]
+    assert steps == ["waiting for another update of this library"]
     libraries.remove(info.id)
 
 
@@ -184,7 +184,7 @@ def test_damaged_settings_hide_a_library_and_stop_no_other(
     libraries: Libraries, tmp_path: Path
 ) -> None:
     info = libraries.add("Films", "folder", tmp_path / "films")
-    other = libraries.add("Other", "folder", tmp_path / "films")
+    second = libraries.add("Other", "folder", tmp_path / "films")
     for text in ("", "[]", "{}", '{"schema": 99}', '{"id": 3}'):
-        (libraries.folder / other.id / "library.json").write_text(text)
+        (libraries.folder / second.id / "library.json").write_text(text)
         assert libraries.infos() == [info]

@@ -109,10 +109,8 @@ def write_picture(path: Path, brightness: int) -> None:
 
 def test_a_moved_folder_is_neither_read_nor_indexed_again(place: Place, tmp_path: Path) -> None:
     place.update(previews=True)
-    before, stamp = (
-        place.libraries.find("films"),
-        place.libraries.stamp(place.libraries.find("films").id),
-    )
+    before = place.libraries.find("films")
+    stamp = place.libraries.stamp(place.libraries.find("films").id)
     new = tmp_path / "drive" / "Films"
     shutil.move(place.folder, new)
     assert place.move(new) == Moved(4)
@@ -196,7 +194,8 @@ def test_exchanged_names_and_other_letter_cases_are_renames(place: Place, tmp_pa
 
 
 def test_a_name_in_another_unicode_form_is_a_renamed_file(empty: Place, tmp_path: Path) -> None:
-    composed, decomposed = "caf\u00e9.png", "cafe\u0301.png"
+    composed = "caf\u00e9.png"
+    decomposed = "cafe\u0301.png"
     (empty.folder / "a.png").rename(empty.folder / composed)
     empty.add()
     new = tmp_path / "new"
@@ -212,11 +211,11 @@ def test_a_removed_original_gives_its_clip_to_its_copy(empty: Place, tmp_path: P
     shutil.copytree(empty.folder, new)
     assert empty.move(new) == Moved(5, left_behind=empty.folder)
     assert empty.libraries.find("films").num_copies == 1
-    again = tmp_path / "again"
-    shutil.copytree(new, again)
-    (again / "z.png").unlink()
-    (again / "a.png").rename(again / "y.png")
-    assert empty.move(again) == Moved(5, {"a.png": "y.png"}, missing=("z.png",), left_behind=new)
+    third = tmp_path / "again"
+    shutil.copytree(new, third)
+    (third / "z.png").unlink()
+    (third / "a.png").rename(third / "y.png")
+    assert empty.move(third) == Moved(5, {"a.png": "y.png"}, missing=("z.png",), left_behind=new)
     empty.update()
     assert set(empty.files) == {"y.png", *NAMES} - {"a.png"} and empty.encoder.num_clips == 0
 
@@ -231,7 +230,7 @@ def test_skipped_windows_stay_skipped_under_a_new_name(empty: Place, tmp_path: P
     (new / "long.mp4").rename(new / "film.mp4")
     empty.move(new)
     assert {"film.mp4@2-4", "film.mp4@6-8"} < set(empty.files) and "film.mp4@4-6" not in empty.files
-    assert [(each.id, each.reason) for each in empty.libraries.skipped("films")] == [
+    assert [(entry.id, entry.reason) for entry in empty.libraries.skipped("films")] == [
         ("film.mp4@4-6", "It is damaged.")
     ]
 
@@ -246,7 +245,8 @@ def test_a_folder_without_the_files_is_refused_before_anything_changes(
     write_picture(new / "other.png", 3)
     for name in names:
         shutil.copy2(place.folder / name, new / name)
-    files, stamp = place.files, place.libraries.stamp(place.libraries.find("films").id)
+    files = place.files
+    stamp = place.libraries.stamp(place.libraries.find("films").id)
     with pytest.raises(ConfigError, match=share) as refused:
         place.move(new, force=force)
     assert str(new) in str(refused.value)
@@ -308,18 +308,19 @@ def write_manifest(folder: Path) -> Path:
 def test_a_captions_file_moves_with_its_folder(empty: Place, tmp_path: Path, kind: str) -> None:
     manifest = write_manifest(empty.folder)
     empty.add(kind, manifest)
-    one, other = tmp_path / "one", tmp_path / "other"
+    one = tmp_path / "one"
+    second = tmp_path / "other"
     shutil.move(empty.folder, one)
     with pytest.raises(Nt2vrError):
         empty.move(one / "sub")
     assert empty.move(one) == Moved(4) and empty.path == one / "films.jsonl"
-    shutil.move(one, other)
-    (other / "films.jsonl").rename(other / "captions.jsonl")
-    assert empty.move(other / "captions.jsonl") == Moved(4) and empty.read == []
-    assert empty.files == {name[-5]: str(other / name) for name in NAMES}
+    shutil.move(one, second)
+    (second / "films.jsonl").rename(second / "captions.jsonl")
+    assert empty.move(second / "captions.jsonl") == Moved(4) and empty.read == []
+    assert empty.files == {name[-5]: str(second / name) for name in NAMES}
     assert empty.libraries.gallery("films").videos[0].captions == ("it is a.png",)
     assert empty.update() == Updated(Changes(), 4, 4, 0) and empty.encoder.num_clips == 0
-    shutil.copytree(other, one)
+    shutil.copytree(second, one)
     (one / "a.png").unlink()
     assert empty.move(one / "captions.jsonl").missing == (
         "a",

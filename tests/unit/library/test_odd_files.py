@@ -39,11 +39,11 @@ def test_a_link_that_cannot_be_followed_is_skipped_alone(folder: Path) -> None:
     (folder / "long.mp4").symlink_to("x" * 300)
     (folder / "one").symlink_to("two")
     (folder / "two").symlink_to("one")
-    found = reasons(folder)
-    assert found.pop("a.png") == ""
-    assert found.keys() == {"self.mp4", "long.mp4", "one", "two"}
+    reason_of = reasons(folder)
+    assert reason_of.pop("a.png") == ""
+    assert reason_of.keys() == {"self.mp4", "long.mp4", "one", "two"}
     assert all(
-        reason.startswith("It is a link that cannot be followed (") for reason in found.values()
+        reason.startswith("It is a link that cannot be followed (") for reason in reason_of.values()
     )
 
 
@@ -53,10 +53,12 @@ def test_system_folders_and_unread_formats_are_only_counted(folder: Path) -> Non
     for name in [*ignored.split(), *unread.split()]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
-    found = reasons(folder)
-    assert found.keys() == {"a.png", "@eaDir", "$RECYCLE.BIN", ".Trash-1000", "*.nef"}
-    assert "2 files left out" in found["@eaDir"] and "1 file left out" in found["$RECYCLE.BIN"]
-    assert found["*.nef"].startswith("2 files in a format that is not read")
+    reason_of = reasons(folder)
+    assert reason_of.keys() == {"a.png", "@eaDir", "$RECYCLE.BIN", ".Trash-1000", "*.nef"}
+    assert (
+        "2 files left out" in reason_of["@eaDir"] and "1 file left out" in reason_of["$RECYCLE.BIN"]
+    )
+    assert reason_of["*.nef"].startswith("2 files in a format that is not read")
 
 
 def test_notes_on_files_left_out_are_not_changes(folder: Path, tmp_path: Path) -> None:
@@ -67,7 +69,7 @@ def test_notes_on_files_left_out_are_not_changes(folder: Path, tmp_path: Path) -
         assert update_library(
             libraries, library, None, decoder, cache, previews=False
         ).changes.new == ("a.png",)
-        assert [each.id for each in libraries.skipped(library)] == ["*.nef"]
+        assert [entry.id for entry in libraries.skipped(library)] == ["*.nef"]
         (folder / "b.nef").unlink()
         assert not libraries.check(library)
         assert not update_library(libraries, library, None, decoder, cache, previews=False).changes
@@ -101,15 +103,15 @@ def test_a_manifest_may_lack_captions_and_files(
     ]
     manifest = folder / "films.jsonl"
     manifest.write_text("\n".join(lines), encoding="utf-8")
-    found = {
+    files = {
         file.id: file for file in list_files(Source("x", "x", "manifest", manifest, within=folder))
     }
-    assert {name: (Path(file.path).name, file.captions) for name, file in found.items()} == {
+    assert {name: (Path(file.path).name, file.captions) for name, file in files.items()} == {
         "first": ("a.png", '["one"]'),
         "a.png": ("a.png", '["two"]'),
         "gone": ("gone.mp4", "[]"),
     }
-    assert found["first"].reason == "" and found["gone"].reason.startswith("It cannot be opened")
+    assert files["first"].reason == "" and files["gone"].reason.startswith("It cannot be opened")
     manifest.write_text('{"path": "../a.png", "text": "one"}')
     with pytest.raises(
         DatasetError,
@@ -178,7 +180,8 @@ def test_videos_are_found_under_every_suffix_of_their_format(
     film = folder / f"b{suffix.upper()}"
     with av.open(str(film), "w", format=container) as output:
         stream = output.add_stream("libx264" if suffix in (".f4v", ".m2t") else "mpeg4", rate=25)
-        stream.width, stream.height = 64, 48
+        stream.width = 64
+        stream.height = 48
         for _ in range(25):
             frame = av.VideoFrame.from_ndarray(np.zeros((48, 64, 3), np.uint8), format="rgb24")
             output.mux(stream.encode(frame))
@@ -194,8 +197,8 @@ def test_stereo_photos_are_found_and_unread_formats_named(folder: Path) -> None:
     for name in ("camera.h264", "tape.dv", "raw.y4m"):
         (folder / name).touch()
 
-    found = reasons(folder)
-    assert found["b.mpo"] == ""
+    reason_of = reasons(folder)
+    assert reason_of["b.mpo"] == ""
     assert probe(folder / "b.mpo").kind == "picture"
-    assert {"*.h264", "*.dv", "*.y4m"} <= found.keys()
+    assert {"*.h264", "*.dv", "*.y4m"} <= reason_of.keys()
     assert UNREAD.isdisjoint(SUFFIXES)

@@ -27,7 +27,8 @@ from nt2vr.search.embed_clips import open_gallery
 from tests.paths import ROOT
 from tests.support.brightness import BrightnessEncoder
 
-COUNT, BATCH = 60, 2  # clips
+COUNT = 60
+BATCH = 2  # clips
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,9 @@ class Doomed(BrightnessEncoder):
 
     def __init__(self, notes: Path, node: str = "") -> None:
         super().__init__()
-        self.notes, self.node, self.num_batches = notes, node, 0
+        self.notes = notes
+        self.node = node
+        self.num_batches = 0
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
         import ray  # noqa: PLC0415  only workers need it
@@ -155,8 +158,10 @@ def index(
             )
         opened = open_gallery(libraries.gallery(library), encoder, cache)
         assert len(opened.gallery.videos) == len(opened.all_frames) == COUNT
-        here = encoder.encode_frames(np.full((1, 16, 16, 3), (4 * 59, 0, 0), np.uint8))
-        np.testing.assert_allclose(opened.embeddings[opened.row_of["59.png"]], here[0], atol=1e-6)
+        expected = encoder.encode_frames(np.full((1, 16, 16, 3), (4 * 59, 0, 0), np.uint8))
+        np.testing.assert_allclose(
+            opened.embeddings[opened.row_of["59.png"]], expected[0], atol=1e-6
+        )
         return encoder  # type: ignore[no-any-return]
 
     with Decoder(num_workers=1) as decoder, Cache.of(tmp_path / "data") as cache:

@@ -80,7 +80,7 @@ class Room:
 
     @property
     def skipped(self) -> dict[str, str]:
-        return {each.id: each.reason for each in self.libraries.skipped("films")}
+        return {entry.id: entry.reason for entry in self.libraries.skipped("films")}
 
 
 @pytest.fixture
@@ -218,8 +218,8 @@ def test_links_out_are_skipped_and_links_within_are_copies(room: Room, tmp_path:
 def test_an_unmounted_drive_keeps_everything(room: Room, tmp_path: Path) -> None:
     room.update(previews=True)
     room.films.rename(tmp_path / "away")
-    for there in (False, True):
-        if there:
+    for is_mounted in (False, True):
+        if is_mounted:
             room.films.mkdir()  # the mount point is an empty folder
         with pytest.raises(GalleryError, match=str(room.films)):
             room.update()
@@ -343,16 +343,16 @@ def test_posters_and_previews_come_and_go_with_their_files(room: Room) -> None:
 
 
 def test_a_stopped_update_keeps_what_it_did(room: Room) -> None:
-    asked: list[int] = []
+    checks: list[int] = []
 
     def soon() -> bool:
-        asked.append(1)
-        return len(asked) > 4
+        checks.append(1)
+        return len(checks) > 4
 
     with pytest.raises(InterruptedError):
         room.update(stoppable(silent, soon))
-    known = room.libraries.inventory(room.libraries.find("films").source).files()
-    assert {file.state for file in known.values()} <= {"ready", "new"} and room.skipped == {}
+    files = room.libraries.inventory(room.libraries.find("films").source).files()
+    assert {file.state for file in files.values()} <= {"ready", "new"} and room.skipped == {}
     assert room.update().num_embedded == 3
 
 

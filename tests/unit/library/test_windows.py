@@ -30,7 +30,7 @@ def test_a_short_tail_joins_the_window_before_it(
 def test_windows_cover_the_film_without_gaps(seconds: float) -> None:
     cut = windows(seconds, 10**6, 10.0)
     assert cut[0][0] == 0 and cut[-1][1] == seconds
-    assert all(one[1] == other[0] for one, other in pairwise(cut))
+    assert all(one[1] == following[0] for one, following in pairwise(cut))
     assert all(5.0 <= end - start <= 15.0 for start, end in cut)
     assert len({window_id("a", window) for window in cut}) == len(cut)
 

@@ -13,7 +13,8 @@ from tests.support.disks import mounted
 
 
 def test_the_hash_is_of_the_content_and_follows_changes(tmp_path: Path) -> None:
-    first, second = tmp_path / "a.mp4", tmp_path / "b.mp4"
+    first = tmp_path / "a.mp4"
+    second = tmp_path / "b.mp4"
     first.write_bytes(b"one")
     second.write_bytes(b"one")
     with Cache(tmp_path / "cache") as cache:
@@ -42,7 +43,8 @@ def warnings(
 
 def is_cached(cache: Cache, path: Path) -> bool:
     """Whether a file's hash is found without reading the file."""
-    content, stat = path.read_bytes(), path.stat()
+    content = path.read_bytes()
+    stat = path.stat()
     before = cache.content_hash(path)
     path.write_bytes(content[::-1])
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))

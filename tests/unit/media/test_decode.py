@@ -167,9 +167,9 @@ def test_no_child_outlives_the_app_however_it_ends(tmp_path: Path, way: str) -> 
             parent.kill()
         parent.wait(timeout=60)  # a busy machine is slow, not wrong
     deadline = time.monotonic() + 60
-    while (left := [pid for pid in children if alive(pid)]) and time.monotonic() < deadline:
+    while (running := [pid for pid in children if alive(pid)]) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert left == []
+    assert running == []
 
 
 def children_of(pid: int) -> list[int]:

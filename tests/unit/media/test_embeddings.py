@@ -38,9 +38,10 @@ def write(folder: Path, *numbers: int) -> Rows[np.float32]:
 def content(folder: Path, *numbers: int) -> list[float | None]:
     """Return what the file has of clips, checking that all values of a row agree."""
     file = opened(folder)
-    frames, found = file.rows(), file.find(keys(*numbers)).tolist()
-    assert all(len(np.unique(frames[row])) == 1 for row in found if row >= 0)
-    return [frames[row, 0, 0] - 1 if row >= 0 else None for row in found]
+    frames = file.rows()
+    stored_rows = file.find(keys(*numbers)).tolist()
+    assert all(len(np.unique(frames[row])) == 1 for row in stored_rows if row >= 0)
+    return [frames[row, 0, 0] - 1 if row >= 0 else None for row in stored_rows]
 
 
 def only(folder: Path, name: str) -> Path:
@@ -81,8 +82,8 @@ def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
     try:
         for _ in range(50):
             file = opened(tmp_path)
-            found = file.find(keys(*range(10)))
-            assert file.rows()[found, 0, 0].tolist() == list(range(1, 11))
+            stored_rows = file.find(keys(*range(10)))
+            assert file.rows()[stored_rows, 0, 0].tolist() == list(range(1, 11))
     finally:
         ended.set()
         thread.join()
@@ -95,8 +96,8 @@ def test_a_file_cut_off_is_never_wrong_and_written_again(
 ) -> None:
     write(tmp_path, *range(20))
     os.truncate(only(tmp_path, name), int(only(tmp_path, name).stat().st_size * kept))
-    found = content(tmp_path, *range(20))
-    assert all(value in (row, None) for row, value in enumerate(found))
+    stored = content(tmp_path, *range(20))
+    assert all(value in (row, None) for row, value in enumerate(stored))
     write(tmp_path, *range(20))
     assert content(tmp_path, *range(20)) == list(range(20))
 
@@ -104,7 +105,8 @@ def test_a_file_cut_off_is_never_wrong_and_written_again(
 def test_a_full_disk_is_an_error_and_leaves_the_rows(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     with mounted(tmp_path / "disk", "size=100k"):
-        file, number = opened(tmp_path / "disk"), 0
+        file = opened(tmp_path / "disk")
+        number = 0
         with pytest.raises(OSError, match="No space left"):
             for number in range(0, 10_000, 100):
                 file.append(keys(*range(number, number + 100)), rows(*range(number, number + 100)))

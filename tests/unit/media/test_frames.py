@@ -40,12 +40,13 @@ def fill(folder: Path, *numbers: int, **options: Any) -> None:
 
 def stored(folder: Path, count: int = 100) -> list[int]:
     """Return which clips are stored, checking their frames."""
-    store, found = Frames(folder, SHAPE), []
+    store = Frames(folder, SHAPE)
+    numbers = []
     for number in range(count):
         if (frames := store.get(str(number))) is not None:
             assert (frames == number).all()
-            found.append(number)
-    return found
+            numbers.append(number)
+    return numbers
 
 
 @pytest.fixture
@@ -77,7 +78,8 @@ def gallery(write_video: WriteVideo) -> Gallery:
 
 def decoded_by(decoder: CountingDecoder, gallery: Gallery, tower: str, cache: Cache) -> int:
     """Embed a gallery under a visual tower, and count the files decoded for it."""
-    before, encoder = decoder.num_decoded, Brightness(tower)
+    before = decoder.num_decoded
+    encoder = Brightness(tower)
     assert len(embed_gallery(gallery, encoder, decoder, cache).gallery.videos) == 20
     return decoder.num_decoded - before
 
@@ -143,10 +145,10 @@ def test_a_full_or_read_only_disk_stops_only_required_frames(
     disk.mkdir()
     with mounted(disk, options):
         fill(disk / "a", *range(99))
-        found = stored(disk / "a")
-        assert found == list(range(len(found))) and len(found) < 99
+        numbers = stored(disk / "a")
+        assert numbers == list(range(len(numbers))) and len(numbers) < 99
         with pytest.raises(OSError, match=r"No space left|Read-only"):
             fill(disk / "a", *range(99), required=True)
-        assert stored(disk / "a")[: len(found)] == found
+        assert stored(disk / "a")[: len(numbers)] == numbers
     (warning,) = (record.message for record in caplog.records if record.levelno >= logging.WARNING)
     assert "Frames cannot be stored" in warning and "\n" not in warning

@@ -26,8 +26,8 @@ def outcome(decoder: Decoder, tmp_path: Path) -> Callable[[Path], str]:
 
     def go(path: Path) -> str:
         try:
-            found: Probe = decoder.probe(path).result()
-            end = found.seconds or None
+            content: Probe = decoder.probe(path).result()
+            end = content.seconds or None
             if end is None:
                 frames = decoder.frames(path, 2, Framing(16)).result()
             else:
@@ -61,26 +61,29 @@ pytestmark = pytest.mark.usefixtures("still_alive")
 def test_a_truncated_file_shows_what_is_left_or_says_so(
     tmp_path: Path, write_video: WriteVideo, outcome: Callable[[Path], str], name: str, percent: int
 ) -> None:
-    whole = FOOTAGE / name
+    intact = FOOTAGE / name
     if name == "x.webm":
-        whole = write_video("whole.webm", [10 * i for i in range(24)])
+        intact = write_video("whole.webm", [10 * i for i in range(24)])
     elif name.startswith("x."):
         noise = np.random.default_rng(0).integers(0, 255, (6, 64, 64, 3), np.uint8)
-        first, *others = [Image.fromarray(frame) for frame in noise]
-        whole = tmp_path / f"whole{Path(name).suffix}"
+        first, *following = [Image.fromarray(frame) for frame in noise]
+        intact = tmp_path / f"whole{Path(name).suffix}"
         moving: dict[str, Any] = (
-            {} if name == "x.jpg" else {"save_all": True, "append_images": others}
+            {} if name == "x.jpg" else {"save_all": True, "append_images": following}
         )
-        first.save(whole, **moving)
-    content = whole.read_bytes()
+        first.save(intact, **moving)
+    content = intact.read_bytes()
     path = tmp_path / name
     path.write_bytes(content[: len(content) * percent // 100])
-    said = outcome(path)
+    outcome_text = outcome(path)
     assert (
-        said == "frames" or "truncated" in said or "cut off" in said or "cannot be decoded" in said
+        outcome_text == "frames"
+        or "truncated" in outcome_text
+        or "cut off" in outcome_text
+        or "cannot be decoded" in outcome_text
     )
     if name in ("b.avi", "x.webm") and percent >= 50:
-        assert said == "frames"
+        assert outcome_text == "frames"
 
 
 @pytest.mark.parametrize(

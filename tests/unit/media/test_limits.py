@@ -16,15 +16,15 @@ DAY_S = 24 * 3600
 @pytest.fixture
 def paths(tmp_path: Path) -> list[Path]:
     """Five files and folders of 100 bytes; number n was used n days ago."""
-    found = []
+    names = []
     for number in range(5):
         path = tmp_path / str(number)
         if number % 2:
             path.mkdir()
         (path / "a" if number % 2 else path).write_bytes(bytes(100))
         os.utime(path, (time.time() - number * DAY_S - 60,) * 2)
-        found.append(path)
-    return found
+        names.append(path)
+    return names
 
 
 @pytest.mark.parametrize(

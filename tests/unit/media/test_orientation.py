@@ -137,7 +137,8 @@ def test_frames_posters_and_references_of_a_tiff_are_upright(tmp_path: Path) -> 
     with Decoder(1) as decoder:
         np.testing.assert_array_equal(decoder.picture(scan), expected)
         np.testing.assert_array_equal(decoder.reference(scan)[0], expected)
-        poster, preview = tmp_path / "poster.jpg", tmp_path / "preview.webm"
+        poster = tmp_path / "poster.jpg"
+        preview = tmp_path / "preview.webm"
         decoder.preview(scan, 0.0, None, poster, preview).result()
     assert read_picture(poster).shape == expected.shape
 

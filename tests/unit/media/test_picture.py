@@ -21,7 +21,8 @@ from nt2vr.media.resize import fit
 from nt2vr.media.video import probe, sample_frames
 from nt2vr.models.framing import Framing
 
-RED, WHITE = [255, 0, 0], [255, 255, 255]
+RED = [255, 0, 0]
+WHITE = [255, 255, 255]
 
 
 def noise(height: int, width: int) -> NDArray[np.uint8]:
@@ -58,18 +59,23 @@ def test_fit_equals_open_clips_preprocessing_bit_for_bit(
 
 def _modes() -> list[tuple[int, str, str, int]]:
     """Every way in which a pre-trained model of open_clip takes its input, and padding, which none of them has yet."""
-    found = {
+    framings = {
         (96, "longest", "bilinear", 0),
         (96, "longest", "random", 127),
         (64, "shortest", "bilinear", 0),
     }
     for architecture, tag in open_clip.list_pretrained():
-        given = open_clip.get_pretrained_cfg(architecture, tag)
+        pretrained_cfg = open_clip.get_pretrained_cfg(architecture, tag)
         if vision := open_clip.get_model_config(architecture).get("vision_cfg"):  # not of sound
-            found.add(
-                (vision.get("image_size", 224), given["resize_mode"], given["interpolation"], 0)
+            framings.add(
+                (
+                    vision.get("image_size", 224),
+                    pretrained_cfg["resize_mode"],
+                    pretrained_cfg["interpolation"],
+                    0,
+                )
             )
-    return sorted(found)
+    return sorted(framings)
 
 
 PICTURES = {
@@ -120,7 +126,8 @@ def test_transparency_becomes_white_in_every_mode_that_has_it(tmp_path: Path) ->
 
 @pytest.mark.parametrize("ending", ["gif", "webp", "png"])
 def test_an_animation_is_read_as_its_first_frame(tmp_path: Path, ending: str) -> None:
-    first, second = Image.new("RGB", (8, 8), "red"), Image.new("RGB", (8, 8), "blue")
+    first = Image.new("RGB", (8, 8), "red")
+    second = Image.new("RGB", (8, 8), "blue")
     options: dict[str, Any] = {"lossless": True} if ending == "webp" else {}
     first.save(tmp_path / f"a.{ending}", save_all=True, append_images=[second], **options)
     assert read_picture(tmp_path / f"a.{ending}")[4, 4].tolist() == RED
@@ -139,9 +146,9 @@ def test_print_colours_and_16_bit_and_one_pixel_are_read(tmp_path: Path) -> None
 
 def test_a_broken_picture_is_one_sentence_that_names_it(tmp_path: Path) -> None:
     Image.fromarray(noise(64, 64)).save(tmp_path / "whole.jpg")
-    whole = (tmp_path / "whole.jpg").read_bytes()
+    intact = (tmp_path / "whole.jpg").read_bytes()
     broken = {
-        "cut.jpg": whole[: len(whole) // 2],
+        "cut.jpg": intact[: len(intact) // 2],
         "empty.png": b"",
         "text.png": b"not a picture",
         "postscript.png": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n",
@@ -192,11 +199,11 @@ def test_a_pipe_or_a_device_is_refused_at_once(tmp_path: Path) -> None:
 
 def test_a_pixel_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     Image.new("1", (1, 1)).save(tmp_path / "dot.png")
-    whole = (tmp_path / "dot.png").read_bytes()
+    intact = (tmp_path / "dot.png").read_bytes()
     for side in (10_000, 100_000):  # Pillow warns of the first and refuses the second
-        header = b"IHDR" + struct.pack(">II", side, side) + whole[24:29]
+        header = b"IHDR" + struct.pack(">II", side, side) + intact[24:29]
         (tmp_path / "bomb.png").write_bytes(
-            whole[:12] + header + struct.pack(">I", zlib.crc32(header)) + whole[33:]
+            intact[:12] + header + struct.pack(">I", zlib.crc32(header)) + intact[33:]
         )
         with pytest.raises(
             MediaError,
@@ -228,10 +235,8 @@ def test_a_picture_is_told_by_its_content_whatever_its_name(
 
 
 def test_photos_with_a_video_or_depth_map_are_read(tmp_path: Path) -> None:
-    image, film = (
-        Image.radial_gradient("L").convert("RGB"),
-        np.random.default_rng(0).bytes(10_000_000),
-    )
+    image = Image.radial_gradient("L").convert("RGB")
+    film = np.random.default_rng(0).bytes(10_000_000)
     image.save(tmp_path / "a.jpg", quality=95)
     (tmp_path / "PXL.MP.jpg").write_bytes(
         (tmp_path / "a.jpg").read_bytes() + film

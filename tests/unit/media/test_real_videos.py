@@ -53,8 +53,8 @@ def test_an_interlaced_film_and_av1_embed_as_their_plain_twin(
     interlaced = write_pictures(
         tmp_path / "interlaced.mp4", pictures, options={"x264-params": "tff=1"}
     )
-    for other in (interlaced, AV1):
-        assert embedding(plain, encoder) @ embedding(other, encoder) > 0.98
+    for path in (interlaced, AV1):
+        assert embedding(plain, encoder) @ embedding(path, encoder) > 0.98
 
 
 def test_a_mirrored_film_is_mirrored_and_not_turned(
@@ -92,8 +92,8 @@ def test_of_several_video_streams_the_film_is_taken(
             still, film = (container.add_stream("libx264", rate=10) for _ in range(2))
             for stream in (still, film):
                 stream.height, stream.width = pictures[0].shape[:2]
-            for stream, some in ((still, pictures[:1]), (film, pictures)):
-                for picture in some:
+            for stream, frames in ((still, pictures[:1]), (film, pictures)):
+                for picture in frames:
                     container.mux(
                         stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24"))
                     )
@@ -110,7 +110,7 @@ def joined(tmp_path: Path) -> Path:
     parts = []
     for number in range(3):
         seconds = [start + 1000 * number for start in range(10)]
-        shades = [np.full((32, 32, 3), 80 * number + 8 * each, np.uint8) for each in range(10)]
+        shades = [np.full((32, 32, 3), 80 * number + 8 * step, np.uint8) for step in range(10)]
         path = tmp_path / f"{number}.ts"
         parts.append(write_pictures(path, shades, seconds, rate=1, options={"g": "2"}).read_bytes())
     (tmp_path / "joined.ts").write_bytes(
@@ -146,8 +146,9 @@ def test_joined_recordings_go_on_and_slide_shows_keep_their_time(
     windows = [(3.0, 5.0), (23.0, 25.0)]
     for seek_s in (10.0, 1.0):
         monkeypatch.setattr(video, "SEEK_S", seek_s)
-        found = [np.mean(frames[0]) for frames in sample_windows(tmp_path / name, windows, 2, None)]  # type: ignore[arg-type]
-        assert found == pytest.approx([24, 184], abs=12)
+        samples = sample_windows(tmp_path / name, windows, 2, None)
+        levels = [np.mean(frames[0]) for frames in samples]  # type: ignore[arg-type]
+        assert levels == pytest.approx([24, 184], abs=12)
     write_pictures(tmp_path / f"slides-{name}", shades[:5], [0, 100, 200, 300, 310], rate=1)
     assert probe(tmp_path / f"slides-{name}").seconds > 300
 

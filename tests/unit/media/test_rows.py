@@ -38,7 +38,8 @@ def opened(folder: Path) -> Rows[Any]:
 
 def is_right(folder: Path, count: int) -> bool:
     """Whether the file has the rows of these clips, in the order of writing, and nothing else."""
-    file, numbers = opened(folder), np.arange(count)
+    file = opened(folder)
+    numbers = np.arange(count)
     assert file.rows().shape == (len(file), *SHAPE)
     values = file.rows()[file.find(f"clip {number}" for number in numbers)].reshape(
         count, math.prod(SHAPE)
@@ -83,7 +84,9 @@ def test_two_writers_store_each_row_once(tmp_path: Path) -> None:
 def test_rows_added_while_keys_are_read_are_stored_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer, rows, fstat = opened(tmp_path), np.ones((1, *SHAPE), np.uint8), os.fstat
+    writer = opened(tmp_path)
+    rows = np.ones((1, *SHAPE), np.uint8)
+    fstat = os.fstat
     writer.append(["first"], rows)
 
     def late(number: int) -> os.stat_result:

@@ -30,8 +30,8 @@ def test_a_picture_is_one_frame_whatever_its_name(decoder: Decoder, tmp_path: Pa
 
 
 def test_an_animation_is_a_short_video(decoder: Decoder, tmp_path: Path) -> None:
-    first, *others = (Image.new("L", (32, 32), level) for level in (0, 120, 240))
-    first.save(tmp_path / "moves.gif", save_all=True, append_images=others, duration=200)
+    first, *following = (Image.new("L", (32, 32), level) for level in (0, 120, 240))
+    first.save(tmp_path / "moves.gif", save_all=True, append_images=following, duration=200)
     levels = [float(frame.mean()) for frame in decoder.reference(tmp_path / "moves.gif")]
     assert len(levels) == 8 and levels == sorted(levels) and levels[0] < 10 and levels[-1] > 230
 

@@ -29,7 +29,8 @@ with Decoder() as decoder:
 def test_a_script_without_a_main_guard_decodes_and_runs_once(
     write_video: Callable[..., Path], tmp_path: Path
 ) -> None:
-    video, script = write_video("grey.avi", [0, 100, 200]), tmp_path / "script.py"
+    video = write_video("grey.avi", [0, 100, 200])
+    script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     command = [sys.executable, str(script), str(ROOT), str(video)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -96,12 +97,12 @@ def test_children_of_a_killed_process_end_but_not_trainings(
         assert children
         parent.kill()
     deadline = time.monotonic() + (5 if outlives else 30)
-    while (left := [pid for pid in children if is_running(pid)]) and time.monotonic() < deadline:
+    while (running := [pid for pid in children if is_running(pid)]) and time.monotonic() < deadline:
         time.sleep(0.05)
-    for pid in left:
+    for pid in running:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    assert bool(left) == outlives
+    assert bool(running) == outlives
 
 
 def children_of(pid: int) -> list[int]:

@@ -47,7 +47,8 @@ def test_moments_at_a_constant_rate_are_numbered_frames(name: str, framing: Fram
 
 
 def test_windows_show_the_same_however_they_are_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    path, windows = FOOTAGE / "world.mp4", [(18.0, 24.0), (24.0, 30.0)]
+    path = FOOTAGE / "world.mp4"
+    windows = [(18.0, 24.0), (24.0, 30.0)]
     monkeypatch.setattr(video, "SEEK_S", 3.0)
     by_seeking = sample_windows(path, windows, 2, SMALL)
     alone = sample_windows(path, windows[1:], 2, SMALL)[0]
@@ -92,11 +93,11 @@ def test_a_variable_frame_rate_is_sampled_by_time(tmp_path: Path) -> None:
 def test_an_avi_of_reordered_frames_is_sampled_by_time(
     tmp_path: Path,
 ) -> None:
-    shown = [i % 25 * 10 for i in range(300)]  # 30 s, so that the last window is sought
-    path = write_reordered(tmp_path / "a.avi", shown)
+    expected = [i % 25 * 10 for i in range(300)]  # 30 s, so that the last window is sought
+    path = write_reordered(tmp_path / "a.avi", expected)
     for start in (0, 5, 25):  # such a file dates each frame one too late
         (frames,) = sample_windows(path, [(start + 0.1, start + 2.1)], 20, None)
-        assert levels(frames) == shown[10 * start : 10 * start + 20]
+        assert levels(frames) == expected[10 * start : 10 * start + 20]
 
 
 def test_a_turned_film_is_shown_upright(tmp_path: Path) -> None:
@@ -122,9 +123,9 @@ def test_an_animation_shows_each_frame_for_its_time(tmp_path: Path, suffix: str)
     frames[0].save(
         tmp_path / f"a.{suffix}", save_all=True, append_images=frames[1:], duration=durations
     )
-    found = probe(tmp_path / f"a.{suffix}")
-    assert (found.kind, found.num_frames) == ("video", 4)
-    assert found.seconds == pytest.approx(1.0, abs=0.06)
+    content = probe(tmp_path / f"a.{suffix}")
+    assert (content.kind, content.num_frames) == ("video", 4)
+    assert content.seconds == pytest.approx(1.0, abs=0.06)
     assert levels(sample_windows(tmp_path / f"a.{suffix}", [(0.0, 1.0)], 5, None)[0]) == [
         0,
         60,
@@ -155,14 +156,15 @@ def test_a_header_that_lies_about_its_frames_is_not_believed(
 
 
 def test_a_window_that_takes_too_long_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    path, windows = FOOTAGE / "b.mp4", [(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)]
+    path = FOOTAGE / "b.mp4"
+    windows = [(0.0, 1.0), (1.0, 2.0), (2.0, 3.0)]
     first, slow, last = sample_windows(path, windows, 2, SMALL, [20.0, -1.0, 20.0])
     assert isinstance(slow, str) and "b.mp4 takes too long to decode" in slow
     np.testing.assert_array_equal(
         [first, last], sample_windows(path, [windows[0], windows[2]], 2, SMALL)
     )
     monkeypatch.setattr(video, "MAX_RATE", 10)
-    assert all(isinstance(each, str) for each in sample_windows(path, windows, 2, SMALL))
+    assert all(isinstance(sample, str) for sample in sample_windows(path, windows, 2, SMALL))
 
 
 def test_damage_is_bridged_by_the_frame_before_it(tmp_path: Path) -> None:

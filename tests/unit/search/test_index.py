@@ -48,11 +48,14 @@ def fill(request: pytest.FixtureRequest) -> Fill:
 
 
 def recall(index: Index, ids: Ids, vectors: Vectors, queries: Vectors, k: int = 10) -> float:
-    _, found = index.search(queries, k)
+    _, result_ids = index.search(queries, k)
     best = [{key for _, key in slow_search(ids, vectors, query, k)} for query in queries]
     return float(
         np.mean(
-            [len(set(row) & wanted) / k for row, wanted in zip(found.tolist(), best, strict=True)]
+            [
+                len(set(row) & wanted) / k
+                for row, wanted in zip(result_ids.tolist(), best, strict=True)
+            ]
         )
     )
 
@@ -65,15 +68,17 @@ class Contract:
     def test_most_of_what_the_slow_twin_finds_is_found(
         self, fill: Fill, k: int, num_queries: int
     ) -> None:
-        ids, vectors, queries = some_ids(3000), clustered(3000), 3 * clustered(num_queries, seed=5)
+        ids = some_ids(3000)
+        vectors = clustered(3000)
+        queries = 3 * clustered(num_queries, seed=5)
         index = fill(ids, vectors)
-        scores, found = index.search(queries, k)
-        assert scores.shape == found.shape == (num_queries, k)
-        assert scores.dtype == np.float32 and found.dtype == np.int64
+        scores, result_ids = index.search(queries, k)
+        assert scores.shape == result_ids.shape == (num_queries, k)
+        assert scores.dtype == np.float32 and result_ids.dtype == np.int64
         assert (np.diff(scores, axis=1) <= 0).all() and len(index) == 3000
         assert recall(index, ids, vectors, queries, k) >= (1 if index.recall == 1 else 0.95)
         row_of = {key: row for row, key in enumerate(ids.tolist())}
-        for query, keys, row in zip(queries, found.tolist(), scores, strict=True):
+        for query, keys, row in zip(queries, result_ids.tolist(), scores, strict=True):
             np.testing.assert_allclose(
                 vectors[[row_of[key] for key in keys]] @ query, row, atol=1e-5
             )
@@ -108,10 +113,11 @@ def test_exact_search_equals_its_slow_twin(k: int, num_queries: int) -> None:
     vectors = rng.integers(-2, 3, (200, 6)).astype(
         np.float32
     )  # whole numbers: exact sums, and many ties
-    queries, ids = rng.integers(-2, 3, (num_queries, 6)).astype(np.float32), some_ids(200)
-    scores, found = filled("exact", ids, vectors).search(queries, k)
+    queries = rng.integers(-2, 3, (num_queries, 6)).astype(np.float32)
+    ids = some_ids(200)
+    scores, result_ids = filled("exact", ids, vectors).search(queries, k)
     for i, query in enumerate(queries):
-        assert list(zip(scores[i].tolist(), found[i].tolist(), strict=True)) == slow_search(
+        assert list(zip(scores[i].tolist(), result_ids[i].tolist(), strict=True)) == slow_search(
             ids, vectors, query, k
         )
 
@@ -132,17 +138,17 @@ def test_a_saved_index_gives_the_same_answers(tmp_path: Path) -> None:
     index.save(tmp_path / "index", "clips")
     loaded = FaissIndex.load(tmp_path / "index", "clips")
     assert loaded is not None and (len(loaded), loaded.recall) == (2000, index.recall)
-    for one, other in zip(
+    for one, second in zip(
         index.search(clustered(5), 40), loaded.search(clustered(5), 40), strict=True
     ):
-        np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(one, second)
 
 
 def test_missing_damaged_and_foreign_files_are_not_indexes(tmp_path: Path) -> None:
     assert FaissIndex.load(tmp_path / "index", "clips") is None
     filled("faiss", some_ids(50), clustered(50)).save(tmp_path / "index", "clips")
     assert FaissIndex.load(tmp_path / "index", "other clips") is None
-    whole = (tmp_path / "index").read_bytes()
-    for damaged in (b"", whole[:100], whole[: len(whole) // 2], b"junk" + whole[4:]):
+    intact = (tmp_path / "index").read_bytes()
+    for damaged in (b"", intact[:100], intact[: len(intact) // 2], b"junk" + intact[4:]):
         (tmp_path / "index").write_bytes(damaged)
         assert FaissIndex.load(tmp_path / "index", "clips") is None

@@ -59,12 +59,10 @@ class Room:
     """A library of three pictures, and what updates and opens it."""
 
     def __init__(self, folder: Path, decoder: Decoder, cache: Cache, milvus: Milvus) -> None:
-        self.films, self.milvus, self._decoder, self._cache = (
-            folder / "films",
-            milvus,
-            decoder,
-            cache,
-        )
+        self.films = folder / "films"
+        self.milvus = milvus
+        self._decoder = decoder
+        self._cache = cache
         self.films.mkdir()
         for name, colour in COLOURS.items():
             Image.new("RGB", (32, 32), colour).save(self.films / name)
@@ -185,7 +183,8 @@ def test_a_server_that_is_killed_costs_no_clip(
     milvus = Milvus(milvus_server.address)
     index = in_milvus(milvus, ids, vectors, "served")
     index.add(ids[:8000], vectors[:8000])
-    upsert, upserts = milvus.request, 0
+    upsert = milvus.request
+    upserts = 0
 
     def killing(action: str, *arguments: Any, **options: Any) -> Any:
         nonlocal upserts

@@ -36,7 +36,7 @@ from trainer import distributed
 from trainer.__main__ import main
 from trainer.config import Towers, TrainConfig, save_config
 from trainer.data.batches import epoch_batches
-from trainer.data.clips import world_clips
+from trainer.data.clip_loader import world_clips
 from trainer.data.sentences import CaptionSentences
 from trainer.inputs.parts import Parts, Teacher
 from trainer.learner import Learner

@@ -12,7 +12,8 @@ from nt2vr.models.framing import Framing
 from tests.tiny import SMALL_VIT
 from tests.training import SMALL
 from trainer.data.batches import epoch_batches
-from trainer.data.clips import Clips, world_clips
+from trainer.data.clip_loader import world_clips
+from trainer.data.clips import Clips
 from trainer.learner import Learner
 from trainer.loop import prefetched, train
 from trainer.runs.run_folder import RunFolder

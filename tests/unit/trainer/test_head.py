@@ -19,13 +19,15 @@ from tests.paper_references import papers_reference
 from tests.tiny import TINY, write_tiny
 from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches
-from trainer.data.clips import Clips, world_clips
+from trainer.data.clip_loader import world_clips
+from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences
 from trainer.inputs import EmbeddedBatch, Order
 from trainer.inputs.order import OrderedClips
 from trainer.learner import Learner
-from trainer.loop import prepare, prepare_inputs, train
+from trainer.loop import train
 from trainer.losses.contrastive import ContrastiveLoss
+from trainer.preparation import prepare, prepare_inputs
 from trainer.runs.run_folder import RunFolder
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}

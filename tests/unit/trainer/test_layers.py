@@ -12,8 +12,9 @@ from nt2vr.models.checkpoint import build_model, read_checkpoint, read_configs, 
 from nt2vr.models.tokenizer import load_tokenizer
 from tests.tiny import TINY
 from tests.training import run_training
+from trainer.added_layers import deepened
 from trainer.config import TrainConfig, deeper
-from trainer.learner import Learner, deepened
+from trainer.learner import Learner
 
 TEXTS = ["a man sings", "a dog and not a cat", ""]
 TWO_LAYERS: dict[str, Any] = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": 2}}

@@ -11,7 +11,7 @@ from tests.tiny import SMALL_VIT, TINY
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch
 from trainer.learner import MAX_LOGIT_SCALE, Learner
-from trainer.optimizer import Steps, build_optimizer, rate_at
+from trainer.optimizer import Trainable, build_optimizer, rate_at
 
 CONFIG = TrainConfig(
     model=TINY,
@@ -102,7 +102,7 @@ class Line(torch.nn.Module):
         self.bias = torch.nn.Parameter(torch.ones(1, dtype=torch.float64))
 
 
-class LineSteps(Steps):
+class LineFit(Trainable):
     def loss(self, batch: Any) -> tuple[torch.Tensor, dict[str, float]]:
         slope, own = batch
         module = self.modules["line"]
@@ -121,7 +121,7 @@ def test_three_steps_of_adam_by_hand_with_weight_decay_on_matrices_alone() -> No
         epochs=1,
     )
     line = Line()
-    steps = LineSteps(config, {"line": line}, build_optimizer(line, torch.nn.ModuleList(), config))
+    steps = LineFit(config, {"line": line}, build_optimizer(line, torch.nn.ModuleList(), config))
     expected, moments = {"matrix": 1.0, "bias": 1.0}, {"matrix": (0.0, 0.0), "bias": (0.0, 0.0)}
     slopes = [(0.3, 0.4), (-0.2, 0.1), (0.5, 0.25)]
     for number, (slope, rate) in enumerate(zip(slopes, (0.05, 0.1, 0.1), strict=True), 1):
@@ -141,7 +141,7 @@ def test_three_steps_of_adam_by_hand_with_weight_decay_on_matrices_alone() -> No
 def test_gradients_of_accumulated_batches_are_averaged() -> None:
     config = CONFIG.replace(accumulate=2, num_clips=8, max_grad_norm=1e9)
     line = Line()
-    steps = LineSteps(config, {"line": line}, build_optimizer(line, torch.nn.ModuleList(), config))
+    steps = LineFit(config, {"line": line}, build_optimizer(line, torch.nn.ModuleList(), config))
     assert steps.step([(1.0, 0.0), (2.0, 3.0)]) == {"line": (1 + 5) / 2}
     assert (line.matrix.grad, line.bias.grad) == (torch.tensor([[1.5]]), torch.tensor([1.5]))
 

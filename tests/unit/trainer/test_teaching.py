@@ -16,10 +16,11 @@ from trainer import __main__ as command_line
 from trainer import session, teaching
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.config.encoder import text_layers
-from trainer.data import clips as clips_module
-from trainer.data.clips import ClipLoader, Reading, world_captions
-from trainer.loop import TextMeasures
+from trainer.data import clip_loader
+from trainer.data.caption_clips import world_captions
+from trainer.data.clip_loader import ClipLoader, Reading
 from trainer.runs.run_folder import RunFolder, read_metrics
+from trainer.text_measures import TextMeasures
 
 SMALL = {
     "num_clips": 40,
@@ -40,9 +41,7 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for module in (teaching, command_line):
         monkeypatch.setattr(module, "PRESET", preset)
     monkeypatch.setattr(teaching, "FOR_NEW_LAYERS", {"learning_rate": 1e-3, "num_clips": 48})
-    monkeypatch.setattr(
-        clips_module, "world_clips", lambda *_, **__: pytest.fail("looked at clips")
-    )
+    monkeypatch.setattr(clip_loader, "world_clips", lambda *_, **__: pytest.fail("looked at clips"))
     return tmp_path
 
 

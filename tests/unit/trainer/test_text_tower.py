@@ -24,12 +24,12 @@ from tests.tiny import RESNET, tiny_model
 from tests.training import run_training
 from trainer.config import METRICS, SENTENCES, TrainConfig
 from trainer.data.batches import epoch_batches
-from trainer.data.clips import world_clips
+from trainer.data.clip_loader import world_clips
 from trainer.data.sentences import WorldSentences, captions_of
 from trainer.inputs.frozen_texts import FrozenTexts
 from trainer.inputs.parts import Teacher
 from trainer.learner import Learner
-from trainer.loop import prepare
+from trainer.preparation import prepare
 
 ALL_LOSSES: dict[str, Any] = {
     **{

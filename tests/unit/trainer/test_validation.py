@@ -19,7 +19,7 @@ from tests.tiny import write_tiny
 from trainer.data import sentences as sentences_module
 from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences, WorldSentences
-from trainer.loop import control_metrics, validate
+from trainer.validator import control_metrics, validate
 
 NO_FRAMES = np.zeros((60, 1, 2, 2, 3), np.uint8)
 VIDEOS = np.eye(60, dtype=np.float32)

@@ -7,7 +7,7 @@ from itertools import combinations, permutations
 import pytest
 
 from nt2vr.world.captions import describe
-from nt2vr.world.claims import Act, Claim, Order, SceneTable, SubjectClaim, visible_in
+from nt2vr.world.claims import Act, ActOrder, Claim, SceneTable, SubjectClaim, visible_in
 from nt2vr.world.reader import read_asked, read_claim
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene, is_valid
@@ -95,7 +95,7 @@ def test_order_in_time_is_judged(
         SubjectClaim(names("man"), tuple(acts[0])),
         SubjectClaim(names("cat"), tuple(acts[1])),
     )
-    assert Claim(subjects, orders=(Order(places[0], places[1], kind),)).holds(SCENE) is holds  # type: ignore[arg-type]
+    assert Claim(subjects, orders=(ActOrder(places[0], places[1], kind),)).holds(SCENE) is holds  # type: ignore[arg-type]
 
 
 def slowly_holds(claim: Claim, scene: Scene) -> bool:
@@ -117,7 +117,7 @@ def slowly_holds(claim: Claim, scene: Scene) -> bool:
             (d.start, d.end) for i in chosen for d in seen[i].doings if act.fits(d, scene.figures)
         ]
 
-    def ordered(order: Order, cast: tuple[set[int], ...]) -> bool:
+    def ordered(order: ActOrder, cast: tuple[set[int], ...]) -> bool:
         (i, a), (j, b) = order.first, order.second
         pairs = [
             (one, two)

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from nt2vr.negation.generate.build import read_content
-from nt2vr.negation.generate.composer import ComposedQuery, Composer
+from nt2vr.negation.generate.composer import ComposedQuery, QueryComposer
 from nt2vr.negation.generate.content import derived_from, related
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
@@ -25,7 +25,9 @@ VIDEOS = {
 
 def compose(videos: dict[str, list[str]], seed: int = 0) -> list[ComposedQuery]:
     return list(
-        Composer({name: read_content(captions) for name, captions in videos.items()}).compose(seed)
+        QueryComposer({name: read_content(captions) for name, captions in videos.items()}).compose(
+            seed
+        )
     )
 
 
@@ -91,7 +93,7 @@ def test_all_templates_agree_with_the_subject(actor: str, sentences: set[str]) -
         "horse": [f"a {actor} riding a horse"],
         "song": ["people singing"],
     }
-    composer = Composer({name: read_content(captions) for name, captions in videos.items()})
+    composer = QueryComposer({name: read_content(captions) for name, captions in videos.items()})
     captions = {
         query.caption
         for seed in range(200)

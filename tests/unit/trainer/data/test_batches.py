@@ -156,8 +156,8 @@ def test_labels_are_words_of_the_batch_with_the_clips_that_show_them() -> None:
     claims = {text: label.claim for label in labels() for text in label.texts}
     said = drawn.texts
     assert len(set(said)) == len(said) > 20
-    assert drawn.shown.any(axis=0).all()
-    for row, shown in zip(batch.rows.tolist(), drawn.shown, strict=True):
+    assert drawn.is_shown.any(axis=0).all()
+    for row, shown in zip(batch.rows.tolist(), drawn.is_shown, strict=True):
         assert shown.tolist() == [claims[text].holds(scenes()[row]) for text in said]
 
 

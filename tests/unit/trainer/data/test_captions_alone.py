@@ -16,17 +16,20 @@ from nt2vr.negation.generate.denials import Denial
 from tests.tiny import RESNET, write_tiny
 from tests.training import run_training
 from trainer.config import SENTENCES, TrainConfig
-from trainer.data import clips as clips_module
+from trainer.data import clip_loader
 from trainer.data.batches import epoch_batches
-from trainer.data.clips import ClipLoader, Clips, read_split
+from trainer.data.caption_clips import read_split
+from trainer.data.clip_loader import ClipLoader
+from trainer.data.clips import Clips
 from trainer.data.sentences import WorldSentences
 from trainer.inputs import Denied, Parts
 from trainer.inputs.frozen_texts import FrozenTexts
 from trainer.inputs.parts import Teacher
 from trainer.learner import Learner
-from trainer.loop import KEPT, TextMeasures, prepare, unseen_idioms
 from trainer.losses.distill import DistillLoss
+from trainer.preparation import prepare
 from trainer.runs.run_folder import RunFolder
+from trainer.text_measures import KEPT, TextMeasures, unseen_idioms
 
 WHO = ("a man", "a woman", "a boy", "a dog", "two girls")
 WHERE = ("on a stage", "in a park", "near a red car", "at home")
@@ -107,7 +110,7 @@ def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visu
     tmp_path: Path, config: TrainConfig, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("decode_videos", "world_clips"):
-        monkeypatch.setattr(clips_module, name, lambda *_: pytest.fail("looked at videos"))
+        monkeypatch.setattr(clip_loader, name, lambda *_: pytest.fail("looked at videos"))
     finished = run_training(
         config.replace(epochs=8, patience=8, monitor="text/target"), tmp_path / "runs" / "a"
     )

@@ -12,7 +12,8 @@ from nt2vr.models.framing import Framing
 from nt2vr.world.drawn import clips as clips_module
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, epoch_batches
-from trainer.data.clips import Clips, world_clips
+from trainer.data.clip_loader import world_clips
+from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences
 
 

@@ -25,7 +25,9 @@ from tests.tiny import TINY
 from tests.training import run_training
 from trainer.config import TrainConfig, resolved
 from trainer.data.batches import epoch_batches
-from trainer.data.clips import ClipLoader, Clips, read_split
+from trainer.data.caption_clips import read_split
+from trainer.data.clip_loader import ClipLoader
+from trainer.data.clips import Clips
 from trainer.learner import Learner
 
 WriteVideo = Callable[..., Path]

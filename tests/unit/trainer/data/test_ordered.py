@@ -64,9 +64,9 @@ def test_another_order_of_the_frames_shows_the_other_motion(
         (row,) = set(drawn.rows[one]) | set(drawn.rows[other])
         assert drawn.frames[one].tolist() == [0, 1, 2, 3] == sorted(drawn.frames[other])
         pairs = [
-            (motion.verb, motion.other)
+            (motion.verb, motion.other_verb)
             for motion in ordered.motions_of(row, scenes[row])
-            if _does(drawn.texts[one], motion.verb) and _does(drawn.texts[other], motion.other)
+            if _does(drawn.texts[one], motion.verb) and _does(drawn.texts[other], motion.other_verb)
         ]
         assert any(drawn.frames[other].tolist() == reordered(*pair, 4) for pair in pairs), (
             drawn.texts[one]

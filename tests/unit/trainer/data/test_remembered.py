@@ -8,8 +8,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from nt2vr.negation.generate.denials import CaptionDenials, DenialKind
-from trainer.data import clips as clips_module
-from trainer.data.clips import denials_of, world_captions
+from trainer.data import caption_clips
+from trainer.data.caption_clips import denials_of, world_captions
 from trainer.data.remembered import remembered
 
 NUMBER = TypeAdapter(int)
@@ -84,10 +84,10 @@ def test_sentences_drawn_from_what_was_kept_are_those_drawn_from_captions(
     fresh = CaptionDenials([*captions, "", "a man without a hat sings"])
     denials_of([*captions, "", "a man without a hat sings"], cache=tmp_path)
     monkeypatch.setattr(
-        clips_module, "parse_caption", lambda caption: pytest.fail(f"{caption} is parsed again")
+        caption_clips, "parse_caption", lambda caption: pytest.fail(f"{caption} is parsed again")
     )
     monkeypatch.setattr(
-        clips_module, "sample_scenes", lambda *_: pytest.fail("scenes are drawn again")
+        caption_clips, "sample_scenes", lambda *_: pytest.fail("scenes are drawn again")
     )
     assert world_captions("train", 60, 0, folder=tmp_path) == captions
     kept = denials_of([*captions, "", "a man without a hat sings"], cache=tmp_path)

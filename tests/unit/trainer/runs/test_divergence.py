@@ -20,7 +20,7 @@ from tests.training import SMALL, go_on, run_training, stop_at
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
 from trainer.learner import Learner
-from trainer.optimizer import Steps, rate_at
+from trainer.optimizer import Trainable, rate_at
 from trainer.runs import resume
 from trainer.runs.resume import read_state, write_saved
 from trainer.runs.run_folder import RunFolder, read_metrics
@@ -184,7 +184,7 @@ def test_what_is_not_finite_is_noticed_though_each_loss_is(
     which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_after_each_step(monkeypatch)
-    loss_of, take_step = Learner.loss, Steps.step
+    loss_of, take_step = Learner.loss, Trainable.step
 
     def loss(self: Learner, batch: Any) -> tuple[Tensor, dict[str, float]]:
         loss, values = loss_of(self, batch)
@@ -196,14 +196,14 @@ def test_what_is_not_finite_is_noticed_though_each_loss_is(
             else (loss, values)
         )
 
-    def step(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
+    def step(self: Trainable, batches: Iterable[Any]) -> dict[str, float]:
         values = take_step(self, batches)
         if which == "weights" and self.steps == 3:
             self.optimizer.state[self.parameters[0]]["exp_avg"].view(-1)[0] = math.inf
         return values
 
     monkeypatch.setattr(Learner, "loss", loss)
-    monkeypatch.setattr(Steps, "step", step)
+    monkeypatch.setattr(Trainable, "step", step)
     run = run_training(CONFIG, tmp_path / "runs" / "one", "failed")
     status = run.status()
     assert status and (status.step, status.epoch) == (3, 1)
@@ -217,16 +217,16 @@ def test_what_is_not_finite_is_noticed_though_each_loss_is(
 def test_no_checkpoint_is_written_of_weights_that_the_last_step_of_an_epoch_has_spoilt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take_step = Steps.step
+    take_step = Trainable.step
 
-    def step(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
+    def step(self: Trainable, batches: Iterable[Any]) -> dict[str, float]:
         values = take_step(self, batches)
         if self.steps == 8:
             with torch.no_grad():
                 self.parameters[0].view(-1)[0] = math.nan
         return values
 
-    monkeypatch.setattr(Steps, "step", step)
+    monkeypatch.setattr(Trainable, "step", step)
     run = run_training(CONFIG, tmp_path / "runs" / "one", "failed")
     assert [path.name for path in run.path.glob("checkpoints/epoch_*")] == ["epoch_001"]
     saved = read_state(run)

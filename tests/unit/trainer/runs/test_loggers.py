@@ -10,9 +10,9 @@ import pytest
 from nt2vr.errors import ConfigError
 from tests.tiny import TINY
 from trainer.config import TrainConfig
-from trainer.learner import Start
 from trainer.runs import loggers
 from trainer.runs.run_folder import MetricsWriter, RunFolder
+from trainer.start import Start
 
 CONFIG = TrainConfig(model=TINY, tensorboard=True)
 

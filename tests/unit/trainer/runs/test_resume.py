@@ -19,13 +19,13 @@ from nt2vr.models.framing import Framing
 from tests.papers.covr.triplets import write_triplets
 from tests.tiny import TINY, tiny_model, write_tiny
 from tests.training import go_on, run_training
-from trainer import loop
+from trainer import validator
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.data.batches import Batch
-from trainer.data.clips import world_clips
+from trainer.data.clip_loader import world_clips
 from trainer.learner import Learner
 from trainer.loop import train
-from trainer.optimizer import Steps
+from trainer.optimizer import Trainable
 from trainer.runs import resume
 from trainer.runs.resume import Position, Saver, read_saved, read_state
 from trainer.runs.run_folder import RunFolder
@@ -119,7 +119,7 @@ def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
     if when == "while it is saved":
         patch.setattr(os, "replace", replace_unless)
     if when == "while a checkpoint is written":
-        patch.setattr(loop, "write_checkpoint", write_partly)
+        patch.setattr(validator, "write_checkpoint", write_partly)
     go(folder)
 
 
@@ -329,9 +329,9 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
         **sizes,
     }
     config = TrainConfig(**{**common, **KINDS[kind](tmp_path, write_video)})
-    whole, step = run_training(config, tmp_path / "runs" / "whole"), Steps.step
+    whole, step = run_training(config, tmp_path / "runs" / "whole"), Trainable.step
 
-    def interrupted(self: Steps, batches: Iterable[Any]) -> dict[str, float]:
+    def interrupted(self: Trainable, batches: Iterable[Any]) -> dict[str, float]:
         values = step(self, batches)
         if (
             self.steps == 2 or self.steps == (whole.status() or fail()).step - 1
@@ -341,7 +341,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
             )  # Ctrl+C, and the app's
         return values
 
-    monkeypatch.setattr(Steps, "step", interrupted)
+    monkeypatch.setattr(Trainable, "step", interrupted)
     run = run_training(config, tmp_path / "runs" / "stopped", "stopped")
     assert steps_saved(run.path) == 2 and not run.checkpoint(2).exists()
     go_on(run, "stopped")
@@ -422,7 +422,7 @@ def test_a_run_out_of_patience_ends_early_and_says_why(
     twins: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = iter((0.5, 0.7, 0.7))
-    monkeypatch.setattr(loop, "validate", lambda *_: {"original/MIR": next(values)})
+    monkeypatch.setattr(validator, "validate", lambda *_: {"original/MIR": next(values)})
     config = ALL.replace(epochs=5, patience=1, num_clips=12, accumulate=1, passes=1)
     clips = world_clips("train", 44, 2, Framing(64), 0, twins / "frames")
     caplog.set_level("INFO", "trainer.loop")

@@ -160,5 +160,7 @@ def test_the_list_names_own_data_to_the_owner_alone() -> None:
     stranger, here = (
         Permissions("a-token-of-the-owner", {"paths": rule}) for rule in ("owner", "everyone")
     )
-    assert reports_view([], "", job, stranger.teller(None))["job"]["subject"] == "data of the owner"
-    assert reports_view([], "", job, here.teller(None))["job"]["subject"] == job.subject
+    assert (
+        reports_view([], "", job, stranger.redactor(None))["job"]["subject"] == "data of the owner"
+    )
+    assert reports_view([], "", job, here.redactor(None))["job"]["subject"] == job.subject

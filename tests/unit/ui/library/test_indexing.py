@@ -26,7 +26,8 @@ class Updates:
 
     def __init__(self) -> None:
         self.begun: list[str] = []
-        self.go, self.running = Event(), Event()
+        self.go = Event()
+        self.running = Event()
         self.error: Exception | None = None
 
     def __call__(
@@ -66,7 +67,8 @@ def indexing(
     tmp_path: Path, forgotten: SimpleQueue[str], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Indexing]:
     (tmp_path / "films").mkdir()
-    (tmp_path / "films" / "a.mp4").touch()  # an empty folder is refused
+    # An empty folder is refused.
+    (tmp_path / "films" / "a.mp4").touch()
     with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
         for name in ("one", "two"):
             services.libraries.add(name, "folder", tmp_path / "films")
@@ -78,8 +80,9 @@ def indexing(
 def test_updates_run_one_at_a_time_in_order(indexing: Indexing, updates: Updates) -> None:
     first = indexing.start("one", "CLIP")
     assert updates.running.wait(LIMIT_S)
-    second, again = indexing.start("two", "CLIP"), indexing.start("two", "CLIP")
-    assert second is again  # waiting already
+    second = indexing.start("two", "CLIP")
+    # It waits already.
+    assert indexing.start("two", "CLIP") is second
     by_name = {job.subject: job for job in indexing.by_library.values()}
     job = by_name["one"]
     assert (job.state, by_name["two"].state) == ("running", "waiting")
@@ -142,6 +145,7 @@ def test_an_error_ends_the_update_and_not_the_queue(
     updates.go.set()
     job = indexing.start("one", model).result(LIMIT_S)
     assert (job.state, job.error) == ("failed", said)
-    assert forgotten.get(timeout=LIMIT_S) == job.key  # searches see what it did before
+    # Searches see what it did before the error.
+    assert forgotten.get(timeout=LIMIT_S) == job.key
     updates.error = None
     assert indexing.start("one", "CLIP").result(LIMIT_S).state == "finished"

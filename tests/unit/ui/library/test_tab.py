@@ -1,4 +1,4 @@
-"""The Library tab: what own videos are told of models that know only drawings, and adding a library."""
+"""The Library tab: models that know only drawings are named, and libraries are added and moved."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +18,8 @@ from nt2vr.ui.search.models import Teaching
 from nt2vr.ui.web.permissions import Permissions
 from tests.tiny import write_tiny
 
-NOBODY: Any = None  # a request by nobody in particular
+# A request by nobody in particular.
+NOBODY: Any = None
 ANYBODY = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
 DRAWN = "CLIP and CLIP-neg know only drawings: of real videos, their rankings mean almost nothing."
 
@@ -31,12 +32,13 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Catalog:
 
 
 def test_a_model_that_knows_more_is_offered_at_its_cost(models: Catalog) -> None:
-    view = drawings_view(models, ["CLIP", "CLIP-neg", "CLIP"], 12, ANYBODY, None, again=True)
+    view = drawings_view(models, ["CLIP", "CLIP-neg", "CLIP"], 12, ANYBODY, None, is_indexed=True)
     assert view == {
         "text": DRAWN,
         "do": "Get ViT-B-32 / openai and index again",
-        "cost": "577 MB to download, about 46 s at 100 Mbit/s, then about 12 s of computing on this machine for "
-        "12 clips.",  # of 8 frames with 8.8 GFLOP each
+        # A clip has 8 frames with 8.8 GFLOP each.
+        "cost": "577 MB to download, about 46 s at 100 Mbit/s, then about 12 s of computing on "
+        "this machine for 12 clips.",
         "refusal": "",
     }
     before = drawings_view(models, ["CLIP"], 0, ANYBODY, None)
@@ -54,20 +56,15 @@ def test_a_better_model_that_is_here_is_offered_instead(models: Catalog) -> None
     write_tiny(models.home / "mine", "Mine")
     view = drawings_view(models, ["CLIP", "CLIP-neg"], 12, ANYBODY, None)
     assert (view["do"], view["cost"], view["text"]) == ("Use Mine instead", "", DRAWN)
-    assert (
-        drawings_view(models, ["Mine"], 12, ANYBODY, None)
-        == drawings_view(models, [], 12, ANYBODY, None)
-        == {}
-    )
-    assert set(drawings_view(models, ["Mine", "CLIP"], 12, ANYBODY, None)) == {
-        "text"
-    }  # beside it, no offer
+    assert drawings_view(models, ["Mine"], 12, ANYBODY, None) == {}
+    assert drawings_view(models, [], 12, ANYBODY, None) == {}
+    # Beside a model that knows more, there is no offer.
+    assert set(drawings_view(models, ["Mine", "CLIP"], 12, ANYBODY, None)) == {"text"}
     write_tiny(models.home / "vit", "ViT-B-32 / openai")
     (models.home / "mine" / "nt2vr.json").unlink()
-    here = drawings_view(models, ["CLIP"], 1, ANYBODY, None)
-    assert (
-        here["cost"]
-        == "It is here already; indexing takes about 1 s of computing on this machine for 1 clip."
+    cost = drawings_view(models, ["CLIP"], 1, ANYBODY, None)["cost"]
+    assert cost == (
+        "It is here already; indexing takes about 1 s of computing on this machine for 1 clip."
     )
 
 
@@ -76,9 +73,8 @@ def test_who_may_not_download_is_told_so(models: Catalog) -> None:
     refusal = drawings_view(models, ["CLIP"], 12, permissions, None)["refusal"]
     assert refusal == "Nobody may download models here: it is switched off (NT2VR_ALLOW_DOWNLOAD)."
     write_tiny(models.home / "mine", "Mine")
-    assert (
-        drawings_view(models, ["CLIP"], 12, permissions, None)["refusal"] == ""
-    )  # nothing is to be downloaded
+    # Nothing has to be downloaded.
+    assert drawings_view(models, ["CLIP"], 12, permissions, None)["refusal"] == ""
 
 
 def test_a_model_that_was_removed_is_not_chosen_any_more(models: Catalog) -> None:
@@ -93,10 +89,8 @@ def test_a_model_that_indexed_the_library_may_be_taught(
     models: Catalog,
 ) -> None:
     write_tiny(models.home / "mine", "Mine")
-    library, trains = (
-        SimpleNamespace(gallery=SimpleNamespace(videos=["clip"])),
-        Permissions("t", {"train": "everyone"}),
-    )
+    library = SimpleNamespace(gallery=SimpleNamespace(videos=["clip"]))
+    trains = Permissions("t", {"train": "everyone"})
     galleries = SimpleNamespace(
         searcher=lambda key: library, is_indexed=lambda key, model: key == "indexed"
     )
@@ -104,23 +98,19 @@ def test_a_model_that_indexed_the_library_may_be_taught(
         models=models, galleries=galleries, under_way=lambda key: None, libraries=None
     )
     tab = LibraryTab(indexing, indexing, trains, (), Teaching(models, trains, indexing))
-    assert (
-        tab.on_model("Mine", "indexed", NOBODY)
-        == {"teach": "Mine"}
-        != tab.on_model("Mine", "other", NOBODY)
-    )
+    assert tab.on_model("Mine", "indexed", NOBODY) == {"teach": "Mine"}
+    assert tab.on_model("Mine", "not indexed", NOBODY) == {}
     write_tiny(models.home / "taught", "Mine taught")
-    assert (
-        tab.on_model("Mine", "indexed", NOBODY)["link"]
-        == "gallery=indexed&systems=Mine%7CMine+taught"
-    )
+    link = tab.on_model("Mine", "indexed", NOBODY)["link"]
+    assert link == "gallery=indexed&systems=Mine%7CMine+taught"
 
 
 def test_a_library_without_room_for_its_uploads_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    libraries, film = Libraries(tmp_path / "libraries"), tmp_path / "a.mp4"
-    film.write_bytes(b"film")
+    libraries = Libraries(tmp_path / "libraries")
+    video = tmp_path / "a.mp4"
+    video.write_bytes(b"video")
 
     def no_room(*_: object) -> None:
         raise MediaError("The disk is full.")
@@ -132,13 +122,11 @@ def test_a_library_without_room_for_its_uploads_is_removed(
     tab = LibraryTab(media, indexing, ANYBODY, (), indexing)
     event: Any = SimpleNamespace(target=None)
     with pytest.raises(MediaError):
-        tab.on_add("uploads", "Mine", [str(film)], "", "test", 10.0, "CLIP", event, NOBODY)
+        tab.on_add("uploads", "Mine", [str(video)], "", "test", 10.0, "CLIP", event, NOBODY)
     assert libraries.infos() == []
 
 
-def test_a_library_is_moved_only_into_an_allowed_folder(
-    tmp_path: Path,
-) -> None:
+def test_a_library_is_moved_only_into_an_allowed_folder(tmp_path: Path) -> None:
     for folder in ("films", "allowed", "other"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.mp4").write_bytes(b"film")
@@ -147,12 +135,10 @@ def test_a_library_is_moved_only_into_an_allowed_folder(
     indexing = Indexing(SimpleNamespace(libraries=libraries, cache=None, galleries=None))  # type: ignore[arg-type]
     media: Any = SimpleNamespace(libraries=libraries)
     owner = Permissions("a-token-of-the-owner", {"paths": "everyone"})
-    for permissions, folder in (
-        (ANYBODY, "allowed"),
-        (owner, "other"),
-        (owner, "allowed/../other"),
-    ):
+    refused = ((ANYBODY, "allowed"), (owner, "other"), (owner, "allowed/../other"))
+    for permissions, folder in refused:
         tab = LibraryTab(media, indexing, permissions, [tmp_path / "allowed"], media)
         with pytest.raises(AccessError):
             tab.on_move(info.id, str(tmp_path / folder), NOBODY)
-    assert indexing.by_library == {} and libraries.find("Films").source.path == tmp_path / "films"
+    assert indexing.by_library == {}
+    assert libraries.find("Films").source.path == tmp_path / "films"

@@ -42,8 +42,10 @@ def test_the_list_tells_how_each_library_is() -> None:
 
 
 def test_a_move_is_shown_and_a_refused_one_marks_nothing() -> None:
-    gone, move = replace(INFO, available=False), replace(RUNNING, models=())
-    assert state_of(gone, move) == info_view(gone, move, True)["job"]["word"] == "moving"
+    gone = replace(INFO, available=False)
+    move = replace(RUNNING, models=())
+    assert state_of(gone, move) == "moving"
+    assert info_view(gone, move, True)["job"]["word"] == "moving"
     refused = replace(move, state="failed", error="None of the 3 files of Films is there.")
     assert state_of(gone, refused) == "unavailable"
     assert info_view(gone, refused, True)["job"]["error"] == refused.error
@@ -51,11 +53,8 @@ def test_a_move_is_shown_and_a_refused_one_marks_nothing() -> None:
 
 def test_what_is_missing_after_a_move_is_named() -> None:
     def remark(moved: Moved) -> str:
-        return str(
-            info_view(INFO, replace(RUNNING, models=(), state="finished", result=moved), False)[
-                "remark"
-            ]
-        )
+        job = replace(RUNNING, models=(), state="finished", result=moved)
+        return str(info_view(INFO, job, False)["remark"])
 
     assert remark(Moved(3)) == "Found 3 of 3 files in the new folder."
     text = remark(Moved(3, {"a": "b"}, missing=("c.mp4",), new=("d", "e")))
@@ -89,24 +88,21 @@ def test_visitors_see_paths_relative_to_the_library() -> None:
     assert skipped_view(skipped)["rows"][0]["reason"] == skipped[0].reason
     source = Source("1", "Films", "folder", Path("/home/me/my films"))
     failed = replace(RUNNING, state="failed", error=GONE)
-    told = {
-        may: info_view(LibraryInfo(source), failed, may)["job"]["error"] for may in (True, False)
-    }
-    assert told[True] == GONE
-    assert told[False] == WITHHELD, "it names a folder of the machine's own"
+    assert info_view(LibraryInfo(source), failed, True)["job"]["error"] == GONE
+    # It names a folder of the machine's own.
+    assert info_view(LibraryInfo(source), failed, False)["job"]["error"] == WITHHELD
 
 
 def test_a_stranger_sees_no_path_of_a_failed_update() -> None:
     failed = replace(
         RUNNING, state="failed", error="/home/me/films is not there: see https://example.org/a/b."
     )
-    stranger, here = (
-        Permissions("a-token-of-the-owner"),
-        Permissions("a-token-of-the-owner", {"paths": "everyone"}),
-    )
-    view = index_view(None, None, failed, tell=stranger.teller(None))
+    stranger = Permissions("a-token-of-the-owner")
+    owner = Permissions("a-token-of-the-owner", {"paths": "everyone"})
+    view = index_view(None, None, failed, redact=stranger.redactor(None))
     assert view["job"]["error"] == WITHHELD
-    assert index_view(None, None, failed, tell=here.teller(None))["job"]["error"] == failed.error
+    view = index_view(None, None, failed, redact=owner.redactor(None))
+    assert view["job"]["error"] == failed.error
 
 
 def film(count: int) -> list[Video]:
@@ -116,26 +112,28 @@ def film(count: int) -> list[Video]:
     ]
 
 
-def found(*numbers: int) -> Answer:
+def answer_of(*numbers: int) -> Answer:
     moments = tuple(Moment(f"f@{n}", 10.0 * n, 10.0 * n + 10, 0.5) for n in numbers)
     hit = Hit(f"f@{numbers[0]}", 1, 0.5, None, "f", moments)
     return Answer(Query("a"), (Ranking(System("CLIP"), (hit,)),), gallery="1")
 
 
 def test_the_bar_shows_ranked_moments_and_the_open_one() -> None:
-    view = film_view(found(1, 2), film(4)[3], [*film(4), Video("other", Path("o"))])
+    view = film_view(answer_of(1, 2), film(4)[3], [*film(4), Video("other", Path("o"))])
     assert (view["length"], view["where"]) == ("0:40", "0:30–0:40")
     assert [(m["id"], m["left"], m["width"], m["here"]) for m in view["moments"]] == [
         ("f@1", "25.000", "25.000", False),
         ("f@2", "50.000", "25.000", False),
         ("f@3", "75.000", "25.000", True),
     ]
-    assert film_view(found(1), Video("other", Path("o")), film(4)) == {}
+    assert film_view(answer_of(1), Video("other", Path("o")), film(4)) == {}
 
 
 def test_a_hit_of_several_windows_shows_where_they_lie() -> None:
     videos = {video.video_id: video for video in film(4)}
-    view = columns_view(found(1, 2), videos.__getitem__, lambda video: {"src": "", "poster": ""})
+    view = columns_view(
+        answer_of(1, 2), videos.__getitem__, lambda video: {"src": "", "poster": ""}
+    )
     assert view["columns"][0]["hits"][0]["where"] == "0:10–0:30"
 
 
@@ -153,7 +151,7 @@ def test_a_hit_of_several_windows_shows_where_they_lie() -> None:
         (
             Video("v", Path("v.mp4"), content="k"),
             [{"still": "media/1/k/frame-1-of-4.jpg"}],
-        ),  # of unknown length
+        ),
         (Video("v", Path("v.jpg")), []),
     ],
     ids=["within its preview", "longer", "length unknown", "picture"],
@@ -168,24 +166,21 @@ def test_best_frames_come_from_a_preview_that_has_them(
 
 def test_only_who_may_name_paths_sees_a_clips_folder() -> None:
     urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
-    window, whole = film(4)[2], Video("v", Path("/home/me/films/v.mp4"), end=9.0, content="k")
-    view = detail_view(whole, [], "", urls, names_paths=True)
-    assert (view["file"], view["time"]) == ("/home/me/films/v.mp4", "0:00–0:09")
-    view = detail_view(whole, [], "", urls)
+    video = Video("v", Path("/home/me/films/v.mp4"), end=9.0, content="k")
+    view = detail_view(video, [], "", urls, names_paths=True)
+    assert (view["file"], view["time"]) == ("v.mp4", "0:00–0:09")
+    assert view["path"] == "/home/me/films/v.mp4"
+    view = detail_view(video, [], "", urls)
     assert view["file"] == "v.mp4" and "/home" not in str(view)
-    assert (
-        detail_view(window, [], "", urls, film_view(found(2), window, film(4)))["time"]
-        == "0:20–0:30 of 0:40"
-    )
+
+    window = film(4)[2]
+    view = detail_view(window, [], "", urls, film_view(answer_of(2), window, film(4)))
+    assert view["time"] == "0:20–0:30 of 0:40"
     assert detail_view(Video("p", Path("p.jpg")), [], "", urls)["time"] == ""
-    built_in = detail_view(
-        Video("b", Path("/app/b.webm")),
-        [],
-        "",
-        {"src": "clips/b.webm", "poster": ""},
-        names_paths=True,
-    )
-    assert built_in["file"] == ""
+
+    urls = {"src": "clips/b.webm", "poster": ""}
+    built_in = detail_view(Video("b", Path("/app/b.webm")), [], "", urls, names_paths=True)
+    assert built_in["file"] == built_in["path"] == ""
 
 
 def test_indexing_is_offered_unless_refused_or_under_way() -> None:
@@ -205,4 +200,4 @@ def test_indexing_is_offered_unless_refused_or_under_way() -> None:
         index_view(behind, None, None)["text"]
         == "3 clips are not indexed by CLIP: they were not searched."
     )
-    assert index_view(found(1), None, None) == {}
+    assert index_view(answer_of(1), None, None) == {}

@@ -124,7 +124,7 @@ def test_each_epoch_searched_before_has_a_frame_and_the_head_tells_what_changed_
     )
     assert [len(frame["hits"]) for frame in (first, last)] == [8, 8]
     assert (column["name"], column["how"], column["hits"]) == (
-        "CLIP, learning",
+        "run",
         "· epoch 7",
         last["hits"],
     )

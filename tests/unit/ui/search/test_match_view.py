@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from nt2vr.api import understand
 from nt2vr.errors import ConfigError, QueryError
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Match, Scored
 from nt2vr.search.strategies import System
-from nt2vr.ui.search.clip import lines_of, match_view, with_change
+from nt2vr.ui.search.clip import lines_of, match_view, own_pair, with_change
 
 
 def test_bars_are_full_for_the_best_and_shrink_with_the_distance_and_colours_tell_the_truth() -> (
@@ -62,3 +63,16 @@ def test_a_change_adds_a_line_to_those_typed_or_to_the_clip_s_caption() -> None:
         with_change(searcher, video, ["a"], "rm")
     with pytest.raises(QueryError, match="too long"):  # before any of it is parsed
         with_change(searcher_of("a dog", refusal="too long"), video, ["a" * 10_000], "negate")
+
+
+@pytest.mark.parametrize(
+    ("text", "pair"),
+    [
+        ("a lion without a tree", ["a lion and a tree", "a lion without a tree"]),
+        ("a man who is not singing", ["a man singing", "a man who is not singing"]),
+        ("a car that is not red", []),
+        ("a robot", []),
+    ],
+)
+def test_captions_to_compare_begin_with_the_query_s_own_pair(text: str, pair: list[str]) -> None:
+    assert own_pair(understand(text)) == pair

@@ -5,6 +5,10 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
+from nt2vr.negation.parse.query import Query
+from nt2vr.search.answers import Answer, Hit, Ranking
+from nt2vr.search.strategies import System
+from nt2vr.ui.search.references import remark
 from nt2vr.ui.search.state import Chosen, read_chosen, with_clip
 
 ONE = {
@@ -56,3 +60,14 @@ def test_a_clip_is_added_once_and_turns_round() -> None:
     assert len(with_clip(chosen, "a", "library", True)) == 2
     with pytest.raises(ConfigError, match="can have 4 references, not 5"):
         with_clip([Chosen(str(i)) for i in range(4)], "a", "", True)
+
+
+def test_an_unwanted_picture_of_what_the_text_names_says_who_finds_it_anyway() -> None:
+    hits = (Hit("1", 1, 0.5, "violation"),)
+    query = Query("without the bird", (), ("the bird",))
+    rankings = (Ranking(System("CLIP"), hits), Ranking(System("CLIP", "drop"), hits))
+    searcher: Any = None
+    unwanted = (Chosen("7a5f6ffed9", wanted=False),)
+    text = remark(searcher, Answer(query, rankings), unwanted)
+    assert text.startswith("CLIP searches for the sentence, which names “the bird”")
+    assert remark(searcher, Answer(Query("a bird", ("a bird",)), rankings), unwanted) == ""

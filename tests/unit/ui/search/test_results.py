@@ -26,14 +26,12 @@ from nt2vr.ui.search.results import (
     downloads,
     folded,
     headline,
-    offers_view,
     parts_view,
     sliders_view,
     understood_view,
     with_corrections,
 )
 from nt2vr.ui.search.state import SearchState
-from nt2vr.world.scenes import Figure, Scene
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
 
@@ -126,17 +124,33 @@ def test_a_column_with_the_first_one_s_clips_folds_while_two_others_are_left() -
     twins = [each["twin"] for each in columns(first, same, near, far)]
     assert twins == ["", "shares 8 of 8 clips with CLIP", "shares 7 of 8 clips with CLIP", ""]
     assert [each["twin"] for each in columns(first, same)] == ["", ""]
-    assert [
-        each["twin"] for each in columns(ranking("CLIP", "abc"), ranking("CLIP", "abc"), far)
-    ] == [""] * 3
+    other = ranking("CLIP-bnl", "abcdefgh")
+    assert [each["twin"] for each in columns(first, other)] == ["", ""]
+
+
+def test_a_strategy_that_changes_nothing_always_folds_and_says_why() -> None:
+    names = ("CLIP-neg", "CLIP", "CLIP fusion", "CLIP parts", "CLIP boolean")
+    one, *others = (
+        ranking(name, "abcd" if number else "wxyz") for number, name in enumerate(names)
+    )
+    affirmative = Query("a dog", ("a dog",))
+    assert [each["twin"] for each in columns(one, *others, query=affirmative)] == [
+        "",
+        "",
+        "shows the same clips as CLIP, as there is no picture",
+        "shows the same clips as CLIP, as there is no picture",
+        "shows the same clips as CLIP, as nothing is excluded",
+    ]
+    first, *same = others[:3]
+    assert [bool(each["twin"]) for each in columns(first, *same)] == [False, True, True]
 
 
 @pytest.mark.parametrize(
     ("verdicts", "kind", "text", "more"),
     [
-        (("violation", "right", "miss", "violation"), "bad", "1 of 4 right", "2 violate"),
-        (("right", "miss", "right", "violation"), "fair", "2 of 4 right", "1 violate"),
-        (("miss", "miss", "miss", "miss"), "bad", "0 of 4 right", "0 violate"),
+        (("violation", "right", "miss", "violation"), "bad", "1 of 4 right", "2 show it"),
+        (("right", "miss", "right", "violation"), "fair", "2 of 4 right", "1 shows it"),
+        (("miss", "miss", "miss", "miss"), "bad", "0 of 4 right", "0 show it"),
     ],
 )
 def test_the_badge_counts_what_is_right_first_and_that_decides_its_colour(
@@ -336,30 +350,3 @@ def test_each_column_counts_the_clips_that_stay_when_the_negation_is_flipped() -
     before = ranking("CLIP drop", "dxcy"), ranking("CLIP", "bacd"), ranking("other", "abcd")
     assert stayed(*before) == ["4 of 4 clips stayed", "2 of 4 clips stayed", ""]
     assert [column["stayed"] for column in columns(ranking("CLIP", "abcd"))] == [""]
-
-
-def test_where_hardly_any_clip_fits_that_is_said_and_others_are_offered() -> None:
-    scenes = [
-        Scene("park", False, (Figure(thing),))
-        for thing in ("princess", "princess", "zebra", "lion")
-    ]
-    videos = tuple(
-        Video(f"{number}", Path("v"), scene=scene.to_dict()) for number, scene in enumerate(scenes)
-    )
-
-    def offered(wanted: tuple[str, ...], unwanted: tuple[str, ...] = ()) -> dict[str, Any]:
-        return offers_view(
-            Answer(Query("", wanted, unwanted), (ranking("CLIP", "a", ("miss",)),)), videos
-        )
-
-    assert offered(("a queen",), ("a crown",)) == {"offers": [], "few": "No clip fits."}
-    assert offered(("a queen in the desert",)) == {
-        "offers": ["a princess"],
-        "few": "No clip fits. Try",
-    }
-    assert offered(("a queen dabbing",)) == {
-        "offers": ["a princess"],
-        "few": "No clip clearly fits. Try",
-    }
-    assert offered(("a zebra",)) == {"offers": [], "few": "Only one clip fits."}
-    assert offered(("a queen",)) == offered(("an ocelot",)) == {}

@@ -1,19 +1,25 @@
 """The preset `stage` and the runs that the Search tab starts of it."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import gradio as gr
 import pytest
 
 from nt2vr.errors import RunError
 from nt2vr.models.catalog import Catalog
+from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings
-from nt2vr.ui.search.watch import PRESET, short_run
+from nt2vr.ui.search.results import system_choices
+from nt2vr.ui.search.watch import PRESET, Watch, short_run
 from nt2vr.ui.train.view import run_view
+from nt2vr.ui.web.permissions import Permissions
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.shipped import BASE
 from tests.tiny import write_tiny
 from tests.training import run_training
-from trainer.config import load_config
+from trainer.config import load_config, save_config
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import Holder, RunFolder, RunStatus
 
@@ -76,3 +82,24 @@ def test_two_checkpoints_of_the_preset_learn_without_a_clip_drawn(
     assert (
         len(learned) == 2 and learned[1] > base["base/composed/hard_pairs"] + 8
     )  # 12 when it was recorded
+
+
+def test_a_run_comes_first_in_the_list_with_its_one_name_and_how_far_it_is(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "runs" / "mine-20261122-120000")
+    run.path.mkdir(parents=True)
+    save_config(load_config(PRESET), run.config)
+    write_tiny(run.checkpoint(7), "Mine")
+    models = Catalog.of(Settings.read(tmp_path))
+    searcher: Any = SimpleNamespace(models=models)
+    names = Searcher.system_names(searcher, folds=True)
+    assert names[0] == "mine-20261122-120000"
+    assert system_choices(names)[0][0] == "mine 22/11 12:00"
+
+    galleries: Any = SimpleNamespace(built_in=searcher)
+    permissions = Permissions("t" * 20, {"train": "everyone"})
+    watch = Watch(galleries, permissions, RunManager(tmp_path / "runs"))
+    with run.training():
+        run.write_status(RunStatus("running", Holder.here(run.path).pid, epoch=7, step=60))
+        assert watch.run_notes(gr.Request(session_hash="mine"))["runs"] == [
+            {"name": "mine 22/11 12:00", "note": "yours, epoch 7 of 15, training"}
+        ]

@@ -71,7 +71,7 @@ def test_one_line_says_what_the_negation_did() -> None:
     asked = Query("a man isn't singing", ("a man",), ("sing",), (Span(8, 11),), (Span(12, 19),))
     whole = replace(PLAIN, words=(*PLAIN.words, Word("sentence", 0, "isn't", 0.004)))
     assert brief(whole, asked) == "“isn't” added +0.004"
-    assert brief(SPLIT, asked) == "“sing” added -0.150"
+    assert brief(SPLIT, asked) == "“sing” added \N{MINUS SIGN}0.150"
     assert brief(PLAIN, asked) == ""
     assert brief(whole, Query("a man")) == ""
     rather = Query("sing rather than dance", ("sing",), ("dance",), (Span(5, 16),))
@@ -89,6 +89,6 @@ def test_parts_say_whether_they_are_added() -> None:
     ]
     assert [(part["value"], part["how"], part["kind"]) for part in split["parts"]] == [
         ("+0.500", "", "up"),
-        ("-0.150", "-0.50 × 0.300", "down"),
+        ("\N{MINUS SIGN}0.150", "-0.50 × 0.300", "down"),
     ]
     assert (plain["parts_note"], split["parts_note"]) == (ALONE, ADDED)

@@ -18,10 +18,9 @@ def test_a_long_list_is_refused_whatever_its_items(name: str, item: Any) -> None
     with pytest.raises(ConfigError, match=f"^{name}: .*{MAX_ITEMS}"):
         checked_request(SearchRequest, {name: [item] * 1_000_000})
     few: Any = {"systems": ["CLIP"] * MAX_ITEMS, "references": [{"clip": "a"}] * MAX_ITEMS}
-    asked = checked_request(
-        SearchRequest, few
-    )  # a few too many are left to the searcher's own sentence
-    assert len(asked.systems) == len(asked.references) == MAX_ITEMS
+    # A few too many are left to the searcher's own sentence.
+    request = checked_request(SearchRequest, few)
+    assert len(request.systems) == len(request.references) == MAX_ITEMS
 
 
 def test_answers_are_as_described() -> None:

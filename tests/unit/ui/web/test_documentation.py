@@ -66,10 +66,8 @@ def test_papers_and_pages_link_to_each_other() -> None:
 )
 def test_nothing_else_is_served(path: str) -> None:
     answer = client().get(f"/docs/{path}")
-    sentences = (
-        "The documentation has no such page.",
-        "Not Found",
-    )  # the client itself leaves the folder for ".."
+    # The client itself leaves the folder for "..".
+    sentences = ("The documentation has no such page.", "Not Found")
     assert answer.status_code == 404 and answer.text in sentences
 
 

@@ -7,8 +7,8 @@ from gradio.helpers import special_args
 from starlette.requests import HTTPConnection
 
 from nt2vr.errors import GalleryError, QueryError
-from nt2vr.ui.web.errors import FAILED, tell_errors, told_at, user_errors, warn
-from nt2vr.ui.web.permissions import IN_SCOPE, WITHHELD, Permissions, Visitor, told
+from nt2vr.ui.web.errors import FAILED, show_errors, user_errors, warn, with_errors_shown_at
+from nt2vr.ui.web.permissions import IN_SCOPE, WITHHELD, Permissions, Visitor, as_visitor_may_read
 
 HERE = Permissions("a-token", {"paths": "everyone"})
 ELSEWHERE = Permissions("a-token", {"paths": "owner"})
@@ -26,15 +26,18 @@ def test_what_a_message_quotes_is_shown_and_never_run() -> None:
 
 
 def test_an_error_stands_at_its_place_until_the_handler_succeeds() -> None:
-    place, other = gr.HTML(), gr.HTML()
+    place = gr.HTML()
+    output = gr.HTML()
 
     def add(text: str) -> dict[gr.HTML, str]:
         if not text:
             raise QueryError("Nothing is <typed>.")
-        return {other: text}
+        return {output: text}
 
-    assert told_at(place, add)("") == {place: '<p role="alert">Nothing is &lt;typed&gt;.</p>'}
-    assert told_at(place, add)("x") == {other: "x", place: ""}
+    assert with_errors_shown_at(place, add)("") == {
+        place: '<p role="alert">Nothing is &lt;typed&gt;.</p>'
+    }
+    assert with_errors_shown_at(place, add)("x") == {output: "x", place: ""}
 
 
 def test_errors_of_all_handlers_of_a_page_are_shown() -> None:
@@ -53,7 +56,7 @@ def test_errors_of_all_handlers_of_a_page_are_shown() -> None:
         gr.Button().click(broken, None, None)
         gr.Button().click(tool, None, None)
         gr.Button().click(None, None, None, js="() => {}")
-    tell_errors(page)
+    show_errors(page)
     first, second, third, last = (event.fn for event in page.fns.values())
     assert first is not None and second is not None
     with pytest.raises(gr.Error, match="x is not a query"):
@@ -63,12 +66,13 @@ def test_errors_of_all_handlers_of_a_page_are_shown() -> None:
     assert third is tool and last is None
 
 
-def asked(permissions: Permissions) -> gr.Request:
+def request_under(permissions: Permissions) -> gr.Request:
     return gr.Request(HTTPConnection({"type": "http", "headers": [], IN_SCOPE: permissions}))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("visitor", "sentence"), [(asked(HERE), NAMING), (asked(ELSEWHERE), WITHHELD), (None, WITHHELD)]
+    ("visitor", "sentence"),
+    [(request_under(HERE), NAMING), (request_under(ELSEWHERE), WITHHELD), (None, WITHHELD)],
 )
 def test_errors_name_folders_only_to_who_may_name_them(
     visitor: gr.Request | None, sentence: str, monkeypatch: pytest.MonkeyPatch
@@ -86,20 +90,21 @@ def test_errors_name_folders_only_to_who_may_name_them(
         warn(GalleryError(NAMING))
     finally:
         LocalContext.request.reset(token)
-    route: Visitor = visitor.request if visitor else None  # outside the page
-    assert [caught.value.message, *warnings, told(NAMING, route)] == [sentence] * 3
+    # Routes outside the page have the request itself.
+    route: Visitor = visitor.request if visitor else None
+    assert [caught.value.message, *warnings, as_visitor_may_read(NAMING, route)] == [sentence] * 3
 
 
 @pytest.mark.parametrize(
     "text", ["a dog and/or a cat", "List them: /api/systems.", "See https://usr/lib.", "24 / 7"]
 )
 def test_everyone_reads_a_sentence_without_a_path(text: str) -> None:
-    assert told(text, None) == text
+    assert as_visitor_may_read(text, None) == text
 
 
 def test_a_withheld_message_is_in_the_log_once(caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(3):
-        assert told("Something in /usr/secret place/x failed.", None) == WITHHELD
+        assert as_visitor_may_read("Something in /usr/secret place/x failed.", None) == WITHHELD
     assert [record.message for record in caplog.records] == [
         "A visitor was not told: Something in /usr/secret place/x failed."
     ]

@@ -16,7 +16,8 @@ from nt2vr.ui.web.gradio_events import build_events
 from nt2vr.ui.web.requests import Requests
 from tests.run import in_thread
 
-NOTHING: Any = None  # no page is behind the events
+# No page is behind the events.
+NOTHING: Any = None
 
 
 def test_an_event_leaves_an_uploaded_picture_to_the_decoder(
@@ -24,9 +25,10 @@ def test_an_event_leaves_an_uploaded_picture_to_the_decoder(
 ) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
     (tmp_path / "uploads").mkdir()
-    uploaded, other = Path(get_upload_folder()) / "a.png", tmp_path / "b.png"
+    uploaded = Path(get_upload_folder()) / "a.png"
     uploaded.touch()
-    other.touch()
+    not_uploaded = tmp_path / "b.png"
+    not_uploaded.touch()
     opened: list[Any] = []
 
     def opening(path: Any) -> PIL.Image.Image:
@@ -38,13 +40,13 @@ def test_an_event_leaves_an_uploaded_picture_to_the_decoder(
     assert opened, "Gradio no longer opens it: remove unopened_picture"
     opened.clear()
 
-    class Asked(Requests):
+    class Recorded(Requests):
         def search(self, request: SearchRequest, picture: Path | None = None) -> dict[str, Any]:
             return {"picture": picture}
 
     page: gr.Blocks
     with gr.Blocks() as page:
-        build_events(Asked(NOTHING, NOTHING, NOTHING, NOTHING))
+        build_events(Recorded(NOTHING, NOTHING, NOTHING, NOTHING))
     event = next(event for event in page.fns.values() if event.api_name == "search")
 
     handler: Any = event.fn
@@ -58,7 +60,7 @@ def test_an_event_leaves_an_uploaded_picture_to_the_decoder(
     ]
     read = in_thread(page.preprocess_data(event, sent, None))
     assert handler(*read) == {"picture": uploaded}
-    for elsewhere in (other, tmp_path / "none.png", tmp_path / "uploads"):
+    for elsewhere in (not_uploaded, tmp_path / "none.png", tmp_path / "uploads"):
         with pytest.raises(MediaError):
             handler(*read[:3], str(elsewhere), *read[4:])
     monkeypatch.setattr(inputs, "MAX_PICTURE_MB", -1)

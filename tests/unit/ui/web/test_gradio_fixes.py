@@ -52,7 +52,8 @@ def page_with(build: Callable[[], Any]) -> tuple[gr.Blocks, Callable[[Any], Any]
 
 def client() -> TestClient:
     page, _ = page_with(gr.Textbox)
-    page.max_file_size = None  # as after `launch`
+    # As after `launch`.
+    page.max_file_size = None
     return TestClient(routes.App.create_app(page), base_url="http://127.0.0.1")
 
 
@@ -84,10 +85,9 @@ def test_downloads_that_a_request_asks_for_are_refused(monkeypatch: pytest.Monke
     with pytest.raises(ConnectionError):
         send(picture)
     assert fetched == [URL], "Gradio no longer downloads it: remove refuse_downloads"
+    # This restores it after the test.
     download = processing_utils.async_ssrf_protected_download
-    monkeypatch.setattr(
-        processing_utils, "async_ssrf_protected_download", download
-    )  # restored after the test
+    monkeypatch.setattr(processing_utils, "async_ssrf_protected_download", download)
     refuse_downloads()
     with pytest.raises(gr.Error, match="addresses are not opened here"):
         send(picture)
@@ -98,9 +98,9 @@ def test_a_request_uploads_so_many_files_at_most(monkeypatch: pytest.MonkeyPatch
     files = [("files", (f"{number}.txt", b"x")) for number in range(4)]
     app = client()
     assert app.post("/gradio_api/upload", files=files).status_code == 200
-    monkeypatch.setattr(
-        route_utils, "GradioMultiPartParser", route_utils.GradioMultiPartParser
-    )  # restored after
+    # This restores it after the test.
+    parser = route_utils.GradioMultiPartParser
+    monkeypatch.setattr(route_utils, "GradioMultiPartParser", parser)
     limit_files(3)
     answer = app.post("/gradio_api/upload", files=files)
     assert (answer.status_code, answer.text) == (
@@ -126,7 +126,8 @@ def test_a_url_in_a_path_is_recognised(
     assert answers == ["from elsewhere"] * 2 and served == [URL] * 2, (
         "Gradio no longer serves it: let it answer"
     )
-    assert all("://" in path for path in paths)  # which is what RequestChecks refuses
+    # This is what RequestChecks refuses.
+    assert all("://" in path for path in paths)
 
 
 @pytest.mark.parametrize(
@@ -174,16 +175,14 @@ def test_agents_are_offered_the_given_tools_alone(monkeypatch: pytest.MonkeyPatc
         "Gradio asks: remove offer_tools"
     )
     assert len(server.mcp_server.request_handlers) > 3
+    # This restores both after the test.
     for name in ("get_tool_to_endpoint", "create_mcp_server"):
-        monkeypatch.setattr(
-            GradioMCPServer, name, getattr(GradioMCPServer, name)
-        )  # which restores it
+        monkeypatch.setattr(GradioMCPServer, name, getattr(GradioMCPServer, name))
     offer_tools({"search": "/agent_search"})
     server = GradioMCPServer(page)
     assert server.tool_to_endpoint == {"search": "/agent_search"}
-    assert {each.__name__ for each in server.mcp_server.request_handlers} == {
-        *("PingRequest", "ListToolsRequest", "CallToolRequest")
-    }
+    handled = {kind.__name__ for kind in server.mcp_server.request_handlers}
+    assert handled == {"PingRequest", "ListToolsRequest", "CallToolRequest"}
 
 
 def search(query: str) -> str:
@@ -200,13 +199,15 @@ def test_progress_is_shown_only_where_somebody_sees_it() -> None:
     page: gr.Blocks
     with gr.Blocks() as page:
         with gr.Tabs() as tabs, gr.Tab():
-            text, other = gr.Textbox(), gr.Textbox()
+            text = gr.Textbox()
+            number = gr.Textbox()
         page.load(gr.skip, None, [tabs, text], show_progress="hidden")
         page.load(gr.skip, None, [tabs, text])
-        page.load(gr.skip, None, [tabs, text], show_progress_on=other)
+        page.load(gr.skip, None, [tabs, text], show_progress_on=number)
     show_progress_where_seen(page)
-    shown = [event["show_progress_on"] for event in page.get_config_file()["dependencies"]]
-    assert shown == [[], [text._id], [other._id]]
+    events = page.get_config_file()["dependencies"]
+    places = [event["show_progress_on"] for event in events]
+    assert places == [[], [text._id], [number._id]]
 
 
 def test_a_page_is_built_where_gradios_folder_is_another_users(
@@ -214,9 +215,8 @@ def test_a_page_is_built_where_gradios_folder_is_another_users(
 ) -> None:
     (tmp_path / "gradio").touch()
     monkeypatch.setattr(routes, "DEFAULT_TEMP_DIR", str(tmp_path / "gradio"))
-    with pytest.raises(
-        OSError, match="vibe_edit_history"
-    ):  # otherwise, keep_temporary_files is not needed
+    # Otherwise, keep_temporary_files is not needed.
+    with pytest.raises(OSError, match="vibe_edit_history"):
         client()
     (tmp_path / "uploads").mkdir()
     keep_temporary_files(tmp_path / "uploads")

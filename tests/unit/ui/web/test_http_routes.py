@@ -15,7 +15,8 @@ from nt2vr.ui.web.http_routes import build_routes
 from nt2vr.ui.web.requests import Requests
 from tests.run import in_thread
 
-NOTHING: Any = None  # no page is behind the routes
+# No page is behind the routes.
+NOTHING: Any = None
 
 
 def routes() -> FastAPI:
@@ -96,7 +97,8 @@ def test_a_text_does_not_wait_for_pictures_that_take_long() -> None:
                 asyncio.create_task(client.post("/search", json={"image": "data:"}))
                 for _ in range(20)
             ]
-            await asyncio.sleep(0)  # they are sent
+            # Now they are sent.
+            await asyncio.sleep(0)
             text = await client.post("/search", json={"query": "a dog"})
             answered.set()
             return [text, *await asyncio.gather(*pictures)]
@@ -125,22 +127,24 @@ def test_a_client_that_leaves_early_causes_no_error(
 
 
 def references_in(document: Any) -> list[str]:
+    """List the references in a JSON document, however deep they are."""
+    references = []
+    parts = document if isinstance(document, list) else []
     if isinstance(document, dict):
-        own = [document["$ref"]] if "$ref" in document else []
-        return own + [found for value in document.values() for found in references_in(value)]
-    return (
-        [found for value in document for found in references_in(value)]
-        if isinstance(document, list)
-        else []
-    )
+        parts = list(document.values())
+        if "$ref" in document:
+            references.append(document["$ref"])
+    for part in parts:
+        references += references_in(part)
+    return references
 
 
 def test_every_reference_leads_somewhere() -> None:
     document = routes().openapi()
     assert document == routes().openapi()
-    found = references_in(document)
-    assert "#/components/schemas/ReferenceRequest" in found
-    for reference in found:
+    references = references_in(document)
+    assert "#/components/schemas/ReferenceRequest" in references
+    for reference in references:
         place: Any = document
         for part in reference.removeprefix("#/").split("/"):
             place = place[part]

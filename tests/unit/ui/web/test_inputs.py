@@ -22,7 +22,8 @@ def test_complete_and_partial_uploads_are_deleted_after_a_day(
     def stop(_: float) -> None:
         raise InterruptedError
 
-    clock = SimpleNamespace(time=time.time, sleep=stop)  # only its own: other threads sleep, too
+    # This replaces the clock of one module: other threads sleep, too.
+    clock = SimpleNamespace(time=time.time, sleep=stop)
     monkeypatch.setattr("nt2vr.ui.web.inputs.time", clock)
     with pytest.raises(InterruptedError):
         sweep_uploads(tmp_path)

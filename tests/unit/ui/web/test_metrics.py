@@ -21,9 +21,9 @@ TOKEN = {"authorization": "Bearer secret-token"}
 
 def client() -> TestClient:
     view = SimpleNamespace(embeddings=np.zeros((5, 4), np.float32))
-    galleries: Any = SimpleNamespace(
-        live=SimpleNamespace(loaded=[SimpleNamespace(views={"": view})] * 2)
-    )  # share it
+    # Two models share it.
+    model = SimpleNamespace(views={"": view})
+    galleries: Any = SimpleNamespace(live=SimpleNamespace(loaded=[model, model]))
     metrics = Metrics(galleries, Permissions("secret-token"), lambda: 3)
 
     def fail(_: Request) -> PlainTextResponse:
@@ -42,18 +42,12 @@ def test_the_owner_reads_what_was_counted() -> None:
     pytest.importorskip(
         "prometheus_client", reason="prometheus_client is not installed: pip install '.[metrics]'"
     )
-    asked = client()
-    for path in (
-        "/api/health",
-        "/api/health",
-        "/api/nothing",
-        "/api/broken",
-        "/<b>/1",
-        "/2/3",
-        "/",
-    ):
-        asked.get(path)
-    answer = asked.get("/metrics", headers=TOKEN)
+    browser = client()
+    for path in ("/api/health", "/api/health", "/api/nothing", "/api/broken"):
+        browser.get(path)
+    for path in ("/<b>/1", "/2/3", "/"):
+        browser.get(path)
+    answer = browser.get("/metrics", headers=TOKEN)
     assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/plain")
     lines = dict(
         line.rsplit(" ", 1) for line in answer.text.splitlines() if not line.startswith("#")
@@ -69,9 +63,8 @@ def test_the_owner_reads_what_was_counted() -> None:
         '{area="api",status="500"}': "1.0",
         '{area="page",status="404"}': "3.0",
     }
-    assert [
-        lines[f"nt2vr_{name}"] for name in ("models_loaded", "index_clips", "index_bytes", "queue")
-    ] == [*("2.0", "5.0", "80.0", "3.0")]
+    gauges = ("models_loaded", "index_clips", "index_bytes", "queue")
+    assert [lines[f"nt2vr_{name}"] for name in gauges] == ["2.0", "5.0", "80.0", "3.0"]
 
 
 @pytest.mark.parametrize(

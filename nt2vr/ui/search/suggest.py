@@ -1,0 +1,119 @@
+"""No dead end: what can be searched for instead of a query that hardly any clip fits, or that cannot be judged."""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from nt2vr.errors import listed
+from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query
+from nt2vr.search.answers import Answer
+from nt2vr.search.embed_query import with_words
+from nt2vr.world.query_claims import read_query
+from nt2vr.world.scenes import Scene
+from nt2vr.world.spelling import similar_words
+from nt2vr.world.suggestions import FEW, Suggestions
+from nt2vr.world.verdicts import UnknownWord, unknown_words
+
+MOST_UNKNOWN = 4  # words named
+
+
+Understand = Callable[[str], Query]
+
+
+def way_out_view(
+    answer: Answer, videos: tuple[Video, ...], understand: Understand
+) -> dict[str, Any]:
+    """Say why a query has no verdicts or fits, and offer other words and queries.
+
+    Args:
+        answer: of the query.
+        videos: the clips of the built-in world; none if others were searched.
+        understand: parses a sentence.
+    """
+    if not videos:
+        return {}
+    typed = answer.denied or answer.query
+    unknown = unknown_words(typed)[:MOST_UNKNOWN]
+    spellings = _spellings(unknown)
+    view = {
+        "meant": _meant_view(typed.text, spellings),
+        "lacking": [_lacking_view(typed.text, each) for each in unknown if each.near],
+        "reason": _reason(typed, unknown),
+    }
+    if answer.denied or any(ranking.counts["right"] > FEW for ranking in answer.rankings):
+        return view
+
+    query = with_words(answer.query, answer.read_as)
+    suggestions = _suggestions_of(videos)
+    count = suggestions.fitting(query) if suggestions else None
+    if suggestions is None or (count is not None and count > FEW):
+        return view
+    if spellings:
+        query = understand(_with_all(query.text, spellings))
+    near = suggestions.near(query, understand)
+    fits = {None: "", 0: "No clip fits.", 1: "Only one clip fits."}[count]
+    return {**view, "few": f"{fits} Try" if near else fits, "offers": near}
+
+
+def _spellings(unknown: list[UnknownWord]) -> dict[str, list[str]]:
+    """Return the known words that misspelt ones may stand for."""
+    spellings = {}
+    for word, near in unknown:
+        similar = [] if near else similar_words(word)
+        if similar:
+            spellings[word] = similar
+    return spellings
+
+
+def _meant_view(text: str, spellings: dict[str, list[str]]) -> list[dict[str, str]]:
+    """Offer the words of one misspelt word, or the sentence with all words corrected."""
+    if len(spellings) == 1:
+        ((word, similar),) = spellings.items()
+        return [{"text": other, "query": with_word(text, word, other)} for other in similar]
+    corrected = _with_all(text, spellings)
+    return [{"text": corrected, "query": corrected}] if spellings else []
+
+
+def _with_all(text: str, spellings: dict[str, list[str]]) -> str:
+    for word, similar in spellings.items():
+        text = with_word(text, word, similar[0])
+    return text
+
+
+def _lacking_view(text: str, unknown: UnknownWord) -> dict[str, Any]:
+    near = [
+        {"word": other, "query": with_word(text, unknown.word, other)} for other in unknown.near
+    ]
+    return {"word": unknown.word, "near": near}
+
+
+def with_word(text: str, word: str, other: str) -> str:
+    """Return a text with another word in the place of one, and the article that this needs."""
+    article = "an" if other[0] in "aeiou" else "a"
+
+    def replaced(match: re.Match[str]) -> str:
+        return f"{article} {other}" if match[1] else other
+
+    return re.sub(rf"(\ban? )?\b{re.escape(word)}\b", replaced, text, flags=re.IGNORECASE)
+
+
+def _reason(query: Query, unknown: list[UnknownWord]) -> str:
+    """Say in a sentence why no clip can be called right; empty if clips can."""
+    names = [f"“{each.word}”" for each in unknown if not each.near]
+    if names:
+        return f"No ✓ is possible: the world does not know {listed(*names, joint='or')}."
+    claims = read_query(query)
+    parts = (*claims.wanted, *claims.unwanted)
+    texts = (*query.wanted, *query.unwanted, *query.others)
+    for part, text in zip(parts, texts, strict=False):
+        if part.claim is None or part.claim.vague:
+            return f"No ✓ is possible: clips do not tell “{text}”."
+    return "" if parts else "No ✓ is possible: the query names nothing that clips show."
+
+
+@lru_cache(maxsize=4)
+def _suggestions_of(videos: tuple[Video, ...]) -> Suggestions | None:
+    scenes = [Scene.from_dict(video.scene).dressed for video in videos if video.scene]
+    return Suggestions(scenes) if scenes else None

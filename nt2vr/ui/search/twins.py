@@ -1,0 +1,56 @@
+"""Twins: columns that show the clips of an earlier column, and are folded into a line."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nt2vr.search.answers import Ranking
+from nt2vr.search.searcher import DEFAULT_K
+
+# Clips that near twins may differ in, and columns that are left side by side.
+MOST_DIFFERENT = 1
+FEWEST_COLUMNS = 2
+
+
+@dataclass(frozen=True)
+class Twin:
+    """An earlier column with the same clips, or all but one."""
+
+    place: int  # of the earlier column
+    num_shared: int  # clips
+    is_exact: bool  # whether a model's strategies give the same ranking
+
+
+def find_twins(rankings: Sequence[Ranking]) -> list[Twin | None]:
+    """Return for each column the earlier one into which it folds; None for a column that stays.
+
+    Where a strategy changes nothing, its column always folds. Other twins fold only while two
+    columns are left, because two models with the same clips are what the page is to show.
+    """
+    twins = _fold(rankings, only_exact=False)
+    if twins.count(None) < FEWEST_COLUMNS:
+        return _fold(rankings, only_exact=True)
+    return twins
+
+
+def _fold(rankings: Sequence[Ranking], only_exact: bool) -> list[Twin | None]:
+    twins: list[Twin | None] = []
+    for place, ranking in enumerate(rankings):
+        earlier = [other for other in range(place) if twins[other] is None]
+        candidates = (_compare(rankings[other], ranking, other) for other in earlier)
+        matching = (twin for twin in candidates if twin and (twin.is_exact or not only_exact))
+        twins.append(next(matching, None))
+    return twins
+
+
+def _compare(first: Ranking, second: Ranking, place: int) -> Twin | None:
+    """Return how the second ranking repeats the first, which is at a place; None if it does not."""
+    if first.system.model == second.system.model and _clips(first) == _clips(second):
+        return Twin(place, num_shared=len(first.hits), is_exact=bool(first.hits))
+    num_shared = len(set(_clips(first)) & set(_clips(second)))
+    if num_shared < DEFAULT_K - MOST_DIFFERENT:
+        return None
+    return Twin(place, num_shared, is_exact=False)
+
+
+def _clips(ranking: Ranking) -> list[str]:
+    return [hit.source for hit in ranking.hits[:DEFAULT_K]]

@@ -1,0 +1,68 @@
+"""What a clip's tile says of its verdict: "✓", "shows a dog", "no girl"."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nt2vr.errors import listed
+from nt2vr.media.gallery import Video
+from nt2vr.negation.parse.query import Query
+from nt2vr.search.answers import Answer, Verdict
+from nt2vr.world.reasons import lacking, shown
+
+RIGHT = "✓"
+MAX_PART_CHARS = 24
+MEANINGS = {
+    "right": "Right: shows the wanted part and nothing unwanted",
+    "violation": "Shows the unwanted part",
+    "miss": "Lacks the wanted part",
+}
+
+
+@dataclass(frozen=True)
+class VerdictText:
+    """A verdict in words; all are empty where the verdict is unknown."""
+
+    mark: str = ""  # on the tile
+    lacks: str = ""  # on the tile of a violation, which lacks something wanted as well
+    meaning: str = ""  # at length
+    spoken: str = ""  # for screen readers
+
+
+def shows_it(count: int) -> str:
+    """Count the clips that show what is unwanted: "1 shows it", "2 show it"."""
+    return f"{count} shows it" if count == 1 else f"{count} show it"
+
+
+def verdict_text(answer: Answer, video: Video, verdict: Verdict | None) -> VerdictText:
+    """Say why a clip has its verdict."""
+    if verdict is None:
+        return VerdictText()
+    if verdict == "right":
+        return VerdictText(mark=RIGHT, meaning=MEANINGS["right"], spoken="right")
+
+    # Captions do not say what a clip lacks.
+    is_known = not answer.judged_by
+    lacks = lacking(answer.query, video) if is_known else []
+    if verdict == "miss":
+        mark = lacks[0] if lacks else "lacks it"
+        return VerdictText(mark, meaning=_meaning(verdict, lacks), spoken=listed(mark, *lacks[1:]))
+
+    reasons = shown(answer.query, video) if is_known else []
+    mark = reasons[0] if reasons else _shows_part(answer.query)
+    return VerdictText(
+        mark=mark,
+        lacks=lacks[0] if lacks else "",
+        meaning=_meaning(verdict, [*reasons, *lacks]),
+        spoken=listed(mark, *reasons[1:], *lacks),
+    )
+
+
+def _shows_part(query: Query) -> str:
+    """Say that a clip shows what is unwanted, by its name if there is one short part."""
+    if len(query.unwanted) == 1 and len(query.unwanted[0]) <= MAX_PART_CHARS:
+        return f"shows {query.unwanted[0]}"
+    return "shows it"
+
+
+def _meaning(verdict: Verdict, reasons: Sequence[str]) -> str:
+    return f"{MEANINGS[verdict]}: {listed(*reasons)}" if reasons else MEANINGS[verdict]

@@ -1,0 +1,61 @@
+"""Did you mean: known words that differ from a typed one in a letter or two."""
+
+from collections.abc import Iterable
+from functools import cache
+
+from nt2vr.negation.parse.cues import cues
+from nt2vr.negation.parse.inflect import is_known
+from nt2vr.world.lexicon import lexicon
+
+MOST = 2  # words that are offered
+SHORTEST = 3  # letters of a word that may be misspelt
+LONG = 6  # letters of a word from which two may be wrong
+
+
+def similar_words(word: str) -> list[str]:
+    """Return the known words that are spelt most like one, best first.
+
+    None for a short word, and for one of the dictionary: the world may lack a table, but "table"
+    is what was meant.
+    """
+    word = word.lower()
+    if len(word) < SHORTEST or not word.isalpha() or is_known(word):
+        return []
+    most_edits = 2 if len(word) >= LONG else 1
+    ranked = []
+    for known in _known_words():
+        if abs(len(known) - len(word)) > most_edits or known == word:
+            continue
+        edits = num_edits(word, known)
+        if edits <= most_edits:
+            has_other_letters = sorted(known) != sorted(word)
+            starts_otherwise = known[0] != word[0]
+            ranked.append((edits, has_other_letters, starts_otherwise, known))
+    ranked.sort()
+    return [known for *rank, known in ranked if rank == list(ranked[0][:3])][:MOST]
+
+
+def num_edits(first: str, second: str) -> int:
+    """Count the letters to add, remove, replace or swap with the next one."""
+    before: list[int] = []
+    row = list(range(len(second) + 1))
+    for i, letter in enumerate(first, start=1):
+        new_row = [i]
+        for j, other in enumerate(second, start=1):
+            cost = min(row[j] + 1, new_row[j - 1] + 1, row[j - 1] + (letter != other))
+            if i > 1 and j > 1 and letter == second[j - 2] and first[i - 2] == other:
+                cost = min(cost, before[j - 2] + 1)
+            new_row.append(cost)
+        before = row
+        row = new_row
+    return row[-1]
+
+
+@cache
+def _known_words() -> frozenset[str]:
+    """Return the words of the world and of negation."""
+    return frozenset(_single(" ".join(words) for words in lexicon())) | frozenset(_single(cues()))
+
+
+def _single(phrases: Iterable[str]) -> Iterable[str]:
+    return (phrase for phrase in phrases if phrase.isalpha() and len(phrase) >= SHORTEST)

@@ -1,0 +1,129 @@
+"""The head of the results stands still, and clips fill the room below it in full rows."""
+
+import random
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.actions import MODELS_MS, columns, follow, submit
+from tests.conftest import RunningApp
+
+pytestmark = pytest.mark.browser
+
+WIDE, LAPTOP, TABLET, PHONE = (1440, 900), (1280, 800), (700, 900), (390, 844)
+QUERIES = (
+    "a lion without a tree",
+    "a robot",
+    "dgo without a cat",
+    "a quokka, no unicorn",
+    "an empty street at night",
+    "a queen who is neither dancing nor singing",
+    "two penguins but no more than two, and not at the zoo, nor in the snow, and nobody else",
+    "no music",
+    "red",
+    "a man with a hat and a woman with an umbrella who are walking a dog in the park next to a "
+    "big red car, but no bicycle, no cat, no horse and nobody who is playing the trumpet",
+)
+TOPS = """() => [".nt-columns", ".nt-clip"].map(
+  (each) => Math.round(document.querySelector(each).getBoundingClientRect().top + scrollY))"""
+GRID = """() => [...document.querySelectorAll(".nt-column ol")].filter((list) => list.clientWidth).map((list) => {
+  const tiles = [...list.children].filter((tile) => tile.checkVisibility())
+    .map((tile) => tile.getBoundingClientRect());
+  const rows = Object.values(Object.groupBy(tiles, ({ top }) => Math.round(top)));
+  return { rows: rows.map((row) => row.length), clips: list.querySelectorAll(".nt-clip").length,
+    width: Math.min(...tiles.map(({ width }) => width)), bottom: Math.max(...tiles.map(({ bottom }) => bottom)) };
+})"""
+FITS = """() => {
+  const lists = [...document.querySelectorAll(".nt-column ol")].filter((list) => list.clientWidth);
+  const clips = [...document.querySelectorAll(".nt-clip")].filter((clip) => clip.checkVisibility());
+  return lists.length === 2 && clips.length === 16 && clips.every((clip) => {
+    const { left, top, right, bottom, width } = clip.getBoundingClientRect();
+    return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight && width > 150;
+  });
+}"""
+
+
+def resize(page: Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+
+
+@pytest.mark.parametrize("size", [WIDE, TABLET, PHONE])
+def test_columns_and_clips_start_in_the_same_place_for_every_query(
+    page: Page, size: tuple[int, int]
+) -> None:
+    resize(page, size)
+    page.reload()
+    expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+    tops = page.evaluate(TOPS)
+    for query in QUERIES:
+        submit(page, query)
+        expect(page.locator(".nt-sentence")).to_have_text(query, timeout=MODELS_MS)
+        page.locator("#query textarea").blur()
+        assert page.evaluate(TOPS) == tops, query
+    submit(page, " ")
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert page.evaluate(TOPS) == tops
+    assert page.evaluate("document.documentElement.scrollWidth") == size[0]
+
+
+def test_each_system_has_a_coloured_pill_and_one_switch_turns_the_negation_off(page: Page) -> None:
+    follow(page, "?q=an+elephant+but+not+a+lion&systems=CLIP|CLIP-neg")
+    pills, switch = page.locator(".nt-pill"), page.get_by_role("switch", name="Negation")
+    scores = columns(page).locator(".nt-badge").all_inner_texts()
+    expected = [
+        f"{name} {score.split()[0]}/8"
+        for name, score in zip(("CLIP", "CLIP-neg"), scores, strict=True)
+    ]
+    expect(pills).to_have_text(expected)
+    expect(pills.last).to_have_class("nt-pill nt-good")
+    for name in ("Watch it learn", "Guess", "Stage"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_visible()
+
+    clips = [column.locator(".nt-clip") for column in columns(page).all()]
+    before = [{clip.get_attribute("data-id") for clip in each.all()} for each in clips]
+    expect(switch).to_be_checked()
+    switch.click()
+    expect(switch).not_to_be_checked()
+    expect(page.locator(".nt-stayed")).to_have_count(2)
+    after = [{clip.get_attribute("data-id") for clip in each.all()} for each in clips]
+    stayed = [len(old & new) for old, new in zip(before, after, strict=True)]
+    assert stayed[0] >= 7 and stayed[1] <= 3
+    expect(pills.first).to_contain_text(f"{stayed[0]} stayed")
+
+
+def test_rows_are_full_and_clips_as_large_as_the_window_allows(page: Page) -> None:
+    for size, least in ((WIDE, 200), (LAPTOP, 160), ((1920, 1080), 240)):
+        resize(page, size)
+        follow(page, "?q=a+lion+without+a+tree&systems=CLIP|CLIP-neg")
+        for grid in page.evaluate(GRID):
+            assert grid["clips"] == 8 and len(set(grid["rows"])) == 1, (size, grid)
+            assert grid["width"] > least and grid["bottom"] <= size[1], (size, grid)
+    for k, rows in ((6, 2), (12, 3), (16, 4)):
+        follow(page, f"?q=a+lion+without+a+tree&systems=CLIP|CLIP-neg&k={k}")
+        for grid in page.evaluate(GRID):
+            assert len(set(grid["rows"])) == 1 and len(grid["rows"]) == rows, (k, grid)
+
+
+def test_a_name_is_the_last_thing_to_be_shortened(page: Page) -> None:
+    follow(page, "?q=a+lion+without+a+tree&systems=CLIP|CLIP-bnl|CLIP-neg|CLIP+boolean")
+    resize(page, TABLET)
+    names = page.locator(".nt-column h3")
+    for name in names.all():
+        assert name.evaluate("each => each.scrollWidth <= each.clientWidth"), name.inner_text()
+    expect(names).to_have_text(["CLIP", "CLIP-bnl", "CLIP-neg", "CLIPboolean"])
+
+
+def test_the_stage_fits_whenever_f_is_pressed(page: Page, running_app: RunningApp) -> None:
+    moments = random.Random(7)
+    resize(page, WIDE)
+    for _ in range(10):
+        page.goto(running_app.url)
+        page.locator(".nt-clip").first.wait_for(timeout=MODELS_MS)
+        moment = moments.uniform(0, 1500)
+        page.wait_for_timeout(moment)
+        page.locator("#query textarea").blur()
+        page.keyboard.press("f")
+        try:
+            page.wait_for_function(FITS, timeout=MODELS_MS)
+        except Exception as error:
+            raise AssertionError(f"after {moment:.0f} ms: {page.evaluate(GRID)}") from error

@@ -1,0 +1,63 @@
+"""What the page offers where a query has no verdicts or fits."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nt2vr.api import understand
+from nt2vr.media.gallery import Video
+from nt2vr.search.answers import Answer, Hit, Ranking
+from nt2vr.search.strategies import System
+from nt2vr.ui.search.suggest import way_out_view
+from nt2vr.world.scenes import Figure, Scene
+
+THINGS = ("princess", "princess", "zebra", "lion")
+SCENES = [Scene("park", False, (Figure(thing),)) for thing in THINGS]
+VIDEOS = tuple(Video(f"{i}", Path("v"), scene=scene.to_dict()) for i, scene in enumerate(SCENES))
+MISS = Ranking(System("CLIP"), (Hit("0", 1, 0.5, "miss"),))
+
+
+def way_out(text: str) -> dict[str, Any]:
+    return way_out_view(Answer(understand(text), (MISS,)), VIDEOS, understand)
+
+
+def test_where_no_clip_fits_that_is_said_and_others_are_offered() -> None:
+    view = way_out("a queen in the desert")
+    assert (view["few"], view["offers"]) == ("No clip fits. Try", ["a queen", "a princess"])
+    assert way_out("a zebra in the park")["few"] == "Only one clip fits. Try"
+    assert "few" not in way_out("a princess")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a princess without shoes", "No ✓ is possible: the world does not know “shoes”."),
+        (
+            "a princess without a xzy or a zyx",
+            "No ✓ is possible: the world does not know “xzy” or “zyx”.",
+        ),
+        ("only a zebra", "No ✓ is possible: clips do not tell “only a zebra”."),
+        ("a princess without a lion", ""),
+    ],
+)
+def test_one_sentence_says_why_there_is_no_verdict(text: str, reason: str) -> None:
+    assert way_out(text)["reason"] == reason
+
+
+def test_a_misspelt_word_is_asked_about_and_suggestions_are_about_what_it_means() -> None:
+    view = way_out("a prnicess without a lion")
+    meant = {"text": "princess", "query": "a princess without a lion"}
+    assert view["meant"] == [meant]
+    (both,) = way_out("a prnicess without a zbera")["meant"]
+    assert both["query"] == "a princess without a zebra"
+
+
+def test_words_that_the_world_lacks_have_near_ones() -> None:
+    (quokka,) = way_out("a quokka without a lion")["lacking"]
+    assert quokka["word"] == "quokka"
+    assert quokka["near"][0] == {"word": "kangaroo", "query": "a kangaroo without a lion"}
+
+
+def test_other_galleries_have_no_way_out() -> None:
+    assert way_out_view(Answer(understand("a dgo"), (MISS,)), (), understand) == {}
