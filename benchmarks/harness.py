@@ -47,9 +47,12 @@ def write_row(*cells: object) -> None:
     sys.stdout.flush()
 
 
-def ranged(values: list[float] | tuple[float, ...]) -> str:
+def ranged(values: list[float] | tuple[float, ...], digits: int = 1) -> str:
     """Format a median with its range."""
-    return f"{median(values):.1f} ({min(values):.1f} to {max(values):.1f})"
+    middle, least, most = (
+        f"{value:.{digits}f}" for value in (median(values), min(values), max(values))
+    )
+    return f"{middle} ({least} to {most})"
 
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:

@@ -247,3 +247,8 @@ watch("value", () => {
 const hover = (does) => ({ target }) => { if (isStill.matches && target.tagName === "VIDEO") does(target); };
 element.addEventListener("mouseover", hover((video) => { video.play().catch(() => {}); }));
 element.addEventListener("mouseout", hover((video) => { video.pause(); }));
+
+nt2vr.showFirst("columns", (view) => {
+  props.value = view;
+  requestAnimationFrame(() => place(true)); // no watcher hears of it
+});

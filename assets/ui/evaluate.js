@@ -10,8 +10,13 @@
 
   Object.assign(nt2vr, {
     here,
+    // A page whose address names a place in a report opens with this tab.
+    openReport: () => {
+      const isPlace = new URLSearchParams(location.search).has("report");
+      return { __type__: "update", ...(isPlace && { selected: "evaluate" }) };
+    },
     // Whoever opens the tab sees the place that the address names, otherwise the one that was shown last.
-    askReport: (_, chosen) => [location.search, chosen],
+    askReport: (_, chosen, wished) => [location.search, chosen, wished],
     // Show what the chosen data asks for: a split, the number of queries, and one model or several systems.
     chooseData: ({ ofModels, sized, builtIn, library }, data) => {
       const [name, { show }] = [data ?? "", nt2vr];

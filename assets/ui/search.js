@@ -116,6 +116,7 @@
     parts: ({ wanted, unwanted }) => `${wanted.replaceAll("|", " ").trim()}|${unwanted.trim()}`,
     address: () => textOf(search),
     send: (ask, ...values) => {
+      document.body.classList.remove("nt-first");
       if (ask.startsWith("?") && ask !== lastAsk) { // the server's
         lastAsk = ask;
         if ("replay" in paramsOf(ask)) nt2vr.borrow(ask);
@@ -149,6 +150,7 @@
       latest = named(shown);
       return [...shown, ...values.slice(INPUTS.length).map((value, i) => (sliders[i] ? { __type__: "update", ...sliders[i] } : value))];
     },
+    isNewest: (request) => JSON.parse(request).number === number,
     moved: (word, value) => {
       nt2vr.change({ [word]: `${value}` });
       return nt2vr.ask();

@@ -18,3 +18,4 @@ window.addEventListener("popstate", () => {
 });
 // The columns fill in their scores, and hide what is said of folded ones.
 watch("value", () => requestAnimationFrame(() => document.dispatchEvent(new Event("nt-understood"))));
+nt2vr.showFirst("understood", (view) => { props.value = view; });

@@ -17,7 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
-import av
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from nt2vr.errors import MediaError
@@ -328,6 +327,8 @@ def _open_in(folder: int, name: str, flags: int) -> int:
 
 def _set_up_child(folder: str) -> None:
     """Silence FFmpeg, keep it to the given file, and ignore Ctrl+C, which the parent handles."""
+    import av  # noqa: PLC0415  17 MB that only children need
+
     tempfile.tempdir = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     av.logging.set_level(None)

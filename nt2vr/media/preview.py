@@ -6,8 +6,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import av
-
 from nt2vr.errors import MediaError
 from nt2vr.files import atomic_write, is_disk_full
 from nt2vr.media.picture import write_jpeg
@@ -57,6 +55,8 @@ def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
 
     If that fails (an AVI's may have wrong times), it is encoded as a silent WebM.
     """
+    import av  # noqa: PLC0415  17 MB that only children need
+
     try:
         try:
             _copy_packets(path, start, end, moment)
@@ -71,6 +71,8 @@ def write_moment(path: Path, start: float, end: float, moment: Path) -> None:
 
 def _copy_packets(path: Path, start: float, end: float, moment: Path) -> None:
     """Copy a clip's packets; a ValueError says that their times are wrong or it has none."""
+    import av  # noqa: PLC0415  17 MB that only children need
+
     with VideoFile(path).opened() as (source, stream), av.open(str(moment), "w") as output:
         if is_dated_by_decoding(source, stream):
             raise ValueError
@@ -134,6 +136,8 @@ def write_webm(
     options: Mapping[str, str],
 ) -> None:
     """Write (F, H, W, 3) RGB frames as VP9; the same frames give the same bytes."""
+    import av  # noqa: PLC0415  17 MB that only children need
+
     # Otherwise the file has a random id.
     container_options = {"fflags": "bitexact"}
     with av.open(str(path), "w", format="webm", options=container_options) as container:

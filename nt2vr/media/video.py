@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import av
 import numpy as np
 
 from nt2vr.errors import MediaError
@@ -236,6 +235,8 @@ def _check(path: Path) -> None:
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
     """Turn the errors of libraries on damaged files into a MediaError."""
+    import av  # noqa: PLC0415  17 MB that only children need
+
     try:
         yield
     except StopIteration:

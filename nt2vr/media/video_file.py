@@ -7,8 +7,6 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import av
-
 from nt2vr.errors import MediaError
 from nt2vr.files import stamp
 from nt2vr.media.animation import Frame
@@ -25,8 +23,6 @@ DATED_BY_DECODING = ("h264", "hevc")
 OTHER_SUFFIXES = set(
     ".csv .doc .docx .htm .html .json .md .nfo .pdf .srt .txt .vtt .xls .xlsx .xml .zip".split()
 )
-# The picture on the cover of a song.
-COVER = av.stream.Disposition.attached_pic
 # A longer time without a frame is a jump, in formats with the time of a clock.
 CLOCK_JUMP_S = 5.0
 # In others, a frame may be on screen for long, as in a slide show. A longer time is a jump there,
@@ -235,6 +231,8 @@ class VideoFile:
     @contextmanager
     def opened(self) -> Iterator[tuple[Any, Any]]:
         """Open the file, and yield PyAV's container and the stream."""
+        import av  # noqa: PLC0415  17 MB that only children need
+
         options = {"format_whitelist": FORMATS, "protocol_whitelist": "file"}
         try:
             container = av.open(str(self._path), options=options, metadata_errors="replace")
@@ -254,7 +252,11 @@ class VideoFile:
             yield container, stream
 
     def _choose_stream(self, container: Any) -> Any:
-        streams = [stream for stream in container.streams.video if not stream.disposition & COVER]
+        import av  # noqa: PLC0415  17 MB that only children need
+
+        # The picture on the cover of a song is no video.
+        cover = av.stream.Disposition.attached_pic
+        streams = [stream for stream in container.streams.video if not stream.disposition & cover]
         if not streams and container.streams.audio:
             raise MediaError(f"{self._path.name} has sound but no pictures.")
         # A stream of an unknown format has no codec.
@@ -273,6 +275,8 @@ def is_dated_by_decoding(container: Any, stream: Any) -> bool:
 
 def _has_gaps(container: Any, stream: Any) -> bool:
     """Whether time may jump, by the index, which is read with the header or at the first seek."""
+    import av  # noqa: PLC0415  17 MB that only children need
+
     # PyAV's durations and times to seek to are in microseconds.
     end = container.duration or 0
     with suppress(av.FFmpegError):
@@ -305,6 +309,8 @@ def _mark_before(moment: float, marks: Sequence[_Mark]) -> _Mark | None:
 
 def _demuxed(container: Any, *streams: Any) -> Iterator[Any]:
     """Yield packets up to the first that cannot be read; an empty one flushes the decoder."""
+    import av  # noqa: PLC0415  17 MB that only children need
+
     try:
         yield from container.demux(*streams)
     except av.FFmpegError:
@@ -327,6 +333,8 @@ def _dated_frames(container: Any, stream: Any) -> Iterator[tuple[Any, int | None
 
 def _decoded(container: Any, stream: Any) -> Iterator[Any]:
     """Yield the frames that can be decoded, unless too many packets in a row have none."""
+    import av  # noqa: PLC0415  17 MB that only children need
+
     misses = 0
     for packet in _demuxed(container, stream):
         frames = []

@@ -123,6 +123,11 @@ class LiveModels:
         return self.get(name).encoder
 
     @property
+    def has_begun(self) -> bool:
+        """Whether any model has been asked for."""
+        return bool(self._loading)
+
+    @property
     def loaded(self) -> tuple[LoadedModel, ...]:
         with self._changing:
             return tuple(self._loaded.values())

@@ -14,6 +14,7 @@ from typing import Any
 
 import gradio as gr
 from anyio import to_thread
+from markdown_it import MarkdownIt
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection
 from starlette.responses import FileResponse, PlainTextResponse, Response
@@ -22,6 +23,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from nt2vr.models.download import download_all
+from nt2vr.search.searcher import Searcher
 from nt2vr.services import Services
 from nt2vr.settings import ASSETS, Settings, code_address, is_loopback, without_proxies
 from nt2vr.ui.evaluate.own_clips import OwnClips
@@ -30,6 +32,7 @@ from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import FOREVER, Media
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.examples import status_line
+from nt2vr.ui.search.first_answer import FirstAnswer
 from nt2vr.ui.search.models import Teaching
 from nt2vr.ui.search.tab import SearchTab, menu_style
 from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
@@ -37,7 +40,9 @@ from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.agent_tools import build_tools
 from nt2vr.ui.web.documentation import PAPER, Documentation
 from nt2vr.ui.web.errors import show_errors
+from nt2vr.ui.web.first_page import FirstPage
 from nt2vr.ui.web.gradio_events import build_events
+from nt2vr.ui.web.gradio_files import GradioFiles
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
     keep_configurations,
@@ -46,11 +51,13 @@ from nt2vr.ui.web.gradio_fixes import (
     limit_files,
     log_in_one_line,
     refuse_downloads,
+    send_parts_when_opened,
     show_progress_where_seen,
     template_script,
 )
 from nt2vr.ui.web.http_routes import build_routes
 from nt2vr.ui.web.inputs import HOUR_S, MAX_FILES, STAY_S, store_uploads, sweep_uploads
+from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.metrics import Metrics
 from nt2vr.ui.web.permissions import WITHHELD, Permissions, names_path
 from nt2vr.ui.web.request_checks import RequestChecks
@@ -130,30 +137,40 @@ def build_page(
             gr.LoginButton(
                 size="sm", elem_id="login"
             )  # only on a Space: elsewhere Gradio asks the Hub for a token
+        later = LaterParts("library", "evaluate", "train", "more-models")
         evaluate = EvaluateTab(services, requests, media, clips, permissions)
         tab = SearchTab(
             galleries, media, indexing, services.pictures, permissions, head, evaluate.marked, runs
         )
+        # Where the Train tab writes what the Evaluate tab is to measure.
+        wished = gr.Textbox(visible="hidden", elem_id="evaluate-wished")
         with gr.Tabs() as all_tabs:
-            with gr.Tab("Search", id="search") as opened:
-                opens_queries = tab.build(page, all_tabs)
-            others = [opened]
-            with gr.Tab("Library", id="library") as opened:
+            with gr.Tab("Search", id="search") as search_tab:
+                opens_queries = tab.build(page, all_tabs, later)
+            with gr.Tab("Library", id="library") as library_tab:
                 teaching = Teaching(services.models, permissions, runs)
                 LibraryTab(media, indexing, permissions, settings.allow_roots, teaching).build(
-                    opened, opens_queries
+                    later.opened("library", library_tab, library_tab.select), opens_queries
                 )
-            others.append(opened)
-            with gr.Tab("Evaluate", id="evaluate") as opened:
-                evaluate.build(opened, opens_queries, page, all_tabs, tab.results.understood.report)
-            with gr.Tab("Train", id="train") as opened:
-                TrainTab(runs, settings, permissions).build(opened, [all_tabs, *evaluate.filled])
-            others.append(opened)
-            for other in others:
+            with gr.Tab("Evaluate", id="evaluate") as evaluate_tab:
+                evaluate.build(
+                    later.opened("evaluate", evaluate_tab, evaluate_tab.select),
+                    wished,
+                    opens_queries,
+                    page,
+                    all_tabs,
+                    tab.results.understood.report,
+                )
+            with gr.Tab("Train", id="train") as train_tab:
+                TrainTab(runs, settings, permissions).build(
+                    later.opened("train", train_tab, train_tab.select), all_tabs, wished
+                )
+            for other in (search_tab, library_tab, train_tab):
                 other.select(None, js="nt2vr.leaveReport")
-        gr.Markdown(ABOUT, elem_classes="nt-about")
+        # Not gr.Markdown, whose scripts for formulas and source code are as large as all others.
+        gr.HTML(MarkdownIt().render(ABOUT), elem_classes="nt-about")
         template("help", {})
-        build_events(requests)
+        later.never.append(build_events(requests))
         if mcp:
             build_tools(requests)
         timer = gr.Timer(0.7)
@@ -170,11 +187,22 @@ def build_page(
     leave_skipped_outputs(page)
     keep_signatures(page)
     keep_configurations(page)
+    send_parts_when_opened(page, later)
     return page
 
 
+def first_view(services: Services, permissions: Permissions) -> dict[str, Any] | None:
+    """Return the answer that pages open with, for their script; None if the shipped one is of something else."""
+    first = FirstAnswer.shipped(services.models)
+    if first is None or services.settings.index:
+        return None
+    trains = {"trains": permissions.may_from_here("train")}
+    views = {**first.views, "understood": {**first.views["understood"], **trains}}
+    return {"link": first.link, "views": views}
+
+
 def serve(settings: Settings, mcp: bool = False) -> None:
-    """Serve the page until stopped, with tools for agents if `mcp`; models are loaded once it is up."""
+    """Serve the page until stopped, with tools for agents if `mcp`; models are loaded once it is shown."""
     permissions, folder = Permissions.of(settings), settings.data_dir / "uploads"
     refuse_downloads()
     limit_files(MAX_FILES)
@@ -192,6 +220,7 @@ def serve(settings: Settings, mcp: bool = False) -> None:
             folder=settings.data_dir / "evaluation" / "previews",
         )
         page = build_page(services, media, clips, permissions, requests, mcp)
+        first_page = FirstPage(lambda: galleries.live.has_begun)
         metrics = Metrics(galleries, permissions, page._queue.__len__)
         max_upload_bytes = round(settings.max_upload_gb * 1e9)
         checks = Middleware(
@@ -210,7 +239,7 @@ def serve(settings: Settings, mcp: bool = False) -> None:
             theme=build_theme(),
             css=menu_style(),
             css_paths=[TEMPLATES / "style.css"],
-            head=template_script() + head_scripts(),
+            head=template_script() + head_scripts(first=first_view(services, permissions)),
             ssr_mode=False,  # Node would render templates without that script
             footer_links=[],
             run_history=False,
@@ -219,8 +248,13 @@ def serve(settings: Settings, mcp: bool = False) -> None:
             mcp_server=mcp,  # not None, with which an environment variable would decide
             state_session_capacity=SESSIONS,
             app_kwargs={
-                "middleware": [Middleware(metrics.measured), checks],
+                "middleware": [
+                    Middleware(metrics.measured),
+                    Middleware(first_page.noting),
+                    checks,
+                ],
                 "routes": [
+                    GradioFiles().route(),
                     Mount("/clips", ImmutableFiles(directory=ASSETS / "gallery" / "clips")),
                     Mount(
                         "/reports", ReportFiles(services.evaluations.archive.folder, permissions)
@@ -244,7 +278,7 @@ def serve(settings: Settings, mcp: bool = False) -> None:
             address = f"http://{name}:{page.server_port}{page.root_path}/?token={permissions.token}"
             logger.info("The owner's link: %s", address)
         works: list[tuple[Callable[..., object], tuple[Any, ...]]] = [
-            (galleries.built_in.warm_up, ("CLIP",)),
+            (warm_up, (galleries.built_in, first_page)),
             (give_back_freed_memory, ()),
             (sweep_uploads, (folder,)),
             (download_all, (settings.models, services.models.add)),
@@ -253,6 +287,12 @@ def serve(settings: Settings, mcp: bool = False) -> None:
             threading.Thread(target=work, args=arguments, daemon=True).start()
         with galleries.built_in.watching():
             page.block_thread()
+
+
+def warm_up(searcher: Searcher, first_page: FirstPage) -> None:
+    """Load what the first search needs, once the first page is shown."""
+    first_page.wait()
+    searcher.warm_up("CLIP")
 
 
 def give_back_freed_memory(interval_s: float = 60.0) -> None:

@@ -9,8 +9,8 @@ import gradio as gr
 from nt2vr.settings import ASSETS
 
 TEMPLATES = ASSETS / "ui"
-# scripts that the page loads once, in this order; report-link makes `nt2vr`, the others add to it
-HEAD = ("report-link", "storage", "search", "evaluate", "library", "uploads", "boxes", "guess")
+# scripts that the page loads once, in this order, after report-link, which makes `nt2vr`
+HEAD = ("storage", "search", "first", "evaluate", "library", "uploads", "boxes", "guess")
 PRIVATE: dict[str, Any] = {
     "api_visibility": "private"
 }  # options of events that show their progress
@@ -58,12 +58,17 @@ def build_theme() -> gr.themes.Base:
     )
 
 
-def head_scripts() -> str:
-    """Return the scripts of the page's head, with the functions that events call."""
-    return "".join(
-        f"<script>{(TEMPLATES / f'{name}.js').read_text(encoding='utf-8')}</script>"
-        for name in HEAD
-    )
+def head_scripts(**constants: Any) -> str:
+    """Return the scripts of the page's head, with the functions that events call, and constants for these."""
+    # In a string of JSON, no "<" may end the script.
+    values = json.dumps(constants).replace("<", "\\u003c")
+    scripts = [_read_script("report-link"), f"Object.assign(nt2vr, {values});"]
+    scripts += [_read_script(name) for name in HEAD]
+    return "".join(f"<script>{text}</script>" for text in scripts)
+
+
+def _read_script(name: str) -> str:
+    return (TEMPLATES / f"{name}.js").read_text(encoding="utf-8")
 
 
 def script(name: str, *constants: Any) -> str:

@@ -88,6 +88,7 @@ OPEN_TARGETS = (
     ),
     *("model-source", "library-first-model", "library-model", "open-drawings"),
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
+    *("library-opened", "evaluate-opened", "train-opened", "more-models-opened", "more-models"),
     *(
         "evaluate-cancel",
         "evaluate-new",
@@ -109,9 +110,8 @@ OPEN_TARGETS = (
         "train-base",
     ),
 )
-OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API
+OPEN_HANDLERS = (  # of events without a component of their own: load, tick, success, and the public API
     *(
-        "on_load",
         "on_visit",
         "on_search",
         "on_open",
@@ -121,7 +121,7 @@ OPEN_HANDLERS = (  # of events without a component of their own: load, select, t
         "on_tick",
         "lambda",
     ),
-    *("on_select", "on_address", "on_offer", "on_model", "_show"),
+    *("on_address", "on_offer", "on_model", "_show", "send_part"),
     *("search", "system_names", "systems", "evaluate"),
 )
 

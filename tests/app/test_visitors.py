@@ -24,7 +24,7 @@ CHANGES_FOR_ALL = {  # events that may change something, and are everyone's: the
     ("evaluate-start", "click"),
     ("evaluate-cancel", "click"),
     ("evaluate", "click"),
-    ("on_select", "select"),  # adds the report that comes with the app
+    ("evaluate-opened", "change"),  # adds the report that comes with the app
 }
 CHANGING_ROUTES = {  # routes that take more than a GET: events, uploads of pictures, searches, and what Gradio has
     *("/api/match", "/api/search", "/login", "/login/"),
@@ -167,7 +167,7 @@ def place(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     with run_app(folder, gallery_data / "cache", flags=["--mcp"], program=HELD_APP) as app:
         owner = RawClient(app.url, {})
         (app.data / "evaluation" / READY_MARK).unlink()
-        owner.send(("on_select", "select"))
+        owner.send(("evaluate-opened", "change"))
         reports = app.data / "evaluation" / "reports"
         report = wait_for(lambda: [path.name for path in reports.glob("[!.]*")])[0]
         library = add_library(owner, app, folder)

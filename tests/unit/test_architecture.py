@@ -186,6 +186,9 @@ nt2vr.understand
 import nt2vr.search.searcher, nt2vr.ui.train.form, nt2vr.ui.train.view, trainer.runs.manager
 import nt2vr.models.catalog, nt2vr.models.open_clip_encoder
 assert not {"torch", "open_clip", "gradio"} & sys.modules.keys()
+import nt2vr.ui.page
+unused = {"torch", "open_clip", "faiss", "av", "cv2"}  # 46 MB but for torch
+assert not unused & sys.modules.keys(), unused & sys.modules.keys()
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     result = subprocess.run(

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any, Self
 
-import faiss
 import numpy as np
 
 from nt2vr.files import atomic_write, parse_json, write_json
@@ -87,6 +86,8 @@ class FaissIndex:
 
     def search(self, queries: Vectors, k: int) -> ScoredIds:
         """Return scores and ids, each (Q, min(k, len)), best first; of equals, the lower id."""
+        import faiss  # noqa: PLC0415  13 MB that few servers need
+
         k = min(k, len(self))
         if not k:
             return np.empty((len(queries), 0), np.float32), np.empty((len(queries), 0), np.int64)
@@ -103,6 +104,8 @@ class FaissIndex:
 
     def save(self, path: Path, clips: str) -> None:
         """Write the index to a file, and next to it its recall and which clips it has."""
+        import faiss  # noqa: PLC0415  13 MB that few servers need
+
         try:
             with atomic_write(path) as partial:
                 faiss.write_index(self._index, str(partial))
@@ -119,6 +122,8 @@ class FaissIndex:
 
     @classmethod
     def _read(cls, path: Path, clips: str) -> Self | None:
+        import faiss  # noqa: PLC0415  13 MB that few servers need
+
         facts = parse_json(path.with_suffix(".json").read_text(encoding="utf-8"))
         if facts.get("clips") != clips:
             return None
@@ -142,6 +147,8 @@ def _noisy_sample(vectors: Vectors) -> Vectors:
 
 
 def _clusters(dim: int, number: int) -> Any:
+    import faiss  # noqa: PLC0415  13 MB that few servers need
+
     index: Any = faiss.index_factory(dim, f"IVF{number},Flat", faiss.METRIC_INNER_PRODUCT)
     index.cp.niter = ITERATIONS
     index.cp.max_points_per_centroid = CLUSTER_POINTS

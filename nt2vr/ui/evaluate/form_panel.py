@@ -19,6 +19,7 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.progress import Job
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.evaluate.report_view import WORD
+from nt2vr.ui.evaluate.wish import Wish
 from nt2vr.ui.job_view import job_view
 from nt2vr.ui.theme import lead, menu, script, template
 from nt2vr.ui.web.errors import problem_place
@@ -103,6 +104,20 @@ class FormPanel:
     def inputs(self) -> list[Any]:
         """The boxes, in the order of `chosen`."""
         return [self.data, self.split, self.systems, self.per_kind, self.model]
+
+    @property
+    def filled(self) -> list[Any]:
+        """The components that `fill` updates."""
+        return [self.data, self.split, self.systems]
+
+    def fill(self, wish: Wish) -> Updates:
+        """Fill in what another tab wants to have evaluated."""
+        names = self._searcher.system_names(wish.systems)
+        return {
+            self.data: wish.data,
+            self.split: wish.split,
+            self.systems: gr.Dropdown(names, value=wish.systems, multiselect=True),
+        }
 
     @property
     def followed(self) -> list[Any]:

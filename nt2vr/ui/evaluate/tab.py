@@ -19,6 +19,7 @@ from nt2vr.ui.evaluate.queries_panel import QueriesPanel
 from nt2vr.ui.evaluate.query_views import FILTERS, PAGE, Listing, ReportLink
 from nt2vr.ui.evaluate.report_panel import ReportPanel
 from nt2vr.ui.evaluate.report_view import reports_view
+from nt2vr.ui.evaluate.wish import Wish
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.results import Marked
 from nt2vr.ui.theme import QUIET, script, template
@@ -52,11 +53,27 @@ class EvaluateTab:
         self._queries = QueriesPanel(self._archive)
 
     def build(
-        self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any
+        self,
+        mark: gr.Textbox,
+        wished: gr.Textbox,
+        opens: OpensQueries,
+        page: gr.Blocks,
+        tabs: gr.Tabs,
+        returned: Any,
     ) -> None:
-        """Lay the tab out and wire it; `returned` is the event of Back and Forward to a place in a report."""
+        """Lay the tab out and wire it.
+
+        Args:
+            mark: changes when the tab is opened.
+            wished: holds a `Wish` when another tab opens this one to have something evaluated.
+            opens: opens queries in Search.
+            page: this tab's.
+            tabs: all of them.
+            returned: the event of Back and Forward to a place in a report.
+        """
+        self._wished = wished
         self._build_panels()
-        self._wire_opening(tab, page, tabs, returned)
+        self._wire_opening(mark, page, tabs, returned)
         self._wire_name()
         self._wire_places()
         self._wire_queries(opens)
@@ -94,13 +111,21 @@ class EvaluateTab:
             *self._queries.shown,
         ]
 
-    def _wire_opening(self, tab: gr.Tab, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
+    def _wire_opening(
+        self, mark: gr.Textbox, page: gr.Blocks, tabs: gr.Tabs, returned: Any
+    ) -> None:
         """Wire what opens a report or the form."""
         form = self._form
         report = self._report
         shown = self._shown
-        asked = [self._address, self._chosen]
-        opened = tab.select(self.on_select, asked, shown, js="nt2vr.askReport", **QUIET)
+        asked = [self._address, self._chosen, self._wished]
+        opened = mark.change(
+            self.on_select,
+            asked,
+            [*shown, *form.filled, self._wished],
+            js="nt2vr.askReport",
+            **QUIET,
+        )
         polled = [self._chosen, self._seen]
         ticked = self._timer.tick(
             self.on_poll, polled, shown, queue=False, trigger_mode="once", **QUIET
@@ -120,7 +145,7 @@ class EvaluateTab:
 
         visited = [*form.visited, report.delete]
         opened.success(self.on_visit, None, visited, **QUIET).success(None, js="nt2vr.showPlace")
-        page.load(self.on_load, None, tabs, **QUIET)  # selecting the tab shows the report
+        page.load(None, None, tabs, js="nt2vr.openReport")  # selecting the tab shows the report
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
         returned(self.on_link, None, shown, **QUIET).success(None, js="nt2vr.showPlace")
 
@@ -181,11 +206,6 @@ class EvaluateTab:
         opens(queries.review.open, self.on_open_query)
         opens(queries.queries.search, self.on_open_picture)
 
-    @property
-    def filled(self) -> list[Any]:
-        """What fills the form of a new evaluation: the open report, which is then "", data, split and systems."""
-        return [self._chosen, self._form.data, self._form.split, self._form.systems]
-
     def marked(self, judged: str, text: str, gallery: str) -> Marked:
         """Return the relevant clips of a report's query; none once the text or the gallery has changed."""
         return self._listings.marked(judged, text, gallery)
@@ -196,13 +216,14 @@ class EvaluateTab:
         delete = gr.Button(interactive=may_delete)
         return {**self._form.visit(request), self._report.delete: delete}
 
-    def on_load(self, request: gr.Request) -> Any:
-        """Select this tab if the page's address names a place in a report."""
-        return gr.Tabs(selected="evaluate") if "report" in request.query_params else gr.skip()
-
-    def on_select(self, address: str, chosen: str | None, request: gr.Request) -> Updates:
-        """Show the place that the address names, otherwise the one that was shown last."""
+    def on_select(
+        self, address: str, chosen: str | None, wished: str, request: gr.Request
+    ) -> Updates:
+        """Show what was wished for, or the place that the address names, otherwise the one that was shown last."""
         self._evaluations.add_ready()
+        if wished:
+            filled = self._form.fill(Wish.read(wished))
+            return {**self._show(ReportLink(), request), **filled, self._wished: ""}
         link = ReportLink.read(address) if "=" in address else None
         if link is None and chosen is not None:
             link = ReportLink.read(chosen)

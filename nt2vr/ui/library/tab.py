@@ -229,20 +229,20 @@ class LibraryTab:
         self._roots = roots
         self._teaching = teaching
 
-    def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
-        """Lay the tab out inside the open tab and wire it."""
+    def build(self, mark: gr.Textbox, opens: OpensQueries) -> None:
+        """Lay the tab out inside the open tab and wire it; `mark` changes when it is opened."""
         self._parts = LibraryParts(self._models(), self._default_model(), self._teaching)
-        self._wire_tab(tab)
+        self._wire_opening(mark)
         self._wire_form()
         self._wire_list()
         self._wire_open_library()
         opens(self._parts.open.search.open, self.on_search)
         opens(self._parts.open.drawings.open, self.on_search)
 
-    def _wire_tab(self, tab: gr.Tab) -> None:
+    def _wire_opening(self, mark: gr.Textbox) -> None:
         """Show the libraries when the tab is opened, and follow their updates."""
         parts = self._parts
-        opened = tab.select(self.on_open, parts.chosen, parts.updated, **QUIET)
+        opened = mark.change(self.on_open, parts.chosen, parts.updated, **QUIET)
         opened.success(
             self.on_visit,
             [parts.form.model, parts.open.model, parts.chosen],

@@ -1,7 +1,7 @@
 """One clip enlarged: its facts, why it has its scores, and which caption fits it."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, islice, pairwise
 from types import MappingProxyType
@@ -404,25 +404,23 @@ def _system(found: Match, scored: Scored) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ClipPanel:
-    """Shows a clip of the answer on display."""
+    """Shows a clip of the answer on display, which is the first one until the page has another."""
 
     galleries: Galleries
     media: Media
     permissions: Permissions
+    first: Callable[[], Answer]
 
     def on_pick(
         self, answer: Answer | None, event: gr.EventData, request: gr.Request
     ) -> dict[str, Any]:
-        return (
-            {} if answer is None else self._enlarged(answer, event_value(event, "id", str), request)
-        )
+        return self._enlarged(answer or self.first(), event_value(event, "id", str), request)
 
     def on_why(
         self, answer: Answer | None, event: gr.EventData, request: gr.Request
     ) -> dict[str, Any]:
         """Explain the scores of the enlarged clip under one or two systems."""
-        if answer is None:
-            return {}
+        answer = answer or self.first()
         video_id = event_value(event, "id", str)
         columns = chosen_columns(
             event_value(event, "columns", str), [seen.rank for seen in answer.see(video_id)]
@@ -436,8 +434,7 @@ class ClipPanel:
         self, answer: Answer | None, event: gr.EventData, request: gr.Request
     ) -> dict[str, Any]:
         """Score captions for the enlarged clip with the systems on display, after adding one by rules if asked to."""
-        if answer is None:
-            return {}
+        answer = answer or self.first()
         video_id, change = event_value(event, "id", str), event_value(event, "change", str)
         searcher = self.galleries.searcher(answer.gallery)
         typed = lines_of(event_value(event, "lines", str))
@@ -456,8 +453,7 @@ class ClipPanel:
         self, answer: Answer | None, event: gr.EventData, request: gr.Request
     ) -> dict[str, Any]:
         """Score the enlarged clip with its frames in reverse order, while it is played so."""
-        if answer is None:
-            return {}
+        answer = answer or self.first()
         video_id = event_value(event, "id", str)
         scores = scored_backwards(answer, video_id, self.galleries.live.encoder)
         return backwards_view(

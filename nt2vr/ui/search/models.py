@@ -22,6 +22,7 @@ from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.theme import PRIVATE, QUIET, fold, menu, script, template
 from nt2vr.ui.web.errors import problem_place, with_errors_shown_at
 from nt2vr.ui.web.inputs import Updates, event_value, is_upload
+from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.permissions import Permissions, session_of
 from trainer.config import TrainConfig, resolved
 from trainer.runs.manager import Run, RunManager
@@ -196,13 +197,13 @@ class MoreModels:
     _note: gr.Markdown = field(init=False)
     _added: gr.JSON = field(init=False)  # for the browser: the model, and what the boxes held
 
-    def build(self, systems: gr.Dropdown, page: gr.Blocks) -> Sequence[Any]:
+    def build(self, systems: gr.Dropdown, page: gr.Blocks, later: LaterParts) -> Sequence[Any]:
         """Lay the panel out; return the events after which a model has joined the chosen `systems`."""
         self._systems = systems
         offer = gr.Button(
             f"Add a real CLIP: {OFFERED.name}, {OFFERED.size_mb} MB", visible=False, elem_id="offer"
         )
-        with fold("More models", elem_id="more-models"):
+        with fold("More models", elem_id="more-models") as panel:
             recommended = template("recommended", recommended_view(self.searcher.models.names()))
             self._teaching = Teaching(self.searcher.models, self.permissions, self.runs)
             self.started = self._teaching.build(recommended, "teach")
@@ -235,13 +236,18 @@ class MoreModels:
         source.input(self.on_find, source, recommended, trigger_mode="always_last", **QUIET)
         cancel.click(self.on_cancel, None, self._note, **QUIET)
         upload.upload(self.on_upload, upload, source, **private)
-        page.load(self.on_visit, None, [add, upload, self._note, recommended], **QUIET)
+        visited = [add, upload, self._note, recommended]
+        if self.permissions.space_owner:
+            page.load(self.on_visit, None, visited, **QUIET)
+            page.load(self.on_offer, None, offer, **QUIET)
+        else:  # the panel's content is needed by nothing outside of it
+            mark = later.opened("more-models", panel, panel.expand)
+            mark.change(self.on_visit, None, visited, **QUIET)
 
         inputs = [source, name, *options, systems]
         answered = [place, systems, self._note, self._added]
         add.click(with_errors_shown_at(place, self.on_add), inputs, answered, **private)
         source.submit(with_errors_shown_at(place, self.on_add), inputs, answered, **private)
-        page.load(self.on_offer, None, offer, **QUIET)
         taken = offer.click(self.on_take, systems, [systems, self._note, self._added], **private)
         taken.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
         boxes = [systems, source, name]

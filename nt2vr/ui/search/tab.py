@@ -64,6 +64,7 @@ from nt2vr.ui.search.watch import Watch, key_of
 from nt2vr.ui.theme import TEMPLATES, fold, menu, script, template
 from nt2vr.ui.web.errors import problem, warn
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
+from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.world.offers import offered_words
 from trainer.runs.manager import RunManager
@@ -149,7 +150,9 @@ class Controls:
 class Results:
     """The answer, and the panels that correct it and add models."""
 
-    def __init__(self, more_models: MoreModels, systems: gr.Dropdown, page: gr.Blocks) -> None:
+    def __init__(
+        self, more_models: MoreModels, systems: gr.Dropdown, page: gr.Blocks, later: LaterParts
+    ) -> None:
         self.problem = gr.HTML(elem_id="problem")  # why there is no new answer; what is shown stays
         self.understood = template("understood", {})
         with gr.Column(elem_id="menu"):  # what is seldom needed
@@ -175,7 +178,7 @@ class Results:
                     }
                     self.sliders.append(gr.Slider(low, high, each.default, step=step, **hidden))
             self.systems_added = more_models.build(
-                systems, page
+                systems, page, later
             )  # events after which a model has joined them
         self.index = template(
             "search-index", {}
@@ -189,7 +192,8 @@ class Results:
         self.indexing = gr.Timer(
             1.0, active=False
         )  # ticks while a library is being indexed for a search
-        self.answered = gr.JSON(visible="hidden")  # what the browser is to fill in
+        # what the browser is to fill in
+        self.answered = gr.HTML({}, html_template="", visible="hidden")
 
 
 @dataclass
@@ -211,8 +215,11 @@ class SearchTab:
     controls: Controls = field(init=False)  # laid out by `build`, as `results` are
     results: Results = field(init=False)
 
-    def build(self, page: gr.Blocks, tabs: gr.Tabs) -> OpensQueries:
-        """Lay the tab out inside the open page and wire it; return what lets another tab's event open a query here."""
+    def build(self, page: gr.Blocks, tabs: gr.Tabs, later: LaterParts) -> OpensQueries:
+        """Lay the tab out inside the open page and wire it; return what lets another tab's event open a query here.
+
+        What is seldom opened is one of the parts that are sent `later`.
+        """
         self._references = References(self.galleries, self.media, self.decoder)
         self.controls = c = Controls(self.galleries, self.media)
         clips = [video.video_id for video in self.galleries.built_in.gallery.videos]
@@ -220,7 +227,7 @@ class SearchTab:
         self._watch = Watch(self.galleries, self.permissions, self.runs, recording)
         self._watch.build()
         more_models = MoreModels(self.galleries.built_in, self.permissions, self.runs)
-        self.results = r = Results(more_models, c.systems, page)
+        self.results = r = Results(more_models, c.systems, page, later)
         self._wire(page)
         visits = page.load, tabs.select, *(event.success for event in more_models.started)
         self._watch.wire(visits, c.query, c.systems, c.ask, r.columns, r.answer)
@@ -248,7 +255,6 @@ class SearchTab:
         inputs = [c.query, c.gallery, c.systems, c.k, c.reference, r.wanted, r.unwanted]
         asking = (
             *(
-                page.load,
                 c.ask.change,
                 c.find.click,
                 c.query.submit,
@@ -265,6 +271,7 @@ class SearchTab:
         ]  # the problem is not cleared by an answer, which may be an older one
         for event in asking:
             event(None, [c.ask, *inputs], sent, js="nt2vr.send", **JS_ONLY)
+        page.load(None, [c.ask, *inputs], sent, js="nt2vr.sendFirst", **JS_ONLY)
         found = [
             r.answer,
             r.answered,
@@ -301,7 +308,7 @@ class SearchTab:
             event.success(None, outputs=c.ask, js="nt2vr.ask", **JS_ONLY)
         for slider in r.sliders:
             slider.release(None, slider, c.ask, js=script("moved", slider.elem_id), **JS_ONLY)
-        panel = ClipPanel(self.galleries, self.media, self.permissions)
+        panel = ClipPanel(self.galleries, self.media, self.permissions, self.first_answer)
         for clips in (r.columns, r.detail):
             clips.pick(panel.on_pick, r.answer, r.detail, **QUIET)
         r.detail.why(panel.on_why, r.answer, r.detail, **QUIET)
@@ -323,6 +330,24 @@ class SearchTab:
             queue=False,
             **QUIET,
         )
+
+    def first_views(self) -> dict[str, Any]:
+        """Return what the panels show for the default query, whoever asks, by their elem_id."""
+        shown, _ = self._answered(SearchState(), None, None)
+        understood = shown[self.results.understood]
+        views = {
+            # Whether to offer a training depends on who asks.
+            "understood": {name: understood[name] for name in understood if name != "trains"},
+            "columns": shown[self.results.columns],
+        }
+        plain: dict[str, Any] = json.loads(json.dumps(views))
+        return plain
+
+    def first_answer(self) -> Answer:
+        """Return the answer that pages open with."""
+        state = SearchState()
+        query = self.galleries.searcher(state.gallery).understand(state.q)
+        return self._search(state, query)[0]
 
     def on_search(self, sent: str, previous: Answer | None, visitor: gr.Request) -> Updates:
         """Search, after opening the request's link; if that fails, what is shown stays."""
@@ -380,7 +405,7 @@ class SearchTab:
         }
 
     def _answered(
-        self, state: SearchState, previous: Answer | None, visitor: gr.Request
+        self, state: SearchState, previous: Answer | None, visitor: gr.Request | None
     ) -> tuple[Updates, dict[str, Any]]:
         """Search; return what shows the answer, and what the browser fills in."""
         searcher = self.galleries.searcher(state.gallery)

@@ -310,7 +310,7 @@ class Watch:
             **QUIET,
         )
 
-    def offers(self, request: gr.Request, text: str, gallery: str) -> dict[str, Any]:
+    def offers(self, request: gr.Request | None, text: str, gallery: str) -> dict[str, Any]:
         """Say whether to offer this visitor a training, and a recorded one; if it is of another query, of which."""
         other = self._replayed(text) if self.recording and not gallery else ""
         offered = {"replays": bool(other), "replay_of": "" if other == text else other}

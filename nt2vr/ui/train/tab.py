@@ -12,6 +12,7 @@ from nt2vr.errors import DeviceInUseError
 from nt2vr.evaluation.sources import WORDS
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import Settings
+from nt2vr.ui.evaluate.wish import Wish
 from nt2vr.ui.later_starts import LaterStarts
 from nt2vr.ui.theme import PRIVATE, QUIET
 from nt2vr.ui.train.form_panel import FormPanel, fields_in_words
@@ -39,17 +40,17 @@ class TrainTab:
         self._form = FormPanel(manager.folder, settings, permissions)
         self._run = RunPanel(manager, settings, permissions)
 
-    def build(self, tab: gr.Tab, evaluation: Sequence[Any] = ()) -> None:
+    def build(self, mark: gr.Textbox, tabs: gr.Tabs, wished: gr.Textbox) -> None:
         """Lay the tab out and wire it.
 
-        `evaluation` are the tabs, and what the form of a new evaluation is filled by: the open
-        report, data, split and systems.
+        `mark` changes when the tab is opened; the Evaluate tab of `tabs` reads in `wished` what to
+        measure.
         """
         self._build_panels()
-        self._wire_opening(tab)
+        self._wire_opening(mark)
         self._wire_form()
         self._wire_list()
-        self._wire_run(evaluation)
+        self._wire_run(tabs, wished)
 
     def _build_panels(self) -> None:
         self._note = gr.Markdown(visible=False, elem_id="train-note")
@@ -82,11 +83,11 @@ class TrainTab:
             *self._watched,
         ]
 
-    def _wire_opening(self, tab: gr.Tab) -> None:
+    def _wire_opening(self, mark: gr.Textbox) -> None:
         """Wire what is done when the tab is opened, and while it is."""
         form = self._form
-        tab.select(self.on_visit, None, [form.start, self._list.empty, self._note], **QUIET)
-        opened = tab.select(self._show, self._chosen, self._shown, **QUIET)
+        mark.change(self.on_visit, None, [form.start, self._list.empty, self._note], **QUIET)
+        opened = mark.change(self._show, self._chosen, self._shown, **QUIET)
         opened.success(
             self.on_opened,
             [form.presets, form.losses],
@@ -130,7 +131,7 @@ class TrainTab:
         panel.runs.withdraw(self.on_withdraw, self._chosen, self._shown, **QUIET)
         panel.empty.click(self.on_empty_trash, self._chosen, self._shown, **QUIET)
 
-    def _wire_run(self, evaluation: Sequence[Any]) -> None:
+    def _wire_run(self, tabs: gr.Tabs, wished: gr.Textbox) -> None:
         """Wire the buttons of the open run."""
         panel = self._run
         shown = [*self._shown, panel.problem]
@@ -146,8 +147,7 @@ class TrainTab:
         panel.confirm.asked_by(
             panel.delete, self._chosen, (self._list.new.click, self._list.runs.pick)
         )
-        if evaluation:
-            panel.run.pick(self.on_evaluate, self._chosen, list(evaluation), **QUIET)
+        panel.run.pick(self.on_evaluate, self._chosen, [tabs, wished], **QUIET)
 
     def on_opened(
         self, cards: Mapping[str, Any], losses: Mapping[str, Any], request: gr.Request
@@ -269,8 +269,7 @@ class TrainTab:
                 data = f"{WORDS}{data}"
         catalog = Catalog.of(self._settings)
         system = catalog.name_of_run(self._manager.folder / run_id)
-        systems = gr.Dropdown(catalog.names(), value=[system], multiselect=True)
-        return [gr.Tabs(selected="evaluate"), "", data, split, systems]
+        return [gr.Tabs(selected="evaluate"), Wish(data, split, [system]).write()]
 
     def on_delete(self, run_id: str, request: gr.Request) -> Updates:
         self._permissions.check("delete", request)

@@ -17,8 +17,11 @@ from nt2vr.ui.web.inputs import TOO_LARGE, is_too_large, is_upload
 from nt2vr.ui.web.requests import Requests
 
 
-def build_events(requests: Requests) -> None:
-    """Offer /search, /systems and /evaluate to Gradio's clients; their names and inputs stay as they are."""
+def build_events(requests: Requests) -> gr.Row:
+    """Offer /search, /systems and /evaluate to Gradio's clients; their names and inputs stay as they are.
+
+    Return the row of their components, which no browser shows.
+    """
 
     def search(
         query: str,
@@ -44,7 +47,8 @@ def build_events(requests: Requests) -> None:
         request = checked_request(SearchRequest, values, strict=False)
         return requests.search(request, Path(image) if image else None)
 
-    with gr.Row(visible=False):
+    row: gr.Row
+    with gr.Row(visible=False) as row:
         search_inputs = [
             gr.Textbox(label="query"),
             gr.JSON(list(DEFAULT_SYSTEMS), label="systems"),
@@ -57,6 +61,7 @@ def build_events(requests: Requests) -> None:
         _add_event("search", search, search_inputs)
         _add_event("systems", requests.systems, None)
         _add_event("evaluate", requests.evaluate, evaluate_inputs)
+    return row
 
 
 def _add_event(

@@ -25,6 +25,7 @@ from starlette.types import Scope
 
 from nt2vr.errors import MAX_QUOTED, quoted, reason_of
 from nt2vr.ui.theme import TEMPLATES
+from nt2vr.ui.web.later_parts import FirstView, LaterParts
 
 logger = logging.getLogger(__name__)
 
@@ -293,3 +294,36 @@ def show_progress_where_seen(page: gr.Blocks) -> None:
             event.show_progress_on = [
                 block for block in event.outputs if not isinstance(block, BlockContext)
             ]
+
+
+def send_parts_when_opened(page: gr.Blocks, later: LaterParts) -> None:
+    """Leave the content of parts out of what browsers get at first; an event of each sends it.
+
+    Gradio sends all of a page at once, and has its browser code load each kind of component and
+    build each event before anything is shown. `gr.render` would build components anew for each
+    visitor. What it sends to the browser is sent here, of components that the page has once.
+    """
+    describe = page.get_config_file
+    process = page.process_api
+
+    def describe_first_view() -> Any:
+        config: Any = describe()
+        first = FirstView(config, later.all)
+        config["components"] = first.components
+        config["page"][""] = first.page
+        return config
+
+    async def process_with_part(block_fn: Any, *args: Any, **options: Any) -> Any:
+        output = await process(block_fn, *args, **options)
+        number = block_fn if isinstance(block_fn, int) else block_fn._id
+        if number in later.by_event:
+            part = later.by_event[number]
+            content = FirstView(describe(), later.all).content_of(part, loaded_by=number)
+            root = options.get("root_path")
+            output["render_config"] = (
+                content if root is None else processing_utils.add_root_url(content, root, None)
+            )
+        return output
+
+    page.get_config_file = describe_first_view  # type: ignore[method-assign]
+    page.process_api = process_with_part  # type: ignore[method-assign]

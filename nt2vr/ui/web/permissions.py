@@ -85,6 +85,11 @@ class Permissions:
             return self.is_owner(visitor)
         return rule == "everyone"
 
+    def may_from_here(self, action: str) -> bool:
+        """Whether a visitor may perform an action who comes as most do: from this machine, if it is served alone."""
+        rule = self.rules.get(action, "owner")
+        return rule == "everyone" or (rule == "owner" and self.bound_to_loopback)
+
     def refusal(self, visitor: Visitor, *actions: str) -> str:
         """Say which of these actions a visitor may not perform, and why; "" if all are allowed."""
         sentences = []

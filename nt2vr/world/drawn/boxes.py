@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,6 +38,8 @@ class _Traced(Canvas):
     def picture(
         self, svg: str, middle: Point, scale: float, angle: float = 0, flip: bool = False
     ) -> None:
+        import cv2  # noqa: PLC0415  16 MB that only drawing needs
+
         box = ink(svg)
         corners = np.array(
             [

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-import cv2
 import numpy as np
 import resvg_py
 from numpy.typing import NDArray
@@ -89,6 +88,8 @@ def recoloured(svg: str, colours: Mapping[str, str]) -> str:
 
 def draw_svg(svg: str, width: int, height: int) -> Image:
     """Rasterise an SVG document to (height, width, 4) uint8 RGBA, premultiplied."""
+    import cv2  # noqa: PLC0415  16 MB that only drawing needs
+
     png = resvg_py.svg_to_bytes(svg_string=svg, width=width, height=height, skip_system_fonts=True)
     image = np.asarray(cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_UNCHANGED))
     image = np.asarray(cv2.cvtColor(image, cv2.COLOR_BGRA2RGBA)).astype(np.uint16)
@@ -105,6 +106,8 @@ def _original(svg: str, pixels: int) -> Image:
 @cache
 def ink(svg: str) -> Box:
     """Return the box that a drawing fills, in units."""
+    import cv2  # noqa: PLC0415  16 MB that only drawing needs
+
     is_opaque = _original(svg, 2 * UNITS)[..., 3] > 20
     x, y, width, height = cv2.boundingRect(is_opaque.astype(np.uint8))
     return Box(x / 2, y / 2, (x + width) / 2, (y + height) / 2)
@@ -128,6 +131,8 @@ def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: boo
         flip: whether it is mirrored.
         night: whether it stands in the moonlight.
     """
+    import cv2  # noqa: PLC0415  16 MB that only drawing needs
+
     image = _resized(svg, max(2, round(UNITS * SCALE_STEP**step)), canvas)
     if flip:
         image = image[:, ::-1]
@@ -147,6 +152,8 @@ def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: boo
 
 def _resized(svg: str, size: int, canvas: int) -> Image:
     """Return a drawing as (size, size, 4) uint8 RGBA."""
+    import cv2  # noqa: PLC0415  16 MB that only drawing needs
+
     image = _original(svg, round(UNITS * canvas / FINEST))
     # Linear interpolation is five times as fast.
     interpolation = cv2.INTER_LINEAR if 2 * size > len(image) else cv2.INTER_AREA
@@ -155,6 +162,8 @@ def _resized(svg: str, size: int, canvas: int) -> Image:
 
 def _turned(image: Image, angle: int) -> Image:
     """Turn a square image clockwise about its middle, with room for its corners."""
+    import cv2  # noqa: PLC0415  16 MB that only drawing needs
+
     size = len(image)
     room = math.ceil(size * (math.sqrt(2) - 1) / 2)
     image = np.pad(image, ((room, room), (room, room), (0, 0)))
@@ -227,6 +236,8 @@ class Canvas:
 
     def _paste(self, picture: Sprite, x: int, y: int) -> None:
         """Paste a picture around a pixel, without what is outside the frame."""
+        import cv2  # noqa: PLC0415  16 MB that only drawing needs
+
         height, width = picture.rgb.shape[:2]
         rows = self._visible(y + picture.dy, height)
         columns = self._visible(x + picture.dx, width)
@@ -261,6 +272,8 @@ class Canvas:
 
     def shape(self, points: Sequence[Point], colour: str, scale: float) -> None:
         """Fill an outlined shape."""
+        import cv2  # noqa: PLC0415  16 MB that only drawing needs
+
         corners = _fixed_point(points)
         fill = rgb(colour, self.night)
         cv2.fillPoly(self.pixels, corners, fill, cv2.LINE_AA, FRACTION)
@@ -274,6 +287,8 @@ class Canvas:
         scale: float,
         is_closed: bool = False,
     ) -> None:
+        import cv2  # noqa: PLC0415  16 MB that only drawing needs
+
         pixels = max(1, round(width * scale))
         cv2.polylines(
             self.pixels,

@@ -9,7 +9,6 @@ from functools import cache, lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
-import cv2
 import numpy as np
 
 from nt2vr.world.drawn.actors import paint, placed_at
@@ -151,6 +150,8 @@ def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
 
     To draw at an encoder's size at once is twice as fast as to draw and `fit` frames.
     """
+    import cv2  # noqa: PLC0415  16 MB that only drawing needs
+
     canvas_size = size * FINER
     ground = backdrop(scene.place, scene.night, scene.seed % VARIANTS, canvas_size)
     everybody = [_scaled(placed, canvas_size / SIZE) for placed in lay_out(scene)]

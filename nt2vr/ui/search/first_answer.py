@@ -1,0 +1,55 @@
+"""The answer that the page opens with, shipped so that it is shown before any model is loaded.
+
+`benchmarks.first_answer` makes it. The page asks for the same answer as soon as it is loaded, and
+the server's takes the place of this one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from nt2vr.files import parse_json
+from nt2vr.models.catalog import Catalog
+from nt2vr.settings import ASSETS
+from nt2vr.ui.search.state import SearchState
+
+FILE = ASSETS / "first-answer.json"
+GALLERY = ASSETS / "gallery" / "gallery.jsonl"
+
+
+@dataclass(frozen=True)
+class FirstAnswer:
+    """What the panels of the Search tab show for the default query."""
+
+    fingerprint: str  # of all that the answer depends on, but the code
+    views: Mapping[str, Any]  # by the panel's elem_id
+
+    @classmethod
+    def shipped(cls, models: Catalog, path: Path = FILE) -> "FirstAnswer | None":
+        """Return the answer that was shipped; None if it is of other models, another gallery or other systems."""
+        if not path.is_file():
+            return None
+        first = cls(**parse_json(path.read_text(encoding="utf-8")))
+        return first if first.fingerprint == fingerprint(models) else None
+
+    @property
+    def link(self) -> dict[str, str]:
+        """The parameters of an address that asks for this answer."""
+        return SearchState().link
+
+
+def fingerprint(models: Catalog, gallery: Path = GALLERY) -> str:
+    """Identify the default query, its systems with their models, and the clips of the gallery."""
+    start = SearchState()
+    entries = models.entries()
+    parts = [repr(start.link)]
+    for name in start.systems:
+        if name not in entries:
+            return ""
+        card = models.card(name, entries)
+        parts += [card.visual_key, card.text_key]
+    hashed = blake2b("\n".join(parts).encode(), digest_size=16)
+    hashed.update(gallery.read_bytes())
+    return hashed.hexdigest()

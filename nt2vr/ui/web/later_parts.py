@@ -1,0 +1,162 @@
+"""Parts of the page whose content a browser gets when it opens them: the first view need not wait for it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import gradio as gr
+from gradio.blocks import BlockContext
+
+from nt2vr.ui.theme import QUIET
+
+
+class LaterParts:
+    """Tabs and accordions whose content is sent when they are opened; construct it outside of them.
+
+    What a part does when it is opened is an event of its mark: it changes once the content is
+    there.
+
+    Attributes:
+        by_event: the parts, by the event that sends their content.
+        never: parts that no browser shows, whose events are for other programs.
+    """
+
+    def __init__(self, *names: str) -> None:
+        self._marks = {
+            name: gr.Textbox(visible="hidden", elem_id=f"{name}-opened") for name in names
+        }
+        self.by_event: dict[int, BlockContext] = {}
+        self.never: list[BlockContext] = []
+
+    def opened(self, name: str, part: BlockContext, opens: Any) -> gr.Textbox:
+        """Wire a part, which an event opens, and return its mark."""
+        mark = self._marks[name]
+        opens(None, None, mark, js="nt2vr.ask", **QUIET)
+        loads = opens(send_part, None, None, queue=False, trigger_mode="once", **QUIET)
+        loads.then(None, None, mark, js="nt2vr.ask", **QUIET)
+        self.by_event[loads["id"]] = part
+        return mark
+
+    @property
+    def all(self) -> list[BlockContext]:
+        return [*self.by_event.values(), *self.never]
+
+
+def send_part() -> None:
+    """Do nothing but let the content of a part be sent, see `send_parts_when_opened`."""
+
+
+class FirstView:
+    """A page's configuration, divided into what is shown first and the content of parts.
+
+    Raises:
+        ValueError: if an event touches the content of two parts, or does so when the page is
+            loaded.
+    """
+
+    def __init__(self, config: Mapping[str, Any], parts: Iterable[BlockContext]) -> None:
+        self._config = config
+        self.components = _with_interactivity(config)
+        page = config["page"][""]
+        self._layouts = {
+            node["id"]: node
+            for node in _nodes(page["layout"])
+            if node["id"] in {part._id for part in parts}
+        }
+        self._part_of = {
+            node["id"]: number
+            for number, layout in self._layouts.items()
+            for child in layout.get("children", ())
+            for node in _nodes(child)
+        }
+        self._events = {event["id"]: event for event in config["dependencies"]}
+        self._part_of_event: dict[int, int] = {}
+        for number, event in self._events.items():
+            if (part := self._part_touched_by(event)) is not None:
+                self._part_of_event[number] = part
+
+    @property
+    def page(self) -> dict[str, Any]:
+        """The first view, as Gradio describes a page."""
+        components = [block["id"] for block in self.components]
+        return {
+            "layout": self._without_content(self._config["page"][""]["layout"]),
+            "components": [number for number in components if number not in self._part_of],
+            "dependencies": [
+                number for number in self._events if number not in self._part_of_event
+            ],
+        }
+
+    def content_of(self, part: BlockContext, loaded_by: int) -> dict[str, Any]:
+        """Return a part's content, as Gradio sends what `gr.render` has built.
+
+        Its events take the place of all that are triggered alike, so those of the first view are
+        among them, except the one that has sent this.
+        """
+        numbers = {number for number, owner in self._part_of_event.items() if owner == part._id}
+        triggers = _triggers(self._events[loaded_by])
+        for number in numbers:
+            triggers.update(_triggers(self._events[number]))
+        for number, event in self._events.items():
+            is_alike = not triggers.isdisjoint(_triggers(event))
+            if number != loaded_by and (is_alike or event.get("trigger_after") in numbers):
+                numbers.add(number)
+        return {
+            "render_id": part._id,
+            "layout": self._layouts[part._id],
+            "components": [
+                block
+                for block in self.components
+                if block["id"] == part._id or self._part_of.get(block["id"]) == part._id
+            ],
+            "dependencies": [event for number, event in self._events.items() if number in numbers],
+        }
+
+    def _without_content(self, node: Mapping[str, Any]) -> dict[str, Any]:
+        if "children" not in node:
+            return dict(node)
+        children = [] if node["id"] in self._layouts else node["children"]
+        return {**node, "children": [self._without_content(child) for child in children]}
+
+    def _part_touched_by(self, event: Mapping[str, Any]) -> int | None:
+        """Return the part whose content an event, or one that it follows, has to do with."""
+        touched = {number for number, _ in event["targets"]}
+        touched.update(event["inputs"], event["outputs"], event["show_progress_on"] or ())
+        parts = {self._part_of[number] for number in touched if number in self._part_of}
+        before = event.get("trigger_after")
+        if before in self._part_of_event:
+            parts.add(self._part_of_event[before])
+        if not parts:
+            return None
+        if len(parts) > 1 or any(name == "load" for _, name in event["targets"]):
+            raise ValueError(f"Event {event['api_name']} needs content that may not be there.")
+        part: int = parts.pop()
+        return part
+
+
+def _with_interactivity(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a page's components, each of which says whether it can be written to.
+
+    Where none says so, a browser decides by all events of the page, as is done here.
+    """
+    inputs = {number for event in config["dependencies"] for number in event["inputs"]}
+    outputs = {number for event in config["dependencies"] for number in event["outputs"]}
+    components = []
+    for block in config["components"]:
+        props = block["props"]
+        if props.get("interactive") is None:
+            is_free = block["id"] not in outputs and not props.get("value")
+            props = {**props, "interactive": block["id"] in inputs or is_free}
+        components.append({**block, "props": props})
+    return components
+
+
+def _nodes(layout: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield a node of a page's layout, and all below it."""
+    yield layout
+    for child in layout.get("children", ()):
+        yield from _nodes(child)
+
+
+def _triggers(event: Mapping[str, Any]) -> set[tuple[int, str]]:
+    """Return what triggers an event directly, not after another one."""
+    return {(number, name) for number, name in event["targets"] if number is not None}

@@ -1,0 +1,69 @@
+"""What the page shows before any model has answered."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from nt2vr.ui.search.state import DEFAULT_QUERY
+from tests.browser.actions import MODELS_MS, columns, held, submit
+from tests.conftest import RunningApp
+
+pytestmark = pytest.mark.browser
+
+EVENTS = "**/gradio_api/queue/join?*"
+CLIPS = "clips => clips.map((clip) => [clip.dataset.id, clip.ariaLabel, clip.dataset.ranks])"
+SEARCH = "opened"  # in the body of a search's request
+
+
+def test_the_default_story_is_shown_before_it_is_searched_for(
+    own_page: Page, running_app: RunningApp
+) -> None:
+    page = own_page
+    with held(page, EVENTS, SEARCH) as search:
+        page.goto(running_app.url)
+        search.wait_for_one()
+        expect(columns(page)).to_have_count(3)
+        assert page.locator(".nt-column:visible .nt-clip video:visible").count() >= 8
+        expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)
+        expect(page.locator(".nt-said")).to_contain_text("a dog")
+        # Nothing says that a search is under way, since it changes nothing.
+        opacity = "element => getComputedStyle(element).opacity"
+        assert page.locator("#columns .html-container").evaluate(opacity) == "1"
+        shown = page.locator(".nt-clip").evaluate_all(CLIPS)
+    page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
+    assert page.locator(".nt-clip").evaluate_all(CLIPS) == shown
+
+
+def test_a_clip_of_the_first_view_opens_although_nothing_was_searched_for(
+    own_page: Page, running_app: RunningApp
+) -> None:
+    page = own_page
+    with held(page, EVENTS, SEARCH) as search:
+        page.goto(running_app.url)
+        search.wait_for_one()
+        columns(page).first.locator(".nt-clip").first.click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog.locator("tr").first).to_contain_text("#1", timeout=MODELS_MS)
+
+
+def test_what_is_typed_before_the_first_search_is_sent_is_what_is_searched_for(
+    own_page: Page, running_app: RunningApp
+) -> None:
+    page = own_page
+    with held(page, "**/clips/*.webp"):  # which the first search waits for
+        page.goto(running_app.url)
+        submit(page, "a bird, not flying")
+        expect(page.locator(".nt-said")).to_contain_text("flying", timeout=MODELS_MS)
+    page.wait_for_timeout(1500)
+    expect(page.locator(".nt-said")).to_contain_text("flying")
+    expect(page.locator("#query textarea")).to_have_value("a bird, not flying")
+
+
+def test_another_search_s_link_shows_nothing_of_the_default_story(
+    own_page: Page, running_app: RunningApp
+) -> None:
+    page = own_page
+    with held(page, EVENTS, SEARCH) as search:
+        page.goto(f"{running_app.url}?q=a+dog,+no+cat")
+        search.wait_for_one()
+        expect(columns(page)).to_have_count(0)
+    expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
