@@ -45,7 +45,7 @@ class HeldJobs:
         return self.hold("evaluation", progress)
 
     def update(self, *args: Any, **options: Any) -> Any:
-        (progress,) = (value for value in args if callable(value))
+        (progress,) = (value for value in (*args, *options.values()) if callable(value))
         return self.hold("indexing", progress)
 
     def add(

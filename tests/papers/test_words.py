@@ -32,7 +32,7 @@ ALLOWED = {
         "Foils are captions of a changed scene, in eight folds after CC-Neg",
     ),
     "nt2vr/search/exclusion.py": (
-        "FOCUS = 0.1  # temperature of the weights of frames, as in CoVR",
+        "# Temperature of the weights of frames, as in CoVR.",
         "Source: Ventura et al.",
     ),
     "nt2vr/evaluation/class_tasks.py": (

@@ -49,9 +49,12 @@ def test_every_exported_name_is_there_and_typed() -> None:
     imported = [
         alias for node in public if isinstance(node, ast.ImportFrom) for alias in node.names
     ]
-    names |= {
-        alias.name for alias in imported if alias.asname == alias.name
-    }  # others are not for export
+    # Other imports are not for export.
+    names |= {alias.name for alias in imported if alias.asname == alias.name}
+    # Another name of a class, as its former one.
+    for node in public:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     assert {name for name in names if name[0] != "_"} | {"__version__"} == set(nt2vr.CORE)
     with pytest.raises(AttributeError, match="'nt2vr' has no attribute 'serach'"):
         nt2vr.serach  # noqa: B018
