@@ -37,10 +37,11 @@ def way_out_view(
     typed = answer.denied or answer.query
     unknown = unknown_words(typed)[:MOST_UNKNOWN]
     spellings = _spellings(unknown)
+    has_right = any(ranking.counts["right"] for ranking in answer.rankings)
     view = {
         "meant": _meant_view(typed.text, spellings),
         "lacking": [_lacking_view(typed.text, each) for each in unknown if each.near],
-        "reason": _reason(typed, unknown),
+        "reason": "" if has_right else _reason(typed, unknown),
     }
     if answer.denied or any(ranking.counts["right"] > FEW for ranking in answer.rankings):
         return view

@@ -45,6 +45,12 @@ def test_one_sentence_says_why_there_is_no_verdict(text: str, reason: str) -> No
     assert way_out(text)["reason"] == reason
 
 
+def test_no_reason_stands_beside_a_clip_that_is_right() -> None:
+    right = Ranking(System("CLIP"), (Hit("2", 1, 0.5, "right"),))
+    answer = Answer(understand("only a zebra"), (right,))
+    assert way_out_view(answer, VIDEOS, understand)["reason"] == ""
+
+
 def test_a_misspelt_word_is_asked_about_and_suggestions_are_about_what_it_means() -> None:
     view = way_out("a prnicess without a lion")
     meant = {"text": "princess", "query": "a princess without a lion"}
