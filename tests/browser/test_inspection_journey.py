@@ -42,15 +42,17 @@ def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(
         ".nt-brief"
     )  # of the systems that differ most: CLIP ranks it first, CLIP-neg far behind
     expect(briefs).to_have_text(
-        [re.compile(r"^“but not” added -0\.022"), re.compile(r"^“but not” added -0\.072")]
+        [re.compile(r"^“but not” added −0\.022"), re.compile(r"^“but not” added −0\.072")]
     )
     dialog.get_by_role("button", name="CLIP boolean").click()  # takes the place of the first
     expect(split.locator(".nt-scored li")).to_have_count(4)
     contributions = (
         split.locator("tr", has_not_text="alone").locator("td:last-child").all_inner_texts()
     )
-    total = sum(float(text) for text in contributions)
-    assert total == pytest.approx(float(split.locator("h3 b").inner_text()), abs=0.002)
+    total = sum(float(text.replace("−", "-")) for text in contributions)
+    assert total == pytest.approx(
+        float(split.locator("h3 b").inner_text().replace("−", "-")), abs=0.002
+    )
     expect(split).to_contain_text("adds up to the score")
 
     expect(dialog.get_by_role("article")).to_have_count(2)

@@ -109,9 +109,10 @@ def test_a_model_that_is_being_added_can_be_cancelled(
     open_menu(page, "More models")
     page.locator("#model-source").get_by_role("textbox").fill(str(tmp_path / "cancelled.pt"))
     page.locator("#model-add").click()
+    # Its child reads the file for a second or more.
     expect(page.locator("#more-models-note")).to_contain_text(
-        "starting"
-    )  # its child imports torch for seconds
+        re.compile("starting|reading|finding")
+    )
     page.locator("#model-cancel").click()
     expect(page.locator("#model-problem")).to_have_text(
         "It was cancelled. Nothing of the model was saved."

@@ -103,13 +103,22 @@ class FirstView:
         return {
             "render_id": part._id,
             "layout": self._layouts[part._id],
-            "components": [
-                block
-                for block in self.components
-                if block["id"] == part._id or self._part_of.get(block["id"]) == part._id
-            ],
+            "components": self._components_of(part),
             "dependencies": [event for number, event in self._events.items() if number in numbers],
         }
+
+    def _components_of(self, part: BlockContext) -> list[dict[str, Any]]:
+        """Return a part and what is in it; an accordion comes open, since it was opened just now."""
+        components = []
+        for block in self.components:
+            if block["id"] == part._id:
+                props = block["props"]
+                if "open" in props:
+                    props = {**props, "open": True}
+                components.append({**block, "props": props})
+            elif self._part_of.get(block["id"]) == part._id:
+                components.append(block)
+        return components
 
     def _without_content(self, node: Mapping[str, Any]) -> dict[str, Any]:
         if "children" not in node:
