@@ -9,6 +9,7 @@ from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.load import kind_and_path, load_dataset
 from nt2vr.datasets.video_inputs import VideoVectors, read_vectors
 from nt2vr.errors import ConfigError, DatasetError, did_you_mean, quoted
+from nt2vr.evaluation.benchmark_kinds import Places
 from nt2vr.evaluation.built_in import (
     NUM_CLIPS,
     SEED,
@@ -105,19 +106,16 @@ def _check(data: Data, video_inputs: Sequence[VideoInputName]) -> None:
 
 @dataclass(frozen=True)
 class Reader:
-    """What benchmarks are read with.
+    """What a dataset's benchmark is read with.
 
     Attributes:
-        folder: a cache for clips of the built-in world and for generated queries.
+        places: keep clips of the built-in world and generated queries, too.
         inputs: what the models to come read; if none reads frames, videos need no files.
     """
 
-    folder: Path
-    decoder: Decoder
-    cache: Cache
+    places: Places
     progress: Progress
-    libraries: Libraries | None = None
-    inputs: Inputs = FRAMES
+    inputs: Inputs
 
 
 def load_benchmark(
@@ -131,7 +129,8 @@ def load_benchmark(
 ) -> TextBenchmark:
     """Load a benchmark, without loading models or decoding videos.
 
-    Arguments are those of `Reader`; an Nt2vrError says what cannot be used.
+    `folder`, `decoder` and `cache` are those of `Places`, `inputs` those of `Reader`. An Nt2vrError
+    says what cannot be used.
     """
     _check(data, _other_than_frames(inputs))
     name = data.name
@@ -150,7 +149,7 @@ def load_benchmark(
         videos = read_words(path, data.split, progress)
         return words_benchmark(Path(path).stem, videos, data.seed, folder, progress)
 
-    reader = Reader(folder, decoder, cache, progress, libraries, inputs)
+    reader = Reader(Places(folder, decoder, cache), progress, inputs)
     if libraries is not None and name.startswith(LIBRARY):
         return _library_benchmark(data, libraries, reader)
     if name.startswith(LIBRARY) or not kind_and_path(name)[1].exists():
@@ -209,11 +208,11 @@ def _dataset_benchmark(
 
     source: dict[str, Any] = {"data": dataset.name, "split": dataset.split}
     if has_files:
-        source["content"] = content_of(videos, reader.cache, reader.progress)
+        source["content"] = content_of(videos, reader.places.cache, reader.progress)
     for name, of_input in vectors.items():
         source.setdefault(name.kind, {})[name.name] = of_input.digest
     source["remarks"] = [*remarks, *remarks_on_queries]
-    embed_frames = embed_files(videos, reader.decoder, reader.cache, gallery_key)
+    embed_frames = embed_files(videos, reader.places.decoder, reader.places.cache, gallery_key)
     return TextBenchmark(
         name=dataset.name,
         video_ids=tuple(captions),
@@ -258,7 +257,7 @@ def _query_sets(
         return sets, []
 
     videos = CaptionedVideos.all_as_queries(captions)
-    sets = cached_query_sets(videos, data.seed, reader.folder, reader.progress)
+    sets = cached_query_sets(videos, data.seed, reader.places.folder, reader.progress)
     present = [kind for kind in KINDS if getattr(sets, kind)]
     return sets, missing_kinds(KINDS[1:], present)
 
