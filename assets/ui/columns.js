@@ -72,11 +72,14 @@ const fit = () => {
   classList.toggle("nt-small", grid.size < 190);
   classList.toggle("nt-tiny", grid.size < 110);
 };
-// Whatever changes the room for the clips changes the size of something: of a list, or of what is above it.
-const room = new ResizeObserver(() => {
+const arrange = () => {
   fold();
   fit();
-});
+};
+// Whatever changes the room for the clips changes the size of something: of a list, or of what is above it.
+const room = new ResizeObserver(arrange);
+// A busy browser paints new tiles before it runs the next callback.
+new MutationObserver(arrange).observe(element, { childList: true, subtree: true });
 const above = function* () {
   for (let each = element; each && each !== document.body; each = each.parentElement) {
     for (let other = each.previousElementSibling; other; other = other.previousElementSibling) yield other;
@@ -153,8 +156,7 @@ const place = (isNew) => {
   if (isNew && !playing) said.textContent = [moved, props.value.said].filter(Boolean).join(" ");
 };
 watch("value", () => {
-  fold(); // both at once: a busy browser paints this before it runs the next callback
-  fit();
+  arrange();
   requestAnimationFrame(() => place(true));
 });
 window.addEventListener("resize", () => place(false));
