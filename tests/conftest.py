@@ -30,7 +30,7 @@ from nt2vr.evaluation.jobs import READY_MARK
 from nt2vr.media.decode import Decoder
 from nt2vr.settings import prepare_environment
 from nt2vr.ui import quickly_imported
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 gc.disable()  # until all modules are imported: nothing of them is garbage
 prepare_environment()  # before any test imports torch

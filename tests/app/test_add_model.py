@@ -10,8 +10,8 @@ import pytest
 from nt2vr.models.card import read_card
 from tests.app.raw import Event, RawClient, refusal
 from tests.conftest import STRANGER, RunningApp, run_app
-from tests.hub_server import HubServer, serve_hub
-from tests.tiny import write_tiny
+from tests.support.hub_server import HubServer, serve_hub
+from tests.support.tiny import write_tiny
 
 ADD: Event = ("model-add", "click")
 

@@ -9,7 +9,7 @@ import pytest
 
 from nt2vr.ui.search.examples import EXAMPLES, PICTURE_EXAMPLES
 from tests.conftest import RunningApp
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 (INTRODUCTION,) = re.findall("Type “(.+?)” and see", README)

@@ -18,7 +18,7 @@ from PIL import Image
 from tests.app.conftest import token_of
 from tests.app.raw import Event, RawClient
 from tests.conftest import STRANGER, RunningApp, run_app
-from tests.hub_server import HubServer, serve_hub
+from tests.support.hub_server import HubServer, serve_hub
 
 TRAINING: tuple[Event, ...] = (  # events that would train, if the owner sent them
     ("train-start", "click"),

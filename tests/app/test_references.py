@@ -13,7 +13,7 @@ from PIL import Image
 
 from tests.app.raw import RawClient, refusal
 from tests.conftest import STRANGER, RunningApp
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 CLIPS = sorted(path.stem for path in (ROOT / "assets" / "gallery" / "clips").glob("*.webm"))[:4]
 

@@ -6,7 +6,7 @@ import pytest
 from nt2vr.ui.train.form import losses_view, presets
 from tests.app.raw import RawClient
 from tests.conftest import RunningApp
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow  # an app of its own
 

@@ -14,7 +14,7 @@ import pytest
 from gradio.routes import App
 
 from tests.conftest import STRANGER, RunningApp
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 OWN_ROUTES = [  # mounted beside Gradio's
     *(

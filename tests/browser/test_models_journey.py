@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from nt2vr.models.card import WEIGHTS
 from tests.browser.actions import MODELS_MS, choose, columns, open_menu
 from tests.conftest import RunningApp
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from nt2vr.ui.search.watch import PRESET
 from tests.browser.actions import MODELS_MS, columns, follow, held, submit
 from tests.conftest import RunningApp
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 from trainer.config import load_config, save_config
 from trainer.runs.run_folder import RunFolder, RunStatus
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.cli import main
-from tests.tiny import write_tiny
+from tests.support.tiny import write_tiny
 
 WriteVideo = Callable[..., Path]
 

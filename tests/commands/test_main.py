@@ -9,7 +9,7 @@ from nt2vr import cli
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
 from nt2vr.settings import Settings, project_version
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 PYTHON = [sys.executable, "-m", "nt2vr"]
 COMMANDS = "covr evaluate import library match models publish pull push queries search serve sweep train".split()

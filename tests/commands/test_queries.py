@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.cli import main
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 
 def test_query_sets_are_written_and_counted(

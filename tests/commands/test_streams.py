@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 FULL = Path("/dev/full")
 BAD_OUTPUT = [">/dev/full", ">&-"]

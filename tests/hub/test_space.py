@@ -15,8 +15,8 @@ from packaging.specifiers import SpecifierSet
 
 from nt2vr.cli import main
 from nt2vr.models.space import PYTHON, space_files, write_space
-from tests.hub_server import Repository, serve_hub, use_hub
-from tests.paths import ROOT
+from tests.support.hub_server import Repository, serve_hub, use_hub
+from tests.support.paths import ROOT
 
 COLOURS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
 HARDWARE = {"cpu-basic", "cpu-upgrade", "zero-a10g"}

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from nt2vr.extension import extensions
-from tests.paths import ROOT
-from tests.tiny import write_tiny
+from tests.support.paths import ROOT
+from tests.support.tiny import write_tiny
 
 TINY = ROOT / "tests" / "support" / "tiny_extension"
 PIP = (

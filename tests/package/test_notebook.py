@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 NOTEBOOK = ROOT / "docs" / "compare.ipynb"
 FOLDER = "../assets/gallery"

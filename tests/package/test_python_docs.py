@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 import nt2vr
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from nt2vr.models.space import space_files
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 SOURCES = (
     "pyproject.toml",

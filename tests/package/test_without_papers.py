@@ -13,7 +13,7 @@ import httpx
 import pytest
 from PIL import Image
 
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow  # processes that import torch
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 WORDS = {  # of a paper -> what may not be said outside its folder
     "con_clip": r"con[-_ ]?clip|neg[-_]?clip|cc[-_]?neg|distractor|CLIP-con",

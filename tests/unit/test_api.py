@@ -18,8 +18,8 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
-from tests.paths import ROOT
-from tests.tiny import write_tiny
+from tests.support.paths import ROOT
+from tests.support.tiny import write_tiny
 
 
 def test_every_exported_name_is_there_and_typed() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 FILES = [
     ROOT / "app.py",

@@ -22,7 +22,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from nt2vr.settings import ACTIONS
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 PORT = 7860  # in the image
 

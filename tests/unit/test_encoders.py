@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 FILES = [
     ROOT / "app.py",

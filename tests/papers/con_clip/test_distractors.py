@@ -14,7 +14,7 @@ from nt2vr.papers.con_clip.distractors import (
     choose_distractors,
     subject_and_object,
 )
-from tests.paper_references import papers_reference
+from tests.support.paper_references import papers_reference
 
 
 def test_distractors_are_those_of_a_plain_loop_without_ones_own() -> None:

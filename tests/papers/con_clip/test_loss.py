@@ -12,7 +12,7 @@ from torch.nn.functional import normalize
 from nt2vr.errors import ConfigError
 from nt2vr.papers.con_clip.distractors import Distractors, EmbeddedDistractors
 from nt2vr.papers.con_clip.loss import ConClipLoss, NegClipLoss
-from tests.paper_references import papers_reference
+from tests.support.paper_references import papers_reference
 from trainer.config import TrainConfig
 from trainer.inputs import EmbeddedBatch, Input, Negated, given
 from trainer.inputs.negated import EmbeddedNegated

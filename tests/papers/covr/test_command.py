@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from nt2vr.cli import main
-from tests.tiny import write_tiny
+from tests.support.tiny import write_tiny
 
 
 @pytest.mark.slow

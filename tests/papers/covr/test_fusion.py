@@ -21,7 +21,7 @@ from nt2vr.search.index import ExactIndex
 from nt2vr.search.live import LiveModels
 from nt2vr.settings import ASSETS
 from nt2vr.ui.search.examples import picture_systems
-from tests.tiny import write_tiny
+from tests.support.tiny import write_tiny
 
 DIM = 16
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from nt2vr.papers.covr.losses import hn_nce, hn_nce_as_code, info_nce, weighted_targets
-from tests.paper_references import papers_reference
+from tests.support.paper_references import papers_reference
 
 
 def test_info_nce_by_hand() -> None:

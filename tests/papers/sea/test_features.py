@@ -9,7 +9,7 @@ from nt2vr.datasets.video_inputs import read_vectors
 from nt2vr.errors import DatasetError
 from nt2vr.models.capabilities import VideoInputName
 from nt2vr.papers.sea.features import Features, find_features
-from tests.big_files import write_big_file
+from tests.support.big_files import write_big_file
 
 NAME = "pyresnext-101_rbps13k,flatten0_output,os"  # as published
 

@@ -5,7 +5,7 @@ from collections import Counter
 from itertools import chain
 
 from nt2vr.papers.vfc.calibration import calibrated, imbalances, round_robin
-from tests.paper_references import papers_reference
+from tests.support.paper_references import papers_reference
 
 ORIGINALS = [["run"], ["run"], ["eat grass"], ["sing", "dance"], ["dance"], ["cut cake"]]
 GENERATED = [

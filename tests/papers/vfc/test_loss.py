@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 from nt2vr.errors import ConfigError
 from nt2vr.papers.vfc.loss import VfcLoss
 from nt2vr.papers.vfc.verbs_input import EmbeddedVerbs, Verbs
-from tests.paper_references import papers_reference
+from tests.support.paper_references import papers_reference
 from trainer.inputs import EmbeddedBatch, given
 from trainer.losses import build_losses
 from trainer.losses.contrastive import ContrastiveLoss

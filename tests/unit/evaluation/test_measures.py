@@ -20,7 +20,7 @@ from nt2vr.evaluation.scoring import measure_block
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.models.card import Card
 from nt2vr.search.strategies import System
-from tests.text_encoder import TextEncoder
+from tests.support.text_encoder import TextEncoder
 
 NAN = math.nan
 

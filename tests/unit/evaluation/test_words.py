@@ -22,7 +22,7 @@ from nt2vr.media.store import Cache
 from nt2vr.models.card import Card
 from nt2vr.progress import Progress, silent
 from nt2vr.search.strategies import System
-from tests.text_encoder import TextEncoder
+from tests.support.text_encoder import TextEncoder
 
 CAPTIONS = {
     "guitar": [

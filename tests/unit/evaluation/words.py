@@ -15,7 +15,7 @@ from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.text_benchmark import TextBenchmark
 from nt2vr.models.card import Card
 from nt2vr.search.strategies import System
-from tests.text_encoder import TextEncoder
+from tests.support.text_encoder import TextEncoder
 
 WORDS = ("sings", "dancing", "dog", "cat", "not")
 

@@ -9,7 +9,7 @@ import pytest
 
 from nt2vr.errors import AccessError, ConfigError, GalleryError
 from nt2vr.library.libraries import Libraries
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 
 @pytest.fixture

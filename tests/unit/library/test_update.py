@@ -26,9 +26,9 @@ from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.store import Cache
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, stoppable
-from tests.paths import ROOT
 from tests.support.brightness import BrightnessEncoder
 from tests.support.disks import mounted, read_only
+from tests.support.paths import ROOT
 from tests.support.video_files import write_grey_video
 
 WriteVideo = Callable[..., Path]

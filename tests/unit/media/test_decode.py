@@ -16,7 +16,7 @@ from nt2vr.errors import MediaError
 from nt2vr.media.decode import CLOSED, Decoder
 from nt2vr.media.video import sample_frames
 from nt2vr.models.framing import ENDS, Framing, frame_positions
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 from tests.unit.media.test_video import levels
 
 WriteVideo = Callable[..., Path]

@@ -16,7 +16,7 @@ from nt2vr.media.video import probe, sample_frames, sample_windows
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.settings import ASSETS
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 from tests.support.video_files import MIRROR, turned, write_pictures
 
 HDR = "colorprim=bt2020:colormatrix=bt2020nc:log-level=none:transfer="

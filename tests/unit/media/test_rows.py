@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from nt2vr.media.rows import Rows
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 SHAPE = (2, 16, 16, 3)  # of frames, 1.5 KB
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 SCRIPT = """
 import sys
@@ -42,7 +42,7 @@ TRIAL = """
 import threading, time
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import silent
-from tests.killed import sleep_on
+from tests.support.killed import sleep_on
 
 limits = {"memory_bytes": 1 << 32, "timeout_s": 100, "progress": silent}
 threading.Thread(target=lambda: run_limited(sleep_on, **limits), daemon=True).start()

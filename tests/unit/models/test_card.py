@@ -24,7 +24,7 @@ from nt2vr.models.card import (
 from nt2vr.models.card.card import DERIVED, SECTIONS, places, stored_keys
 from nt2vr.models.framing import Framing
 from nt2vr.search.strategies import System
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 SHIPPED = sorted((ROOT / "assets" / "models").glob(f"*/{CARD}"))
 

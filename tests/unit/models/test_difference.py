@@ -19,9 +19,9 @@ from nt2vr.models.checkpoint import read_checkpoint, read_model, write_checkpoin
 from nt2vr.models.difference import export_checkpoint
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.options import AddOptions
-from tests.paths import ROOT
-from tests.run import here
-from tests.tiny import RESNET, tiny_model, write_anew, write_tiny
+from tests.support.paths import ROOT
+from tests.support.run import here
+from tests.support.tiny import RESNET, tiny_model, write_anew, write_tiny
 
 TEXTS = ["a dog and not a cat", "a man playing the guitar"]
 FRAMES = np.random.default_rng(0).integers(0, 255, (4, 64, 64, 3), dtype=np.uint8)

@@ -7,8 +7,8 @@ import torch
 from torch.nn.functional import normalize
 
 from nt2vr.models.pooling import AttentionPooling, Mean, SequenceTransformer
-from tests.paper_references import papers_reference
-from tests.tiny import tiny_model
+from tests.support.paper_references import papers_reference
+from tests.support.tiny import tiny_model
 
 mean = Mean()
 

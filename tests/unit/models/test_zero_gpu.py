@@ -14,7 +14,7 @@ import pytest
 from nt2vr.models import device
 from nt2vr.models.device import on_gpu
 from nt2vr.models.encoder import Encoder
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 
 class FakeEncoder:

@@ -24,11 +24,11 @@ from nt2vr.models.card import Card, StoredNames
 from nt2vr.search import index_gallery
 from nt2vr.search.embed_clips import drop_unused, embed_gallery, open_gallery
 from nt2vr.search.index import ExactIndex, FaissIndex
-from tests.paths import ROOT
-from tests.pooling import pool_by_mean
 from tests.support.brightness import BrightnessEncoder
 from tests.support.counting import CountingDecoder
 from tests.support.disks import mounted
+from tests.support.paths import ROOT
+from tests.support.pooling import pool_by_mean
 
 WriteVideo = Callable[..., Path]
 

@@ -9,7 +9,7 @@ import pytest
 
 from nt2vr.media.gallery import load_gallery
 from nt2vr.search.epochs import Recording
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 FOUND = [[("a", 0.5)], [("b", 0.5)]]
 RECORDING = Recording(

@@ -30,7 +30,7 @@ from nt2vr.search.strategies import (
     exclusion_of,
 )
 from nt2vr.search.why import NOT_SEARCHED, Why, explain
-from tests.text_encoder import TextEncoder
+from tests.support.text_encoder import TextEncoder
 
 KEYWORDS = ("man", "guitar", "sing", "dog")
 QUERY = Query("a man with a guitar who does not sing", ("a man with a guitar",), ("sing",))

@@ -14,9 +14,9 @@ from nt2vr.evaluation.columns import GROUPS
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.presets import preset_files
 from nt2vr.settings import ASSETS
-from tests.paths import ROOT
-from tests.tiny import write_tiny
-from tests.training_fields import PAGE, reference
+from tests.support.paths import ROOT
+from tests.support.tiny import write_tiny
+from tests.support.training_fields import PAGE, reference
 from trainer.config import (
     FIELDS,
     FOR_CAPTIONS,
@@ -47,7 +47,7 @@ def test_shipped_configs_can_be_trained(path: Path) -> None:
 
 def test_the_reference_of_fields_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == reference(), (
-        "Run python -m tests.training_fields --write"
+        "Run python -m tests.support.training_fields --write"
     )
 
 

@@ -25,7 +25,7 @@ from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
 from nt2vr.world.things import things
 from nt2vr.world.verdicts import judge_video
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 FOLDER = ROOT / "assets" / "gallery"
 MAX_MEAN_BYTES = 20_000

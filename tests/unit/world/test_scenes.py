@@ -22,7 +22,7 @@ from nt2vr.world.sampling import draw_claim, sample_scenes, showing, staged, str
 from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, is_valid
 from nt2vr.world.sentences import SceneDenialKind, SceneDenials
 from nt2vr.world.things import deeds, things
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 SPLITS: tuple[SceneSplit, ...] = ("train", "validation", "test")
 KINDS: tuple[SceneDenialKind, ...] = (

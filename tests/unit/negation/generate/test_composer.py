@@ -10,7 +10,7 @@ from nt2vr.negation.generate.composer import ComposedQuery, QueryComposer
 from nt2vr.negation.generate.content import derived_from, related
 from nt2vr.negation.parse.query import understand
 from nt2vr.negation.parse.tagger import load_tagger
-from tests.paths import SHARED
+from tests.support.paths import SHARED
 
 MSRVTT = SHARED / "data" / "msrvtt1k_captions.jsonl"
 VIDEOS = {

@@ -9,7 +9,7 @@ from nt2vr.negation.generate.negator import negations
 from nt2vr.negation.generate.query_sets import read_captioned_videos
 from nt2vr.world.captions import describe
 from nt2vr.world.sampling import sample_scenes
-from tests.paths import SHARED
+from tests.support.paths import SHARED
 
 FLICKR = SHARED / "data" / "flickr8k_captions.txt"
 KINDS: tuple[DenialKind, ...] = ("negated", "composed", "without", "not", "fragment")

@@ -15,7 +15,7 @@ import pytest
 
 from nt2vr.errors import ConfigError, RunError
 from nt2vr.media.limits import bytes_in
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 from trainer import session
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config

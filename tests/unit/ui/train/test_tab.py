@@ -16,9 +16,9 @@ from nt2vr.ui.evaluate.wish import Wish
 from nt2vr.ui.train.form import losses_view, presets
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.permissions import Permissions
-from tests.held_runs import HeldRuns
-from tests.tiny import TINY, write_tiny
-from tests.training import SMALL
+from tests.support.held_runs import HeldRuns
+from tests.support.tiny import TINY, write_tiny
+from tests.support.training import SMALL
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder, RunStatus

@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from nt2vr.ui.web.documentation import Documentation
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 TEMPLATES = ROOT / "assets" / "ui"
 PAPERS = [

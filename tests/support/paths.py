@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SHARED = (
     ROOT.parent / "shared"
 )  # beside a checkout of the project, not part of it: tests that use it skip without it

@@ -1,6 +1,6 @@
 """docs/model-zoo.md, generated from the cards of the shipped models and the table of recommended ones.
 
-python -m tests.model_zoo --write
+python -m tests.support.model_zoo --write
 """
 
 import argparse
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from nt2vr.models.card import Card, read_card
 from nt2vr.models.download import RECOMMENDED
 from nt2vr.settings import ASSETS
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 PAGE = ROOT / "docs" / "model-zoo.md"
 ORDER = (
@@ -40,7 +40,7 @@ CONTROL = (
 )  # of docs/results.md; has no card
 HEAD = """# Model zoo
 
-*Generated from the models' cards by `python -m tests.model_zoo --write`.*
+*Generated from the models' cards by `python -m tests.support.model_zoo --write`.*
 
 ## Shipped
 
@@ -99,7 +99,7 @@ def model_zoo() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.model_zoo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.support.model_zoo", description=__doc__)
     parser.add_argument("--write", action="store_true", help="renew docs/model-zoo.md")
     if parser.parse_args().write:
         PAGE.write_text(model_zoo(), encoding="utf-8")

@@ -1,6 +1,6 @@
 """docs/training-fields.md, generated from the descriptions of a training's fields.
 
-python -m tests.training_fields --write
+python -m tests.support.training_fields --write
 """
 
 import argparse
@@ -13,7 +13,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from nt2vr.papers.covr.settings import FusionSettings
 from nt2vr.papers.sea.settings import WordSettings
 from nt2vr.sections import Section
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 from trainer.config import SECTIONS
 from trainer.loss_settings import help_of
 from trainer.losses import LOSSES, Weight
@@ -26,7 +26,7 @@ Every field of a run's `config.json`, for `nt2vr train --set KEY=VALUE` and the 
 JSON; parts of a value have a dotted key: `--set losses.distill.alpha=.8`. Fields are grouped by subject here; their
 keys are as they stand, without the name of the group.
 
-*Generated from `trainer/config/` and `trainer/losses/` by `python -m tests.training_fields --write`.*
+*Generated from `trainer/config/` and `trainer/losses/` by `python -m tests.support.training_fields --write`.*
 """
 Row = tuple[str, Any, Any, str]  # name, type, default, description
 
@@ -91,7 +91,9 @@ def _cell(text: str) -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m tests.training_fields", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.support.training_fields", description=__doc__
+    )
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
     if parser.parse_args().write:
         PAGE.write_text(reference(), encoding="utf-8")

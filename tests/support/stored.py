@@ -12,7 +12,7 @@ cache, frames, owner-token
 import tarfile
 from pathlib import Path
 
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 FILE = ROOT / "tests" / "data" / "stored_0_2.tar.xz"
 

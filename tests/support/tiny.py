@@ -20,7 +20,7 @@ import torch
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, read_configs, read_model, write_checkpoint
 from nt2vr.models.open_clip_encoder import token_embeddings
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 TINY: dict[str, Any] = {
     "embed_dim": 16,

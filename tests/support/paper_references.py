@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.paths import ROOT
+from tests.support.paths import ROOT
 
 
 def papers_reference(*prefixes: str) -> dict[str, NDArray[Any]]:
