@@ -11,7 +11,7 @@ import pytest
 
 from tests.app.conftest import token_of
 from tests.conftest import STRANGER, RunningApp
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 pytest.importorskip("mcp", reason="needs the MCP package, nt2vr[mcp]")
 

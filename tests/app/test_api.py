@@ -13,7 +13,7 @@ from PIL import Image
 
 from nt2vr.media.video import sample_frames
 from tests.conftest import RunningApp
-from tests.support.tiny import unknowing
+from tests.support.tiny_models import unknowing
 
 QUERY = "a man is singing and not playing the guitar"
 

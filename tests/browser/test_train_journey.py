@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.actions import MODELS_MS, columns, open_menu, serious
 from tests.browser.conftest import fresh_page
 from tests.conftest import STRANGER, RunningApp, free_port, run_app
-from tests.support.tiny import TINY
+from tests.support.tiny_models import TINY
 from trainer.config import TrainConfig, save_config
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder, RunStatus, read_metrics

@@ -9,7 +9,7 @@ import pytest
 from nt2vr.cli import main
 from nt2vr.evaluation.stored_reports import load_report
 from nt2vr.evaluation.tables import aligned
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import torch
 from nt2vr.cli import main
 from nt2vr.models import untrusted
 from nt2vr.models.checkpoint import read_checkpoint
-from tests.support.run import here
-from tests.support.tiny import tiny_model, write_tiny
+from tests.support.running import here
+from tests.support.tiny_models import tiny_model, write_tiny
 
 
 def test_a_checkpoint_is_imported_into_the_data_folder_under_a_name_that_is_free(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.cli import main
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 WriteVideo = Callable[..., Path]
 

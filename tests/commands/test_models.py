@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.cli import main
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 
 def test_models_are_listed_and_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,8 +33,8 @@ from nt2vr.models.options import AddOptions
 from nt2vr.settings import prepare_environment
 from tests.support.hub_server import HubServer, serve_hub, use_hub
 from tests.support.paths import ROOT
-from tests.support.run import here
-from tests.support.tiny import TINY, tiny_model, write_tiny
+from tests.support.running import here
+from tests.support.tiny_models import TINY, tiny_model, write_tiny
 
 EMBEDDINGS: dict[str, Any] = {
     "video_ids": np.array(["a", "b"]),

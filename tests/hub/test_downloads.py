@@ -34,10 +34,10 @@ from nt2vr.settings import Settings
 from nt2vr.ui.library import indexing as library_indexing
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.web.permissions import Permissions
-from tests.support.families import FAMILIES, family_model, write_tokenizer
 from tests.support.hub_server import HubServer, serve_hub, use_hub
-from tests.support.run import here
-from tests.support.tiny import TINY, tiny_model
+from tests.support.model_families import FAMILIES, family_model, write_tokenizer
+from tests.support.running import here
+from tests.support.tiny_models import TINY, tiny_model
 
 SLEEP = "huggingface_hub.utils._http.time.sleep"
 

@@ -30,10 +30,10 @@ from nt2vr.models.hub import push
 from nt2vr.models.options import AddOptions
 from nt2vr.models.tokenizer import TOKENIZER
 from nt2vr.progress import Progress, silent
-from tests.support.families import write_family
 from tests.support.hub_server import HubServer, serve_hub, use_hub
-from tests.support.run import here
-from tests.support.tiny import TINY, tiny_model, write_tiny
+from tests.support.model_families import write_family
+from tests.support.running import here
+from tests.support.tiny_models import TINY, tiny_model, write_tiny
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Use 'content=:DeprecationWarning"

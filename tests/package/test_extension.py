@@ -11,7 +11,7 @@ import pytest
 
 from nt2vr.extension import extensions
 from tests.support.paths import ROOT
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 TINY = ROOT / "tests" / "support" / "tiny_extension"
 PIP = (

@@ -1,4 +1,7 @@
-"""Check that the Space's requirements resolve: `python -m tests.support.space_pins [--zero-gpu]`. Downloads only metadata."""
+"""Check that the Space's requirements resolve: `python -m tests.support.space_pins [--zero-gpu]`.
+
+Downloads only metadata.
+"""
 
 import subprocess
 import sys

@@ -19,7 +19,7 @@ from nt2vr.library.update import update_library
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from tests.support.paths import ROOT
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 
 def test_every_exported_name_is_there_and_typed() -> None:

@@ -19,8 +19,8 @@ from nt2vr.search.embed_clips import open_gallery
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings
 from nt2vr.ui.web.permissions import Permissions
-from tests.support.stored import unpack_stored_data
-from tests.support.training import go_on
+from tests.support.old_data_folder import unpack_stored_data
+from tests.support.trainings import go_on
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder
 

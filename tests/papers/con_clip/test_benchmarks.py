@@ -13,7 +13,7 @@ from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.papers.con_clip import benchmarks
-from tests.support.run import here
+from tests.support.running import here
 
 PICTURES = ("000000000001.jpg", "000000000002.jpg")
 

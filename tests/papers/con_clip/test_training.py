@@ -8,8 +8,8 @@ from PIL import Image
 
 from nt2vr.papers.con_clip.distractors import Distractors
 from nt2vr.presets import preset_files
-from tests.support.tiny import write_tiny
-from tests.support.training import run_training
+from tests.support.tiny_models import write_tiny
+from tests.support.trainings import run_training
 from trainer.config import TrainConfig, load_config
 from trainer.data.batches import epoch_batches
 from trainer.data.clip_loader import ClipLoader

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from nt2vr.cli import main
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 
 @pytest.mark.slow

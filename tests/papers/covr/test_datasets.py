@@ -15,7 +15,7 @@ from nt2vr.media.store import Cache
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.papers.covr.benchmark import CovrData, benchmark_for, covr_files, embed_queries
 from nt2vr.papers.covr.datasets import CovrSample, load_covr
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 
 def pictures(folder: Path, *names: str) -> None:

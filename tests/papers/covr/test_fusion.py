@@ -21,7 +21,7 @@ from nt2vr.search.index import ExactIndex
 from nt2vr.search.live import LiveModels
 from nt2vr.settings import ASSETS
 from nt2vr.ui.search.examples import picture_systems
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 DIM = 16
 

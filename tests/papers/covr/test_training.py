@@ -23,7 +23,7 @@ from nt2vr.papers.covr.settings import FusionSettings
 from nt2vr.papers.covr.training import FusionLearner, add_fusion
 from nt2vr.papers.covr.training_data import FusionData, batches, load_families, triplets_of
 from tests.papers.covr.triplets import write_triplets
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 from trainer.config import TrainConfig
 
 DIM, FAMILIES, EDITS = 12, 40, 3

@@ -16,7 +16,7 @@ from nt2vr.papers.sea.poolings import join_spaces
 from nt2vr.papers.sea.vectors import ppmi_vectors, read_vectors
 from nt2vr.papers.sea.words import Words
 from tests.support.paper_references import papers_reference
-from tests.support.tiny import RESNET, tiny_model
+from tests.support.tiny_models import RESNET, tiny_model
 from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches
 from trainer.data.clips import Clips

@@ -25,7 +25,7 @@ from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.progress import silent
 from nt2vr.search.strategies import System
 from tests.support.big_files import write_big_file
-from tests.support.tiny import TINY, tiny_model, write_tiny
+from tests.support.tiny_models import TINY, tiny_model, write_tiny
 from trainer.config import TrainConfig
 from trainer.start import check_model
 

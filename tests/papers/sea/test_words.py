@@ -19,7 +19,7 @@ from nt2vr.papers.sea.poolings import Projection, UnitProjection, join_spaces
 from nt2vr.papers.sea.vocabulary import Vocabulary, content_of, words_of
 from nt2vr.papers.sea.words import Words
 from tests.support.paper_references import papers_reference
-from tests.support.tiny import TINY, tiny_model
+from tests.support.tiny_models import TINY, tiny_model
 
 KNOWN = Vocabulary(
     ("drum", "boy", "playing"),

@@ -6,7 +6,7 @@ import pytest
 
 from nt2vr.cli import main
 from nt2vr.errors import Nt2vrError
-from tests.support.training import SMALL
+from tests.support.trainings import SMALL
 from trainer.config import TrainConfig, names_files, resolved, save_config
 from trainer.runs.manager import RunManager
 

@@ -9,8 +9,8 @@ import torch
 
 from nt2vr.papers.vfc.verbs_input import DrawnVerbs, Verbs
 from nt2vr.progress import silent
-from tests.support.tiny import write_tiny
-from tests.support.training import run_training
+from tests.support.tiny_models import write_tiny
+from tests.support.trainings import run_training
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clip_loader import ClipLoader

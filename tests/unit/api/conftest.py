@@ -9,7 +9,7 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
-from tests.support.colours import ColourModel
+from tests.support.colour_model import ColourModel
 
 PICTURES = {
     "<i>red.png": (255, 0, 0),

@@ -10,7 +10,7 @@ from PIL import Image
 import nt2vr
 from nt2vr.errors import ConfigError
 from nt2vr.search.strategies import STRATEGIES
-from tests.support.colours import ColourModel
+from tests.support.colour_model import ColourModel
 from tests.unit.evaluation.words import SYSTEMS, report_of
 
 CAPTIONS = {

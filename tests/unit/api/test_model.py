@@ -12,7 +12,7 @@ from PIL import Image
 import nt2vr
 from nt2vr.errors import MediaError
 from nt2vr.media.decode import Decoder
-from tests.support.colours import ColourModel
+from tests.support.colour_model import ColourModel
 
 
 def test_embeddings_are_arrays_or_tensors_of_equal_values(

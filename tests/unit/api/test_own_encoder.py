@@ -20,7 +20,7 @@ from nt2vr.models.acquire import Added
 from nt2vr.models.card import QUERY_SCORED
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.outside import WrappedEncoder, check_encoder
-from tests.support.colours import ColourModel
+from tests.support.colour_model import ColourModel
 from tests.support.paths import ROOT
 from tests.unit.api.conftest import write_pictures
 

@@ -14,7 +14,7 @@ import pytest
 import nt2vr
 from nt2vr.errors import NotIndexedError, Nt2vrError
 from nt2vr.search.answers import Answer
-from tests.support.colours import ColourModel
+from tests.support.colour_model import ColourModel
 
 QUERY = "red and not green"
 SYSTEMS: list[Any] = ["Colours", "Colours boolean α 1", "Colours rectified", "Colours drop"]

@@ -14,7 +14,7 @@ import nt2vr
 from nt2vr.datasets.load import DATASETS, load_dataset
 from nt2vr.errors import ConfigError, DatasetError
 from tests.support.own_loss import WordOrderLoss
-from tests.support.training import SMALL, go_on, run_training, stop_at
+from tests.support.trainings import SMALL, go_on, run_training, stop_at
 from trainer.inputs import EmbeddedBatch, Parts, Video
 from trainer.losses import LOSSES, build_losses
 from trainer.runs.run_folder import RunFolder

@@ -17,7 +17,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.search.answers import Answer
 from nt2vr.search.strategies import STRATEGIES, EmbeddedParts
-from tests.support.colours import ColourModel
+from tests.support.colour_model import ColourModel
 
 RED, BLUE, GREEN, YELLOW = "<i>red.png", "blue.png", "green.png", "yellow.png"
 

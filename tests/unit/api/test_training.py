@@ -8,7 +8,7 @@ import pytest
 
 import nt2vr
 from nt2vr.errors import ConfigError, RunError
-from tests.support.training import SMALL
+from tests.support.trainings import SMALL
 from trainer.runs.run_folder import RunFolder
 
 SMALLEST = SMALL.replace(epochs=1, num_clips=4)

@@ -15,7 +15,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.papers.covr.benchmark import CovrData
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 WAIT_S = 60
 SMALL = Data("world", clips=20)

@@ -13,7 +13,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.media.store import Cache
 from nt2vr.progress import silent
-from tests.support.pooling import Brightness
+from tests.support.mean_pooling import Brightness
 
 
 def test_an_unreadable_file_gets_zeros_and_if_all_are_unreadable_an_error(

@@ -14,7 +14,7 @@ from nt2vr.media.store import Cache
 from nt2vr.models.catalog import Catalog
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.embed_clips import embed_gallery
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 Index = Callable[[Gallery], object]
 QUERY = Query("a man sings", ("a man sings",))

@@ -23,7 +23,7 @@ from nt2vr.library.update import Updated, update_library
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.progress import Progress, silent
-from tests.support.brightness import BrightnessEncoder
+from tests.support.brightness_encoder import BrightnessEncoder
 from tests.support.video_files import write_grey_video
 
 NAMES = ("a.png", "b.png", "sub/c.png", "sub/d.png")

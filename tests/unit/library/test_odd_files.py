@@ -19,7 +19,7 @@ from nt2vr.library.update import update_library
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.media.video import probe
-from tests.support.colours import ColourModel
+from tests.support.colour_model import ColourModel
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from nt2vr.library.update import update_library
 from nt2vr.media.decode import Decoder
 from nt2vr.media.store import Cache
 from nt2vr.search.embed_clips import open_gallery
-from tests.support.brightness import BrightnessEncoder
+from tests.support.brightness_encoder import BrightnessEncoder
 from tests.support.paths import ROOT
 
 COUNT = 60

@@ -26,7 +26,7 @@ from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.store import Cache
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, silent, stoppable
-from tests.support.brightness import BrightnessEncoder
+from tests.support.brightness_encoder import BrightnessEncoder
 from tests.support.disks import mounted, read_only
 from tests.support.paths import ROOT
 from tests.support.video_files import write_grey_video
@@ -402,7 +402,7 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
 from nt2vr.media.store import Cache
 from nt2vr.media.decode import Decoder
-from tests.support.brightness import BrightnessEncoder
+from tests.support.brightness_encoder import BrightnessEncoder
 
 if __name__ == "__main__":
     data = Path(sys.argv[1])

@@ -18,9 +18,9 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.limits import LIMITS
 from nt2vr.media.store import Cache
 from nt2vr.search.embed_clips import embed_gallery
-from tests.support.counting import CountingDecoder
+from tests.support.counting_decoder import CountingDecoder
 from tests.support.disks import mounted
-from tests.support.pooling import Brightness
+from tests.support.mean_pooling import Brightness
 
 WriteVideo = Callable[..., Path]
 SetLimit = Callable[[float], None]

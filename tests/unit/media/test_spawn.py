@@ -42,7 +42,7 @@ TRIAL = """
 import threading, time
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import silent
-from tests.support.killed import sleep_on
+from tests.support.killed_work import sleep_on
 
 limits = {"memory_bytes": 1 << 32, "timeout_s": 100, "progress": silent}
 threading.Thread(target=lambda: run_limited(sleep_on, **limits), daemon=True).start()

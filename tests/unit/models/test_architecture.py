@@ -9,7 +9,7 @@ import torch
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import build_model
 from nt2vr.models.foreign import infer
-from tests.support.tiny import RESNET
+from tests.support.tiny_models import RESNET
 
 OF_OPEN_CLIP_4 = {  # a model of sound, and one of frames of any size
     "CLAP-HTSAT-base": {

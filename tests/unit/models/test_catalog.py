@@ -10,7 +10,7 @@ from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.files import write_json
 from nt2vr.models.card import CARD, WEIGHTS, Card, write_card
 from nt2vr.models.catalog import BEST, Catalog, CatalogEntry
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 
 def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appear(

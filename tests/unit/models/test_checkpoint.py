@@ -26,7 +26,7 @@ from nt2vr.models.card import (
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import ENDS
 from nt2vr.search.strategies import System
-from tests.support.tiny import TINY, tiny_model, write_anew, write_tiny
+from tests.support.tiny_models import TINY, tiny_model, write_anew, write_tiny
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ from nt2vr.search.embed_clips import embed_gallery, tower_folder
 from nt2vr.search.embed_query import embed_query
 from nt2vr.search.references import Reference
 from nt2vr.search.why import NO_FRAMES, explain
-from tests.support.run import here
+from tests.support.running import here
 from trainer.config import TrainConfig, resolved
 
 if (

@@ -20,8 +20,8 @@ from nt2vr.models.difference import export_checkpoint
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.options import AddOptions
 from tests.support.paths import ROOT
-from tests.support.run import here
-from tests.support.tiny import RESNET, tiny_model, write_anew, write_tiny
+from tests.support.running import here
+from tests.support.tiny_models import RESNET, tiny_model, write_anew, write_tiny
 
 TEXTS = ["a dog and not a cat", "a man playing the guitar"]
 FRAMES = np.random.default_rng(0).integers(0, 255, (4, 64, 64, 3), dtype=np.uint8)

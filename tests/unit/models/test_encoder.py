@@ -18,9 +18,9 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.device import TOLERANCE, resolve_device
 from nt2vr.models.encoder import CACHED_TEXTS
 from nt2vr.models.open_clip_encoder import OpenClipEncoder, normalise_frames, token_embeddings
-from tests.support.families import FAMILIES, write_family
+from tests.support.model_families import FAMILIES, write_family
 from tests.support.paths import ROOT
-from tests.support.tiny import tiny_model, write_tiny
+from tests.support.tiny_models import tiny_model, write_tiny
 
 TEXTS = ["a dog runs on the beach", "", "nobody isn't singing 🎸", "very " * 40 + "long"]
 

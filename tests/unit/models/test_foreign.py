@@ -30,10 +30,10 @@ from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.options import AddOptions
 from nt2vr.models.pooling import SequenceTransformer
 from nt2vr.models.untrusted import unchecked_folder
-from tests.support.families import FAMILIES, write_tokenizer
-from tests.support.killed import import_half
-from tests.support.run import here
-from tests.support.tiny import SMALL_VIT, tiny_model, write_tiny
+from tests.support.killed_work import import_half
+from tests.support.model_families import FAMILIES, write_tokenizer
+from tests.support.running import here
+from tests.support.tiny_models import SMALL_VIT, tiny_model, write_tiny
 
 Weights = dict[str, torch.Tensor]
 TEXTS = ["a man sings and no dog barks", "a dog"]

@@ -15,7 +15,7 @@ from nt2vr.errors import CheckpointError
 from nt2vr.models.card import HEAD, LEARNT, Card, StoredNames
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.pooling import Mean, new_pooling
-from tests.support.tiny import TINY, tiny_model
+from tests.support.tiny_models import TINY, tiny_model
 
 DIM, FRAMES = 16, 3
 

@@ -25,7 +25,7 @@ from nt2vr.negation.generate.query_sets import Caption, QuerySets
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import System
-from tests.support.run import here
+from tests.support.running import here
 
 GOOD: dict[str, NDArray[Any]] = {
     "video_ids": np.array(["a", "b", "c"]),

@@ -8,7 +8,7 @@ from torch.nn.functional import normalize
 
 from nt2vr.models.pooling import AttentionPooling, Mean, SequenceTransformer
 from tests.support.paper_references import papers_reference
-from tests.support.tiny import tiny_model
+from tests.support.tiny_models import tiny_model
 
 mean = Mean()
 

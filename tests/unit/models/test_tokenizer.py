@@ -20,8 +20,8 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.download import pretrained
 from nt2vr.models.options import AddOptions
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer
-from tests.support.families import FAMILIES, family_model, write_family
-from tests.support.run import here
+from tests.support.model_families import FAMILIES, family_model, write_family
+from tests.support.running import here
 
 TEXTS = [
     "a dog and not a cat",

@@ -24,11 +24,11 @@ from nt2vr.models.card import Card, StoredNames
 from nt2vr.search import index_gallery
 from nt2vr.search.embed_clips import drop_unused, embed_gallery, open_gallery
 from nt2vr.search.index import ExactIndex, FaissIndex
-from tests.support.brightness import BrightnessEncoder
-from tests.support.counting import CountingDecoder
+from tests.support.brightness_encoder import BrightnessEncoder
+from tests.support.counting_decoder import CountingDecoder
 from tests.support.disks import mounted
+from tests.support.mean_pooling import pool_by_mean
 from tests.support.paths import ROOT
-from tests.support.pooling import pool_by_mean
 
 WriteVideo = Callable[..., Path]
 
@@ -356,7 +356,7 @@ if __name__ == "__main__":  # the decoder's child imports this script too
     from nt2vr.media.decode import Decoder
     from nt2vr.media.gallery import Gallery, Video
     from nt2vr.search.embed_clips import embed_gallery
-    from tests.support.brightness import BrightnessEncoder
+    from tests.support.brightness_encoder import BrightnessEncoder
 
     class Doomed(BrightnessEncoder):
         def encode_frames(self, frames):

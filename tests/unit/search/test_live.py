@@ -35,7 +35,7 @@ from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.searcher import Searcher
-from tests.support.tiny import TINY, tiny_model, write_tiny
+from tests.support.tiny_models import TINY, tiny_model, write_tiny
 from tests.unit.models.test_pooling import write_pooled
 
 QUERY = Query("a man sings, no dog", ("a man sings",), ("dog",))

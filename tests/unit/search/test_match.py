@@ -19,7 +19,7 @@ from nt2vr.settings import Settings
 from nt2vr.ui.web.api_types import MatchAnswer
 from nt2vr.ui.web.http_routes import build_routes
 from nt2vr.ui.web.requests import Requests
-from tests.support.run import in_thread
+from tests.support.running import in_thread
 
 SYSTEMS = ["CLIP", "CLIP boolean α 0.5", "CLIP rectified", "CLIP drop"]
 

@@ -17,7 +17,7 @@ from nt2vr.search.embed_clips import open_gallery
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import ExactIndex, Index, Milvus, MilvusIndex, milvus_index
 from nt2vr.search.index import milvus as milvus_module
-from tests.support.colours import ColourModel
+from tests.support.colour_model import ColourModel
 from tests.support.milvus_server import PLACES, Server, in_milvus
 from tests.unit.search.test_index import DIM, Contract, Fill, Ids, Vectors, clustered
 

@@ -26,7 +26,7 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import System
 from nt2vr.search.why import explain
 from tests.support.paper_references import papers_reference
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 DIM = 6
 NONE = np.zeros((0, DIM), np.float32)

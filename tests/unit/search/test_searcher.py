@@ -34,7 +34,7 @@ from nt2vr.search.searcher import LOW_SCORE, MAX_K, Searcher
 from nt2vr.search.strategies import STRENGTHS, System, check_model_name
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.verdicts import judge_video
-from tests.support.pooling import pool_by_mean
+from tests.support.mean_pooling import pool_by_mean
 
 KEYWORDS = ("man", "woman", "guitar", "sing", "dog", "other")
 LEVELS = {

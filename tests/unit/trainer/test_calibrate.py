@@ -10,7 +10,7 @@ from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.progress import silent
 from nt2vr.search.strategies import System
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 from trainer import calibrate
 
 

@@ -15,7 +15,7 @@ from nt2vr.models.checkpoint import read_configs
 from nt2vr.presets import preset_files
 from nt2vr.settings import ASSETS
 from tests.support.paths import ROOT
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 from tests.support.training_fields import PAGE, reference
 from trainer.config import (
     FIELDS,

@@ -30,8 +30,8 @@ from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.world.claims import Claim
 from nt2vr.world.sentences import SceneDenial
 from tests.support.paths import ROOT
-from tests.support.tiny import TINY
-from tests.support.training import assert_ended
+from tests.support.tiny_models import TINY
+from tests.support.trainings import assert_ended
 from trainer import distributed
 from trainer.__main__ import main
 from trainer.config import Towers, TrainConfig, save_config
@@ -50,7 +50,7 @@ VIT = {
 }
 LOSSES = ("contrastive", "retrieval", "bnl", "composed")
 multiprocessing.set_forkserver_preload(
-    ["trainer.loop", "tests.support.tiny"]
+    ["trainer.loop", "tests.support.tiny_models"]
 )  # imports torch once for both
 KINDS = ("text", "visual", "all", "accumulated")
 KEPT = {"4 kept": 0.5, "2 kept": 0.25}  # share of the 8 captions of a batch

@@ -9,7 +9,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from tests.support.disks import mounted
-from tests.support.training import SMALL, go_on, run_training
+from tests.support.trainings import SMALL, go_on, run_training
 from trainer.config import TrainConfig
 from trainer.runs import manager as manager_module
 from trainer.runs.manager import RunManager

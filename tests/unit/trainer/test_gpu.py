@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from nt2vr.models.framing import Framing
-from tests.support.tiny import SMALL_VIT
-from tests.support.training import SMALL
+from tests.support.tiny_models import SMALL_VIT
+from tests.support.trainings import SMALL
 from trainer.data.batches import epoch_batches
 from trainer.data.clip_loader import world_clips
 from trainer.data.clips import Clips

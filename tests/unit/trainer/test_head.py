@@ -16,7 +16,7 @@ from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.pooling import SequenceTransformer
 from tests.support.paper_references import papers_reference
-from tests.support.tiny import TINY, write_tiny
+from tests.support.tiny_models import TINY, write_tiny
 from trainer.config import TrainConfig
 from trainer.data.batches import epoch_batches
 from trainer.data.clip_loader import world_clips

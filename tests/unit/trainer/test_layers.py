@@ -10,8 +10,8 @@ from safetensors.torch import load_file
 from nt2vr.models.card import WEIGHTS, Card
 from nt2vr.models.checkpoint import build_model, read_checkpoint, read_configs, write_checkpoint
 from nt2vr.models.tokenizer import load_tokenizer
-from tests.support.tiny import TINY
-from tests.support.training import run_training
+from tests.support.tiny_models import TINY
+from tests.support.trainings import run_training
 from trainer.added_layers import deepened
 from trainer.config import TrainConfig, deeper
 from trainer.learner import Learner

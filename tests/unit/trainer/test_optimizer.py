@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.support.tiny import SMALL_VIT, TINY
+from tests.support.tiny_models import SMALL_VIT, TINY
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch
 from trainer.learner import MAX_LOGIT_SCALE, Learner

@@ -10,8 +10,8 @@ import pytest
 from nt2vr.cli import main
 from nt2vr.errors import Nt2vrError
 from tests.papers.covr.triplets import write_triplets
-from tests.support.tiny import TINY, write_tiny
-from tests.support.training import SMALL
+from tests.support.tiny_models import TINY, write_tiny
+from tests.support.trainings import SMALL
 from tests.unit.trainer.captioned import write_captioned_pictures
 from trainer import teaching
 from trainer.config import TrainConfig, save_config

@@ -11,7 +11,7 @@ from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import build_model, read_checkpoint, write_checkpoint
 from nt2vr.settings import Settings
-from tests.support.tiny import TINY, write_tiny
+from tests.support.tiny_models import TINY, write_tiny
 from trainer import __main__ as command_line
 from trainer import session, teaching
 from trainer.config import TrainConfig, load_config, save_config

@@ -20,8 +20,8 @@ from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.world.claims import Claim
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.sentences import SceneDenial, SceneDenialKind
-from tests.support.tiny import RESNET, tiny_model
-from tests.support.training import run_training
+from tests.support.tiny_models import RESNET, tiny_model
+from tests.support.trainings import run_training
 from trainer.config import METRICS, SENTENCES, TrainConfig
 from trainer.data.batches import epoch_batches
 from trainer.data.clip_loader import world_clips

@@ -13,8 +13,8 @@ import torch
 from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.open_clip_encoder import token_embeddings
-from tests.support.tiny import RESNET, TINY
-from tests.support.training import SMALL
+from tests.support.tiny_models import RESNET, TINY
+from tests.support.trainings import SMALL
 from trainer.__main__ import main
 from trainer.config import save_config
 from trainer.data.batches import Batch, epoch_batches

@@ -15,7 +15,7 @@ from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenials
 from tests.support.text_encoder import TextEncoder
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 from trainer.data import sentences as sentences_module
 from trainer.data.clips import Clips
 from trainer.data.sentences import CaptionSentences, WorldSentences

@@ -15,7 +15,7 @@ from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.sentences import Done, SceneDenialKind, SceneDenials, compose
 from nt2vr.world.things import places
 from nt2vr.world.wording import draw_phrase
-from tests.support.truth import fits
+from tests.support.scene_truth import fits
 
 SINGING, DANCING = (Done(verb, Act(frozenset((verb,)))) for verb in ("sing", "dance"))
 MAN, WOMAN = (

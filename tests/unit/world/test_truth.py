@@ -13,7 +13,7 @@ from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene, is_valid
 from nt2vr.world.sentences import SceneDenialKind, SceneDenials, negate
 from nt2vr.world.wording import meanings
-from tests.support.truth import fits
+from tests.support.scene_truth import fits
 
 KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "list", "not", "except", "place")
 MAN = Figure(

@@ -17,7 +17,7 @@ from nt2vr.world.labels import labels
 from nt2vr.world.sampling import sample_scenes
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenial, SceneDenialKind
-from tests.support.truth import fits
+from tests.support.scene_truth import fits
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import Clips

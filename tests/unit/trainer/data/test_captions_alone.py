@@ -13,8 +13,8 @@ import torch
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.negation.generate.denials import Denial
-from tests.support.tiny import RESNET, write_tiny
-from tests.support.training import run_training
+from tests.support.tiny_models import RESNET, write_tiny
+from tests.support.trainings import run_training
 from trainer.config import SENTENCES, TrainConfig
 from trainer.data import clip_loader
 from trainer.data.batches import epoch_batches

@@ -20,9 +20,9 @@ from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.progress import silent
-from tests.support.pooling import Brightness
-from tests.support.tiny import TINY
-from tests.support.training import run_training
+from tests.support.mean_pooling import Brightness
+from tests.support.tiny_models import TINY
+from tests.support.trainings import run_training
 from trainer.config import TrainConfig, resolved
 from trainer.data.batches import epoch_batches
 from trainer.data.caption_clips import read_split

@@ -13,8 +13,8 @@ from nt2vr.media.store import Cache
 from nt2vr.models.checkpoint import read_checkpoint, read_configs
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
 from nt2vr.search.embed_clips import embed_gallery
-from tests.support.families import FAMILIES, write_family
-from tests.support.training import run_training
+from tests.support.model_families import FAMILIES, write_family
+from tests.support.trainings import run_training
 from trainer.config import Towers, TrainConfig
 
 

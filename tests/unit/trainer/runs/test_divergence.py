@@ -15,8 +15,8 @@ from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.papers.covr.training import FusionLearner
 from tests.papers.covr.triplets import write_triplets
-from tests.support.tiny import TINY, write_tiny
-from tests.support.training import SMALL, go_on, run_training, stop_at
+from tests.support.tiny_models import TINY, write_tiny
+from tests.support.trainings import SMALL, go_on, run_training, stop_at
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
 from trainer.learner import Learner

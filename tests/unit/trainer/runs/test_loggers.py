@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
-from tests.support.tiny import TINY
+from tests.support.tiny_models import TINY
 from trainer.config import TrainConfig
 from trainer.runs import loggers
 from trainer.runs.run_folder import MetricsWriter, RunFolder

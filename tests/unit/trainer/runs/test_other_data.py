@@ -11,8 +11,8 @@ import torch
 from PIL import Image
 
 from tests.papers.covr.triplets import write_triplets
-from tests.support.tiny import write_tiny
-from tests.support.training import SMALL, go_on, run_training, stop_at
+from tests.support.tiny_models import write_tiny
+from tests.support.trainings import SMALL, go_on, run_training, stop_at
 from trainer.config import TrainConfig
 from trainer.runs.run_folder import RunFolder
 

@@ -17,8 +17,8 @@ from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
 from tests.papers.covr.triplets import write_triplets
-from tests.support.tiny import TINY, tiny_model, write_tiny
-from tests.support.training import go_on, run_training
+from tests.support.tiny_models import TINY, tiny_model, write_tiny
+from tests.support.trainings import go_on, run_training
 from trainer import validator
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.data.batches import Batch
@@ -124,7 +124,7 @@ def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
 
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["trainer.loop", "tests.support.tiny"])
+PROCESSES.set_forkserver_preload(["trainer.loop", "tests.support.tiny_models"])
 
 
 def start(target: Callable[..., Any], *arguments: Any) -> Any:

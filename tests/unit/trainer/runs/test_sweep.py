@@ -10,8 +10,8 @@ import pytest
 
 from nt2vr.cli import main
 from nt2vr.errors import ConfigError
-from tests.support.tiny import write_tiny
-from tests.support.training import SMALL
+from tests.support.tiny_models import write_tiny
+from tests.support.trainings import SMALL
 from tests.unit.trainer.captioned import write_captioned_pictures
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.runs.run_folder import read_metrics

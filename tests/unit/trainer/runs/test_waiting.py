@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError, DeviceInUseError, RunError
-from tests.support.training import SMALL
+from tests.support.trainings import SMALL
 from trainer.config import TrainConfig
 from trainer.runs import manager as manager_module
 from trainer.runs import waiting as waiting_module

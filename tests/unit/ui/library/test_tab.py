@@ -16,7 +16,7 @@ from nt2vr.ui.library.indexing import Indexing, drawings_view
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.models import Teaching
 from nt2vr.ui.web.permissions import Permissions
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 # A request by nobody in particular.
 NOBODY: Any = None

@@ -11,7 +11,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.services import Services
 from nt2vr.settings import Settings
 from nt2vr.ui.search.first_answer import FirstAnswer, fingerprint
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 
 AGAIN = "Make the answer again: python -m benchmarks.first_answer"
 

@@ -14,7 +14,7 @@ from nt2vr.ui.search.models import Teaching
 from nt2vr.ui.theme import template
 from nt2vr.ui.web.permissions import Permissions
 from tests.support.held_runs import HeldRuns
-from tests.support.training import SMALL
+from tests.support.trainings import SMALL
 from trainer.runs import waiting as waiting_module
 from trainer.runs.manager import RunManager
 

@@ -17,8 +17,8 @@ from nt2vr.ui.train.view import run_view
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.shipped import BASE
-from tests.support.tiny import write_tiny
-from tests.support.training import run_training
+from tests.support.tiny_models import write_tiny
+from tests.support.trainings import run_training
 from trainer.config import load_config, save_config
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import Holder, RunFolder, RunStatus

@@ -15,7 +15,7 @@ from nt2vr.settings import Settings
 from nt2vr.ui.search.watch import WAITING, Watch, WatchedRun
 from nt2vr.ui.web.permissions import Permissions
 from tests.support.held_runs import HeldRuns
-from tests.support.training import SMALL
+from tests.support.trainings import SMALL
 from trainer.runs import manager as manager_module
 from trainer.runs import waiting as waiting_module
 from trainer.runs.manager import RunManager

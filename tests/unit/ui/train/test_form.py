@@ -22,7 +22,7 @@ from nt2vr.ui.train.form import (
     presets_view,
     read_form,
 )
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 from trainer.config import TrainConfig, load_config, resolved
 from trainer.losses import LOSSES, build_losses
 from trainer.runs.manager import ROOT

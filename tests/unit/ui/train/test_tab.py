@@ -17,8 +17,8 @@ from nt2vr.ui.train.form import losses_view, presets
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.permissions import Permissions
 from tests.support.held_runs import HeldRuns
-from tests.support.tiny import TINY, write_tiny
-from tests.support.training import SMALL
+from tests.support.tiny_models import TINY, write_tiny
+from tests.support.trainings import SMALL
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder, RunStatus

@@ -18,7 +18,7 @@ from nt2vr.ui.train.view import (
     series,
     trash_text,
 )
-from tests.support.tiny import write_tiny
+from tests.support.tiny_models import write_tiny
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run
 from trainer.runs.run_folder import RunStatus

@@ -14,7 +14,7 @@ from nt2vr.ui.web import inputs
 from nt2vr.ui.web.api_types import SearchRequest
 from nt2vr.ui.web.gradio_events import build_events
 from nt2vr.ui.web.requests import Requests
-from tests.support.run import in_thread
+from tests.support.running import in_thread
 
 # No page is behind the events.
 NOTHING: Any = None

@@ -35,7 +35,7 @@ from nt2vr.ui.web.gradio_fixes import (
     refuse_downloads,
     show_progress_where_seen,
 )
-from tests.support.run import in_thread
+from tests.support.running import in_thread
 
 URL = "https://example.org/x.png"
 

@@ -13,7 +13,7 @@ from starlette.types import Message
 from nt2vr.ui.web.api_types import MAX_ITEMS, SearchRequest
 from nt2vr.ui.web.http_routes import build_routes
 from nt2vr.ui.web.requests import Requests
-from tests.support.run import in_thread
+from tests.support.running import in_thread
 
 # No page is behind the routes.
 NOTHING: Any = None

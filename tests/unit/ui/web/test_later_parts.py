@@ -8,7 +8,7 @@ import pytest
 
 from nt2vr.ui.web.gradio_fixes import send_parts_when_opened
 from nt2vr.ui.web.later_parts import LaterParts
-from tests.support.run import in_thread
+from tests.support.running import in_thread
 
 Wire = Callable[[gr.Textbox, gr.Textbox], Any]
 

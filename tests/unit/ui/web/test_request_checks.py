@@ -17,7 +17,7 @@ from nt2vr.ui.web.inputs import MAX_PICTURE_MB, MB
 from nt2vr.ui.web.metrics import Metrics
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.request_checks import MAX_BODY_MB, RequestChecks
-from tests.support.run import in_thread
+from tests.support.running import in_thread
 
 TOKEN = "a-token-of-the-owner"
 GATE = Permissions(TOKEN, bound_to_loopback=True)

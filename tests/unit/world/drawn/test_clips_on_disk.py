@@ -15,7 +15,7 @@ from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.drawn.render import render
 from nt2vr.world.sampling import sample_scenes
-from tests.support.pooling import Brightness, pool_by_mean
+from tests.support.mean_pooling import Brightness, pool_by_mean
 
 SCENES = sample_scenes("validation", 3, seed=0)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.tiny import TINY
+from tests.support.tiny_models import TINY
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
 from trainer.optimizer import Trainable
