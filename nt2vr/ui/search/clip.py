@@ -21,8 +21,9 @@ from nt2vr.search.references import Reference
 from nt2vr.search.searcher import MIN_LINES, Searcher
 from nt2vr.search.why import Part, Why, Word, explain, scored_backwards
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.results import MARKS, boxes_text, clock, decimal, short_name, times_text
-from nt2vr.ui.search.verdict_texts import verdict_text
+from nt2vr.ui.search.columns import boxes_text
+from nt2vr.ui.search.formats import clock, decimal, short_name, times_text
+from nt2vr.ui.search.verdict_texts import MARKS, verdict_text
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.world.words import words_in

@@ -17,12 +17,12 @@ from nt2vr.library.galleries import Galleries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.picture import write_jpeg
 from nt2vr.media.resize import shrunk
-from nt2vr.search.answers import Answer
+from nt2vr.negation.parse.query import Query
+from nt2vr.search.answers import Answer, Verdict
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.searcher import CONCURRENT, Searcher
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.results import picture_remark
 from nt2vr.ui.search.state import Chosen
 from nt2vr.ui.web.inputs import MAX_PICTURE_MB, is_too_large, is_upload
 
@@ -69,7 +69,21 @@ def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
         verdict = searcher.judge(answer.query, searcher.video(wanted[0].clip))
     except Nt2vrError:  # no clip of this gallery
         verdict = None
-    return picture_remark(answer.query, verdict, whole if whole != names else ())
+    return _picture_remark(answer.query, verdict, whole if whole != names else ())
+
+
+def _picture_remark(query: Query, verdict: Verdict | None, systems: Sequence[str] = ()) -> str:
+    """Warn that a picture is searched for with all that it shows, unless its verdict says nothing of it is unwanted.
+
+    `systems` names those that do so, and is empty for all.
+    """
+    if not query.unwanted or verdict in ("right", "miss"):
+        return ""
+    whole = f"searched for as a whole{' by ' * bool(systems)}{listed(*systems)}"
+    parts = " or ".join(f"“{part}”" for part in query.unwanted)
+    if verdict is None:
+        return f"The picture is {whole}, with {parts} if it shows that."
+    return f"The picture shows {parts}, which the text excludes: it is {whole}."
 
 
 def _unwanted_remark(answer: Answer) -> str:

@@ -26,28 +26,21 @@ from nt2vr.settings import ASSETS
 from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.clip import ClipPanel
+from nt2vr.ui.search.columns import Marked, columns_view, legends_view
+from nt2vr.ui.search.corrections import part_texts, parts_view, sliders_view, with_corrections
+from nt2vr.ui.search.downloads import downloads
 from nt2vr.ui.search.examples import (
     examples_view,
     lay_out_picture_examples,
     own_examples,
     status_line,
 )
+from nt2vr.ui.search.formats import system_choices
+from nt2vr.ui.search.headline import headline
 from nt2vr.ui.search.models import MoreModels
+from nt2vr.ui.search.near_duplicates import folded
+from nt2vr.ui.search.query_view import understood_view
 from nt2vr.ui.search.references import References, beside, remark
-from nt2vr.ui.search.results import (
-    Marked,
-    columns_view,
-    downloads,
-    folded,
-    headline,
-    legends_view,
-    part_texts,
-    parts_view,
-    sliders_view,
-    system_choices,
-    understood_view,
-    with_corrections,
-)
 from nt2vr.ui.search.state import (
     DEFAULT_QUERY,
     K_CHOICES,

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from nt2vr.errors import listed
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
+from nt2vr.notebook import SPOKEN
 from nt2vr.search.answers import Answer, Verdict
 from nt2vr.world.reasons import lacking, shown
 
 RIGHT = "✓"
+MARKS = {**SPOKEN, "right": "✓"}
 MAX_PART_CHARS = 24
 MEANINGS = {
     "right": "Right: shows the wanted part and nothing unwanted",

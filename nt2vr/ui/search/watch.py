@@ -28,7 +28,8 @@ from nt2vr.search.epochs import (
 from nt2vr.search.searcher import Searcher, SearchPlan
 from nt2vr.search.strategies import System
 from nt2vr.ui.later_starts import LaterStarts
-from nt2vr.ui.search.results import how_text, short_name, system_choices
+from nt2vr.ui.search.columns import how_text
+from nt2vr.ui.search.formats import short_name, system_choices
 from nt2vr.ui.search.state import MAX_COLUMNS, QUIET
 from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import run_view

@@ -21,7 +21,7 @@ from nt2vr.extension import trainings
 from nt2vr.media.limits import LIMITS
 from nt2vr.models.card import read_card
 from nt2vr.progress import duration_text, percent_text
-from nt2vr.ui.search.results import short_name
+from nt2vr.ui.search.formats import short_name
 from nt2vr.world import NAME
 from trainer.config import TrainConfig
 from trainer.runs.manager import Run

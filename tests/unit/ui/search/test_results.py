@@ -19,18 +19,12 @@ from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import INDEXES
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.clip import detail_view
-from nt2vr.ui.search.results import (
-    Marked,
-    columns_view,
-    corrected,
-    downloads,
-    folded,
-    headline,
-    parts_view,
-    sliders_view,
-    understood_view,
-    with_corrections,
-)
+from nt2vr.ui.search.columns import Marked, columns_view
+from nt2vr.ui.search.corrections import corrected, parts_view, sliders_view, with_corrections
+from nt2vr.ui.search.downloads import downloads
+from nt2vr.ui.search.headline import headline
+from nt2vr.ui.search.near_duplicates import folded
+from nt2vr.ui.search.query_view import understood_view
 from nt2vr.ui.search.state import SearchState
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))

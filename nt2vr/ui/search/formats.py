@@ -1,0 +1,32 @@
+"""How the page writes names of systems, scores and times."""
+
+import re
+from collections.abc import Sequence
+
+RUN_DATE = re.compile(r"-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})\d{2}(?=$|[ -])")
+
+
+def decimal(value: float) -> str:
+    """Write a score in three digits, with a minus sign rather than a hyphen."""
+    return f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
+
+
+def short_name(name: str) -> str:
+    """Shorten the date in names of runs and their systems: "bnl-20261122-212355" to "bnl 22/11 21:23"."""
+    return RUN_DATE.sub(r" \3/\2 \4:\5", name, count=1)
+
+
+def system_choices(names: Sequence[str]) -> list[tuple[str, str]]:
+    return [(short_name(name), name) for name in names]
+
+
+def times_text(start: float, end: float | None) -> str:
+    """Write where a window lies in its film: 1:05–1:15."""
+    return f"{clock(start)}–{clock(end) if end is not None else 'end'}"
+
+
+def clock(seconds: float) -> str:
+    """Write a time as players do: 0:05, 12:30, 1:02:03."""
+    hours, rest = divmod(round(seconds), 3600)
+    minutes, seconds = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
