@@ -10,7 +10,7 @@ from nt2vr.search.answers import Answer, Hit, Ranking
 from nt2vr.search.searcher import DEFAULT_K
 from nt2vr.search.strategies import STRATEGIES, System
 from nt2vr.ui.search.formats import decimal, short_name, times_text
-from nt2vr.ui.search.headline import VideoOf, outcome, stays_view
+from nt2vr.ui.search.headline import VideoOf, outcome_view, stays_view
 from nt2vr.ui.search.notes import notes
 from nt2vr.ui.search.tally import badge_view, stage_line
 from nt2vr.ui.search.twins import Twin, find_twins
@@ -21,7 +21,8 @@ BY_CAPTIONS = (
     "Verdicts are by captions, from what these say of the wanted and of the unwanted part. What no caption mentions "
     "may still be in the picture."
 )
-ABOUT = {  # what the built-in models were taught
+# What the built-in models were taught.
+ABOUT = {
     "CLIP": "captions only",
     "CLIP-bnl": "the paper's loss",
     "CLIP-con": "CoN-CLIP's loss",
@@ -30,7 +31,9 @@ ABOUT = {  # what the built-in models were taught
     "CLIP-vfc": "taught verbs",
 }
 WHY_BNL = "docs/paper-nt2vr.md#what-clip-bnls-loss-teaches"
-Urls = Callable[[Video], Mapping[str, str]]  # a clip's `src` and `poster`
+
+# Returns a clip's `src` and `poster`.
+Urls = Callable[[Video], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -50,31 +53,108 @@ def columns_view(
 ) -> dict[str, Any]:
     """Show each system's hits in a column, with their movement compared with the first system.
 
-    Each says how much of the negation it noticed, if `other` is the answer with it taken away, or
-    put back.
+    Args:
+        other: the answer with the negation taken away, or put back. Each column then says how
+            many clips stayed, which is how much of the negation its system noticed.
     """
     if not answer.rankings:
         return {"columns": []}
-    verdicts = {hit.verdict for ranking in answer.rankings for hit in ranking.hits}
-    judged, complete = bool(verdicts - {None}), None not in verdicts
-    badges = [
-        badge_view(ranking, answer, complete) if judged else {} for ranking in answer.rankings
-    ]
-    lines = [
-        outcome(each, answer, video_of, other if answer.denied else None)
-        for each in answer.rankings
-    ]
-
+    view = _AnswerColumns(answer, video_of, urls, marked, other)
     twins = find_twins(_rankings_with_negation(answer, other))
+    columns = []
+    for ranking, twin in zip(answer.rankings, twins, strict=True):
+        columns.append(view.column(ranking, twin))
+    return {
+        "legend": marked.legend,
+        "by_captions": BY_CAPTIONS if view.is_judged and answer.judged_by else "",
+        "columns": columns,
+        "said": " ".join(_announcement(column) for column in columns),
+    }
 
-    def clip(hit: Hit, ranking: Ranking) -> dict[str, Any]:
-        video, verdict = video_of(hit.video_id), hit.verdict or ""
-        text = verdict_text(answer, video, hit.verdict)
-        ranked = [each for each in answer.rankings if hit.video_id in each.ranks]
+
+@dataclass(frozen=True)
+class _AnswerColumns:
+    """The columns of one answer, as `columns_view` takes it."""
+
+    answer: Answer
+    video_of: VideoOf
+    urls: Urls
+    marked: Marked
+    other: Answer | None
+
+    @property
+    def is_judged(self) -> bool:
+        return self.answer.has_verdicts
+
+    @property
+    def is_complete(self) -> bool:
+        """True if every clip has a verdict."""
+        return all(hit.verdict for ranking in self.answer.rankings for hit in ranking.hits)
+
+    def column(self, ranking: Ranking, twin: Twin | None) -> dict[str, Any]:
+        """Show one system's hits, with what is said of them all."""
+        system = ranking.system
+        how = how_text(system, ranking.epoch)
+        answer_with_negation = self.other if self.answer.denied else None
+        badge: dict[str, Any] = {}
+        line: dict[str, str] = {}
+        if self.is_judged:
+            badge = badge_view(ranking, self.answer, self.is_complete)
+            line = stage_line(ranking, self.answer, self.is_complete)
+        return {
+            "name": short_name(system.model),
+            "system": short_name(system.name),
+            "meaning": f"Searches for {STRATEGIES[system.strategy].meaning}",
+            "how": how,
+            "about": "" if how else ABOUT.get(system.model, ""),
+            "twin": _twin_text(twin, ranking, self.answer),
+            "twin_why": WHY_BNL if system.model == "CLIP-bnl" else "",
+            "badge": badge,
+            "line": line,
+            "told": outcome_view(ranking, self.answer, self.video_of, answer_with_negation),
+            **stays_view(ranking, self.other),
+            "note": " ".join(notes(ranking, self.answer, self.is_judged)),
+            "hits": list(self._tiles(ranking)),
+        }
+
+    def _tiles(self, ranking: Ranking) -> Iterator[dict[str, Any]]:
+        """Yield each hit, and after it what is folded into it: clips of other files that share its rank."""
+        for hit in ranking.hits:
+            similar = self._similar_clips(hit, ranking)
+            tile = self._tile(hit, ranking)
+            tile["alike"] = f"{len(similar)} more like this" if similar else ""
+            yield tile
+            for video in similar:
+                tile = self._tile(replace(hit, video_id=video.video_id, moments=()), ranking)
+                tile["fold"] = hit.video_id
+                tile["where"] = times_text(video.start, video.end) if video.film else ""
+                tile["score"] = ""
+                yield tile
+
+    def _similar_clips(self, hit: Hit, ranking: Ranking) -> list[Video]:
+        """Return the first clip of each other file that shares a hit's rank."""
+        clips = []
+        for video_id, rank in ranking.ranks.items():
+            if rank == hit.rank:
+                clips.append(self.video_of(video_id))
+        clip_of_file: dict[str, Video] = {}
+        for video in reversed(clips):
+            clip_of_file[video.film or video.video_id] = video
+        clip_of_file.pop(hit.source, None)
+        return list(reversed(clip_of_file.values()))
+
+    def _tile(self, hit: Hit, ranking: Ranking) -> dict[str, Any]:
+        """Show one clip: its verdict, its rank in every column, and its movement."""
+        video = self.video_of(hit.video_id)
+        verdict = hit.verdict or ""
+        text = verdict_text(self.answer, video, hit.verdict)
+        where = ""
+        if hit.moments:
+            where = times_text(hit.moments[0].start, hit.moments[-1].end)
         return {
             "id": hit.video_id,
-            **urls(video),
-            "where": times_text(hit.moments[0].start, hit.moments[-1].end) if hit.moments else "",
+            **self.urls(video),
+            "where": where,
             "caption": next(iter(video.captions), hit.video_id),
             "rank": hit.rank,
             "score": decimal(hit.score),
@@ -82,66 +162,37 @@ def columns_view(
             "mark": text.mark,
             "mark_meaning": text.meaning,
             "lacks": text.lacks,
-            "boxes": boxes_text(answer, video, verdict),
-            "ranks": json.dumps(
-                {short_name(each.system.name): each.ranks[hit.video_id] for each in ranked}
-            ),
-            "judged": hit.video_id in marked.video_ids,
-            **_movement(hit, answer.rankings[0], ranking),
-            "spoken": ", ".join(filter(None, (f"Rank {hit.rank}", text.spoken))),
+            "boxes": boxes_text(self.answer, video, verdict),
+            "ranks": json.dumps(self._ranks(hit.video_id)),
+            "judged": hit.video_id in self.marked.video_ids,
+            **_movement(hit, self.answer.rankings[0], ranking),
+            "spoken": f"Rank {hit.rank}, {text.spoken}" if text.spoken else f"Rank {hit.rank}",
         }
 
-    def tiles(ranking: Ranking) -> Iterator[dict[str, Any]]:
-        """Yield each hit, and after it what is folded into it: clips of other files that share its rank."""
-        for hit in ranking.hits:
-            shared = [video_of(name) for name, rank in ranking.ranks.items() if rank == hit.rank]
-            others = {each.film or each.video_id: each for each in reversed(shared)}
-            others.pop(hit.source, None)
-            yield clip(hit, ranking) | {"alike": f"{len(others)} more like this" if others else ""}
-            for video in reversed(others.values()):
-                where = times_text(video.start, video.end) if video.film else ""
-                like = clip(replace(hit, video_id=video.video_id, moments=()), ranking)
-                yield like | {"fold": hit.video_id, "where": where, "score": ""}
-
-    return {
-        "legend": marked.legend,
-        "by_captions": BY_CAPTIONS if judged and answer.judged_by else "",
-        "columns": [
-            {
-                "name": short_name(ranking.system.model),
-                "system": short_name(ranking.system.name),
-                "meaning": f"Searches for {STRATEGIES[ranking.system.strategy].meaning}",
-                "how": (how := how_text(ranking.system, ranking.epoch)),
-                "about": "" if how else ABOUT.get(ranking.system.model, ""),
-                "twin": _twin_text(twin, ranking, answer),
-                "twin_why": WHY_BNL if ranking.system.model == "CLIP-bnl" else "",
-                "badge": badge,
-                "line": stage_line(ranking, answer, complete) if judged else {},
-                "told": told,
-                **stays_view(ranking, other),
-                "note": " ".join(notes(ranking, answer, judged)),
-                "hits": list(tiles(ranking)),
-            }
-            for ranking, badge, twin, told in zip(
-                answer.rankings, badges, twins, lines, strict=True
-            )
-        ],
-        "said": " ".join(map(_spoken, answer.rankings, badges)),
-    }
+    def _ranks(self, video_id: str) -> dict[str, int]:
+        """Return a clip's rank by column, for those that rank it."""
+        ranks = {}
+        for ranking in self.answer.rankings:
+            if video_id in ranking.ranks:
+                ranks[short_name(ranking.system.name)] = ranking.ranks[video_id]
+        return ranks
 
 
 def boxes_text(answer: Answer, video: Video, verdict: str) -> str:
     """Write for the browser where a clip shows what a query excludes, if it violates that; otherwise nothing."""
-    found = evidence(answer.query, video) if verdict == "violation" and not answer.judged_by else ()
-    return json.dumps(found, separators=(",", ":")) if found else ""
+    if verdict != "violation" or answer.judged_by:
+        return ""
+    boxes = evidence(answer.query, video)
+    return json.dumps(boxes, separators=(",", ":")) if boxes else ""
 
 
 def _rankings_with_negation(answer: Answer, other: Answer | None) -> Sequence[Ranking]:
     """Return the rankings that say which columns fold, so that these stay when the negation is taken away."""
     if other is None or answer.denied is None:
         return answer.rankings
-    is_same = [each.system for each in other.rankings] == [each.system for each in answer.rankings]
-    return other.rankings if is_same else answer.rankings
+    systems = [ranking.system for ranking in answer.rankings]
+    other_systems = [ranking.system for ranking in other.rankings]
+    return other.rankings if other_systems == systems else answer.rankings
 
 
 def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
@@ -159,43 +210,51 @@ def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
     return text
 
 
-def _spoken(ranking: Ranking, badge: Mapping[str, Any]) -> str:
+def _announcement(column: Mapping[str, Any]) -> str:
     """Announce a column to screen readers."""
-    counts = [badge[name] for name in ("text", "more") if badge.get(name)] or [
-        f"{len(ranking.hits)} results"
-    ]
-    return f"{short_name(ranking.system.name)}: {', '.join(counts)}."
+    badge = column["badge"]
+    counts = [badge[name] for name in ("text", "more") if badge.get(name)]
+    if not counts:
+        num_hits = sum("fold" not in tile for tile in column["hits"])
+        counts = [f"{num_hits} results"]
+    return f"{column['system']}: {', '.join(counts)}."
 
 
 def how_text(system: System, epoch: int | None) -> str:
     """Name a system's strategy, unless it is the sentence as typed, and for a run the epoch that answered."""
     strategy = system.name.removeprefix(system.model).strip()
-    return " · ".join(filter(None, (f"epoch {epoch}" if epoch else "", strategy)))
+    if not epoch:
+        return strategy
+    return f"epoch {epoch} · {strategy}" if strategy else f"epoch {epoch}"
 
 
 def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
     """Say how many places better (▲) or worse (▼) than in the first column; "new" if it is not shown there."""
     if ranking is first:
         return {"move": ""}
-    before = first.ranks.get(hit.video_id)
-    if before is None or before > len(ranking.hits):
+    rank_in_first = first.ranks.get(hit.video_id)
+    if rank_in_first is None or rank_in_first > len(ranking.hits):
         return {"move": "new", "moved": "Not among the first column's results"}
-    better = before - hit.rank
-    if not better:
-        return {"move": "=", "moved": "Same rank as in the first column"}
-    sign, word = ("▲", "better") if better > 0 else ("▼", "worse")
-    return {
-        "move": f"{sign}{abs(better)}",
-        "moved": f"{abs(better)} ranks {word} than in the first column",
-    }
+    gained = rank_in_first - hit.rank
+    if gained > 0:
+        return {"move": f"▲{gained}", "moved": f"{gained} ranks better than in the first column"}
+    if gained < 0:
+        return {"move": f"▼{-gained}", "moved": f"{-gained} ranks worse than in the first column"}
+    return {"move": "=", "moved": "Same rank as in the first column"}
 
 
 def legends_view(view: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is said of the columns as a whole: what their marks mean, and which are folded."""
-    twins = [column for column in view["columns"] if column.get("twin")]
-    fields = ("system", "twin", "twin_why")
+    """Return what is said of the columns together: what their marks mean, and which are folded.
+
+    Args:
+        view: as from `columns_view`.
+    """
+    twins = []
+    for column in view["columns"]:
+        if column.get("twin"):
+            twins.append({field: column[field] for field in ("system", "twin", "twin_why")})
     return {
         "by_captions": view.get("by_captions", ""),
         "legend": view.get("legend", ""),
-        "twins": [{field: column[field] for field in fields} for column in twins],
+        "twins": twins,
     }

@@ -12,15 +12,15 @@ from nt2vr.ui.search.state import SearchState, write_parts
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})
-MAX_MOVES_CHARS = (
-    300_000  # of all moves, which repeat the parts per word: enough for the longest sentence
-)
+# Of all moves, which repeat the parts per word: enough for the longest sentence.
+MAX_MOVES_CHARS = 300_000
 
 
 def corrected(text: str, wanted: str, unwanted: str) -> Query:
     """Return a query whose parts a person has corrected."""
-    parts = tuple(part.strip() for part in unwanted.split(",") if part.strip())
-    return Query(text, (wanted.strip(),) if wanted.strip() else (), parts)
+    unwanted_parts = [part.strip() for part in unwanted.split(",")]
+    wanted_parts = [wanted.strip()]
+    return Query(text, tuple(filter(None, wanted_parts)), tuple(filter(None, unwanted_parts)))
 
 
 def part_texts(query: Query) -> tuple[str, str]:
@@ -33,72 +33,92 @@ def with_corrections(
 ) -> tuple[SearchState, Query, Query]:
     """Return the state, the query with the parts that a person corrected, and the query as it was understood.
 
-    The state's parts are dropped if they are those that are understood. `understand` takes a
-    sentence, and whether it edits references.
+    The state keeps no parts that are understood without it, and flips no negation where there is
+    none.
+
+    Args:
+        understand: takes a sentence, and whether it edits references.
     """
-    parsed = query = understand(state.q, bool(state.references))
-    wanted, _, unwanted = state.parts.partition("|")
+    parsed = understand(state.q, bool(state.references))
+    query = parsed
     if state.parts and state.parts != write_parts(*part_texts(parsed)):
+        wanted, _, unwanted = state.parts.partition("|")
         query = corrected(state.q, wanted, unwanted)
     else:
         state = replace(state, parts="")
-    return state if query.unwanted else replace(state, flip=""), query, parsed
+    if not query.unwanted:
+        state = replace(state, flip="")
+    return state, query, parsed
 
 
 def sliders_view(answer: Answer, state: SearchState) -> list[dict[str, Any]]:
     """Show each strategy's strength, of the first system that its slider could change, otherwise its own."""
-    found = []
-    for name, strength in STRENGTHS.items():
-        own = [
-            r.strength
-            for r in answer.rankings
-            if r.system.strategy == name and r.system.strength is None
-        ]
-        value = own[0] if own else state.strengths.get(name, strength.default)
-        found.append({"visible": True if own else "hidden", "value": value})
-    return found
+    sliders: list[dict[str, Any]] = []
+    for strategy, strength in STRENGTHS.items():
+        used = []
+        for ranking in answer.rankings:
+            if ranking.system.strategy == strategy and ranking.system.strength is None:
+                used.append(ranking.strength)
+        if used:
+            sliders.append({"visible": True, "value": used[0]})
+        else:
+            value = state.strengths.get(strategy, strength.default)
+            sliders.append({"visible": "hidden", "value": value})
+    return sliders
 
 
 def parts_view(answer: Answer, parsed: Query) -> dict[str, Any]:
-    """Show the parts of a query for correction: each word moves to the other part, and all go back to `parsed`.
+    """Show the parts of a query for correction: each word moves to the other part, and all go back to `parsed`."""
+    query = answer.denied or answer.query
+    undo = []
+    if part_texts(query) != part_texts(parsed):
+        wanted, unwanted = part_texts(parsed)
+        undo.append({"wanted": wanted, "unwanted": unwanted})
+    return {"moves": _moves(query), "undo": undo, "flipped": answer.denied is not None}
+
+
+def _moves(query: Query) -> dict[str, list[dict[str, str]]]:
+    """Return both parts as they are after each word of one has moved to the other.
 
     If that were very long, no word moves; the boxes for correcting the parts remain.
     """
-    query = answer.denied or answer.query
     wanted, unwanted = part_texts(query)
-    words, parts = wanted.split(), query.unwanted
-
-    def move(text: str, wanted: str, unwanted: Sequence[str]) -> dict[str, str]:
-        return {"text": text, "wanted": wanted, "unwanted": ", ".join(unwanted)}
-
+    words = wanted.split()
+    parts = query.unwanted
     moves: dict[str, list[dict[str, str]]] = {"wanted": [], "unwanted": []}
-    if (len(words) + len(parts)) * (len(wanted) + len(unwanted)) <= MAX_MOVES_CHARS:
-        for place, word in enumerate(words):
-            others = " ".join(words[:place] + words[place + 1 :])
-            moves["wanted"].append(move(word, others, (*parts, word)))
-        for place, part in enumerate(parts):
-            joined = " and ".join(filter(None, (wanted, part)))
-            moves["unwanted"].append(move(part, joined, parts[:place] + parts[place + 1 :]))
-    as_parsed = dict(zip(moves, part_texts(parsed), strict=True))
-    undo = [as_parsed] if part_texts(query) != part_texts(parsed) else []
-    return {"moves": moves, "undo": undo, "flipped": answer.denied is not None}
+    if (len(words) + len(parts)) * (len(wanted) + len(unwanted)) > MAX_MOVES_CHARS:
+        return moves
+    for number, word in enumerate(words):
+        remaining = " ".join(words[:number] + words[number + 1 :])
+        moves["wanted"].append(_move(word, remaining, (*parts, word)))
+    for number, part in enumerate(parts):
+        joined = " and ".join(filter(None, (wanted, part)))
+        moves["unwanted"].append(_move(part, joined, parts[:number] + parts[number + 1 :]))
+    return moves
+
+
+def _move(text: str, wanted: str, unwanted: Sequence[str]) -> dict[str, str]:
+    return {"text": text, "wanted": wanted, "unwanted": ", ".join(unwanted)}
 
 
 def marked_again(query: Query, parsed: Query) -> Query:
     """Return a corrected query with its unwanted words marked in the sentence, and the cues of the parsed one."""
-    scopes = tuple(span for part in query.unwanted for span in _spans_of(part, query.text))
-    return replace(query, cues=parsed.cues if query.unwanted else (), scopes=scopes)
+    scopes: list[Span] = []
+    for part in query.unwanted:
+        scopes += _spans_of(part, query.text)
+    return replace(query, cues=parsed.cues if query.unwanted else (), scopes=tuple(scopes))
 
 
 def _spans_of(part: str, text: str) -> list[Span]:
-    """Return where a text has a part, as the last such phrase, otherwise all its words but articles."""
-    found = list(WORD.finditer(text))
-    words, sought = (
-        [match[0].lower() for match in found],
-        [match[0].lower() for match in WORD.finditer(part)],
-    )
-    for at in range(len(words) - len(sought), -1, -1):
-        if sought and words[at : at + len(sought)] == sought:
-            return [Span(found[at].start(), found[at + len(sought) - 1].end())]
-    wanted = {*sought} - ARTICLES
-    return [Span(*match.span()) for match, word in zip(found, words, strict=True) if word in wanted]
+    """Return where a text has a part: the last such phrase, otherwise all of its words but articles."""
+    matches = list(WORD.finditer(text))
+    words = [match[0].lower() for match in matches]
+    part_words = [word.lower() for word in WORD.findall(part)]
+    count = len(part_words)
+    if not count:
+        return []
+    for first in range(len(words) - count, -1, -1):
+        if words[first : first + count] == part_words:
+            return [Span(matches[first].start(), matches[first + count - 1].end())]
+    content_words = {*part_words} - ARTICLES
+    return [Span(*match.span()) for match in matches if match[0].lower() in content_words]

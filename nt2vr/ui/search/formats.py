@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+# The date and time in the name of a run.
 RUN_DATE = re.compile(r"-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})\d{2}(?=$|[ -])")
 
 
@@ -22,11 +23,14 @@ def system_choices(names: Sequence[str]) -> list[tuple[str, str]]:
 
 def times_text(start: float, end: float | None) -> str:
     """Write where a window lies in its film: 1:05–1:15."""
-    return f"{clock(start)}–{clock(end) if end is not None else 'end'}"
+    end_text = "end" if end is None else clock(end)
+    return f"{clock(start)}–{end_text}"
 
 
 def clock(seconds: float) -> str:
     """Write a time as players do: 0:05, 12:30, 1:02:03."""
-    hours, rest = divmod(round(seconds), 3600)
-    minutes, seconds = divmod(rest, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}:{minutes:02}:{seconds:02}"
+    return f"{minutes}:{seconds:02}"

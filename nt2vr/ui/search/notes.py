@@ -10,7 +10,11 @@ NO_GOOD_MATCH = "No good match: the best score is below what matching clips usua
 
 
 def notes(ranking: Ranking, answer: Answer, judged: bool) -> Iterator[str]:
-    """Yield remarks on a ranking, one sentence each; where it is `judged`, none is on a low score."""
+    """Yield remarks on a ranking, one sentence each.
+
+    Args:
+        judged: whether there are verdicts, which know better than a low score.
+    """
     if ranking.notice:
         yield ranking.notice
     if not ranking.hits:
@@ -18,11 +22,11 @@ def notes(ranking: Ranking, answer: Answer, judged: bool) -> Iterator[str]:
         return
     if ranking.recall < 1:
         yield f"Approximate search: it finds {100 * ranking.recall:.1f} % of the ten best clips."
-    if ranking.low and not judged:  # verdicts know better
+    if ranking.low and not judged:
         yield NO_GOOD_MATCH
-    if as_typed := answer.as_typed(ranking):
-        words = listed(*(f"“{word}”" for word in as_typed))
-        yield f"{ranking.system.model} knows {words}, so nothing was replaced."
+    known_words = [f"“{word}”" for word in answer.as_typed(ranking)]
+    if known_words:
+        yield f"{ranking.system.model} knows {listed(*known_words)}, so nothing was replaced."
     if ranking.reads:
         yield f"Its bag of words sees only: {ranking.reads}."
     if ranking.unseen:

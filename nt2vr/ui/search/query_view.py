@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 from nt2vr.errors import listed
@@ -17,53 +16,72 @@ UPLOADS = "The link keeps clips of this gallery, but nothing that was uploaded."
 
 def understood_view(
     answer: Answer,
-    state: SearchState,  # for the address
-    parsed: Query,  # before the person corrected it
-    picture: str = "",  # remark about the reference picture
-    lines: Sequence[Mapping[str, str]] = (),  # what came of it, see `headline`
+    state: SearchState,
+    parsed: Query,
+    picture: str = "",
+    outcomes: Sequence[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
-    """Show how a query was understood, and in words what came of it."""
+    """Show how a query was understood, and in words what came of it.
+
+    Args:
+        state: as the address has it.
+        parsed: the query before a person corrected it.
+        picture: a remark about the reference picture.
+        outcomes: what came of it, see `headline`.
+    """
     query = answer.denied or answer.query
-    is_corrected = part_texts(query) != part_texts(parsed)
-    said = excluded_view(query, parsed, bool(state.flip))
-    uploads = UPLOADS if any(reference.path for reference in state.references) else ""
-    notices = (query.notice, picture, uploads, _only_verdicts(answer) if is_corrected else "")
+    is_flipped = bool(state.flip)
+    notices = [query.notice, picture]
+    if any(reference.path for reference in state.references):
+        notices.append(UPLOADS)
+    marked_query = query
+    if part_texts(query) != part_texts(parsed):
+        notices.append(_correction_notice(answer))
+        marked_query = marked_again(query, parsed)
+
+    excluded = excluded_view(query, parsed, is_flipped)
     return {
-        "pieces": _pieces(marked_again(query, parsed) if is_corrected else query, bool(state.flip)),
+        "pieces": _pieces(marked_query, is_flipped),
         "affirmed": query.affirmed.text if query.unwanted else "",
         "notice": " ".join(filter(None, notices)),
-        "flipped": bool(state.flip),
-        "negates": "false" if state.flip else "true",
-        "flips": FLIPS[bool(state.flip)],
-        "said": said,
-        "cued": any("cue" in each for each in said),
-        "told": list(lines),
+        "flipped": is_flipped,
+        "negates": "false" if is_flipped else "true",
+        "flips": FLIPS[is_flipped],
+        "said": excluded,
+        "cued": any("cue" in piece for piece in excluded),
+        "told": list(outcomes),
         "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
         "link": state.link,
     }
 
 
+def _correction_notice(answer: Answer) -> str:
+    """Name the systems that search for the sentence as typed, whatever its parts are."""
+    names = [
+        ranking.system.name for ranking in answer.rankings if ranking.system.strategy == "plain"
+    ]
+    if not names:
+        return ""
+    if len(names) == 1:
+        return (
+            f"{names[0]} searches for the whole sentence: the correction changes only its verdicts."
+        )
+    return f"{listed(*names)} search for the whole sentence: the correction changes only their verdicts."
+
+
 def _pieces(query: Query, is_flipped: bool) -> list[dict[str, Any]]:
     """Split the sentence at the boundaries of its cues, each of which flips the negation, and scopes."""
     kinds = ["plain"] * len(query.text)
-    for spans, kind in ((query.scopes, "scope"), (query.cues, "cue")):
+    # Cues come last, as they may lie within scopes.
+    for kind, spans in (("scope", query.scopes), ("cue", query.cues)):
         for start, end in spans:
             kinds[start:end] = [kind] * (end - start)
+
     pieces = []
-    for kind, run in groupby(zip(kinds, query.text, strict=True), key=itemgetter(0)):
+    start = 0
+    for kind, run in groupby(kinds):
+        end = start + len(list(run))
         flips = flip_view(is_flipped) if kind == "cue" else None
-        pieces.append(
-            {"kind": kind, "text": "".join(character for _, character in run), "flips": flips}
-        )
+        pieces.append({"kind": kind, "text": query.text[start:end], "flips": flips})
+        start = end
     return pieces
-
-
-def _only_verdicts(answer: Answer) -> str:
-    """Name the systems that search for the sentence as typed, whatever its parts."""
-    whole = [
-        ranking.system.name for ranking in answer.rankings if ranking.system.strategy == "plain"
-    ]
-    if not whole:
-        return ""
-    verb, their = ("searches", "its") if len(whole) == 1 else ("search", "their")
-    return f"{listed(*whole)} {verb} for the whole sentence: the correction changes only {their} verdicts."
