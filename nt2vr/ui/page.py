@@ -33,8 +33,9 @@ from nt2vr.ui.library.media import FOREVER, Media
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.examples import status_line
 from nt2vr.ui.search.first_answer import FirstAnswer
-from nt2vr.ui.search.models import Teaching
-from nt2vr.ui.search.tab import SearchTab, menu_style
+from nt2vr.ui.search.layout import menu_style
+from nt2vr.ui.search.tab import SearchTab
+from nt2vr.ui.search.teaching import Teaching
 from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.agent_tools import build_tools

@@ -12,6 +12,13 @@ def decimal(value: float) -> str:
     return f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
+def signed(value: float) -> str:
+    """Write a number with its sign; 0 has none."""
+    if abs(value) < 0.0005:
+        return "0"
+    return f"+{decimal(value)}" if value > 0 else decimal(value)
+
+
 def short_name(name: str) -> str:
     """Shorten the date in names of runs and their systems: "bnl-20261122-212355" to "bnl 22/11 21:23"."""
     return RUN_DATE.sub(r" \3/\2 \4:\5", name, count=1)

@@ -16,7 +16,7 @@ from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.epochs import KeptRankings, Recording, RunEpochs
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.columns import columns_view
-from nt2vr.ui.search.watch import Learner, replayed, run_columns, story, with_epoch
+from nt2vr.ui.search.run_columns import Learner, replayed, run_columns, story, with_epoch
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",))
 

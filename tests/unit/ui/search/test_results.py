@@ -18,7 +18,7 @@ from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
 from nt2vr.search.embedded_gallery import EmbeddedGallery
 from nt2vr.search.index import INDEXES
 from nt2vr.search.strategies import System
-from nt2vr.ui.search.clip import detail_view
+from nt2vr.ui.search.clip_view import detail_view
 from nt2vr.ui.search.columns import Marked, columns_view
 from nt2vr.ui.search.corrections import corrected, parts_view, sliders_view, with_corrections
 from nt2vr.ui.search.downloads import downloads
