@@ -126,6 +126,6 @@ class StartChoice:
         return {self.row: gr.Row(visible=False)}
 
     @property
-    def shown(self) -> list[Any]:
+    def outputs(self) -> list[Any]:
         """The components that the updates are for."""
         return [self.row, self.question, self.stop]

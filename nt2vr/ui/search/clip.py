@@ -23,7 +23,11 @@ from nt2vr.ui.web.permissions import Permissions
 
 @dataclass(frozen=True)
 class ClipPanel:
-    """Shows a clip of the answer on display, which is the first one until the page has another."""
+    """Shows a clip of the answer on display.
+
+    Attributes:
+        first: returns the answer that is on display until the page has another.
+    """
 
     galleries: Galleries
     media: Media
@@ -33,6 +37,7 @@ class ClipPanel:
     def on_pick(
         self, answer: Answer | None, event: gr.EventData, request: gr.Request
     ) -> dict[str, Any]:
+        """Enlarge a clip."""
         return self._enlarged(answer or self.first(), event_value(event, "id", str), request)
 
     def on_why(
@@ -41,9 +46,8 @@ class ClipPanel:
         """Explain the scores of the enlarged clip under one or two systems."""
         answer = answer or self.first()
         video_id = event_value(event, "id", str)
-        columns = chosen_columns(
-            event_value(event, "columns", str), [seen.rank for seen in answer.see(video_id)]
-        )
+        ranks = [seen.rank for seen in answer.see(video_id)]
+        columns = chosen_columns(event_value(event, "columns", str), ranks)
         detail = self._enlarged(answer, video_id, request)
         whys = explain(answer, video_id, self.galleries.live.encoder, columns)
         video = self.galleries.searcher(answer.gallery).video(video_id)
@@ -54,19 +58,18 @@ class ClipPanel:
     ) -> dict[str, Any]:
         """Score captions for the enlarged clip with the systems on display, after adding one by rules if asked to."""
         answer = answer or self.first()
-        video_id, change = event_value(event, "id", str), event_value(event, "change", str)
+        video_id = event_value(event, "id", str)
+        change = event_value(event, "change", str)
         searcher = self.galleries.searcher(answer.gallery)
         typed = lines_of(event_value(event, "lines", str))
         lines = [] if typed else own_pair(answer.denied or answer.query)
         if not lines:
             lines = with_change(searcher, searcher.video(video_id), typed, change)
-        systems = [ranking.system.name for ranking in answer.rankings]
-        found = (
-            searcher.match(Reference((), video_id), lines, systems)
-            if len(lines) >= MIN_LINES
-            else None
-        )
-        return {**self._enlarged(answer, video_id, request), "match": match_view(lines, found)}
+        match = None
+        if len(lines) >= MIN_LINES:
+            systems = [ranking.system.name for ranking in answer.rankings]
+            match = searcher.match(Reference(video_id=video_id), lines, systems)
+        return {**self._enlarged(answer, video_id, request), "match": match_view(lines, match)}
 
     def on_backwards(
         self, answer: Answer | None, event: gr.EventData, request: gr.Request
@@ -75,19 +78,27 @@ class ClipPanel:
         answer = answer or self.first()
         video_id = event_value(event, "id", str)
         scores = scored_backwards(answer, video_id, self.galleries.live.encoder)
-        return backwards_view(
-            self._enlarged(answer, video_id, request), answer.see(video_id), scores
-        )
+        detail = self._enlarged(answer, video_id, request)
+        return backwards_view(detail, answer.see(video_id), scores)
 
     def _enlarged(self, answer: Answer, video_id: str, request: gr.Request) -> dict[str, Any]:
         searcher = self.galleries.searcher(answer.gallery)
         video = searcher.video(video_id)
-        verdict, urls = answer.verdict(video_id) or "", self.media.urls(answer.gallery, video)
-        film = film_view(answer, video, searcher.gallery.videos)
-        tells = self.permissions.may("paths", request) and not self.permissions.space_owner
+        verdict = answer.verdict(video_id)
+        may_name_paths = self.permissions.may("paths", request)
         view = detail_view(
-            video, answer.see(video_id), verdict, urls, film, answer.judged_by, tells
+            video,
+            answer.see(video_id),
+            verdict or "",
+            self.media.urls(answer.gallery, video),
+            film_view(answer, video, searcher.gallery.videos),
+            judged_by=answer.judged_by,
+            names_paths=may_name_paths and not self.permissions.space_owner,
         )
-        text = verdict_text(answer, video, answer.verdict(video_id))
-        reasons = {"mark": text.mark or view["mark"], "meaning": text.meaning}
-        return {**view, **reasons, "boxes": boxes_text(answer, video, verdict)}
+        text = verdict_text(answer, video, verdict)
+        return {
+            **view,
+            "mark": text.mark,
+            "meaning": text.meaning,
+            "boxes": boxes_text(answer, video, verdict or ""),
+        }

@@ -140,7 +140,7 @@ def stays_view(ranking: Ranking, other: Answer | None) -> dict[str, str]:
 
 def _num_stayed(ranking: Ranking, other: Answer) -> int:
     """Count a column's clips that it also shows with the negation taken away, or put back."""
-    sources_before = set()
+    sources_before: set[str] = set()
     for ranking_before in other.rankings:
         if ranking_before.system == ranking.system:
             sources_before.update(hit.source for hit in ranking_before.hits)

@@ -13,10 +13,13 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.ui.search.formats import decimal, short_name
 from nt2vr.world.words import words_in
 
-SPAN = 0.2  # of scores that a bar shows: it is empty where a line is this far behind the best
+# Of scores that a bar shows: it is empty where a line is so far behind the best.
+SPAN = 0.2
 TYPE = "Type 2 to 8 captions, one per line, or press a button."
 BARS = f"A bar is full for the best caption, and empty {SPAN} below it."
-OTHERS = 5_000  # clips whose captions changes are taken from
+BY_CAPTIONS = " True lines are marked by captions."
+# Clips whose captions changes are taken from.
+OTHERS = 5_000
 
 
 def lines_of(text: str) -> list[str]:
@@ -29,56 +32,75 @@ def own_pair(query: Query) -> list[str]:
 
     A mere quality, as in "a car that is not red", makes no caption with "and".
     """
-    kinds = [{word.meaning.kind for word in words_in(part)} for part in query.unwanted]
-    if not kinds or {"adjective"} in kinds:
+    unwanted = query.unwanted
+    if not unwanted or any(_kinds_of_words(part) == {"adjective"} for part in unwanted):
         return []
-    wanted, unwanted = " ".join(query.wanted), query.unwanted
-    has_deed = any(word.meaning.kind == "verb" for word in words_in(wanted))
-    is_doing = unwanted[0].split()[0].endswith("ing")
-    if len(unwanted) == 1 and is_doing and wanted and not has_deed:
+    wanted = " ".join(query.wanted)
+    is_action = unwanted[0].split()[0].endswith("ing")
+    if len(unwanted) == 1 and is_action and wanted and "verb" not in _kinds_of_words(wanted):
         return [f"{wanted} {unwanted[0]}", query.text]
     return [query.affirmed.text, query.text]
+
+
+def _kinds_of_words(text: str) -> set[str]:
+    return {word.meaning.kind for word in words_in(text)}
 
 
 def with_change(searcher: Searcher, video: Video, lines: Sequence[str], change: str) -> list[str]:
     """Add a line: the first one, or the clip's shortest caption, changed by rules; without lines, that caption first.
 
-    `change` is a name in `CHANGES`; "" adds nothing.
+    Args:
+        change: a name in `CHANGES`; "" adds nothing.
     """
     lines = list(lines) or sorted(video.captions, key=len)[:1]
     if not change or not lines:
         return lines
     pick("change", change, CHANGES)
+    # It may be too long to be parsed.
     searcher.checked(lines[0])
     captions = (
-        other.captions[0] for other in searcher.gallery.videos if other.captions and other != video
+        clip.captions[0] for clip in searcher.gallery.videos if clip.captions and clip != video
     )
-    line = changed(lines[0], change, list(islice(captions, OTHERS)), f"{len(lines)}")
-    return lines if not line or line in lines else [*lines, line]
+    line = changed(lines[0], change, list(islice(captions, OTHERS)), seed=f"{len(lines)}")
+    if line and line not in lines:
+        lines.append(line)
+    return lines
 
 
-def match_view(lines: Sequence[str], found: Match | None) -> dict[str, Any]:
-    """Show the lines in a box, and each system's scores as bars; `found` is None for fewer than two lines."""
+def match_view(lines: Sequence[str], match: Match | None) -> dict[str, Any]:
+    """Show the lines in a box, and each system's scores as bars.
+
+    Args:
+        match: None for fewer than two lines.
+    """
     view = {"text": "\n".join(lines), "changes": [{"name": name} for name in CHANGES]}
-    if found is None:
+    if match is None:
         return {**view, "note": TYPE, "systems": []}
-    note = BARS + " True lines are marked by captions." * bool(found.judged_by)
-    return {**view, "note": note, "systems": [_system(found, each) for each in found.systems]}
+    systems = []
+    for scored in match.systems:
+        rows = [_row(match, scored, number) for number in range(len(match.queries))]
+        systems.append({"name": short_name(scored.system.name), "rows": rows})
+    note = BARS + BY_CAPTIONS if match.judged_by else BARS
+    return {**view, "note": note, "systems": systems}
 
 
-def _system(found: Match, scored: Scored) -> dict[str, Any]:
-    best = max((score for score in scored.scores if score is not None), default=0.0)
-    rows = []
-    for number, (query, verdict, score) in enumerate(
-        zip(found.queries, found.verdicts, scored.scores, strict=True)
-    ):
-        kind = {None: "best", "right": "up"}.get(verdict, "down")  # of the system's choice
-        width = 0 if score is None else max(0.0, 100 * (1 - (best - score) / SPAN))
-        row = {
-            "text": query.text,
-            "truth": "true" if verdict == "right" else "",
-            "width": f"{width:.0f}",
-        }
-        told = "–" if score is None else decimal(score)
-        rows.append({**row, "score": told, "kind": kind if number == scored.best else "other"})
-    return {"name": short_name(scored.system.name), "rows": rows}
+def _row(match: Match, scored: Scored, number: int) -> dict[str, Any]:
+    """Show how one system scores one line."""
+    verdict = match.verdicts[number]
+    score = scored.scores[number]
+    kind = "other"
+    if number == scored.best:
+        kind = {None: "best", "right": "up"}.get(verdict, "down")
+    score_text = "–"
+    width = 0.0
+    if score is not None:
+        score_text = decimal(score)
+        best = max(score for score in scored.scores if score is not None)
+        width = max(0.0, 100 * (1 - (best - score) / SPAN))
+    return {
+        "text": match.queries[number].text,
+        "truth": "true" if verdict == "right" else "",
+        "width": f"{width:.0f}",
+        "score": score_text,
+        "kind": kind,
+    }

@@ -18,14 +18,15 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import check_model_name
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.search.teaching import PROGRESS, Teaching
-from nt2vr.ui.theme import QUIET, fold, menu, script, template
+from nt2vr.ui.theme import PRIVATE, QUIET, fold, menu, script, template
 from nt2vr.ui.web.errors import problem_place, with_errors_shown_at
 from nt2vr.ui.web.inputs import event_value, is_upload
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.ui.web.permissions import Permissions, session_of
 from trainer.runs.manager import RunManager
 
-MOST_FOUND = 24  # names listed while typing
+# Names listed while typing.
+MOST_FOUND = 24
 _available = cache(available)
 SOURCE = "Model to add: one of the above, or type to search all of open_clip's"
 OTHER_SOURCES = (
@@ -39,21 +40,26 @@ WHERE = (
 
 @dataclass
 class MoreModels:
-    """Panel for adding models; if MAX_COLUMNS systems are chosen already, a new model replaces the last."""
+    """Panel for adding models; if MAX_COLUMNS systems are chosen already, a new model replaces the last.
+
+    Attributes:
+        started: events after which a model is being taught, or will be.
+    """
 
     searcher: Searcher
     permissions: Permissions
     runs: RunManager
-    started: Sequence[Any] = field(
-        init=False
-    )  # events after which a model is being taught, or will be
+    started: Sequence[Any] = field(init=False)
     _teaching: Teaching = field(init=False)
-    # of each model that is being added, the session of the page that started it, and what cancels
-    # it
+    # Of each model that is being added, the session of the page that started it, and what cancels
+    # it.
     _under_way: list[tuple[str, Event]] = field(default_factory=list)
     _systems: gr.Dropdown = field(init=False)
+    _recommended: gr.HTML = field(init=False)
+    _source: gr.Textbox = field(init=False)
     _note: gr.Markdown = field(init=False)
-    _added: gr.JSON = field(init=False)  # for the browser: the model, and what the boxes held
+    # For the browser: the model, and what the boxes held.
+    _added: gr.JSON = field(init=False)
 
     def build(self, systems: gr.Dropdown, page: gr.Blocks, later: LaterParts) -> Sequence[Any]:
         """Lay the panel out; return the events after which a model has joined the chosen `systems`."""
@@ -62,19 +68,9 @@ class MoreModels:
             f"Add a real CLIP: {OFFERED.name}, {OFFERED.size_mb} MB", visible=False, elem_id="offer"
         )
         with fold("More models", elem_id="more-models") as panel:
-            recommended = template("recommended", recommended_view(self.searcher.models.names()))
-            self._teaching = Teaching(self.searcher.models, self.permissions, self.runs)
-            self.started = self._teaching.build(recommended, "teach")
-            source = gr.Textbox(
-                RECOMMENDED[0].name,
-                label=SOURCE,
-                info=OTHER_SOURCES,
-                max_lines=1,
-                elem_id="model-source",
-            )
+            self._build_recommended()
             with gr.Row(elem_id="model-buttons"):
-                at_left: dict[str, Any] = {"scale": 0, "min_width": 76}
-                add = gr.Button("Add", variant="primary", elem_id="model-add", **at_left)
+                add = _button("model-add", "Add", variant="primary")
                 upload = gr.UploadButton(
                     "Upload a file",
                     file_types=list(FILE_SUFFIXES),
@@ -82,59 +78,92 @@ class MoreModels:
                     scale=0,
                     min_width=120,
                 )
-                cancel = gr.Button("Cancel", elem_id="model-cancel", **at_left)
+                cancel = _button("model-cancel", "Cancel")
             place = problem_place("model-problem")
             with fold("Name and settings", elem_id="model-options"):
                 name, *options = self._build_options()
             self._note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
             self._added = gr.JSON(visible="hidden")
 
-        private: dict[str, Any] = {"api_visibility": "private", "show_progress_on": self._note}
-        recommended.choose(self.on_choose, None, [source, recommended], **QUIET)
-        source.input(self.on_find, source, recommended, trigger_mode="always_last", **QUIET)
+        source = self._source
+        progress_in_note: dict[str, Any] = {**PRIVATE, "show_progress_on": self._note}
         cancel.click(self.on_cancel, None, self._note, **QUIET)
-        upload.upload(self.on_upload, upload, source, **private)
-        visited = [add, upload, self._note, recommended]
-        if self.permissions.space_owner:
-            page.load(self.on_visit, None, visited, **QUIET)
-            page.load(self.on_offer, None, offer, **QUIET)
-        else:  # the panel's content is needed by nothing outside of it
-            mark = later.opened("more-models", panel, panel.expand)
-            mark.change(self.on_visit, None, visited, **QUIET)
+        upload.upload(self.on_upload, upload, source, **progress_in_note)
+        self._wire_visits(page, later, panel, [add, upload, self._note, self._recommended])
 
         inputs = [source, name, *options, systems]
-        answered = [place, systems, self._note, self._added]
-        add.click(with_errors_shown_at(place, self.on_add), inputs, answered, **private)
-        source.submit(with_errors_shown_at(place, self.on_add), inputs, answered, **private)
-        taken = offer.click(self.on_take, systems, [systems, self._note, self._added], **private)
+        outputs = [place, systems, self._note, self._added]
+        for event in (add.click, source.submit):
+            event(with_errors_shown_at(place, self.on_add), inputs, outputs, **progress_in_note)
+        taken = offer.click(self.on_take, systems, outputs[1:], **progress_in_note)
         taken.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
+        if self.permissions.space_owner:
+            page.load(self.on_offer, None, offer, **QUIET)
         boxes = [systems, source, name]
-        return [
-            self._added.change(
-                None, [self._added, *boxes], boxes, js=script("addModel", MAX_COLUMNS - 1)
-            )
-        ]
+        joins = script("addModel", MAX_COLUMNS - 1)
+        return [self._added.change(None, [self._added, *boxes], boxes, js=joins)]
+
+    def _build_recommended(self) -> None:
+        """Lay out the recommended models, and the box of the one to add, in which they are searched for."""
+        models = self.searcher.models
+        recommended = template("recommended", recommended_view(models.names()))
+        self._teaching = Teaching(models, self.permissions, self.runs)
+        self.started = self._teaching.build(recommended, "teach")
+        source = gr.Textbox(
+            RECOMMENDED[0].name,
+            label=SOURCE,
+            info=OTHER_SOURCES,
+            max_lines=1,
+            elem_id="model-source",
+        )
+        recommended.choose(self.on_choose, None, [source, recommended], **QUIET)
+        source.input(self.on_find, source, recommended, trigger_mode="always_last", **QUIET)
+        self._recommended = recommended
+        self._source = source
+
+    def _wire_visits(
+        self, page: gr.Blocks, later: LaterParts, panel: gr.Accordion, outputs: list[Any]
+    ) -> None:
+        """Say what a visitor may do, once the panel is opened; on a Space, a button outside of it depends on it."""
+        if self.permissions.space_owner:
+            page.load(self.on_visit, None, outputs, **QUIET)
+        else:
+            mark = later.opened("more-models", panel, panel.expand)
+            mark.change(self.on_visit, None, outputs, **QUIET)
 
     def _build_options(self) -> list[Any]:
         """Lay out the boxes of a name, an architecture, an activation, a number of frames and a key."""
-
-        def box(elem_id: str, label: str, example: str, scale: int, min_width: int) -> gr.Textbox:
-            place: dict[str, Any] = {"elem_id": elem_id, "scale": scale, "min_width": min_width}
-            return gr.Textbox(label=label, placeholder=example, max_lines=1, **place)
-
         with gr.Row():
-            name = box("model-name", "Name", "default: the source's", 2, 150)
-            example = "automatic; or ViT-B-32, or a model here"
-            architecture = box("model-architecture", "Architecture", example, 3, 200)
+            name = _box("model-name", "Name", "default: the source's", scale=2, min_width=150)
+            architecture = _box(
+                "model-architecture",
+                "Architecture",
+                "automatic; or ViT-B-32, or a model here",
+                scale=3,
+                min_width=200,
+            )
         with gr.Row():
-            choices = [("automatic", ""), *((activation, activation) for activation in ACTIVATIONS)]
             activation = menu(
-                "model-activation", "Activation", choices, value="", scale=1, min_width=130
+                "model-activation",
+                "Activation",
+                [("automatic", ""), *((name, name) for name in ACTIVATIONS)],
+                value="",
+                scale=1,
+                min_width=130,
             )
             # An empty box would become 0 in the browser anyway.
-            number: dict[str, Any] = {"precision": 0, "minimum": 0, "scale": 1, "min_width": 160}
-            frames = gr.Number(0, label="Frames, 0: automatic", elem_id="model-frames", **number)
-            key = box("model-key", "Key, of several models", "state_dict_ema", 1, 160)
+            frames = gr.Number(
+                0,
+                label="Frames, 0: automatic",
+                elem_id="model-frames",
+                precision=0,
+                minimum=0,
+                scale=1,
+                min_width=160,
+            )
+            key = _box(
+                "model-key", "Key, of several models", "state_dict_ema", scale=1, min_width=160
+            )
         return [name, architecture, activation, frames, key]
 
     def on_visit(self, request: gr.Request) -> list[Any]:
@@ -151,25 +180,27 @@ class MoreModels:
 
     def on_offer(self, request: gr.Request) -> gr.Button:
         """Offer a real CLIP on a Space that reaches the Hub, to those who may download, until it is here."""
-        is_wanted = self.permissions.space_owner and self.permissions.may("download", request)
-        is_here = OFFERED.name in (name.replace(" ", "") for name in self.searcher.models.names())
-        return gr.Button(visible=bool(is_wanted) and not is_here and can_download(OFFERED.name))
+        is_here = OFFERED.name in _names_without_spaces(self.searcher.models.names())
+        may_download = self.permissions.space_owner and self.permissions.may("download", request)
+        is_offered = may_download and not is_here and can_download(OFFERED.name)
+        return gr.Button(visible=bool(is_offered))
 
-    def _view(self, visitor: gr.Request, found: Sequence[str] = ()) -> dict[str, Any]:
-        return recommended_view(self.searcher.models.names(), found, self._teaching.names(visitor))
+    def _view(self, visitor: gr.Request, matching: Sequence[str] = ()) -> dict[str, Any]:
+        teachable = self._teaching.names(visitor)
+        return recommended_view(self.searcher.models.names(), matching, teachable)
 
     def on_choose(self, event: gr.EventData, request: gr.Request) -> tuple[str, dict[str, Any]]:
         return event_value(event, "name", str), self._view(request)
 
     def on_find(self, text: str, request: gr.Request) -> dict[str, Any]:
         """List the models of open_clip's with the typed words in their names."""
-        words = text[:MAX_QUOTED].casefold().split()  # no name is as long
-        found = [
-            name
-            for name in _available()
-            if words and all(word in name.casefold() for word in words)
-        ]
-        return self._view(request, found)
+        # No name is as long.
+        words = text[:MAX_QUOTED].casefold().split()
+        matching = []
+        for name in _available() if words else ():
+            if all(word in name.casefold() for word in words):
+                matching.append(name)
+        return self._view(request, matching)
 
     def on_cancel(self, request: gr.Request) -> str:
         if not self.permissions.may("import", request):
@@ -177,12 +208,13 @@ class MoreModels:
         under_way = list(self._under_way)
         if not under_way:
             return "No model is being added."
-        theirs = [
+        stops = [
             stop for session, stop in under_way if self.permissions.may_cancel(session, request)
         ]
-        if not theirs:
-            self.permissions.check_cancel(under_way[0][0], request)
-        for stop in theirs:
+        if not stops:
+            first_session, _ = under_way[0]
+            self.permissions.check_cancel(first_session, request)
+        for stop in stops:
             stop.set()
         return "It is being cancelled."
 
@@ -242,44 +274,35 @@ class MoreModels:
         request: gr.Request,
         progress: gr.Progress,
     ) -> dict[Any, Any]:
-        progress(
-            0, desc="looking at the file" if is_upload(source) else f"looking for {quoted(source)}"
-        )
-        download_size = ""
+        subject = "looking at the file" if is_upload(source) else f"looking for {quoted(source)}"
+        progress(0, desc=subject)
         stop = Event()
-
-        def report(done: int, total: int, doing: str) -> None:
-            description = f"{doing}. {download_size}" if download_size else doing
-            if total:
-                progress((done, total), desc=description, unit="bytes")
-            else:
-                progress(0, desc=description)  # Gradio shows no description without a share
-
-        def announce(text: str) -> None:
-            nonlocal download_size
-            download_size = text
-            progress(0, desc=text)
-
         under_way = (session_of(request), stop)
         self._under_way.append(under_way)
         models = self.searcher.models
+        download = _Download(progress)
         try:
             added = models.add(
-                source, options, stoppable(report, stop.is_set), announce, check_model_name
+                source,
+                options,
+                stoppable(download.report, stop.is_set),
+                download.announce,
+                check_model_name,
             )
         except InterruptedError:
             raise ConfigError("It was cancelled. Nothing of the model was saved.") from None
         finally:
             self._under_way.remove(under_way)
 
+        note = f"Added {added.name}. {added.remark}"
+        if added.was_here:
+            note = f"{added.name}: {added.remark}"
         # Embeddings answer their own queries in their own gallery, so they are not put next to the
         # others.
         is_embeddings = models.find(added.name).kind == "embeddings"
         return {
             self._systems: gr.Dropdown(self.searcher.system_names(chosen or ())),
-            self._note: f"{added.name}: {added.remark}"
-            if added.was_here
-            else f"Added {added.name}. {added.remark}",
+            self._note: note,
             # The time makes a second addition of one model a change, too.
             self._added: {
                 "model": "" if is_embeddings else added.name,
@@ -290,21 +313,71 @@ class MoreModels:
         }
 
 
+@dataclass
+class _Download:
+    """Shows on the page how far a download is, and its size once that is known."""
+
+    progress: gr.Progress
+    size: str = ""
+
+    def announce(self, size: str) -> None:
+        self.size = size
+        self.progress(0, desc=size)
+
+    def report(self, done: int, total: int, doing: str) -> None:
+        description = f"{doing}. {self.size}" if self.size else doing
+        if total:
+            self.progress((done, total), desc=description, unit="bytes")
+        else:
+            # Gradio shows no description without a share.
+            self.progress(0, desc=description)
+
+
+def _button(elem_id: str, text: str, **options: Any) -> gr.Button:
+    return gr.Button(text, elem_id=elem_id, scale=0, min_width=76, **options)
+
+
+def _box(elem_id: str, label: str, placeholder: str, scale: int, min_width: int) -> gr.Textbox:
+    return gr.Textbox(
+        label=label,
+        placeholder=placeholder,
+        max_lines=1,
+        elem_id=elem_id,
+        scale=scale,
+        min_width=min_width,
+    )
+
+
+def _names_without_spaces(names: Iterable[str]) -> set[str]:
+    """Write names of the catalog as those of downloads are: "ViT-B-32/openai"."""
+    return {name.replace(" ", "") for name in names}
+
+
 def recommended_view(
-    here: Iterable[str], found: Sequence[str] = (), teachable: Sequence[str] = ()
+    names: Iterable[str], matching: Sequence[str] = (), teachable: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """List the recommended models, marking those already `here`, models that were `found`, and those to be taught."""
-    known = {name.replace(" ", "") for name in here}
-    more, models = len(found) - MOST_FOUND, []
+    """List the recommended models, those that were searched for, and those to be taught.
+
+    Args:
+        names: of the models that are here.
+        matching: names with what is typed in them.
+    """
+    here = _names_without_spaces(names)
+    models = []
     for model in RECOMMENDED:
-        msrvtt = f"{model.msrvtt:.1f}" if model.msrvtt else ""
-        size, is_here = f"{model.size_mb:,} MB", model.name in known
         models.append(
-            {**vars(model), "size": size, "speed": model.speed, "msrvtt": msrvtt, "here": is_here}
+            {
+                **vars(model),
+                "size": f"{model.size_mb:,} MB",
+                "speed": model.speed,
+                "msrvtt": f"{model.msrvtt:.1f}" if model.msrvtt else "",
+                "here": model.name in here,
+            }
         )
+    num_more = len(matching) - MOST_FOUND
     return {
         "models": models,
-        "found": list(found[:MOST_FOUND]),
+        "found": list(matching[:MOST_FOUND]),
         "teachable": list(teachable),
-        "more": f"and {more:,} more: type more of the name" if more > 0 else "",
+        "more": f"and {num_more:,} more: type more of the name" if num_more > 0 else "",
     }

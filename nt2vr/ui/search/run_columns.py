@@ -22,22 +22,26 @@ from nt2vr.search.searcher import Searcher, SearchPlan
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.columns import how_text
 from nt2vr.ui.search.formats import short_name
+from nt2vr.ui.search.tally import grade
 
-LATEST = 4  # counts told besides the first
-ViewOf = Callable[[Answer], Mapping[str, Any]]  # what `columns_view` returns
+# Counts that a column's story has besides the first.
+LATEST = 4
+# Returns what `columns_view` does.
+ViewOf = Callable[[Answer], Mapping[str, Any]]
 
 
 def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -> list[str]:
     """Return the systems with a run's replaced by those of one of its epochs."""
-    wanted = RunEpochs.of(run, entries)
-    if wanted is None or wanted.run != run:
+    epochs = RunEpochs.of(run, entries)
+    if epochs is None or epochs.run != run:
         raise ConfigError(f"There is no run {quoted(run)}.")
-    found: list[str] = []
+    names: list[str] = []
     for name in systems:
         system = System.named(name, list(entries))
-        own = RunEpochs.of(system.model, entries)
-        found.append(wanted.system(epoch, system).name if own == wanted else name)
-    return list(dict.fromkeys(found))
+        if RunEpochs.of(system.model, entries) == epochs:
+            name = epochs.system(epoch, system).name
+        names.append(name)
+    return list(dict.fromkeys(names))
 
 
 def key_of(*values: object) -> str:
@@ -50,65 +54,72 @@ def story(
 ) -> dict[str, Any]:
     """Tell how many of the first clips show the unwanted part, up to an epoch, and in words if it lost the wanted one.
 
-    Nothing without a negation and complete verdicts, or such as captions or parts give, which is
-    said. Of the `rankings` by epoch, 0 is the base; what an epoch before the `newest` so far misses
-    is missed "for now".
+    It is empty without a negation, and without verdicts: all of them, or those that captions or
+    parts give, which the text says.
+
+    Args:
+        rankings: by epoch; 0 is the base.
+        newest: the last epoch so far. What an earlier one misses is missed "for now".
     """
-    told = [
-        rankings[number] for number in sorted(rankings) if number <= epoch and rankings[number].hits
-    ]
-    verdicts = [hit.verdict for each in told for hit in each.hits]
-    if not (answer.query.unwanted and any(verdicts) and (answer.judged_by or all(verdicts))):
+    so_far = []
+    for number in sorted(rankings):
+        if number <= epoch and rankings[number].hits:
+            so_far.append(rankings[number])
+    verdicts = [hit.verdict for ranking in so_far for hit in ranking.hits]
+    is_judged = any(verdicts) and (answer.judged_by or all(verdicts))
+    if not answer.query.unwanted or not is_judged:
         return {}
-    by = f" by {answer.judged_by}" if answer.judged_by else ""
-    counts = [each.counts["violation"] for each in told]
-    first, *later = [count for count, _ in groupby(counts)]
+
+    latest = so_far[-1]
+    violations = [ranking.counts["violation"] for ranking in so_far]
+    # Epochs in a row with the same count are told once.
+    steps = [count for count, _ in groupby(violations)]
+    unwanted = " or ".join(answer.query.unwanted)
+    source = f" by {answer.judged_by}" if answer.judged_by else ""
+    has_improved = violations[-1] < violations[0]
+    is_good = has_improved and grade(latest.counts["right"], len(latest.hits)) == "good"
     return {
-        "first": f"{first} of {len(told[0].hits)} show “{' or '.join(answer.query.unwanted)}”{by}",
-        "gap": len(later) > LATEST,
-        "later": later[-LATEST:],
-        "kind": "good"
-        if counts[-1] < first and 4 * told[-1].counts["right"] >= 3 * len(told[-1].hits)
-        else "",
-        "words": _lost(told[-1], answer.query, epoch < newest),
+        "first": f"{steps[0]} of {len(so_far[0].hits)} show “{unwanted}”{source}",
+        "gap": len(steps) > LATEST + 1,
+        "later": steps[1:][-LATEST:],
+        "kind": "good" if is_good else "",
+        "words": _lost(latest, answer.query, goes_on=epoch < newest),
     }
 
 
-def _lost(now: Ranking, query: Query, goes_on: bool) -> str:
+def _lost(ranking: Ranking, query: Query, goes_on: bool) -> str:
     """Say that more of the clips lack what is wanted than are right; empty if they do not."""
-    misses = now.counts["miss"]
-    if not query.wanted or misses <= now.counts["right"]:
+    misses = ranking.counts["miss"]
+    if not query.wanted or misses <= ranking.counts["right"]:
         return ""
-    return f"{misses} of {len(now.hits)} miss “{' '.join(query.wanted)}”{' for now' if goes_on else ''}"
+    text = f"{misses} of {len(ranking.hits)} miss “{' '.join(query.wanted)}”"
+    return f"{text} for now" if goes_on else text
 
 
 @dataclass(frozen=True)
-class Learner:
-    """A model that learns, with its results for one query."""
+class RunColumn:
+    """The column of a model that learns, with its results for one query.
 
-    id: str  # of the run
+    Attributes:
+        id: of the run.
+        epochs: those offered, oldest first.
+        rankings: by epoch, as far as they are known; 0 is the base.
+        more: further values of its `run` in the template.
+        by_parts: the rankings with verdicts of the parts, where they have none.
+    """
+
+    id: str
     title: str
-    epochs: Sequence[int]  # those offered, oldest first
-    rankings: Mapping[int, Ranking]  # by epoch, as far as they are known; 0 is the base
-    more: Mapping[str, Any]  # further values of its `run` in the template
-    by_parts: Mapping[int, Ranking] = field(
-        default_factory=dict
-    )  # the rankings with verdicts, where they have none
+    epochs: Sequence[int]
+    rankings: Mapping[int, Ranking]
+    more: Mapping[str, Any]
+    by_parts: Mapping[int, Ranking] = field(default_factory=dict)
 
-    def column(
+    def view(
         self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf
     ) -> dict[str, Any]:
         """Return a column with a frame for each epoch that is known, of which it shows one."""
-        known = [
-            number
-            for number in self.epochs
-            if number in self.rankings and self.rankings[number].hits
-        ]
-        found = replace(
-            answer, rankings=(answer.rankings[0], *(self.rankings[number] for number in known))
-        )
-        columns = zip(known, view_of(found)["columns"][1:], strict=True)
-        frames = {number: self._frame(number, frame, answer) for number, frame in columns}
+        frames = self._frames(answer, view_of)
         last = len(self.epochs) - 1
         run = {
             "id": self.id,
@@ -119,91 +130,171 @@ class Learner:
             "frames": [frames.get(number) for number in self.epochs],
             **self.more,
         }
-        meaning = f"{short_name(self.id)}: {column['meaning']}" if column.get("meaning") else ""
+        meaning = column.get("meaning")
         return {
             **column,
             "name": self.title,
-            "meaning": meaning,
+            "meaning": f"{short_name(self.id)}: {meaning}" if meaning else "",
             **frames.get(epoch, {}),
             "run": run,
         }
 
-    def _frame(self, epoch: int, frame: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
-        asked = replace(answer, judged_by="the parts") if self.by_parts else answer
-        told = story(self.by_parts or self.rankings, epoch, asked, self.epochs[-1])
-        if told and self.by_parts:
-            told["why"] = (
-                f"As the parts say: without captions, {self.rankings[0].system.model} judges each part alone."
-            )
-        badge = {**frame["badge"], "more": ""} if told else dict(frame["badge"])
-        for each in (badge, line := dict(frame["line"])):
-            if told and each.get("kind") == "bad":  # it is still learning: no verdict yet
-                each["kind"] = "neutral"
-        system = self.rankings[epoch].system
-        how = f"· {found}" if (found := how_text(system, epoch)) else ""
-        kept = {name: frame[name] for name in ("note", "told", "hits")}
-        return {"epoch": epoch, "how": how, "badge": badge, "line": line, "story": told, **kept}
+    def _frames(self, answer: Answer, view_of: ViewOf) -> dict[int, dict[str, Any]]:
+        """Return the frame of each epoch that has hits."""
+        epochs = []
+        rankings = [answer.rankings[0]]
+        for epoch in self.epochs:
+            if epoch in self.rankings and self.rankings[epoch].hits:
+                epochs.append(epoch)
+                rankings.append(self.rankings[epoch])
+        # Movements are counted against the first column, which is not an epoch.
+        columns = view_of(replace(answer, rankings=tuple(rankings)))["columns"][1:]
+        frames = {}
+        for epoch, column in zip(epochs, columns, strict=True):
+            frames[epoch] = self._frame(epoch, column, answer)
+        return frames
+
+    def _frame(self, epoch: int, column: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
+        """Return what changes in the column when it shows an epoch."""
+        epoch_story = self._story(epoch, answer)
+        badge = dict(column["badge"])
+        line = dict(column["line"])
+        if epoch_story:
+            badge["more"] = ""
+            # It is still learning, so nothing is bad yet.
+            for view in (badge, line):
+                if view.get("kind") == "bad":
+                    view["kind"] = "neutral"
+        how = how_text(self.rankings[epoch].system, epoch)
+        return {
+            "epoch": epoch,
+            "how": f"· {how}" if how else "",
+            "badge": badge,
+            "line": line,
+            "story": epoch_story,
+            "note": column["note"],
+            "told": column["told"],
+            "hits": column["hits"],
+        }
+
+    def _story(self, epoch: int, answer: Answer) -> dict[str, Any]:
+        """Tell the story up to an epoch, by the parts where nothing else judges clips."""
+        newest = self.epochs[-1]
+        if not self.by_parts:
+            return story(self.rankings, epoch, answer, newest)
+        by_parts = story(self.by_parts, epoch, replace(answer, judged_by="the parts"), newest)
+        if by_parts:
+            base = self.rankings[0].system.model
+            by_parts["why"] = f"As the parts say: without captions, {base} judges each part alone."
+        return by_parts
 
 
-def run_columns(
-    view: Mapping[str, Any],
-    answer: Answer,
-    key: str,  # identifies the query, with everything but its systems; see `key_of`
-    entries: Entries,
-    base_of: Callable[[str], str],  # returns the name of a run's base, whose ranking is epoch 0
-    kept: KeptRankings,  # rankings of earlier searches
-    view_of: ViewOf,
-    searcher: Searcher,
-    panel: SearchPlan | None,  # what the answer was asked with; None if it has no columns
-) -> list[Mapping[str, Any]]:
-    """Add to a run's columns of `columns_view` its epochs; those missing are searched in the background."""
-    kept.keep_to({name for name, entry in entries.items() if entry.kind == "run"})
-    owns = [RunEpochs.of(ranking.system.model, entries) for ranking in answer.rankings]
+@dataclass(frozen=True)
+class RunColumns:
+    """Adds their epochs to the columns of runs; those missing are searched in the background.
 
-    def of_run(column: Mapping[str, Any], ranking: Ranking, own: RunEpochs) -> dict[str, Any]:
-        epoch, base, system = epoch_of(ranking), base_of(own.run), ranking.system
-        of_query = own.run, key_of(key, system.strategy, system.strength)
-        bases = [other for other in answer.rankings if other.system == replace(system, model=base)]
-        rankings = kept.add(of_query, dict(zip((0,), bases, strict=False)) | {epoch: ranking})
-        missing = own.missing(searcher.models, base, rankings) if panel else []
-        if panel and missing:
-            query = answer.query
-            kept.complete(
-                of_query,
-                missing,
-                lambda epoch: own.rank(searcher, query, panel, epoch, base, system),
-            )
-        waits = {"waits": bool(missing)}
-        learner = Learner(own.run, short_name(own.run), own.epochs, rankings, waits)
-        is_known = not answer.judged_by or any(
-            hit.verdict for each in rankings.values() for hit in each.hits
+    Attributes:
+        key: identifies the query, with everything but its systems; see `key_of`.
+        base_of: returns the name of a run's base, whose ranking is epoch 0.
+        kept: rankings of earlier searches.
+        plan: what the answer was asked with; None if it has no columns.
+    """
+
+    answer: Answer
+    key: str
+    entries: Entries
+    base_of: Callable[[str], str]
+    kept: KeptRankings
+    view_of: ViewOf
+    searcher: Searcher
+    plan: SearchPlan | None
+
+    def with_epochs(self, columns: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Return the columns of `columns_view`, those of runs with their epochs."""
+        self.kept.keep_to({name for name, entry in self.entries.items() if entry.kind == "run"})
+        views = []
+        for column, ranking in zip(columns, self.answer.rankings, strict=True):
+            epochs = RunEpochs.of(ranking.system.model, self.entries)
+            views.append(self._with_epochs(column, ranking, epochs) if epochs else column)
+        return views
+
+    def _with_epochs(
+        self, column: Mapping[str, Any], ranking: Ranking, epochs: RunEpochs
+    ) -> dict[str, Any]:
+        base = self.base_of(epochs.run)
+        system = ranking.system
+        epoch = epoch_of(ranking)
+        kept_as = (epochs.run, key_of(self.key, system.strategy, system.strength))
+        new_rankings = self._ranking_of(replace(system, model=base)) | {epoch: ranking}
+        rankings = self.kept.add(kept_as, new_rankings)
+        is_incomplete = self._search_missing(kept_as, epochs, base, system, rankings)
+        run_column = RunColumn(
+            epochs.run,
+            short_name(epochs.run),
+            epochs.epochs,
+            rankings,
+            more={"waits": is_incomplete},
+            by_parts=self._judge_by_parts(rankings, base),
         )
-        if (
-            panel
-            and answer.query.unwanted
-            and not is_known
-            and base in entries
-            and 0 in rankings
-            and rankings[0].hits
-        ):
-            learner = replace(
-                learner, by_parts=judged_by_parts(rankings, base, answer.query, searcher, panel)
-            )
-        return learner.column(column, epoch, answer, view_of)
+        return run_column.view(column, epoch, self.answer, self.view_of)
 
-    columns = zip(view["columns"], answer.rankings, owns, strict=True)
-    return [of_run(column, ranking, own) if own else column for column, ranking, own in columns]
+    def _ranking_of(self, system: System) -> dict[int, Ranking]:
+        """Return the base's ranking as epoch 0, if the base is one of the systems."""
+        for ranking in self.answer.rankings:
+            if ranking.system == system:
+                return {0: ranking}
+        return {}
+
+    def _search_missing(
+        self,
+        kept_as: tuple[str, str],
+        epochs: RunEpochs,
+        base: str,
+        system: System,
+        rankings: Mapping[int, Ranking],
+    ) -> bool:
+        """Search with the epochs that have no ranking yet, in the background; return whether there are any."""
+        plan = self.plan
+        if plan is None:
+            return False
+        missing = epochs.missing(self.searcher.models, base, rankings)
+        if not missing:
+            return False
+        query = self.answer.query
+        searcher = self.searcher
+        self.kept.complete(
+            kept_as,
+            missing,
+            lambda epoch: epochs.rank(searcher, query, plan, epoch, base, system),
+        )
+        return True
+
+    def _judge_by_parts(self, rankings: Mapping[int, Ranking], base: str) -> dict[int, Ranking]:
+        """Return the rankings with verdicts by the parts, where captions say nothing; otherwise none."""
+        verdicts = [hit.verdict for ranking in rankings.values() for hit in ranking.hits]
+        if not self.answer.judged_by or any(verdicts):
+            return {}
+        query = self.answer.query
+        has_base = base in self.entries and 0 in rankings and rankings[0].hits
+        if self.plan is None or not query.unwanted or not has_base:
+            return {}
+        return judged_by_parts(rankings, base, query, self.searcher, self.plan)
 
 
 def replayed(
     recording: Recording, rankings: Mapping[int, Ranking], answer: Answer, view_of: ViewOf
 ) -> dict[str, Any]:
     """Return the column of a recorded run, which plays from its base to its last epoch."""
-    last, minutes = len(rankings) - 1, duration_text(recording.seconds[-1])
+    last = len(rankings) - 1
+    duration = duration_text(recording.seconds[-1])
     note = (
-        f"{last} epochs of the preset “{recording.preset}” took {minutes}. Nothing is trained now."
+        f"{last} epochs of the preset “{recording.preset}” took {duration}. Nothing is trained now."
     )
-    shares = [f"{share:.0f} %" for share in recording.hard_pairs]
-    more = {"recorded": recording.date, "note": note, "plays": True, "shares": shares}
-    learner = Learner("recorded", f"{recording.base}, learning", range(last + 1), rankings, more)
-    return learner.column({"system": f"{recording.base}, recorded"}, last, answer, view_of)
+    more = {
+        "recorded": recording.date,
+        "note": note,
+        "plays": True,
+        "shares": [f"{share:.0f} %" for share in recording.hard_pairs],
+    }
+    column = RunColumn("recorded", f"{recording.base}, learning", range(last + 1), rankings, more)
+    return column.view({"system": f"{recording.base}, recorded"}, last, answer, view_of)

@@ -17,14 +17,17 @@ from trainer.runs.manager import Run, RunManager
 from trainer.teaching import announcement, estimate, run_of, teachable, teaching
 
 HIDE = "() => ['', ...Array(3).fill({ __type__: 'update', visible: false })]"
-PROGRESS = gr.Progress()  # marks where Gradio passes a call's own
+# Marks where Gradio passes a call's own.
+PROGRESS = gr.Progress()
 
 
 class Teaching:
     """Teaches a model “not” after saying how long that takes here: for “More models” and Library."""
 
     def __init__(self, models: Catalog, permissions: Permissions, runs: RunManager) -> None:
-        self._models, self._permissions, self._runs = models, permissions, runs
+        self._models = models
+        self._permissions = permissions
+        self._runs = runs
         self._later = LaterStarts(runs, permissions)
 
     def names(self, visitor: gr.Request | None) -> list[str]:
@@ -33,28 +36,30 @@ class Teaching:
 
     def build(self, panel: gr.HTML, elem_id: str) -> Sequence[Any]:
         """Lay out below a panel what its event `teach` leads to; return the events after which a model is taught."""
-        place, self._note = problem_place(f"{elem_id}-problem"), gr.Markdown(visible=False)
-        self._choice = choice = StartChoice(f"{elem_id}-choice")
-        self._start, self._name = gr.Button(visible=False, elem_id=elem_id), gr.State("")
-        hidden = [place, self._note, self._start, choice.row]
-        shown = [place, self._note, self._start, self._name, *choice.shown]
+        place = problem_place(f"{elem_id}-problem")
+        self._note = gr.Markdown(visible=False)
+        self._choice = StartChoice(f"{elem_id}-choice")
+        self._start = gr.Button(visible=False, elem_id=elem_id)
+        self._name = gr.State("")
+        hidden = [place, self._note, self._start, self._choice.row]
+        outputs = [place, self._note, self._start, self._name, *self._choice.outputs]
         panel.change(None, None, hidden, js=HIDE)
         panel.teach(
             with_errors_shown_at(place, self.on_teach),
             None,
-            shown,
+            outputs,
             show_progress_on=panel,
             **PRIVATE,
         )
-        starting = (
+        started = []
+        for button, start in (
             (self._start, self.on_start),
-            (choice.stop, self.on_start_instead),
-            (choice.afterwards, self.on_start_afterwards),
-        )
-        return [
-            button.click(with_errors_shown_at(place, start), self._name, shown, **QUIET)
-            for button, start in starting
-        ]
+            (self._choice.stop, self.on_start_instead),
+            (self._choice.afterwards, self.on_start_afterwards),
+        ):
+            handler = with_errors_shown_at(place, start)
+            started.append(button.click(handler, self._name, outputs, **QUIET))
+        return started
 
     def on_teach(
         self, event: gr.EventData, request: gr.Request, progress: gr.Progress = PROGRESS
@@ -96,7 +101,7 @@ class Teaching:
             self._teach(name, session_of(request))
         except DeviceInUseError:
             return self._offer(name, self._begun(name)[1], request)
-        return self._said(
+        return self._message(
             f"{name} is being taught: the Train tab shows how far it is, stops it and resumes it."
         )
 
@@ -115,7 +120,7 @@ class Teaching:
             self._runs.check_config(config)
         session = session_of(request)
         self._later.start(config.encoder.name, lambda: self._teach(name, session), stops, request)
-        return self._said(
+        return self._message(
             f"{name} will be taught once the device is free: the Train tab shows what it waits for."
         )
 
@@ -132,12 +137,12 @@ class Teaching:
             raise RunError(f"{name} is being taught already: the Train tab shows how far it is.")
         may_stop = self._later.may_stop(run_in_the_way, request)
         return {
-            **self._said(""),
+            **self._message(""),
             self._name: name,
             **self._choice.offered(run_in_the_way, may_stop),
         }
 
-    def _said(self, text: str) -> Updates:
+    def _message(self, text: str) -> Updates:
         """Return updates that show a sentence, if any, in place of what was offered."""
         note = gr.Markdown(text, visible=bool(text))
         return {self._note: note, self._start: gr.Button(visible=False), **self._choice.hidden()}

@@ -1,9 +1,9 @@
-"""Training on the Search tab: a column searches again at every checkpoint, or is replayed."""
+"""Training on the Search tab: the panel of the run under way, and the columns of runs."""
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import gradio as gr
 
@@ -13,16 +13,12 @@ from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.presets import PRESETS
 from nt2vr.search.answers import Answer
-from nt2vr.search.epochs import (
-    KeptRankings,
-    Recording,
-    RunEpochs,
-)
+from nt2vr.search.epochs import KeptRankings, Recording, RunEpochs
 from nt2vr.search.searcher import Searcher, SearchPlan
 from nt2vr.search.strategies import System
 from nt2vr.ui.later_starts import LaterStarts
 from nt2vr.ui.search.formats import short_name, system_choices
-from nt2vr.ui.search.run_columns import ViewOf, replayed, run_columns, with_epoch
+from nt2vr.ui.search.run_columns import RunColumns, ViewOf, replayed, with_epoch
 from nt2vr.ui.search.state import MAX_COLUMNS, QUIET
 from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import run_view
@@ -33,10 +29,13 @@ from trainer.runs.manager import Run, RunManager
 from trainer.teaching import teaching
 
 PRESET = PRESETS / "stage.json"
-MAX_BASE = 40  # characters of the base's name in a run's
+# Characters of the base's name in a run's.
+MAX_BASE = 40
 POLL_S = 1.0
-REST = 10  # polls after the end of a run, within which its last checkpoint is served
-WAITING = "(waiting)"  # in place of the id of a run that has not started
+# Polls after the end of a run, within which its last checkpoint is served.
+REST = 10
+# In place of the id of a run that has not started.
+WAITING = "(waiting)"
 
 
 def short_run(models: Catalog, name: str) -> TrainConfig:
@@ -44,44 +43,62 @@ def short_run(models: Catalog, name: str) -> TrainConfig:
     if not models.knows_only_drawings(name):
         return teaching(models, name)
     base = models.folder(name)
+    # A card that cannot be read is reported before the run starts.
     read_card(base)
-    return load_config(
-        PRESET, {"base": str(base.resolve()), "name": f"{name[:MAX_BASE].strip()} learns not"}
-    )
+    run_name = f"{name[:MAX_BASE].strip()} learns not"
+    return load_config(PRESET, {"base": str(base.resolve()), "name": run_name})
 
 
 @dataclass(frozen=True)
 class WatchedRun:
-    """What a page remembers of the run that it watches."""
+    """What a page remembers of the run that it watches.
 
-    run: str = ""  # its id; "" for none
-    asked: Mapping[str, int] = field(default_factory=dict)  # the epochs last searched for, by model
-    polls: int = 0  # number of polls left once it has ended
-    view: Mapping[str, Any] = field(default_factory=dict)  # the panel
+    Attributes:
+        run: its id; "" for none.
+        searched: the epochs last searched for, by model.
+        polls: number of polls left once it has ended.
+        view: the panel.
+    """
+
+    run: str = ""
+    searched: Mapping[str, int] = field(default_factory=dict)
+    polls: int = 0
+    view: Mapping[str, Any] = field(default_factory=dict)
+
+
+class _Showing(NamedTuple):
+    """New values of the panel, the timer, and what the page remembers."""
+
+    panel: Any
+    timer: gr.Timer
+    watched: WatchedRun
 
 
 @dataclass
 class Watch:
-    """Panel of the run that is training, and the columns of runs."""
+    """Panel of the run that is training, and the columns of runs.
+
+    Attributes:
+        recording: a training to replay; None if there is none of this gallery.
+        panel: of the run that is training; its event `replay` asks for the recorded one.
+        notes: on the runs in the list of systems.
+        timer: ticks while a run is under way.
+    """
 
     galleries: Galleries
     permissions: Permissions
     runs: RunManager
-    recording: Recording | None = (
-        None  # a training to replay; None if there is none of this gallery
-    )
+    recording: Recording | None = None
     kept: KeptRankings = field(default_factory=KeptRankings)
-    panel: gr.HTML = field(
-        init=False
-    )  # of the run that is training; its event `replay` asks for the recorded one
-    notes: gr.HTML = field(init=False)  # on the runs in the list of systems
-    timer: gr.Timer = field(init=False)  # ticks while a run is under way
-    _watched: gr.State = field(init=False)  # of ticks, of which one under way may overwrite it
-    # id of the run whose column is to join the others with its first checkpoint, or WAITING
+    panel: gr.HTML = field(init=False)
+    notes: gr.HTML = field(init=False)
+    timer: gr.Timer = field(init=False)
+    # Written by the timer; a slow tick may overwrite a newer value.
+    _watched: gr.State = field(init=False)
+    # Id of the run whose column is to join the others with its first checkpoint, or WAITING.
     _joins: gr.State = field(init=False)
-    _wished: gr.State = field(
-        init=False
-    )  # name of the model to train that a run is in the way of; "" for none
+    # Name of the model to train that a run is in the way of; "" for none.
+    _wished: gr.State = field(init=False)
 
     def build(self) -> None:
         """Lay out the panel, empty until a run is under way."""
@@ -99,32 +116,37 @@ class Watch:
         moved = columns.epoch(self.on_epoch, systems, systems, **QUIET)
         moved.success(None, outputs=ask, js="nt2vr.ask")
         panel = [self.panel, self.timer, self._watched]
-        started = [*panel, self._joins, self._wished]
-        waits = [systems, self._watched, self._wished]
-        looked = [query, systems, answer, self._watched, self._joins, self._wished]
+        panel_and_start = [*panel, self._joins, self._wished]
+        watched = [systems, self._watched]
+        wished = [*watched, self._wished]
         for event in visits:
             event(self.on_visit, systems, panel, **QUIET)
-        self.panel.start(self.on_start, systems, started, **QUIET)
-        self.panel.instead(self.on_instead, waits, started, **QUIET)
-        self.panel.afterwards(self.on_afterwards, waits, started, **QUIET)
-        self.panel.dismiss(self.on_dismiss, waits, started, **QUIET)
-        self.panel.withdraw(self.on_withdraw, waits, panel, **QUIET)
-        self.panel.stop(self.on_stop, [systems, self._watched], panel, **QUIET)
-        self.panel.join(self.on_join, [systems, self._watched], [*panel, self._joins], **QUIET)
+        self.panel.start(self.on_start, systems, panel_and_start, **QUIET)
+        self.panel.instead(self.on_instead, wished, panel_and_start, **QUIET)
+        self.panel.afterwards(self.on_afterwards, wished, panel_and_start, **QUIET)
+        self.panel.dismiss(self.on_dismiss, wished, panel_and_start, **QUIET)
+        self.panel.withdraw(self.on_withdraw, wished, panel, **QUIET)
+        self.panel.stop(self.on_stop, watched, panel, **QUIET)
+        self.panel.join(self.on_join, watched, [*panel, self._joins], **QUIET)
         self.timer.tick(
             self.on_tick,
-            looked,
-            [*started, systems, ask],
+            [query, systems, answer, self._watched, self._joins, self._wished],
+            [*panel_and_start, systems, ask],
             queue=False,
             trigger_mode="once",
             **QUIET,
         )
 
-    def offers(self, request: gr.Request | None, text: str, gallery: str) -> dict[str, Any]:
+    def offers(self, visitor: Visitor, text: str, gallery: str) -> dict[str, Any]:
         """Say whether to offer this visitor a training, and a recorded one; if it is of another query, of which."""
-        other = self._replayed(text) if self.recording and not gallery else ""
-        offered = {"replays": bool(other), "replay_of": "" if other == text else other}
-        return {"trains": self.permissions.may("train", request), **offered}
+        recorded = ""
+        if self.recording is not None and not gallery:
+            recorded = _recorded_query(self.recording, text)
+        return {
+            "replays": bool(recorded),
+            "replay_of": "" if recorded == text else recorded,
+            "trains": self.permissions.may("train", visitor),
+        }
 
     def columns(
         self,
@@ -132,21 +154,23 @@ class Watch:
         answer: Answer,
         key: str,
         searcher: Searcher,
-        panel: SearchPlan | None,
+        plan: SearchPlan | None,
         view_of: ViewOf,
         is_replayed: bool,
     ) -> dict[str, Any]:
-        """Add to a view what `run_columns` does, and the recorded run if it is to be replayed."""
+        """Return a view of columns with the epochs of runs, and the recorded run if it is to be replayed."""
         entries = self._models.entries()
-        of_query = (
+        run_columns = RunColumns(
             answer,
             key,
             entries,
-            lambda run: self._models.card(run, entries).base,
-            self.kept,
-            view_of,
+            base_of=lambda run: self._models.card(run, entries).base,
+            kept=self.kept,
+            view_of=view_of,
+            searcher=searcher,
+            plan=plan,
         )
-        columns = run_columns(view, *of_query, searcher, panel)
+        columns = run_columns.with_epochs(view["columns"])
         if is_replayed and self.recording is not None:
             rankings = self.recording.rankings(answer.query, searcher.judge, searcher.video)
             columns.insert(1, replayed(self.recording, rankings, answer, view_of))
@@ -156,22 +180,18 @@ class Watch:
         """Return the link of the recorded run for the query on display, or for the first that was recorded."""
         if self.recording is None:
             raise ConfigError("There is no recorded training of this gallery.")
-        query = self._replayed(event_value(event, "query", str))
+        query = _recorded_query(self.recording, event_value(event, "query", str))
         return {"q": query, "systems": self.recording.base, "k": "8", "replay": "1"}
 
-    def _replayed(self, text: str) -> str:
-        queries = self.recording.queries if self.recording else {text: ()}
-        return text if text in queries else next(iter(queries))
-
     def replays(self, text: str, gallery: str) -> bool:
-        """Whether there is a recording of a sentence in a gallery."""
+        """Return True if there is a recording of a sentence in a gallery."""
         return self.recording is not None and not gallery and text in self.recording.queries
 
     def awake(self) -> dict[Any, Any]:
         """Keep the panel up to date if a run is under way or is to start, along with a search's answer."""
-        return (
-            {self.timer: gr.Timer(active=True)} if self.runs.under_way() or self._is_waiting else {}
-        )
+        if self.runs.under_way() or self._is_waiting:
+            return {self.timer: gr.Timer(active=True)}
+        return {}
 
     def on_visit(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
         """Show the run that is under way, if any, and the start that waits, whoever asked for them."""
@@ -268,30 +288,26 @@ class Watch:
         under_way = self.runs.under_way()
         watched = replace(watched, run=under_way or watched.run)
         joins = self._run_to_join(joins, request)
-        wishes: Any = gr.skip()
+        new_wished: Any = gr.skip()
         if not under_way:
             # Nothing is in the way any more.
             wished = ""
-            wishes = ""
-        if joins and joins == watched.run and (model := self._model_of(joins)):
-            shown = systems or []
-            joined = (
-                shown if model in shown else [*shown[:1], model, *shown[1:]][:MAX_COLUMNS]
-            )  # next to the baseline
-            panel = self._showing(watched, "", joined, request, wished)
-            return *panel, "", wishes, self._chosen(joined), f"{time.monotonic()}"
-        newer = (
-            self._newer(answer) if answer and answer.sentence == text else {}
-        )  # not while a query is being typed
-        asks = f"{time.monotonic()}" if newer and newer != watched.asked else gr.skip()
-        watched = replace(watched, asked=newer or watched.asked)
-        return (
-            *self._showing(watched, joins, systems, request, wished),
-            gr.skip(),
-            wishes,
-            gr.skip(),
-            asks,
-        )
+            new_wished = ""
+
+        model = self._model_of(joins) if joins and joins == watched.run else ""
+        if model:
+            joined = _with_column(systems or [], model)
+            showing = self._showing(watched, "", joined, request, wished)
+            return *showing, "", new_wished, self._chosen(joined), f"{time.monotonic()}"
+
+        asks: Any = gr.skip()
+        newer = self._newer_epochs(answer, text)
+        if newer:
+            if newer != watched.searched:
+                asks = f"{time.monotonic()}"
+            watched = replace(watched, searched=newer)
+        showing = self._showing(watched, joins, systems, request, wished)
+        return *showing, gr.skip(), new_wished, gr.skip(), asks
 
     def run_notes(self, request: gr.Request) -> dict[str, Any]:
         """Say of each run, for the list of systems, whose it is and how far it has come."""
@@ -312,7 +328,8 @@ class Watch:
 
     def on_epoch(self, systems: list[str], event: gr.EventData) -> Any:
         """Replace a run's system by that of one of its epochs."""
-        run, epoch = event_value(event, "run", str), event_value(event, "epoch", int)
+        run = event_value(event, "run", str)
+        epoch = event_value(event, "epoch", int)
         return self._chosen(with_epoch(systems or [], run, epoch, self._models.entries()))
 
     @property
@@ -332,33 +349,34 @@ class Watch:
         if joins != WAITING:
             return joins
         waiting = self.runs.waiting
-        return (
-            waiting.run_id if waiting is not None and waiting.session == session_of(request) else ""
-        )
+        if waiting is None or waiting.session != session_of(request):
+            return ""
+        return waiting.run_id
 
     def _model_of(self, run: str) -> str:
         """Return the name of the model that a run has become; "" as long as it has no checkpoint."""
         entries = self._models.entries()
-        names = (run, f"{run} (run)")  # as the catalog calls it where a model has its name
-        return next((name for name in names if name in entries and entries[name].kind == "run"), "")
+        # The catalog calls it "(run)" where a model has its name.
+        for name in (run, f"{run} (run)"):
+            if name in entries and entries[name].kind == "run":
+                return name
+        return ""
 
     def _chosen(self, systems: Sequence[str]) -> gr.Dropdown:
         names = self.galleries.built_in.system_names(systems)
         return gr.Dropdown(system_choices(names), value=list(systems), multiselect=True)
 
-    def _newer(self, answer: Answer) -> dict[str, int]:
-        """Return the epochs that are served by now, where others answered."""
-        live = self.galleries.built_in.live
-        served = {
-            r.system.model: (r.epoch, live.epoch(r.system.model))
-            for r in answer.rankings
-            if r.epoch
-        }
-        return {
-            model: now
-            for model, (answered, now) in served.items()
-            if now is not None and now != answered
-        }
+    def _newer_epochs(self, answer: Answer | None, text: str) -> dict[str, int]:
+        """Return the epochs that are served by now, where others answered; none while a query is being typed."""
+        newer: dict[str, int] = {}
+        if answer is None or answer.sentence != text:
+            return newer
+        for ranking in answer.rankings:
+            model = ranking.system.model
+            served = self.galleries.built_in.live.epoch(model) if ranking.epoch else None
+            if served is not None and served != ranking.epoch:
+                newer[model] = served
+        return newer
 
     def _showing(
         self,
@@ -367,22 +385,30 @@ class Watch:
         systems: Sequence[str],
         request: gr.Request,
         wished: str = "",
-    ) -> tuple[Any, ...]:
+    ) -> _Showing:
         """Return the panel, if it has changed, the timer, and what to remember."""
-        try:
-            run = self.runs.get(watched.run) if watched.run else None
-        except ConfigError:  # deleted
-            run = None
+        run = self._existing_run(watched.run)
         training = run_view(run) if run else None
         is_under_way = training is not None and training["under_way"]
         polls = REST if is_under_way or self._is_waiting else watched.polls - 1
-        view = self._view(training, run, joins, systems, request) if training and run else {}
-        if waiting := self._later.view(request):
+
+        view: dict[str, Any] = {}
+        if training and run:
+            view = self._view(training, run, joins, systems, request)
+        waiting = self._later.view(request)
+        if waiting:
             view["waiting"] = waiting
         if wished and is_under_way and not self._is_waiting:
             view["wish"] = wished
         panel = gr.skip() if view == watched.view else view
-        return panel, gr.Timer(active=polls > 0), replace(watched, polls=polls, view=view)
+        return _Showing(panel, gr.Timer(active=polls > 0), replace(watched, polls=polls, view=view))
+
+    def _existing_run(self, run: str) -> Run | None:
+        """Return a run by its id; None for "", or if it was deleted."""
+        try:
+            return self.runs.get(run) if run else None
+        except ConfigError:
+            return None
 
     def _view(
         self,
@@ -407,7 +433,25 @@ class Watch:
         }
 
     def _is_shown(self, run: str, systems: Sequence[str]) -> bool:
-        """Whether a column shows an epoch of a run."""
-        entries, model = self._models.entries(), self._model_of(run)
-        shown = (RunEpochs.of(System.named(name, list(entries)).model, entries) for name in systems)
-        return bool(model) and any(own.run == model for own in shown if own is not None)
+        """Return True if a column shows an epoch of a run."""
+        entries = self._models.entries()
+        model = self._model_of(run)
+        if not model:
+            return False
+        for name in systems:
+            epochs = RunEpochs.of(System.named(name, list(entries)).model, entries)
+            if epochs is not None and epochs.run == model:
+                return True
+        return False
+
+
+def _recorded_query(recording: Recording, text: str) -> str:
+    """Return a query if it was recorded, otherwise the first that was."""
+    return text if text in recording.queries else next(iter(recording.queries))
+
+
+def _with_column(systems: Sequence[str], model: str) -> list[str]:
+    """Put a model next to the baseline, unless it has a column already."""
+    if model in systems:
+        return list(systems)
+    return [*systems[:1], model, *systems[1:]][:MAX_COLUMNS]
