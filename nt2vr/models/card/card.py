@@ -52,6 +52,8 @@ STORED_LAST = (
     "shifts",
     "changes",
     "notes",
+    "summary",
+    "explained_in",
     "created",
     "visual_fingerprint",
     "text_fingerprint",
@@ -108,6 +110,12 @@ class Card(BaseModel):
         description="weights of a picture and a text, chosen on validation data; see nt2vr.search.references.Weights",
     )
     notes: str = Field(default="", description="what a person must know of the model")
+    summary: str = Field(
+        default="", description="what it learnt, in two or three words, for the page"
+    )
+    explained_in: str = Field(
+        default="", description="page of the documentation that explains what it learnt"
+    )
     created: str = Field(default="", description="ISO 8601, UTC")
     precision: str = Field(default="", description="derived: of the arithmetic; empty for float32")
 

@@ -21,16 +21,6 @@ BY_CAPTIONS = (
     "Verdicts are by captions, from what these say of the wanted and of the unwanted part. What no caption mentions "
     "may still be in the picture."
 )
-# What the built-in models were taught.
-ABOUT = {
-    "CLIP": "captions only",
-    "CLIP-bnl": "the paper's loss",
-    "CLIP-con": "CoN-CLIP's loss",
-    "CLIP-neg": "taught negation",
-    "CLIP4Clip": "order of frames",
-    "CLIP-vfc": "taught verbs",
-}
-WHY_BNL = "docs/paper-nt2vr.md#what-clip-bnls-loss-teaches"
 
 # Returns a clip's `src` and `poster`.
 Urls = Callable[[Video], Mapping[str, str]]
@@ -106,9 +96,9 @@ class _AnswerColumns:
             "system": short_name(system.name),
             "meaning": f"Searches for {STRATEGIES[system.strategy].meaning}",
             "how": how,
-            "about": "" if how else ABOUT.get(system.model, ""),
+            "about": "" if how else ranking.summary,
             "twin": _twin_text(twin, ranking, self.answer),
-            "twin_why": WHY_BNL if system.model == "CLIP-bnl" else "",
+            "twin_why": ranking.explained_in,
             "badge": badge,
             "line": line,
             "told": outcome_view(ranking, self.answer, self.video_of, answer_with_negation),
