@@ -20,7 +20,7 @@ ORDER = (
     "CLIP-neg",
     "CLIP4Clip",
     "CLIP-vfc",
-)  # as the tables of docs/results.md
+)  # as the tables of docs/lab/results.md
 MEASURES = {  # name on the card -> head of the column, and its format
     "test/original/MIR": ("Original MIR", ".3f"),
     "test/composed/MIR": ("Composed MIR", ".3f"),
@@ -37,7 +37,7 @@ CONTROL = (
     "11.0",
     "54.1",
     "0.5",
-)  # of docs/results.md; has no card
+)  # of docs/lab/results.md; has no card
 HEAD = """# Model zoo
 
 *Generated from the models' cards by `python -m tests.support.model_zoo --write`.*
@@ -45,8 +45,8 @@ HEAD = """# Model zoo
 ## Shipped
 
 All share one visual tower and know only the built-in world: their figures say nothing about real footage. Measured on
-its 2,000 test scenes; hard pairs and violations in percent. [Results](results.md) has intervals, controls and what did
-not reproduce.
+its 2,000 test scenes; hard pairs and violations in percent. [Results](lab/results.md) has intervals, controls and what
+did not reproduce.
 """
 DOWNLOADS = """
 ## To download
