@@ -47,7 +47,9 @@ def test_every_link_and_picture_of_a_page_is_served(page: str) -> None:
 
 def test_papers_and_pages_link_to_each_other() -> None:
     assert 'href="paper-con_clip.md#our-numbers"' in client().get("/docs/lab-results.md").text
-    assert 'href="lab-results.md#the-papers-measures"' in client().get("/docs/paper-con_clip.md").text
+    assert (
+        'href="lab-results.md#the-papers-measures"' in client().get("/docs/paper-con_clip.md").text
+    )
     code = f'href="{SPACE}/blob/main/nt2vr/papers/con_clip/loss.py"'
     assert code in client(SPACE).get("/docs/paper-con_clip.md").text
 
