@@ -45,8 +45,8 @@ HEAD = """# Model zoo
 ## Shipped
 
 All share one visual tower and know only the built-in world: their figures say nothing about real footage. Measured on
-its 2,000 test scenes; hard pairs and violations in percent. [Results](lab/results.md) has intervals, controls and what
-did not reproduce.
+its 2,000 test scenes; hard pairs and violations in percent. [Results](results.md) has intervals, controls and what did
+not reproduce.
 """
 DOWNLOADS = """
 ## To download
