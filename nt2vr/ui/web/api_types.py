@@ -106,7 +106,7 @@ class QueryParts(Complete):
     )
 
 
-class Span(Complete):
+class FoundMoment(Complete):
     """A window of a long video, in seconds."""
 
     start: float
@@ -124,7 +124,7 @@ class FoundClip(Complete):
     film: str = ""
     start: float = 0.0
     end: float | None = None
-    moments: list[Span] = []
+    moments: list[FoundMoment] = []
 
 
 class SystemAnswer(Complete):

@@ -1,4 +1,4 @@
-"""Changes of scenes of the built-in world: what they lead to, what they leave alone, and what is wished then."""
+"""Changes of scenes of the built-in world: what they lead to, what they leave alone, and what they require then."""
 
 import random
 from collections import Counter
@@ -11,7 +11,7 @@ from nt2vr.negation.generate.wordings import CHANGE_KINDS, ChangeKind
 from nt2vr.negation.parse.query import Query
 from nt2vr.papers.covr.edits import (
     Change,
-    Wish,
+    Requirements,
     changed,
     changes_of,
     possible,
@@ -59,9 +59,9 @@ def test_every_change_leads_to_a_possible_scene_that_is_right_while_the_referenc
     for scene in SCENES:
         for change in all_changes(scene, kind)[:5]:
             changed_scene = change.applied(scene)
-            wish = Wish.of(changed_scene, (change,))
+            requirements = Requirements.of(changed_scene, (change,))
             assert possible(changed_scene) and is_valid(changed_scene)
-            assert wish.holds(changed_scene) and not wish.holds(scene)
+            assert requirements.holds(changed_scene) and not requirements.holds(scene)
             found += 1
     assert found > 10
 
@@ -124,10 +124,10 @@ def test_what_is_not_mentioned_is_free() -> None:
     change = next(
         each for each in all_changes(SCENE, "remove prop") if changed_thing(each) == "basketball"
     )
-    wish = Wish.of(change.applied(SCENE), (change,))
+    requirements = Requirements.of(change.applied(SCENE), (change,))
     bare, bag = replace(MAN, colour="red", deeds=(Deed("feed", 1),)), Figure("backpack", "red")
     right = Scene("park", False, (bare, replace(DOG, size="big"), bag), seed=9)
-    assert wish.holds(right)
+    assert requirements.holds(right)
     for wrong in (
         replace(right, place="zoo"),
         replace(right, night=True),
@@ -136,7 +136,7 @@ def test_what_is_not_mentioned_is_free() -> None:
         replace(right, figures=(bare, DOG, READER)),
         replace(right, figures=(replace(bare, deeds=(Deed("pet", 1),)), DOG)),
     ):
-        assert not wish.holds(wrong), wrong
+        assert not requirements.holds(wrong), wrong
 
 
 def test_the_order_of_deeds_counts_and_their_quarters_do_not() -> None:
@@ -153,9 +153,9 @@ def test_two_changes_concern_different_things_and_hold_together_in_either_order(
     for scene in sample_scenes("train", 40, seed=4):
         for one, other in islice(two_changes(scene, rng), 10):
             both = changed(scene, (one, other))
-            wish = Wish.of(both, (one, other))
+            requirements = Requirements.of(both, (one, other))
             assert one.kind != other.kind and (one.old is None or one.old != other.old)
-            assert wish.holds(both) and not wish.holds(scene) and is_valid(both)
+            assert requirements.holds(both) and not requirements.holds(scene) and is_valid(both)
             assert both.content == changed(scene, (other, one)).content
             pairs += 1
     assert pairs > 100

@@ -62,7 +62,7 @@ def test_right_clips_are_those_that_a_plain_reading_of_the_text_finds() -> None:
     table, num_read = WishTable(clips), 0
     for family in families():
         for edit in family.edits:
-            right = table.right(edit.wish)
+            right = table.right(edit.requirements)
             assert len(right) >= 2
             wanted, unwanted = (
                 claims_of(edit.modification.wanted),
@@ -89,9 +89,9 @@ def test_every_query_has_the_right_clips_of_a_plain_loop_and_twins_of_its_refere
         assert contents[family.reference.content] >= COPIES
         assert family.reference not in clips
         for edit in family.edits:
-            right = table.right(edit.wish)
+            right = table.right(edit.requirements)
             assert (
-                right == [row for row, clip in enumerate(clips) if edit.wish.holds(clip)]
+                right == [row for row, clip in enumerate(clips) if edit.requirements.holds(clip)]
                 and len(right) >= COPIES
             )
 

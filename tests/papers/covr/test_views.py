@@ -15,7 +15,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.papers.covr.kind import read_single_file
 from nt2vr.ui.evaluate.picture_query import picture_query
 from nt2vr.ui.evaluate.query_views import (
-    Listing,
+    QueryListing,
     ReportLink,
     kinds_of,
     queries_view,
@@ -41,7 +41,7 @@ def with_picture(report: Report, picture: dict[str, Any]) -> Report:
 
 
 def listed(report: Report, **link: Any) -> dict[str, Any]:
-    return queries_view(Listing.of(report, resolved(ReportLink("r", **link), report), {}))
+    return queries_view(QueryListing.of(report, resolved(ReportLink("r", **link), report), {}))
 
 
 def test_violations_stand_next_to_recall_of_the_same_queries(report: Report) -> None:
@@ -69,7 +69,7 @@ def test_queries_are_listed_by_what_the_fusion_gains_open_in_search_and_have_no_
     assert view["rows"][0]["search"] == "?q=without+the+dog&systems=CLIP%7CCLIP+fusion%7CCLIP+parts"
     assert [row["place"] for row in listed(report, kind="remove prop")["rows"]] == [2]
     assert [kind for _, kind in kinds_of(report)] == ["", "add prop", "remove actor", "remove prop"]
-    listing = Listing.of(report, ReportLink("r", "CLIP parts", "CLIP fusion", query=1), {})
+    listing = QueryListing.of(report, ReportLink("r", "CLIP parts", "CLIP fusion", query=1), {})
     assert review_view(listing) == {} and resolved(listing.link, report).query is None
 
 

@@ -14,7 +14,7 @@ from nt2vr.ui.evaluate.query_views import (
     NOTHING,
     PER_PAGE,
     Home,
-    Listing,
+    QueryListing,
     ReportLink,
     marks_of,
     queries_view,
@@ -34,8 +34,12 @@ def report() -> Report:
     return report_of(*SYSTEMS, references={"other": {"original/MIR": 0.875}})
 
 
-def listing(report: Report, remarks: Any = None, home: Home | None = None, **link: Any) -> Listing:
-    return Listing.of(report, replace(ReportLink("r", FIRST, SECOND), **link), remarks or {}, home)
+def listing(
+    report: Report, remarks: Any = None, home: Home | None = None, **link: Any
+) -> QueryListing:
+    return QueryListing.of(
+        report, replace(ReportLink("r", FIRST, SECOND), **link), remarks or {}, home
+    )
 
 
 def rows(report: Report, **options: Any) -> list[dict[str, Any]]:

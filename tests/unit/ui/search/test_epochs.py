@@ -16,7 +16,7 @@ from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.epochs import KeptRankings, Recording, RunEpochs
 from nt2vr.search.strategies import System
 from nt2vr.ui.search.results import columns_view
-from nt2vr.ui.search.watch import Learner, replayed, run_columns, story, with_epoch
+from nt2vr.ui.search.watch import RunColumn, replayed, run_columns, story, with_epoch
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",))
 
@@ -202,6 +202,6 @@ def test_what_captions_alone_know_is_counted_and_said() -> None:
     )  # where the truth is known, all of it must be
     silent = {0: Ranking(System("run"), (Hit("a", 1, 0.5, None),))}
     assert story(silent, 0, answer, 0) == {}
-    learner = Learner("run", "CLIP, learning", [0], silent, {}, {0: ranking(System("run"), 1)})
+    learner = RunColumn("run", "CLIP, learning", [0], silent, {}, {0: ranking(System("run"), 1)})
     told = learner.column({}, 0, Answer(NEGATED, (silent[0],)), view_of)["story"]
     assert told["first"] == "1 of 1 show “cat” by the parts" and "As the parts say" in told["why"]

@@ -12,7 +12,7 @@ from nt2vr.errors import AccessError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, write_checkpoint
 from nt2vr.settings import Settings
-from nt2vr.ui.evaluate.wish import Wish
+from nt2vr.ui.evaluate.evaluation_request import EvaluationRequest
 from nt2vr.ui.train.form import losses_view, presets
 from nt2vr.ui.train.tab import TrainTab
 from nt2vr.ui.web.permissions import Permissions
@@ -43,9 +43,9 @@ def test_where_models_lie_is_told_only_to_who_may_train(tmp_path: Path, rule: st
     tab = TrainTab(RunManager(tmp_path / "runs", "cpu"), Settings.read(tmp_path), permissions)
     page: gr.Blocks
     with gr.Blocks() as page:
-        mark, wished = gr.Textbox(), gr.Textbox()
+        mark, requested = gr.Textbox(), gr.Textbox()
         with gr.Tabs() as tabs, gr.Tab("Train"):
-            tab.build(mark, tabs, wished)
+            tab.build(mark, tabs, requested)
     base, times, *_ = tab.on_opened({"chosen": "CLIP-neg"}, {"losses": [{}]}, None)  # type: ignore[arg-type]  # None is a stranger
     for told in (json.dumps(page.get_config_file(), default=str), str(base.choices)):
         assert (str(tmp_path) in told) is (rule == "everyone") and "assets/models/clip" in told
@@ -106,9 +106,9 @@ def test_a_run_leads_to_an_evaluation_of_its_best_model(
         Settings.read(tmp_path),
         Permissions("", {"paths": "everyone"}),
     )
-    tabs, wished = tab.on_evaluate("mine", None)  # type: ignore[arg-type]
+    tabs, requested = tab.on_evaluate("mine", None)  # type: ignore[arg-type]
     assert tabs.selected == "evaluate"
-    assert Wish.read(wished) == Wish(*filled, ["mine · best"])
+    assert EvaluationRequest.read(requested) == EvaluationRequest(*filled, ["mine · best"])
 
 
 def test_a_finished_run_is_compared_in_search_with_the_model_that_it_started_from(
@@ -152,9 +152,9 @@ def built_tab(manager: RunManager, data: Path) -> TrainTab:
         manager, Settings.read(data), Permissions("a-token-of-the-owner", {"train": "everyone"})
     )
     with gr.Blocks():
-        mark, wished = gr.Textbox(), gr.Textbox()
+        mark, requested = gr.Textbox(), gr.Textbox()
         with gr.Tabs() as tabs, gr.Tab("Train"):
-            tab.build(mark, tabs, wished)
+            tab.build(mark, tabs, requested)
     return tab
 
 
