@@ -18,7 +18,7 @@ K = 8
 
 
 @pytest.mark.parametrize("query", dict.fromkeys((INTRODUCTION, FIRST_QUERY, *EXAMPLES)))
-def test_clip_returns_what_was_excluded_and_clip_neg_returns_what_was_meant(
+def test_clip_returns_what_was_excluded_and_clip_neg_does_not(
     running_app: RunningApp, query: str
 ) -> None:
     clip, neg = verdicts(running_app, query)
@@ -35,7 +35,7 @@ def test_readmes_first_query_has_the_violations_that_readme_counts(running_app: 
 
 
 @pytest.mark.parametrize(("clip", "text"), PICTURE_EXAMPLES)
-def test_next_to_a_picture_the_fusion_returns_more_that_is_right_and_less_that_was_excluded(
+def test_beside_a_picture_the_fusion_is_right_more_often(
     running_app: RunningApp, clip: str, text: str
 ) -> None:
     mean, fusion = verdicts(running_app, text, ["CLIP", "CLIP fusion"], references=[{"clip": clip}])

@@ -146,7 +146,7 @@ def values_for(client: RawClient, event: Event) -> list[Any]:
 
 
 @pytest.mark.parametrize("event", GUARDED, ids=":".join)
-def test_a_stranger_is_refused_with_the_reason_and_the_owner_is_not(
+def test_a_stranger_is_refused_with_a_reason(
     stranger: RawClient, owner: RawClient, event: Event
 ) -> None:
     refusal = f"Only the owner may {GUARDED[event][0]} here"
@@ -320,7 +320,7 @@ def session_of(user: str, secret: str) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_on_a_space_its_owner_signs_in_and_nobody_else_is_the_owner(space: RunningApp) -> None:
+def test_on_a_space_only_its_owner_signs_in_as_owner(space: RunningApp) -> None:
     event = ("train-empty-trash", "click")
     assert RawClient(space.url, session_of("ada", "a-secret")).error(event, ["none"]) == ""
     for headers in ({}, session_of("bob", "a-secret"), session_of("ada", "forged")):
@@ -330,9 +330,7 @@ def test_on_a_space_its_owner_signs_in_and_nobody_else_is_the_owner(space: Runni
 
 
 @pytest.mark.slow
-def test_a_space_offers_its_owner_a_real_clip_where_it_reaches_the_hub(
-    space: RunningApp, hub: HubServer
-) -> None:
+def test_a_space_offers_its_owner_a_real_clip(space: RunningApp, hub: HubServer) -> None:
     event = ("on_offer", "load")
 
     def offered(user: str) -> bool:

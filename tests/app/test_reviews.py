@@ -37,7 +37,7 @@ def links(report_id: str) -> list[Any]:
     ]
 
 
-def test_no_link_to_a_report_leaves_the_archive_or_a_traceback(
+def test_a_report_link_never_leaves_the_archive(
     running_app: RunningApp, report: tuple[Archive, str]
 ) -> None:
     client = RawClient(running_app.url, STRANGER)
@@ -55,7 +55,7 @@ def test_no_link_to_a_report_leaves_the_archive_or_a_traceback(
             )
 
 
-def test_notes_are_checked_saved_and_read_by_everyone_but_written_only_by_those_who_may(
+def test_notes_are_read_by_everyone_and_written_by_those_allowed(
     running_app: RunningApp, report: tuple[Archive, str]
 ) -> None:
     archive, report_id = report

@@ -11,7 +11,7 @@ from tests.support.paths import ROOT
 pytestmark = pytest.mark.slow  # an app of its own
 
 
-def test_page_and_clips_are_found_below_the_prefix_that_the_proxy_passes_on(
+def test_page_and_clips_work_below_a_proxy_s_prefix(
     server: RunningApp,
 ) -> None:
     clip = next((ROOT / "assets" / "gallery" / "clips").glob("*.webm"))
@@ -45,7 +45,7 @@ def test_whoever_asks_is_a_stranger(server: RunningApp) -> None:
     assert refusal.startswith("Only the owner may delete runs, reports and libraries here")
 
 
-def test_a_stranger_trains_on_no_path_of_the_server_where_everyone_may_train(
+def test_strangers_train_on_no_path_of_the_server(
     server: RunningApp,
 ) -> None:
     client = RawClient(server.url, {})

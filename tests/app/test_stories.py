@@ -33,7 +33,7 @@ TAKEN = {  # query -> per system, the number of the line that it takes for the c
 }
 
 
-def test_there_are_seventeen_stories_each_with_two_systems_and_a_note() -> None:
+def test_seventeen_stories_have_two_systems_and_a_note() -> None:
     assert len(STORIES) == 17
     assert {story["query"] for story in STORIES if "match" not in story} == set(CLAIMS)
     assert {story["query"] for story in STORIES if "match" in story} == set(TAKEN)

@@ -326,7 +326,7 @@ def start_run(client: RawClient, app: RunningApp, folder: Path, session: str) ->
     ids=["evaluation", "pictures plus texts", "indexing", "download", "training"],
 )
 @pytest.mark.parametrize("who", ["the page", "the owner"])
-def test_a_job_is_cancelled_by_the_page_that_started_it_or_by_the_owner(
+def test_its_page_or_the_owner_cancels_a_job(
     shared: RunningApp,
     tmp_path: Path,
     start: Callable[..., list[Any]],
@@ -357,7 +357,7 @@ def test_a_job_is_cancelled_by_the_page_that_started_it_or_by_the_owner(
     wait_for(cancelled.exists)
 
 
-def test_a_training_that_is_watched_is_stopped_by_its_page_or_by_the_owner(
+def test_its_page_or_the_owner_stops_a_training(
     shared: RunningApp,
 ) -> None:
     stopped = shared.data / f"{CANCELLED}training"

@@ -116,7 +116,7 @@ def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page) -> Non
 
 
 @pytest.mark.slow
-def test_words_move_by_a_click_and_link_and_back_keep_the_correction(page: Page) -> None:
+def test_moved_words_survive_a_link_and_back(page: Page) -> None:
     follow(page, DANCING)
     good, bad = page.locator("#parts .nt-chip.nt-good"), page.locator("#parts .nt-chip.nt-bad")
     open_menu(page, "Correct this")
@@ -145,7 +145,7 @@ def test_words_move_by_a_click_and_link_and_back_keep_the_correction(page: Page)
     expect(bad).to_have_text("playing the drum")
 
 
-def test_a_link_skips_to_the_clips_and_lists_close_when_the_focus_leaves_them(page: Page) -> None:
+def test_a_skip_link_and_closing_lists_serve_the_keyboard(page: Page) -> None:
     skip = page.get_by_role("link", name="To the clips")
     skip.focus()
     expect(skip).to_be_in_viewport()

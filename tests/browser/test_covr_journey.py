@@ -25,7 +25,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.slow
-def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_until_the_report_is_deleted(
+def test_examples_and_reported_queries_open_with_their_reference(
     page: Page, running_app: RunningApp
 ) -> None:
     other = write_covr_file(

@@ -24,7 +24,7 @@ def test_a_misspelt_word_is_corrected_by_a_click(page: Page) -> None:
     expect(page.locator(".nt-reason")).to_have_count(0)
 
 
-def test_suggestions_keep_what_is_unwanted_and_lead_to_right_and_wrong_clips(page: Page) -> None:
+def test_suggestions_keep_the_unwanted_part_and_lead_to_clips(page: Page) -> None:
     submit(page, "three penguins in the kitchen but no polar bear")
     offers = page.locator(".nt-offers [data-query]")
     expect(offers).to_have_count(2)

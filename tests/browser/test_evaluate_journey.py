@@ -38,7 +38,7 @@ def reports(running_app: RunningApp) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again_and_delete_it(
+def test_evaluate_read_filter_search_return_and_delete(
     own_page: Page, chromium: Browser, running_app: RunningApp, reports: Path, tmp_path: Path
 ) -> None:
     page = own_page

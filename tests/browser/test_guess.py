@@ -59,7 +59,7 @@ def blank(chromium: Browser) -> Page:
     return page
 
 
-def test_before_the_guess_nothing_tells_the_columns_apart_but_their_clips(blank: Page) -> None:
+def test_before_the_guess_only_clips_tell_the_columns_apart(blank: Page) -> None:
     value = {
         "columns": [column("Alpha", RIGHT), column("Beta", VIOLATION)],
         "said": "Alpha: 1 of 1 right",
@@ -79,7 +79,7 @@ def test_before_the_guess_nothing_tells_the_columns_apart_but_their_clips(blank:
     assert blank.evaluate("(value) => nt2vr.covered(value)", unjudged) is None
 
 
-def test_the_column_with_more_right_clips_understood_then_the_one_that_violates_less(
+def test_the_column_with_more_right_clips_understood(
     blank: Page,
 ) -> None:
     loses = [column("Alpha", RIGHT, MISS), column("Beta", RIGHT, RIGHT)]

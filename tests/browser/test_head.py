@@ -48,9 +48,7 @@ def resize(page: Page, size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("size", [WIDE, TABLET, PHONE])
-def test_columns_and_clips_start_in_the_same_place_for_every_query(
-    page: Page, size: tuple[int, int]
-) -> None:
+def test_columns_and_clips_start_at_the_same_place(page: Page, size: tuple[int, int]) -> None:
     resize(page, size)
     page.reload()
     expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
@@ -66,7 +64,7 @@ def test_columns_and_clips_start_in_the_same_place_for_every_query(
     assert page.evaluate("document.documentElement.scrollWidth") == size[0]
 
 
-def test_each_system_has_a_coloured_pill_and_one_switch_turns_the_negation_off(page: Page) -> None:
+def test_systems_have_coloured_pills_and_one_switch_drops_the_negation(page: Page) -> None:
     follow(page, "?q=an+elephant+but+not+a+lion&systems=CLIP|CLIP-neg")
     pills, switch = page.locator(".nt-pill"), page.get_by_role("switch", name="Negation")
     scores = columns(page).locator(".nt-badge").all_inner_texts()
@@ -91,7 +89,7 @@ def test_each_system_has_a_coloured_pill_and_one_switch_turns_the_negation_off(p
     expect(pills.first).to_contain_text(f"{stayed[0]} stayed")
 
 
-def test_rows_are_full_and_clips_as_large_as_the_window_allows(page: Page) -> None:
+def test_rows_are_full_and_clips_fill_the_window(page: Page) -> None:
     for size, least in ((WIDE, 200), (LAPTOP, 160), ((1920, 1080), 240)):
         resize(page, size)
         follow(page, "?q=a+lion+without+a+tree&systems=CLIP|CLIP-neg")

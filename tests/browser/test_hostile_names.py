@@ -86,7 +86,7 @@ def was_run(page: Page) -> bool:
 
 
 @pytest.mark.slow
-def test_a_name_that_would_be_a_script_is_shown_and_never_run(
+def test_a_script_as_a_name_is_shown_and_never_run(
     page: Page, running_app: RunningApp, hostile: Path
 ) -> None:
     open_library_tab(page)
@@ -110,7 +110,7 @@ def test_a_name_that_would_be_a_script_is_shown_and_never_run(
 
 
 @pytest.mark.slow
-def test_a_story_that_would_be_a_script_is_shown_and_never_run(
+def test_a_script_as_a_story_is_shown_and_never_run(
     own_page: Page, running_app: RunningApp
 ) -> None:
     page = own_page

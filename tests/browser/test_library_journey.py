@@ -162,7 +162,7 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
 
 
 @pytest.mark.slow
-def test_a_model_without_an_index_asks_first_and_an_evaluated_query_opens_in_its_own_gallery(
+def test_a_model_without_an_index_asks_first(
     page: Page, running_app: RunningApp, films: Path
 ) -> None:
     write_tiny(running_app.data / "models" / "tiny", "tiny")

@@ -31,7 +31,7 @@ def resize(page: Page, size: tuple[int, int]) -> None:
 
 
 @pytest.mark.slow
-def test_on_a_phone_nothing_shifts_and_the_first_and_the_last_system_are_side_by_side_and_three_on_a_tablet(
+def test_a_phone_shows_two_systems_and_a_tablet_three(
     own_page: Page, running_app: RunningApp
 ) -> None:
     page = own_page

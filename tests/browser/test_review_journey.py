@@ -77,7 +77,7 @@ def rows(page: Page) -> Locator:
     return page.locator(".nt-asked a[data-show]")
 
 
-def test_step_through_filtered_queries_write_a_note_and_come_back_to_the_same_place(
+def test_step_through_queries_write_a_note_and_come_back(
     own_page: Page, running_app: RunningApp, report_id: str
 ) -> None:
     page = own_page

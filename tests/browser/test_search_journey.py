@@ -25,9 +25,7 @@ def playing_page(chromium: Browser, running_app: RunningApp) -> Iterator[Page]:
         yield page
 
 
-def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(
-    playing_page: Page, running_app: RunningApp
-) -> None:
+def test_type_a_query_see_clips_and_find_more(playing_page: Page, running_app: RunningApp) -> None:
     page = playing_page
     open_search(page, running_app.url)
     first, last = columns(page).first, columns(page).last
@@ -97,7 +95,7 @@ def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page) -> 
 
 
 @pytest.mark.slow
-def test_a_picture_is_pasted_and_a_video_dropped_and_what_is_neither_is_refused(
+def test_pictures_are_pasted_videos_dropped_and_texts_refused(
     page: Page, write_video: Callable[..., Path]
 ) -> None:
     chips = page.locator(".nt-reference")
@@ -127,7 +125,7 @@ def test_a_picture_is_pasted_and_a_video_dropped_and_what_is_neither_is_refused(
     expect(chips).to_have_count(2)
 
 
-def test_a_link_is_restored_an_empty_query_gets_a_message_beside_the_results_and_the_next_one_is_answered(
+def test_a_link_is_restored_and_an_empty_query_refused(
     own_page: Page, running_app: RunningApp
 ) -> None:
     page = own_page
@@ -158,7 +156,7 @@ def test_a_link_is_restored_an_empty_query_gets_a_message_beside_the_results_and
 
 
 @pytest.mark.slow
-def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(page: Page) -> None:
+def test_a_strategy_s_slider_and_link_keep_its_strength(page: Page) -> None:
     follow(page, "?q=a+dog,+no+cat&systems=CLIP+anchored|CLIP+anchored+λ+1|CLIP+spherical+t+0.9")
     open_menu(page, "Correct this")
     slider = page.locator("#lambda input[type=range]")
@@ -193,7 +191,7 @@ def test_text_from_a_link_is_never_run(own_page: Page, running_app: RunningApp) 
         expect(page).to_have_title("nT2VR")
 
 
-def test_a_click_on_the_negation_takes_it_away_a_key_puts_it_back_and_the_link_keeps_it(
+def test_the_negation_is_switched_by_click_and_by_key(
     page: Page,
 ) -> None:
     cue, stayed, badges = (

@@ -72,7 +72,7 @@ def test_a_talk_by_keyboard(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_which_caption_fits_is_asked_on_the_stage_kept_in_the_link_and_makes_way_for_the_next_story(
+def test_the_stage_asks_which_caption_fits_and_moves_on(
     page: Page,
 ) -> None:
     follow(page, ON_STAGE)
@@ -94,9 +94,7 @@ def test_which_caption_fits_is_asked_on_the_stage_kept_in_the_link_and_makes_way
 
 
 @pytest.mark.slow
-def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(
-    page: Page, tmp_path: Path
-) -> None:
+def test_own_stories_are_opened_edited_shared_and_exported(page: Page, tmp_path: Path) -> None:
     own = tmp_path / "own.json"
     stories = [{"query": "a dog, no cat", "systems": ["CLIP"], "k": 4}]
     own.write_text(json.dumps([*stories, {"query": "x", "systems": []}]))

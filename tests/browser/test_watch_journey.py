@@ -105,7 +105,7 @@ def test_watch_a_run_learn_and_go_back_through_its_epochs(
 
 
 @pytest.mark.slow
-def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_and_says_that_it_is_recorded(
+def test_a_recorded_run_plays_from_its_base_to_the_end(
     page: Page,
 ) -> None:
     follow(page, "?systems=CLIP-bnl&k=4&q=a+dog")

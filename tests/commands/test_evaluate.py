@@ -33,7 +33,7 @@ def evaluate(data_dir: Path, out: Path, systems: str, *more: str) -> int:
     return main(["evaluate", *arguments, "--data", "world"])
 
 
-def test_the_command_writes_a_report_and_its_tables_and_shows_the_table(
+def test_the_command_writes_a_report_and_shows_its_table(
     data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert evaluate(data_dir, tmp_path / "out", "TINY boolean alpha 0.25,Tiny") == 0
@@ -84,7 +84,7 @@ def test_a_task_is_evaluated_on_its_files(
     )
 
 
-def test_an_output_folder_that_cannot_be_made_is_refused_before_anything_is_measured(
+def test_a_bad_output_folder_is_refused_before_measuring(
     data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()

@@ -71,7 +71,7 @@ def test_a_variable_that_cannot_be_used_is_one_sentence(
     assert error.count("\n") == 1
 
 
-def test_an_app_starts_on_ipv6_behind_any_proxy_and_beside_another_user(tmp_path: Path) -> None:
+def test_an_app_starts_on_ipv6_behind_a_proxy(tmp_path: Path) -> None:
     (tmp_path / "gradio").touch()  # in place of Gradio's folder, which another user made
     environment: dict[str, Any] = {
         "GRADIO_SERVER_NAME": "[::]",

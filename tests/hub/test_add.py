@@ -203,7 +203,7 @@ def test_every_kind_of_source_becomes_a_model_that_loads(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_name_that_exists_is_refused_unless_it_is_the_same_download(
+def test_only_the_same_download_may_reuse_a_name(
     models: Catalog, hub: HubServer, tmp_path: Path, kind: str
 ) -> None:
     expected = KINDS[kind]
@@ -255,7 +255,7 @@ def test_what_is_cancelled_or_interrupted_leaves_nothing(
         "x" * 5000,
     ],
 )
-def test_what_is_no_source_gets_one_sentence_with_an_example_of_each_form(
+def test_a_wrong_source_gets_examples_of_every_form(
     models: Catalog, hub: HubServer, source: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -312,7 +312,7 @@ def test_what_is_no_source_gets_one_sentence_with_an_example_of_each_form(
         ("tiny/test", {"name": "a|b"}, r"choose 1 to 60 characters without \|"),
     ],
 )
-def test_a_source_that_cannot_be_used_is_one_sentence_and_leaves_nothing(
+def test_an_unusable_source_leaves_nothing_behind(
     models: Catalog, source: str, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(Nt2vrError, match=message) as caught:
@@ -321,7 +321,7 @@ def test_a_source_that_cannot_be_used_is_one_sentence_and_leaves_nothing(
     assert [path.name for path in models.home.iterdir()] == ["base"]
 
 
-def test_whether_a_source_is_a_download_is_told_without_a_look_at_any_file(
+def test_downloads_are_recognised_without_looking_at_files(
     hub: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "ViT-B-32").mkdir()
@@ -421,7 +421,7 @@ Catalog([Path(sys.argv[2])]).add(Path(sys.argv[1]), progress=report)
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_leaves_no_model_and_no_child(tmp_path: Path) -> None:
+def test_a_killed_process_leaves_no_model_and_no_child(tmp_path: Path) -> None:
     prepare_environment()
     home = tmp_path / "models"
     command = [sys.executable, "-c", KILLED, str(write_checkpoint_folder(tmp_path)), str(home)]

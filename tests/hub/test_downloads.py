@@ -69,7 +69,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, offered: None) -> Iterator[HubServer]:
         yield server
 
 
-def test_a_cut_in_the_middle_is_resumed_and_a_failed_download_can_be_tried_again(
+def test_broken_downloads_resume_and_failed_ones_are_tried_again(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -118,7 +118,7 @@ def load(models: Catalog, name: str) -> OpenClipEncoder:
     return encoder
 
 
-def test_a_model_that_cannot_be_downloaded_at_the_start_is_one_line_and_the_next_one_comes(
+def test_one_failed_download_does_not_stop_the_next(
     tmp_path: Path, hub: HubServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     models = Catalog([tmp_path / "models"])
@@ -169,7 +169,7 @@ def test_damaged_weights_leave_no_model(tmp_path: Path, hub: HubServer) -> None:
     assert not list((tmp_path / "models").iterdir())  # or the next attempt would find them again
 
 
-def test_the_space_is_told_before_the_transfer_and_a_disk_that_lacks_it_refused(
+def test_the_disk_space_of_a_download_is_checked_first(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub.put("test/tiny", {WEIGHTS: save({"x": torch.zeros(1 << 20)})})
@@ -224,7 +224,7 @@ def test_a_tokenizer_comes_with_its_model(
     ]
 
 
-def test_a_library_gets_a_model_that_knows_more_than_drawings_once_it_is_asked_for(
+def test_a_library_is_offered_a_model_for_photos(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(library_indexing, "OFFERED", replace(OFFERED, name="tiny/test"))

@@ -110,7 +110,7 @@ def test_a_pushed_model_comes_back_identical(
     ]
 
 
-def test_open_clip_loads_a_pushed_model_by_its_name_on_the_hub(
+def test_open_clip_loads_a_pushed_model_by_name(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tiny(tmp_path / "mine", "mine")
@@ -179,7 +179,7 @@ def test_a_tokenizer_travels_with_its_model(tmp_path: Path, hub: HubServer) -> N
 @pytest.mark.parametrize(
     "name", ["", "mine", "../x", "a/b/c", "a/b.git", "a/b--c", "a/b?x=1", "ä/b", "a/b\nc"]
 )
-def test_a_name_that_is_no_repository_is_refused_before_anything_is_sent(
+def test_a_wrong_repository_name_is_refused_before_sending(
     tmp_path: Path, hub: HubServer, name: str
 ) -> None:
     with pytest.raises(ConfigError, match="is not a repository on the Hub"):
@@ -385,7 +385,7 @@ LARGE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", LARGE)
-def test_a_repository_that_would_fill_the_memory_is_tried_in_a_child(
+def test_a_repository_too_large_for_memory_is_tried_apart(
     tmp_path: Path, hub_with_child: HubServer, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     monkeypatch.setattr(untrusted, "TIMEOUT_S", 60 if what != "endless layers" else 8)

@@ -97,7 +97,7 @@ def test_the_space_has_what_the_app_needs_and_nothing_private() -> None:
     assert not [name for name in files if name.startswith(("tests/", "runs/", "data/"))]
 
 
-def test_the_written_tree_keeps_every_binary_file_and_no_other_in_lfs(tmp_path: Path) -> None:
+def test_exactly_the_binary_files_are_stored_in_lfs(tmp_path: Path) -> None:
     folder = tmp_path / "space"
     assert main(["publish", "space", "--folder", str(folder)]) == 0
     files = space_files()
@@ -142,7 +142,7 @@ space.write_space(Path(sys.argv[1]), space.space_files())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_a_space_whose_writing_is_killed_is_not_there_and_a_clone_is_as_before(
+def test_a_killed_writing_leaves_no_space(
     tmp_path: Path,
 ) -> None:
     clone, new = tmp_path / "clone", tmp_path / "new"

@@ -231,7 +231,7 @@ def test_an_installed_paper_evaluates_pictures_with_texts(empty: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_installed_app_opens_from_an_empty_folder_with_every_tab(empty: Path) -> None:
+def test_the_installed_app_opens_with_every_tab(empty: Path) -> None:
     code = """
 import gradio as gr
 from nt2vr.cli import main

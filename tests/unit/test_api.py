@@ -71,7 +71,7 @@ def test_a_sentence_is_understood() -> None:
     assert (query.wanted, query.unwanted) == (("a dog",), ("a cat",))
 
 
-def test_a_model_is_loaded_by_its_name_and_from_a_folder(tmp_path: Path) -> None:
+def test_a_model_is_loaded_by_name_and_from_a_folder(tmp_path: Path) -> None:
     card = write_tiny(tmp_path / "data" / "models" / "mine", "Mine")
     for name in (
         "mine",
@@ -114,9 +114,7 @@ def test_the_gallery_is_searched_with_systems_by_name_or_not(
             searcher.search("", "CLIP")
 
 
-def test_a_library_is_searched_by_its_name_once_it_is_indexed(
-    tmp_path: Path, decoder: Decoder
-) -> None:
+def test_a_library_is_searched_by_name_once_indexed(tmp_path: Path, decoder: Decoder) -> None:
     write_tiny(tmp_path / "data" / "models" / "tiny", "tiny")
     (tmp_path / "films").mkdir()
     for colour in ("red", "green"):

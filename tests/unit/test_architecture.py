@@ -139,7 +139,7 @@ def test_imports_run_one_way_through_the_layers() -> None:
     assert upward == []
 
 
-def test_whoever_trains_goes_over_the_inputs_of_losses_and_names_none() -> None:
+def test_trainers_go_over_the_inputs_and_name_none() -> None:
     """What a loss needs in a batch is known where it is made and read; what is measured on texts, by the validator."""
     naming = {
         name

@@ -50,7 +50,7 @@ def copied() -> Iterator[tuple[Path, str]]:
             yield folder, f"{target}/{folder.name}" if folder.is_file() else target
 
 
-def test_the_image_has_what_the_app_needs_and_the_context_nothing_more() -> None:
+def test_the_image_has_exactly_what_the_app_needs() -> None:
     sources = {source.relative_to(ROOT).as_posix() for source, _ in copied()}
     assert all((ROOT / source).exists() for source in sources)
     ignored = (ROOT / ".dockerignore").read_text().split()

@@ -160,7 +160,7 @@ def test_the_encoders_are_found() -> None:
     } <= CLASSES
 
 
-def test_a_class_of_encoders_is_named_only_where_it_is_defined_or_built() -> None:
+def test_encoder_classes_are_named_only_where_defined_or_built() -> None:
     strays = []
     for file in FILES:
         if name_of(file) not in MAY_NAME_CLASSES:
@@ -179,7 +179,7 @@ def test_no_encoder_is_asked_what_it_is() -> None:
     assert strays == []
 
 
-def test_no_card_is_asked_by_a_section_what_its_model_is() -> None:
+def test_nobody_asks_a_card_what_its_model_is() -> None:
     strays = []
     for file in FILES:
         if not name_of(file).startswith(MAY_ASK_CARDS):

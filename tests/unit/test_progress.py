@@ -36,7 +36,7 @@ class Held:
         return "done"
 
 
-def test_a_busy_runner_refuses_unless_it_queues_and_runs_again_once_the_job_has_ended() -> None:
+def test_a_busy_runner_refuses_unless_it_queues() -> None:
     runner, held = Runner[str]("check"), Held()
     ended = runner.run(held, "a")
     assert held.begun.wait(LIMIT_S) and runner.jobs[0].state == "running"
@@ -103,7 +103,7 @@ def test_rate_and_remaining_time_are_those_of_the_step(monkeypatch: pytest.Monke
     assert (job.state, job.error) == ("finished", "")
 
 
-def test_jobs_of_two_pages_that_are_equal_are_cancelled_by_neither() -> None:
+def test_equal_jobs_of_two_pages_cannot_cancel_each_other() -> None:
     runner = Runner[int]("job", queues=True)
     go = Event()
     runner.run(lambda progress: int(go.wait(LIMIT_S)), "first", session="a")

@@ -10,7 +10,7 @@ def test_a_name_picks_its_value_even_when_that_is_falsy() -> None:
     assert pick("weight", "none", {"none": 0, "half": 1}) == 0
 
 
-def test_an_unknown_name_is_a_sentence_that_lists_the_names_sorted() -> None:
+def test_an_unknown_name_lists_the_known_names_sorted() -> None:
     with pytest.raises(ConfigError) as caught:
         pick("index", "hnsw", {"faiss": 1, "exact": 2})
     assert str(caught.value) == "Unknown index 'hnsw'. Choose one of: exact, faiss."

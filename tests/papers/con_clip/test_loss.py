@@ -78,7 +78,7 @@ def published_con(scale: str) -> tuple[EmbeddedBatch, dict[str, float]]:
 
 
 @pytest.mark.parametrize("scale", ["14.2857", "100.0000"])
-def test_con_is_the_loss_of_its_authors_code_in_total_and_by_terms(scale: str) -> None:
+def test_con_equals_the_authors_loss_in_total_and_by_terms(scale: str) -> None:
     batch, published = published_con(scale)
     terms: dict[str, Any] = {
         "L1": ConClipLoss(captions=False, distractors=False),
@@ -93,7 +93,7 @@ def test_con_is_the_loss_of_its_authors_code_in_total_and_by_terms(scale: str) -
     assert both == pytest.approx((published["L1"] + published["L2"]) / 2, abs=1e-6)
 
 
-def test_con_is_that_of_a_plain_loop_and_leaves_out_what_cannot_be_negated() -> None:
+def test_con_equals_a_plain_loop() -> None:
     batch = with_negatable(random_batch(), True, False, True, True, False)
     rows = {
         "v": given(batch.video),
@@ -124,7 +124,7 @@ def test_con_is_that_of_a_plain_loop_and_leaves_out_what_cannot_be_negated() -> 
     assert ConClipLoss()(none).isfinite()
 
 
-def test_a_caption_without_a_distractor_counts_as_one_that_cannot_be_negated() -> None:
+def test_a_caption_without_distractor_counts_as_not_negatable() -> None:
     batch = random_batch()
     has_distractor = torch.tensor([True, False, True, True, False])
     mined = batch.of(Distractors)._replace(has_distractor=has_distractor)
@@ -142,7 +142,7 @@ def test_a_caption_without_a_distractor_counts_as_one_that_cannot_be_negated() -
     )
 
 
-def test_l3_alone_in_a_batch_without_distractors_leaves_the_text_tower_as_it_is() -> None:
+def test_l3_without_distractors_leaves_the_text_tower_alone() -> None:
     """A step needs a gradient, and frozen videos have none."""
     batch = with_negatable(random_batch(), *[False] * 5)
     frozen = replace(batch, video=given(batch.video).detach())

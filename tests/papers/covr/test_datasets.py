@@ -107,7 +107,7 @@ def test_a_dataset_is_read_in_its_published_form(tmp_path: Path, name: str) -> N
     assert len(dataset.media) == num_files
 
 
-def test_a_missing_split_an_empty_gallery_and_missing_files_are_told(tmp_path: Path) -> None:
+def test_missing_splits_galleries_and_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="no dataset of pictures plus texts"):
         load_covr(tmp_path)
     write_fashion(tmp_path)
@@ -151,7 +151,7 @@ def test_a_dataset_is_evaluated_end_to_end(tmp_path: Path, name: str, decoder: D
     assert metrics["tiny picture"][f"{name}/R@50"] == 100
 
 
-def test_files_that_cannot_be_read_are_named_and_left_out_of_gallery_and_queries(
+def test_unreadable_files_are_left_out_of_gallery_and_queries(
     tmp_path: Path, decoder: Decoder
 ) -> None:
     write_cirr(tmp_path / "data")

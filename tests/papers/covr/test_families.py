@@ -33,7 +33,7 @@ def families(split: SceneSplit = "validation") -> list[Family]:
     return choose_families(split, per_kind=4, seed=2)
 
 
-def test_every_kind_has_as_many_queries_as_asked_for_all_of_one_split() -> None:
+def test_every_kind_has_as_many_queries_as_requested() -> None:
     kinds = Counter(edit.kind for family in families() for edit in family.edits)
     assert kinds == dict.fromkeys(EDIT_KINDS, 4)
     for family in families():
@@ -42,7 +42,7 @@ def test_every_kind_has_as_many_queries_as_asked_for_all_of_one_split() -> None:
         }
 
 
-def test_half_of_the_test_texts_and_none_of_the_training_texts_are_in_unseen_wordings() -> None:
+def test_only_test_texts_have_unseen_wordings() -> None:
     unseen = [edit.unseen for family in families() for edit in family.edits]
     assert 0.25 < sum(unseen) / len(unseen) < 0.75
     assert not any(edit.unseen for family in training_families(20, 1) for edit in family.edits)
@@ -56,7 +56,7 @@ def test_no_wording_is_both_seen_and_unseen() -> None:
     )
 
 
-def test_right_clips_are_those_that_a_plain_reading_of_the_text_finds() -> None:
+def test_right_clips_match_a_plain_reading_of_the_text() -> None:
     clips = gallery_of(families(), 2)
     told = [told_of(clip) for clip in clips]
     table, num_read = WishTable(clips), 0
@@ -82,7 +82,7 @@ def test_right_clips_are_those_that_a_plain_reading_of_the_text_finds() -> None:
     assert len(clips) > 2 * COPIES
 
 
-def test_every_query_has_the_right_clips_of_a_plain_loop_and_twins_of_its_reference() -> None:
+def test_queries_have_a_plain_loop_s_clips_and_twins() -> None:
     clips = gallery_of(families())
     contents, table = Counter(clip.content for clip in clips), WishTable(clips)
     for family in families():

@@ -55,7 +55,7 @@ def test_hn_nce_is_its_formula(alpha: float, beta: float) -> None:
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.0), (1.0, 0.5), (0.5, 0.5)])
-def test_hn_nce_as_code_divides_columns_by_the_sums_of_rows(alpha: float, beta: float) -> None:
+def test_hn_nce_as_code_divides_columns_by_row_sums(alpha: float, beta: float) -> None:
     scores = (
         torch.rand(5, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(2)) * 2 - 1
     )

@@ -55,9 +55,7 @@ def rows_of(run: RunFolder) -> list[dict[str, float]]:
     return read_metrics(run.metrics)
 
 
-def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(
-    config: TrainConfig, tmp_path: Path
-) -> None:
+def test_a_run_trains_the_fusion_that_search_then_has(config: TrainConfig, tmp_path: Path) -> None:
     run = run_training(config, tmp_path / "runs" / "mine")
     rows, folder, base = rows_of(run), run.checkpoint(3), config.encoder.base_folder
     assert base
@@ -86,7 +84,7 @@ def test_a_run_trains_the_fusion_of_a_base_that_search_then_has(
 
 
 @pytest.mark.parametrize("blocks", [0, 2])
-def test_a_run_on_families_of_the_world_learns_from_all_their_queries(
+def test_a_run_on_families_learns_from_all_their_queries(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: int
 ) -> None:
     monkeypatch.setattr(
@@ -159,7 +157,7 @@ def test_settings_that_cannot_go_together_are_one_sentence(
         TrainConfig(monitor="fusion/R@1")
 
 
-def test_a_run_with_cross_attention_sees_tokens_and_frames_as_search_does(
+def test_cross_attention_sees_the_same_in_training_and_search(
     config: TrainConfig, tmp_path: Path
 ) -> None:
     settings = {"loss": "hn_nce", "temperature": 0.1, "blocks": 2}

@@ -243,7 +243,7 @@ def test_neither_video_of_a_training_triplet_is_held_out(tmp_path: Path) -> None
         load_covr(tmp_path / "data", "val")
 
 
-def test_right_is_what_has_the_targets_caption_and_hard_what_shares_the_references() -> None:
+def test_right_clips_share_the_caption_and_hard_ones_the_reference() -> None:
     data = data_of()
     assert [list(rows) for rows in data.right] == [[1], [2, 4], [2, 4], [2, 4], [1]]
     assert data.sources is not None

@@ -56,7 +56,7 @@ def test_violations_stand_next_to_recall_of_the_same_queries(report: Report) -> 
     assert not any(cell["best"] for line in view["lines"] for cell in line["cells"])
 
 
-def test_queries_are_listed_by_what_the_fusion_gains_open_in_search_and_have_no_review(
+def test_queries_are_listed_by_gain_and_open_in_search(
     report: Report,
 ) -> None:
     view = listed(report)
@@ -87,7 +87,7 @@ def test_a_query_opens_with_its_reference(
             picture_query(report, place, libraries)
 
 
-def test_a_reference_file_is_opened_for_those_who_may_name_files(
+def test_only_those_who_may_name_files_open_references(
     report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, decoder: Decoder
 ) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))

@@ -109,7 +109,7 @@ def test_the_losses_are_those_of_w2vvpp_and_sea(stored: dict[str, Tensor]) -> No
     )
 
 
-def test_vocabularies_have_frequent_words_first_and_only_the_grus_has_stop_words(
+def test_vocabularies_are_ordered_and_only_the_gru_knows_stop_words(
     config: TrainConfig,
 ) -> None:
     captions = ["a dog and a cat", "a dog, not a cow", "dog without a cat", "xylophone"]
@@ -182,7 +182,7 @@ def test_word_vectors_are_read_in_three_forms(write: Callable[..., Path], tmp_pa
 @pytest.mark.parametrize(
     ("pooling", "shape"), [("unit_projected", (32, 16)), ("projected", (32, 2, 16))]
 )
-def test_words_learn_the_videos_they_belong_to_and_the_towers_stay(
+def test_words_learn_their_videos_and_the_towers_stay(
     pooling: Any, shape: tuple[int, ...], config: TrainConfig
 ) -> None:
     losses: dict[str, Any] = {"contrastive": {}}  # a colour's other clips are the hardest negatives

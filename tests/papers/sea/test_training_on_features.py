@@ -113,7 +113,7 @@ def load(tmp_path: Path, decoder: Decoder) -> Iterator[Callable[..., Any]]:
         yield load_data
 
 
-def test_a_run_on_features_finds_what_captions_name_and_evaluation_projects_the_same_features(
+def test_a_run_on_features_finds_what_captions_name(
     trained: Path, models: Catalog, load: Callable[..., Any]
 ) -> None:
     folder = trained / "home" / "runs" / "sea" / "checkpoints" / "epoch_001"
@@ -148,7 +148,7 @@ def test_a_run_on_features_finds_what_captions_name_and_evaluation_projects_the_
     )  # weights are stored in half precision
 
 
-def test_next_to_a_model_that_sees_frames_videos_without_features_rank_last(
+def test_videos_without_features_rank_last(
     trained: Path,
     models: Catalog,
     load: Callable[..., Any],

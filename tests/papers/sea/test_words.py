@@ -104,7 +104,7 @@ def test_each_encoder_counts_what_it_should() -> None:
 
 @torch.no_grad()
 @pytest.mark.parametrize("spaces", [1, 3])
-def test_embeddings_are_of_length_1_and_only_the_gru_hears_not(spaces: int) -> None:
+def test_embeddings_have_length_1_and_only_the_gru_reads_not(spaces: int) -> None:
     side = words(spaces)
     found = side([NOT_DRUMMING, NOT_DRUMMING.replace(" not", ""), "日本 🎸"])
     assert found.shape == (3, 6 * spaces)

@@ -101,7 +101,7 @@ dark,what is it,0,1,DO,night,day,noon,dusk,dawn
     assert benchmark.video_ids == ("light", "dark")
 
 
-def test_kinetics_verb_is_a_part_of_its_data_set_and_none_of_the_mean() -> None:
+def test_kinetics_verb_is_outside_the_mean() -> None:
     verbs = EXTENSION.class_groups[KINETICS_VERB].read_text(encoding="utf-8").splitlines()
     assert len(verbs) == len(set(verbs)) == 97
     questions = class_task(

@@ -26,7 +26,7 @@ OWNERS = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5]
 KEPT = [1, 3, 4, 5, 6, 7, 10]
 
 
-def test_captions_are_kept_until_each_phrase_occurs_as_often_as_in_the_originals() -> None:
+def test_captions_are_kept_as_often_as_their_phrases() -> None:
     kept = calibrated(ORIGINALS, GENERATED)
     assert kept == KEPT == papers_reference("calib_kept")["calib_kept"].tolist()
     assert Counter(key for number in kept for key in GENERATED[number]) == Counter(

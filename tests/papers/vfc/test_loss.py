@@ -70,7 +70,7 @@ def published_vfc(tau: float, beta: float) -> tuple[EmbeddedBatch, dict[str, flo
 
 @pytest.mark.parametrize("beta", [0.0, 0.1])
 @pytest.mark.parametrize("tau", [0.05, 0.005])
-def test_vfc_is_the_loss_of_its_paper_in_total_and_by_terms(tau: float, beta: float) -> None:
+def test_vfc_equals_its_paper_in_total_and_by_terms(tau: float, beta: float) -> None:
     batch, published = published_vfc(tau, beta)
     for name, weights in VFC_TERMS.items():
         loss = VfcLoss(*weights, temperature=tau, beta=beta)(batch)
@@ -79,7 +79,7 @@ def test_vfc_is_the_loss_of_its_paper_in_total_and_by_terms(tau: float, beta: fl
     assert VfcLoss(temperature=tau, beta=beta)(batch).item() == pytest.approx(total, rel=1e-9)
 
 
-def test_vfc_divides_each_video_by_its_own_number_of_captions_unlike_the_code() -> None:
+def test_vfc_divides_videos_by_their_own_number_of_captions() -> None:
     batch, published = published_vfc(0.05, 0.1)
     half = VfcLoss(1.0, 0.5, 0.0, temperature=0.05, beta=0.1)
     assert half(batch).item() == pytest.approx(1.379037766, abs=1e-9) and published[
@@ -90,7 +90,7 @@ def test_vfc_divides_each_video_by_its_own_number_of_captions_unlike_the_code() 
     )
 
 
-def test_vfc_is_that_of_a_plain_loop_and_leaves_out_what_is_missing() -> None:
+def test_vfc_equals_a_plain_loop() -> None:
     batch = random_batch()
     verbs, tau, beta = batch.of(Verbs), 0.3, 0.4
 

@@ -11,7 +11,7 @@ from trainer.config import TrainConfig, names_files, resolved, save_config
 from trainer.runs.manager import RunManager
 
 
-def test_a_start_without_its_file_of_verbs_is_refused_and_leaves_nothing(
+def test_a_start_without_its_verb_file_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     config = SMALL.replace(verb_changes=str(tmp_path / "no.jsonl"), losses={"vfc": {}})
@@ -28,7 +28,7 @@ def test_a_start_without_its_file_of_verbs_is_refused_and_leaves_nothing(
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_relative_path_is_that_of_the_folder_in_which_a_run_was_made(
+def test_a_relative_path_starts_at_the_run_s_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

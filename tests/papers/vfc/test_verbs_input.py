@@ -34,7 +34,7 @@ def keys_of(verbs: VerbTexts) -> Counter[str]:
 
 
 @pytest.mark.parametrize("rule", ["rules", "random"])
-def test_calibration_leaves_no_verb_phrase_more_often_than_captions_have_it(rule: str) -> None:
+def test_calibration_leaves_no_phrase_more_often_than_captions(rule: str) -> None:
     source = CaptionSentences(CAPTIONS)
     seen = Counter(use.key for some in CAPTIONS for text in some for use in verb_uses_of(text))
     kept = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule)))

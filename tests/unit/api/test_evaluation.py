@@ -110,7 +110,7 @@ def test_two_systems_are_compared_with_intervals_and_tests(evaluation: nt2vr.Eva
         comparison["composed/MIR"]
 
 
-def test_a_printed_evaluation_is_a_table_and_its_repr_is_short(
+def test_an_evaluation_prints_as_a_table_and_a_short_repr(
     evaluation: nt2vr.Evaluation,
 ) -> None:
     text = str(evaluation)

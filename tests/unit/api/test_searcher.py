@@ -79,7 +79,7 @@ def test_several_queries_are_answered_as_single_ones_are(searcher: nt2vr.Gallery
     assert searcher.search([], model) == []
 
 
-def test_unless_told_otherwise_the_model_of_the_gallery_answers_and_excludes_what_a_query_denies(
+def test_by_default_the_gallery_s_model_excludes_what_is_denied(
     searcher: nt2vr.GallerySearcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searcher.search("red", ColourModel())
@@ -142,7 +142,7 @@ def test_scores_are_a_matrix_per_system(searcher: nt2vr.GallerySearcher) -> None
     assert np.isnan(found).tolist() == [[False] * 4, [True] * 4]
 
 
-def test_a_searcher_goes_on_with_its_clips_while_its_library_grows(tmp_path: Path) -> None:
+def test_a_searcher_keeps_its_clips_while_the_library_grows(tmp_path: Path) -> None:
     models, films = (ColourModel("One", "one"), ColourModel("Two", "two")), tmp_path / "films"
     films.mkdir()
     Image.new("RGB", (32, 32), (0, 255, 0)).save(films / "green.png")
@@ -166,7 +166,7 @@ def test_a_searcher_goes_on_with_its_clips_while_its_library_grows(tmp_path: Pat
         assert ids(searcher.search("red", models[1])) == ["red.png", "green.png"]
 
 
-def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences(
+def test_a_registered_strategy_searches_and_its_mistakes_are_explained(
     searcher: nt2vr.GallerySearcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(
@@ -234,7 +234,7 @@ class Unhashable(ColourModel):
     __hash__ = None  # type: ignore[assignment]  # as of an ordinary dataclass
 
 
-def test_a_model_that_is_not_hashable_is_told_that_it_has_not_indexed_the_library(
+def test_an_unhashable_model_is_not_indexed_yet(
     searcher: nt2vr.GallerySearcher,
 ) -> None:
     assert len(ids(searcher.search("red", Unhashable()))) == 4

@@ -14,7 +14,7 @@ from trainer.runs.run_folder import RunFolder
 SMALLEST = SMALL.replace(epochs=1, num_clips=4)
 
 
-def test_a_run_is_trained_here_and_leaves_the_process_as_it_was(tmp_path: Path) -> None:
+def test_training_leaves_the_process_as_it_was(tmp_path: Path) -> None:
     handlers = list(logging.getLogger().handlers)
     interrupt = signal.getsignal(signal.SIGINT)
     training = nt2vr.train(SMALLEST, run="mine", data_dir=tmp_path)

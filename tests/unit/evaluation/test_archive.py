@@ -61,7 +61,7 @@ def test_downloads_are_written_with_one_column_of_ranks_per_system(archive: Arch
     }
 
 
-def test_a_report_keeps_the_name_that_it_was_given_until_that_is_taken_away(
+def test_a_report_keeps_its_name_until_that_is_removed(
     archive: Archive,
 ) -> None:
     report_id = archive.add(report_of(System("words")))
@@ -172,9 +172,7 @@ def test_no_note_is_lost_when_several_processes_write(
 
 
 @pytest.mark.parametrize("start", ["=", "\t=", "\r=", " =", "\uff1d"])
-def test_a_note_that_a_spreadsheet_would_compute_is_written_as_text_and_stays_as_typed_in_json(
-    archive: Archive, start: str
-) -> None:
+def test_notes_are_safe_in_spreadsheets_and_unchanged_in_json(archive: Archive, start: str) -> None:
     formula = f'{start}HYPERLINK("https://evil.example","a")'
     report_id = archive.add(report_of(System("words")))
     archive.annotate(report_id, 0, Remark("+1", formula))
@@ -202,7 +200,7 @@ def test_a_damaged_review_counts_as_none_but_is_not_overwritten(
 
 
 @pytest.mark.parametrize(("limit", "value"), [("MAX_REPORTS", 2), ("MAX_BYTES", 12_000)])
-def test_a_full_archive_has_no_room_until_a_report_is_deleted(
+def test_a_full_archive_has_room_after_a_deletion(
     archive: Archive, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
     monkeypatch.setattr(archive_module, limit, value)

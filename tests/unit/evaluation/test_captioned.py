@@ -111,7 +111,7 @@ def test_released_query_sets_are_read(load: Callable[..., TextBenchmark], tmp_pa
         load(queries=tmp_path / "nothing")
 
 
-def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_counted(
+def test_numbered_negations_belong_to_their_caption(
     load: Callable[..., TextBenchmark], tmp_path: Path
 ) -> None:
     """nT2VR's negated queries have the ids of their captions with a number: `cap_id#N`."""
@@ -141,7 +141,7 @@ def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_coun
     ]
 
 
-def test_kinds_of_queries_that_the_captions_do_not_give_are_named(
+def test_missing_kinds_of_queries_are_named(
     load: Callable[..., TextBenchmark], tmp_path: Path
 ) -> None:
     assert load().gaps == ()

@@ -83,7 +83,7 @@ def test_ranks_match_a_loop_over_texts() -> None:
     assert found == slow
 
 
-def test_a_report_of_questions_survives_saving_and_has_its_own_columns(tmp_path: Path) -> None:
+def test_a_report_of_choices_is_saved_with_its_columns(tmp_path: Path) -> None:
     models: Any = WordModels()
     report = evaluate(
         benchmark_of([question("choice", "a man sings", 0, 2, 3, group="hybrid")]),

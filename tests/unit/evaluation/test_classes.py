@@ -60,7 +60,7 @@ def test_the_delta_of_negated_prompts_by_hand() -> None:
     )
 
 
-def test_the_fifth_class_counts_for_top_5_and_the_sixth_does_not() -> None:
+def test_top_5_counts_five_classes() -> None:
     questions = asked([(f"thing {number}", "") for number in range(8)]).queries
     ranks = np.array([1, 2, 5, 6, 1, 1, 8, 1, *(1 for _ in range(8))], np.int32)
     nothing = np.zeros(16, np.float32)
@@ -84,7 +84,7 @@ def test_several_prompts_are_averaged_and_normalised() -> None:
     assert averaged == {"dog": ("dog", "dancing dog"), "cat": ("cat", "dancing cat")}
 
 
-def test_data_sets_have_classes_of_their_own_and_count_equally_in_the_mean() -> None:
+def test_data_sets_count_equally_in_the_mean() -> None:
     labels = [
         ("dog", "pets"),
         ("cat", "pets"),
@@ -107,7 +107,7 @@ def test_data_sets_have_classes_of_their_own_and_count_equally_in_the_mean() -> 
     assert (metrics["class/negated"], metrics["class/mean delta"]) == (0, 62.5)
 
 
-def test_prompts_are_read_and_those_that_deny_are_told_by_their_negation(tmp_path: Path) -> None:
+def test_prompts_with_a_negation_are_recognised(tmp_path: Path) -> None:
     assert read_prompts("", tmp_path) == Prompts()
     assert read_prompts("{}", tmp_path) == Prompts(("{}",), ())
     (tmp_path / "prompts.txt").write_text(

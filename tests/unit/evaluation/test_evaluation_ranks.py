@@ -55,7 +55,7 @@ def test_a_constant_model_gets_no_credit(score: float) -> None:
 
 
 @pytest.mark.parametrize("scores", [TIED, DISTINCT], ids=["ties", "no ties"])
-def test_the_first_videos_match_the_sorted_list_with_relevant_ones_last_in_ties(
+def test_tied_relevant_videos_come_last_in_the_first_page(
     scores: Any,
 ) -> None:
     found = first_rows(scores, SOME, 10)
@@ -64,9 +64,7 @@ def test_the_first_videos_match_the_sorted_list_with_relevant_ones_last_in_ties(
         assert [keys[video] for video in first] == sorted(keys)[:10] and len(set(first)) == 10
 
 
-def test_clips_that_differ_in_the_order_of_frames_tie_in_hard_pairs_and_violations_but_not_in_ranks() -> (
-    None
-):
+def test_clips_of_equal_frames_tie_in_hard_pairs_alone() -> None:
     frames = np.random.default_rng(5).normal(size=(300, 8, 64)).astype(np.float32)
     both = [each.mean(axis=1) for each in (frames, np.ascontiguousarray(frames[:, ::-1]))]
     played, reversed_ = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in both)

@@ -33,7 +33,7 @@ def test_intervals_of_a_few_queries_by_hand(values: list[float], low: float, hig
     assert interval(values) == Interval(low, high)
 
 
-def test_an_interval_of_many_queries_is_the_mean_with_two_standard_errors() -> None:
+def test_a_large_interval_is_two_standard_errors_wide() -> None:
     values = np.tile([0.0, 100.0], 800)  # standard error 50 / 40
     found = interval(values.tolist())
     assert found is not None
@@ -51,7 +51,7 @@ def test_queries_of_one_unit_are_one_observation() -> None:
     assert alone is not None and alone.half < interval(videos).half / 4  # type: ignore[union-attr]
 
 
-def test_queries_with_the_same_relevant_videos_are_a_unit_that_weighs_as_many_as_it_has() -> None:
+def test_queries_of_the_same_videos_are_one_weighted_unit() -> None:
     relevant = ([3], [1, 2], [3], [2, 1], [1])
     queries = [
         JudgedQuery("composed", str(place), row_array(some)) for place, some in enumerate(relevant)

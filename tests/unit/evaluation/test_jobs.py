@@ -28,7 +28,7 @@ def evaluations(tmp_path: Path, decoder: Decoder) -> Iterator[Evaluations]:
         yield Evaluations(Catalog([tmp_path / "models"]), decoder, cache, tmp_path / "evaluation")
 
 
-def test_an_evaluation_reports_its_controls_and_repeating_it_gives_the_same_report(
+def test_a_repeated_evaluation_gives_the_same_report(
     evaluations: Evaluations,
 ) -> None:
     job = evaluations.start(SMALL, ["TINY boolean"]).result(WAIT_S)
@@ -58,7 +58,7 @@ def slow_data(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return begun
 
 
-def test_only_one_evaluation_runs_at_a_time_and_it_can_be_cancelled(
+def test_only_one_evaluation_runs_and_it_can_be_cancelled(
     evaluations: Evaluations, slow_data: threading.Event
 ) -> None:
     ended = evaluations.start(SMALL, ["tiny"])

@@ -190,7 +190,7 @@ def test_metrics_do_not_depend_on_the_block_size(
 
 @pytest.mark.parametrize("block", [1, 5, 300])
 @pytest.mark.parametrize("own", ["itself", "another row"])
-def test_a_video_ties_with_its_equal_whatever_row_stands_for_it(own: str, block: int) -> None:
+def test_equal_videos_tie_in_any_row(own: str, block: int) -> None:
     rng = np.random.default_rng(1)
     videos = rng.normal(size=(300, 384)).astype(np.float32)
     vectors = videos + rng.normal(scale=0.02, size=videos.shape).astype(np.float32)
@@ -206,7 +206,7 @@ def test_a_video_ties_with_its_equal_whatever_row_stands_for_it(own: str, block:
         assert (measure_block(vectors[some], videos, queries[some], 600).ranks == 2).all()
 
 
-def test_a_system_with_nothing_to_search_for_has_no_first_page_and_the_last_rank() -> None:
+def test_an_empty_query_has_no_first_page() -> None:
     queries = [JudgedQuery("not", "0", row_array([0]), row_array([1]), row_array([1]))]
     found = measure([[0, 0, 0]], np.eye(3), queries)
     assert found.ranks.tolist() == [3]

@@ -16,7 +16,7 @@ from nt2vr.progress import silent
 from tests.support.mean_pooling import Brightness
 
 
-def test_an_unreadable_file_gets_zeros_and_if_all_are_unreadable_an_error(
+def test_an_unreadable_file_is_all_zeros(
     tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
 ) -> None:
     (tmp_path / "bad.avi").write_text("no video")

@@ -17,9 +17,7 @@ from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, embedded, w
 PLAIN, DROP, BNL = System("words"), System("words", "drop"), System("words-bnl")
 
 
-def test_the_base_model_followed_back_as_far_as_available_is_always_in_the_table_plain_and_with_drop() -> (
-    None
-):
+def test_the_table_always_has_the_base_and_its_control() -> None:
     models: Any = WordModels()
     assert with_controls([BNL], models) == [PLAIN, DROP, BNL]
     assert with_controls([System("words", "boolean", 1), DROP], models) == [
@@ -67,7 +65,7 @@ def test_metrics_of_systems_with_and_without_negation_by_hand() -> None:
     assert boolean["negated/delta_MIR"] == pytest.approx(1 / 2 - 1 / 4)
 
 
-def test_videos_that_cannot_be_read_are_left_out_of_gallery_and_queries_and_named(
+def test_unreadable_videos_are_named_and_left_out(
     tmp_path: Path,
 ) -> None:
     models: Any = WordModels()

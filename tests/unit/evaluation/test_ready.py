@@ -35,7 +35,7 @@ def test_it_is_added_once_fits_the_gallery_and_stays_deleted(tmp_path: Path) -> 
         assert evaluations.archive.entries() == []
 
 
-def test_a_data_folder_that_cannot_be_written_to_is_no_obstacle(
+def test_a_read_only_data_folder_is_no_obstacle(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "evaluation").write_text("not a folder")

@@ -50,7 +50,7 @@ def test_unknown_parts_are_parsed_as_in_search() -> None:
     assert (found == embedded("sings") - embedded("dancing") - embedded("dog")).all()
 
 
-def test_each_text_is_encoded_once_for_all_systems_of_a_model() -> None:
+def test_texts_are_encoded_once_per_model() -> None:
     encoder: Any = WordEncoder()
     systems = [System("words"), System("words", "drop"), System("words", "boolean", 1.0)]
     asked = search_vectors(encoder, systems, [*QUERIES, *QUERIES], never_parsed)

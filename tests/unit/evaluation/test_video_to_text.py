@@ -61,7 +61,7 @@ def test_recalls_and_ranks_of_both_directions_by_hand() -> None:
     ]  # the first captions of the videos that have some
 
 
-def test_only_systems_that_search_for_captions_as_they_are_rank_captions() -> None:
+def test_only_systems_without_strategies_rank_captions() -> None:
     report = report_of(*SYSTEMS)
     assert {name for name, metrics in report.metrics.items() if "video/R@1" in metrics} == {
         "words",

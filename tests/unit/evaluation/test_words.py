@@ -152,9 +152,7 @@ def test_a_query_finds_none_of_its_own_duplicates(file: Path, tmp_path: Path) ->
     assert benchmark.captions["same"] == ("a cat sleeps", "A cat  sleeps .")  # still in the gallery
 
 
-def test_rows_of_a_saved_report_have_the_captions_of_their_videos(
-    file: Path, tmp_path: Path
-) -> None:
+def test_a_saved_report_s_rows_have_their_captions(file: Path, tmp_path: Path) -> None:
     report = evaluate(read(f"words:{file}", tmp_path), [System("letters")], MODELS)
     report.save(tmp_path / "report")
     again = load_report(tmp_path / "report")

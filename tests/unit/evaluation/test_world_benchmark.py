@@ -56,9 +56,7 @@ def queries() -> tuple[JudgedQuery, ...]:
     )
 
 
-def test_each_scene_has_an_original_query_and_a_negated_one_where_its_caption_can_be_denied() -> (
-    None
-):
+def test_scenes_have_an_original_query_and_perhaps_a_negated_one() -> None:
     negated = {query.original: query for query in queries() if query.kind == "negated"}
     for row, original in enumerate(queries()[:80]):
         caption = describe(scenes()[row], random.Random(f"validation {row}"))

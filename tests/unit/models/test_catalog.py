@@ -13,7 +13,7 @@ from nt2vr.models.catalog import BEST, Catalog, CatalogEntry
 from tests.support.tiny_models import write_tiny
 
 
-def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appear(
+def test_models_are_listed_by_name_and_new_ones_appear(
     tmp_path: Path,
 ) -> None:
     models = Catalog([tmp_path / "built-in", tmp_path / "mine"])
@@ -26,7 +26,7 @@ def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appe
         models.find("BLIP")
 
 
-def test_a_model_is_found_in_any_letter_case_and_with_any_spaces_but_first_by_its_exact_name(
+def test_a_model_s_name_ignores_case_and_spaces(
     tmp_path: Path,
 ) -> None:
     for folder, name in (("a", "ViT-B-32 / openai"), ("b", "Mine"), ("c", "mine")):
@@ -126,7 +126,7 @@ def write_epochs(runs: Path, run: str, *epochs: int) -> None:
         (runs / run / "checkpoints" / f"epoch_{epoch:03d}").mkdir(parents=True)
 
 
-def test_runs_are_found_by_their_epochs_and_the_newest_also_by_the_runs_own_name(
+def test_runs_are_named_by_epoch_and_the_newest_by_run(
     tmp_path: Path,
 ) -> None:
     write_tiny(tmp_path / "models" / "clip", "CLIP")
@@ -164,7 +164,7 @@ def test_runs_are_found_by_their_epochs_and_the_newest_also_by_the_runs_own_name
     assert models.names() == ["CLIP", "clip (run)", "clip (run) · epoch 1"]
 
 
-def test_the_best_epoch_of_a_run_has_a_name_which_moves_with_it(tmp_path: Path) -> None:
+def test_the_best_epoch_has_a_name_that_moves(tmp_path: Path) -> None:
     models = Catalog([tmp_path / "models"], runs=tmp_path / "runs")
     write_epochs(tmp_path / "runs", "neg", 1, 2, 3)
     checkpoints = tmp_path / "runs" / "neg" / "checkpoints"

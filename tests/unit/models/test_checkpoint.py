@@ -52,7 +52,7 @@ def test_open_clip_alone_loads_it_without_network(
     assert read_checkpoint(folder).embed_dim == 16
 
 
-def test_fingerprints_distinguish_the_towers_and_ignore_the_precision_of_the_file(
+def test_fingerprints_tell_towers_apart_and_not_precisions(
     tmp_path: Path,
 ) -> None:
     cards = {}
@@ -113,9 +113,7 @@ def test_equal_weights_used_differently_do_not_share_embeddings(tmp_path: Path) 
     assert len({json.dumps(system_spec(System("tiny"), card)) for card in cards}) == len(cards)
 
 
-def test_a_card_with_the_fingerprints_of_other_weights_is_found_out_when_asked(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_a_card_with_wrong_fingerprints_is_detected(folder: Path, tmp_path: Path) -> None:
     assert (
         read_checkpoint(folder, verify=True).visual_fingerprint
         == read_card(folder).visual.fingerprint
@@ -125,7 +123,7 @@ def test_a_card_with_the_fingerprints_of_other_weights_is_found_out_when_asked(
         read_checkpoint(folder, verify=True)
 
 
-def test_a_card_keeps_what_was_measured_and_bears_keys_of_later_versions(folder: Path) -> None:
+def test_a_card_keeps_measurements_and_later_versions_keys(folder: Path) -> None:
     losses, metrics = {"contrastive": {"weight": 1.0}}, {"test/original/MIR": 0.7}
     told: dict[str, Any] = {"exclusion": {"t": 0.9, "anchor": ["a"]}, "shifts": {"anchor": 1.0}}
     card = Card("CLIP", frames=4, losses=losses, metrics=metrics, notes="Weak.", **told)

@@ -200,7 +200,7 @@ def clips_for(model: ClipModel, count: int) -> NDArray[np.uint8]:
     return np.random.default_rng(3).integers(0, 255, shape, np.uint8)
 
 
-def test_a_clip_alone_and_in_a_batch_have_one_embedding_as_has_a_text(model: ClipModel) -> None:
+def test_batches_do_not_change_an_embedding(model: ClipModel) -> None:
     model.batch_size = 3
     clips = clips_for(model, 3)
     seconds = np.outer([1, 4, 0], (np.arange(model.num_frames) + 0.5) / model.num_frames).astype(
@@ -308,7 +308,7 @@ def test_an_index_goes_on_where_it_was_killed(
         assert opened.embeddings.shape == (3, model.embed_dim)
 
 
-def test_a_picture_and_a_text_are_composed_by_the_model_that_can(catalog: Catalog) -> None:
+def test_a_model_that_can_composes_picture_and_text(catalog: Catalog) -> None:
     picture = Reference((np.full((40, 60, 3), 90, np.uint8),))
     query = Query("a dog and not a cat", ("a dog",), ("a cat",))
     for name, composes in {"st:qwen": True, "st:siglip": False}.items():

@@ -100,7 +100,7 @@ def test_what_starts_from_a_difference_stands_on_the_whole_base(
     assert read_checkpoint(models / "second", verify=True).name == "Second"
 
 
-def test_a_checkpoint_that_would_not_find_its_base_or_shares_little_is_whole(
+def test_a_checkpoint_without_its_base_is_stored_whole(
     models: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
@@ -111,7 +111,7 @@ def test_a_checkpoint_that_would_not_find_its_base_or_shares_little_is_whole(
         assert (folder / WEIGHTS).is_file() and not read_card(folder).difference
 
 
-def test_a_base_that_is_missing_or_changed_is_named_in_one_sentence(models: Path) -> None:
+def test_a_missing_or_changed_base_is_named(models: Path) -> None:
     write_tuned(models / "tuned", models / "base")
     card = read_card(models / "base")
     (models / "base").rename(models / ".base")
@@ -132,9 +132,7 @@ def test_a_base_that_is_missing_or_changed_is_named_in_one_sentence(models: Path
     read_checkpoint(models / "tuned", verify=True)
 
 
-def test_a_base_is_removed_only_by_force_while_others_stand_on_it(
-    models: Path, tmp_path: Path
-) -> None:
+def test_a_base_in_use_is_removed_only_by_force(models: Path, tmp_path: Path) -> None:
     write_tuned(models / "tuned", models / "base")
     write_tuned(tmp_path / "runs" / "night" / "checkpoints" / "epoch_001", models / "base", 2)
     catalog = Catalog([models], runs=tmp_path / "runs")
@@ -183,7 +181,7 @@ def test_a_shipped_model_keeps_its_tokenizer_when_it_is_exported(tmp_path: Path)
     np.testing.assert_array_equal(one.encode_text(TEXTS), other.encode_text(TEXTS))
 
 
-def test_a_difference_from_elsewhere_is_imported_with_its_base_or_refused(
+def test_an_imported_difference_needs_its_base(
     models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nt2vr.models.untrusted.run_limited", here)

@@ -64,7 +64,7 @@ def test_a_frames_embedding_does_not_depend_on_its_batch() -> None:
     )
 
 
-def test_a_video_is_the_mean_of_its_frames_on_the_unit_sphere(encoder: OpenClipEncoder) -> None:
+def test_a_video_is_the_mean_of_its_frames(encoder: OpenClipEncoder) -> None:
     frames = np.array([[[1, 0], [0, 1]], [[1, 0], [1, 0]]], np.float32)  # two videos of two frames
     np.testing.assert_allclose(encoder.pool(frames), [[0.5**0.5, 0.5**0.5], [1, 0]], atol=1e-6)
 
@@ -153,7 +153,7 @@ def test_bfloat16_changes_a_cosine_by_less_than_the_tolerance(tmp_path: Path, na
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 @pytest.mark.parametrize("model", ["clip", "clip-neg"])
-def test_cuda_encodes_within_the_tolerance_and_its_embeddings_have_their_own_key(
+def test_cuda_embeddings_are_close_and_have_their_own_key(
     model: str,
 ) -> None:
     folder = ROOT / "assets" / "models" / model

@@ -195,7 +195,7 @@ def assert_is_of_seed(
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_clip_in_any_form_embeds_as_its_plain_weights_do(tmp_path: Path, form: str) -> None:
+def test_a_clip_in_any_form_embeds_like_its_weights(tmp_path: Path, form: str) -> None:
     model, models = vit(7).eval(), Catalog([tmp_path / "models"])
     torch.save(FORMS[form](model.state_dict()), tmp_path / "mine.ckpt")
     imported = import_checkpoint(tmp_path / "mine.ckpt", models, frames=3)
@@ -210,7 +210,7 @@ def test_a_clip_in_any_form_embeds_as_its_plain_weights_do(tmp_path: Path, form:
     assert_alike(encoder, OpenClipEncoder(model, LONGER_TOKENIZER, card))
 
 
-def test_a_checkpoint_folder_keeps_what_its_card_says_it_was_trained_from(tmp_path: Path) -> None:
+def test_a_checkpoint_folder_keeps_its_card_s_base(tmp_path: Path) -> None:
     models = Catalog([tmp_path / "models"])
     folder = tmp_path / "tuned"
     write_tiny(folder, "tuned")
@@ -739,9 +739,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.filterwarnings("ignore:`torch.jit")
 @pytest.mark.parametrize("bad", BAD)
-def test_a_file_that_is_not_a_clip_is_one_sentence_and_leaves_nothing(
-    models: Catalog, tmp_path: Path, bad: str
-) -> None:
+def test_a_file_without_a_clip_leaves_nothing(models: Catalog, tmp_path: Path, bad: str) -> None:
     write, message = BAD[bad]
     write(tmp_path / "bad.pt")
     with pytest.raises(Nt2vrError, match=message) as caught:
@@ -802,7 +800,7 @@ def test_imports_run_in_a_child_of_limited_memory_and_time(
     assert sorted(path.name for path in models.home.iterdir()) == ["clip", "mine"]
 
 
-def test_a_mistake_is_told_without_a_child_that_imports_torch_first(
+def test_a_mistake_is_reported_before_torch_is_imported(
     models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -819,7 +817,7 @@ def test_a_mistake_is_told_without_a_child_that_imports_torch_first(
             acquire(tmp_path / file, models, AddOptions(name))
 
 
-def test_an_import_whose_child_is_killed_leaves_nothing_and_another_one_alone(
+def test_a_killed_import_leaves_nothing(
     models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch.save(weights_of(7), tmp_path / "mine.pt")
@@ -830,7 +828,7 @@ def test_an_import_whose_child_is_killed_leaves_nothing_and_another_one_alone(
     assert sorted(path.name for path in models.home.iterdir()) == [".another.unchecked", "clip"]
 
 
-def test_what_a_killed_app_left_of_an_import_is_removed_by_the_next_one(models: Catalog) -> None:
+def test_a_killed_app_s_leftovers_are_removed_next_time(models: Catalog) -> None:
     for name, age_s in (
         (".a.7.unchecked", 3700),
         ("..a.7.unchecked.7.partial", 3700),

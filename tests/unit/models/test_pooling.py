@@ -32,7 +32,7 @@ def write_pooled(folder: Path, pooling: str = "seqTransf", seed: int = 0) -> Any
 
 
 @pytest.mark.parametrize("pooling", LEARNT)
-def test_a_pooling_is_read_back_and_pools_as_the_one_written(pooling: str, tmp_path: Path) -> None:
+def test_a_pooling_is_read_back_unchanged(pooling: str, tmp_path: Path) -> None:
     module = write_pooled(tmp_path / "one", pooling).half().float()
     encoder = read_checkpoint(tmp_path / "one", verify=True)
     frames = np.random.default_rng(0).normal(size=(2, FRAMES, DIM)).astype(np.float32)
@@ -42,7 +42,7 @@ def test_a_pooling_is_read_back_and_pools_as_the_one_written(pooling: str, tmp_p
     assert encoder.card.pooling.normalises_frames == (pooling != "seqTransf")
 
 
-def test_equal_towers_with_other_heads_share_frame_embeddings_but_not_pooled_ones(
+def test_equal_towers_share_frames_and_not_pooled_embeddings(
     tmp_path: Path,
 ) -> None:
     for seed in range(2):

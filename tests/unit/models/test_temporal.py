@@ -51,7 +51,7 @@ def test_a_new_one_is_the_mean_of_normalised_frames() -> None:
     assert pooling.heads == 2
 
 
-def test_it_starts_from_a_text_towers_blocks_as_far_as_these_go() -> None:
+def test_it_starts_from_the_text_tower_s_blocks() -> None:
     model: Any = tiny_model()
     blocks, positions = model.transformer.resblocks, model.positional_embedding
     pooling = SequenceTransformer(positions.shape[1], len(positions) + 2, layers=len(blocks) + 1)

@@ -50,7 +50,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-def test_all_but_nine_of_open_clips_pre_trained_models_are_accepted() -> None:
+def test_open_clip_s_tokenizers_are_accepted_except_nine() -> None:
     pairs = [
         pair for pair in open_clip.list_pretrained() if not pair[0].startswith("CLAP")
     ]  # of sound, in 4
@@ -150,7 +150,7 @@ def test_a_broken_tokenizer_is_one_sentence(
     assert "\n" not in str(caught.value)
 
 
-def test_an_import_takes_the_tokenizer_of_the_model_that_is_named(
+def test_an_import_takes_the_named_model_s_tokenizer(
     folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nt2vr.models.untrusted.run_limited", here)

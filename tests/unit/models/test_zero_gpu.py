@@ -86,7 +86,7 @@ def test_elsewhere_the_function_is_itself() -> None:
     assert on_gpu(describe) is describe
 
 
-def test_a_call_runs_in_the_borrowed_process_with_the_model_on_its_gpu(spaces: FakeSpaces) -> None:
+def test_a_call_runs_on_the_borrowed_process_s_gpu(spaces: FakeSpaces) -> None:
     model = encoder("a")
     name, device, process, text = on_gpu(describe)(model, "x", times=2)
     assert (name, device, text) == ("a", "borrowed", "xx")
@@ -94,7 +94,7 @@ def test_a_call_runs_in_the_borrowed_process_with_the_model_on_its_gpu(spaces: F
     assert cast(Any, model).device == "cpu"  # in this process
 
 
-def test_a_model_that_is_younger_than_the_borrowed_process_runs_here(spaces: FakeSpaces) -> None:
+def test_a_younger_model_runs_in_this_process(spaces: FakeSpaces) -> None:
     lent, first, second = on_gpu(describe), encoder("a"), encoder("b")
     lent(first, "x")
     assert lent(second, "x") == ("b", "cpu", os.getpid(), "x")
@@ -110,7 +110,7 @@ def test_without_a_gpu_the_call_runs_here(
 
 
 @pytest.mark.slow
-def test_spaces_is_imported_before_torch_and_knows_the_search_before_the_app_starts(
+def test_spaces_is_imported_before_torch_and_knows_the_search(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "spaces.py").write_text(

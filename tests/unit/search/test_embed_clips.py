@@ -133,7 +133,7 @@ def test_embeddings_under_the_names_of_0_2_0_are_found(
         np.testing.assert_array_equal(embedded.embeddings, pooled)
 
 
-def test_bad_files_are_skipped_with_a_reason_and_rows_stay_aligned(
+def test_bad_files_are_skipped_and_rows_stay_aligned(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:
     gallery.videos[3].path.unlink()
@@ -148,7 +148,7 @@ def test_bad_files_are_skipped_with_a_reason_and_rows_stay_aligned(
     assert len(embedded.index) == 38
 
 
-def test_a_stopped_run_keeps_its_embeddings_and_the_next_run_continues(
+def test_a_stopped_run_keeps_its_embeddings(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:
     def stop_after_a_batch(done: int, total: int, doing: str) -> None:
@@ -254,7 +254,7 @@ def test_an_open_gallery_is_unaffected_by_later_changes(
     assert after.search(np.array([0, 1], np.float32), 3)[1].tolist() == [0, 1, 2]
 
 
-def test_what_is_pooled_is_stored_and_only_the_latest_poolings_are_kept(
+def test_only_the_latest_poolings_are_kept(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:
     few, encoder, pooled = replace(gallery, videos=gallery.videos[:2]), BrightnessEncoder(), []
@@ -288,7 +288,7 @@ def test_embeddings_that_are_not_finite_are_the_models_fault(
         embed_gallery(gallery, Broken(), decoder, cache)
 
 
-def test_a_clip_embedded_by_another_process_meanwhile_is_not_encoded_again(
+def test_a_clip_embedded_meanwhile_is_not_encoded_again(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:
     others: list[BrightnessEncoder] = []
@@ -302,7 +302,7 @@ def test_a_clip_embedded_by_another_process_meanwhile_is_not_encoded_again(
 
 
 @pytest.mark.parametrize("options", ["size=4k", "size=1m,ro"], ids=["full", "read-only"])
-def test_without_room_for_embeddings_a_gallery_is_searched_in_memory_or_refused(
+def test_a_full_disk_searches_in_memory_or_refuses(
     gallery: Gallery,
     decoder: Decoder,
     tmp_path: Path,
@@ -374,7 +374,7 @@ if __name__ == "__main__":  # the decoder's child imports this script too
 @pytest.mark.parametrize(
     ("key", "stored"), [("", 16), ("library", 17)], ids=["batches of 64 frames", "a library"]
 )
-def test_a_kill_while_the_18th_clip_is_encoded_loses_its_batch_and_in_a_library_nothing_else(
+def test_a_killed_encoding_loses_one_batch(
     gallery: Gallery, decoder: Decoder, cache: Cache, tmp_path: Path, key: str, stored: int
 ) -> None:
     script = tmp_path / "embed.py"

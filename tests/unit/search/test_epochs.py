@@ -69,21 +69,19 @@ def ranked(epoch: int, like: System) -> Ranking:
     return OWN.rank(searcher, Query("a dog"), PLAN, epoch, "CLIP", like)
 
 
-def test_epochs_are_missing_that_are_not_kept_and_see_clips_as_the_newest_does() -> None:
+def test_deleted_epochs_are_missing_and_the_others_see_clips_alike() -> None:
     models: Any = Models()
     assert OWN.missing(models, "CLIP", {3: None}) == [0, 1]
     assert OWN.missing(models, "a base that is gone", {1: None}) == [3]
 
 
-def test_an_epoch_is_asked_by_its_checkpoint_and_the_base_as_it_is_loaded_with_the_strategy_of_the_column() -> (
-    None
-):
+def test_an_epoch_is_searched_by_its_checkpoint_and_strategy() -> None:
     found = [ranked(epoch, System("run", "boolean", 0.5)) for epoch in (1, 0)]
     assert [each.hits[0].video_id for each in found] == ["run · epoch 1", "<CLIP>"]
     assert found[0].system == System("run · epoch 1", "boolean", 0.5)
 
 
-def test_an_epoch_that_cannot_be_read_has_no_hits_and_stops_nobody(
+def test_an_unreadable_epoch_has_no_hits_and_stops_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     assert ranked(3, System("run")).hits == ()

@@ -38,7 +38,7 @@ def test_only_the_largest_excess_over_tau_is_taken() -> None:
     assert scores_of(shown, X, None) == pytest.approx([1, 0.5, 0.6, 0])
 
 
-def test_without_a_known_tau_it_is_half_a_deviation_above_the_gallerys_mean_for_each_part() -> None:
+def test_the_default_tau_is_half_a_deviation_above_the_mean() -> None:
     shown = np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0.5], [0, 0, 0.5]], np.float32)
     exclusion = Exclusion(np.stack([Y, Z]), 1.0).within(shown)
     assert exclusion.tau == pytest.approx([0.5 + 0.5 * 0.5, 0.25 + 0.5 * 0.25])
@@ -69,7 +69,7 @@ def best_of(vectors: Vectors, vector: Vectors, exclusion: Exclusion, k: int) -> 
     return sorted(range(len(vectors)), key=lambda row: (-round(scores[row], 5), row))[:k]
 
 
-def test_a_search_is_exact_and_an_approximate_index_gives_the_clips_to_score(
+def test_an_approximate_index_gives_the_clips_to_score_exactly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     vectors, (wanted, *unwanted) = clips(300, 8), clips(3, 8, seed=1)

@@ -268,7 +268,7 @@ def test_a_broken_checkpoint_is_not_served_and_is_reported_once(
     assert (live.get("run").epoch, live.get("run").notice) == (3, "")
 
 
-def test_if_a_runs_newest_epoch_is_broken_the_previous_one_is_loaded_with_a_notice(
+def test_a_broken_newest_epoch_falls_back_to_the_previous(
     live: LiveModels, sources: Path, runs: Path
 ) -> None:
     for epoch in (2, 3):
@@ -305,7 +305,7 @@ def test_old_models_are_freed_when_their_last_search_ends(
         assert embedded() is None
 
 
-def test_a_gallery_that_is_first_searched_during_a_swap_is_part_of_the_next_one(
+def test_a_gallery_first_searched_in_a_swap_joins_the_next(
     sources: Path, runs: Path, live: LiveModels, viewer: Five
 ) -> None:
     """Or the search after it would embed the gallery in the foreground."""

@@ -30,7 +30,7 @@ def searcher(gallery_data: Path) -> Iterator[GallerySearcher]:
         yield searcher
 
 
-def test_each_line_is_scored_as_a_search_for_it_scores_the_clip(searcher: GallerySearcher) -> None:
+def test_lines_are_scored_as_searches_score_the_clip(searcher: GallerySearcher) -> None:
     clip, lines = searcher.video_ids[7], ["a dog and not a cat", "a man is singing", "not a dog"]
     found = searcher.match(clip, lines, SYSTEMS)
     expected = searcher.scores(lines, SYSTEMS)
@@ -43,7 +43,7 @@ def test_each_line_is_scored_as_a_search_for_it_scores_the_clip(searcher: Galler
     assert found.systems[-1].scores[2] is None  # nothing is left of "not a dog" to search for
 
 
-def test_the_true_line_of_a_clip_is_known_and_a_picture_has_none(
+def test_clips_have_a_true_line_and_pictures_have_none(
     searcher: GallerySearcher, tmp_path: Path
 ) -> None:
     clip = searcher.video_ids[0]

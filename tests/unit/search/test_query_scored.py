@@ -63,7 +63,7 @@ def gallery_of(frames: NDArray[np.float32]) -> EmbeddedGallery:
     )
 
 
-def test_a_deed_in_one_frame_of_four_is_found_before_what_is_always_a_little_like_it() -> None:
+def test_a_brief_action_beats_what_is_always_slightly_similar() -> None:
     x, y = np.eye(DIM, dtype=np.float32)[:2]
     little = np.asarray(0.5 * x + np.sqrt(0.75) * y, np.float32)
     embedded = gallery_of(np.stack([np.stack([little] * 4), np.stack([x, y, y, y])]))
@@ -71,7 +71,7 @@ def test_a_deed_in_one_frame_of_four_is_found_before_what_is_always_a_little_lik
     assert embedded.search(x, 2, Exclusion(NONE, 0.0, focus=x))[1].tolist() == [1, 0]
 
 
-def test_up_to_a_number_of_clips_a_search_is_exact_and_then_in_two_stages(
+def test_small_galleries_are_searched_exactly_and_large_in_two_stages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     frames, (vector, unwanted) = units(50, 4, DIM), units(2, DIM, seed=1)

@@ -22,7 +22,7 @@ def read(path: Path, data: Any, *clips: str) -> Recording | None:
     return Recording.of_gallery(path, clips)
 
 
-def test_it_is_read_as_it_was_written_but_for_one_of_another_gallery(
+def test_a_recording_is_read_only_for_its_own_gallery(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     found = read(tmp_path / "recording.json", asdict(RECORDING), "a", "b", "c")
@@ -32,7 +32,7 @@ def test_it_is_read_as_it_was_written_but_for_one_of_another_gallery(
     assert "another gallery" in caplog.text
 
 
-def test_the_shipped_one_is_of_the_shipped_gallery_small_and_shows_what_it_is_for() -> None:
+def test_the_shipped_recording_is_small_and_fits_the_gallery() -> None:
     path = ROOT / "assets" / "recording.json"
     gallery = load_gallery(ROOT / "assets" / "gallery" / "gallery.jsonl")
     recording = Recording.of_gallery(path, [video.video_id for video in gallery.videos])

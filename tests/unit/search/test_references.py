@@ -105,7 +105,7 @@ def test_every_strategy_but_the_control_searches_away_from_unwanted_references()
         assert found[2] == 0 if name == "drop" else found[2] == pytest.approx(-0.19612, abs=1e-4)
 
 
-def test_too_many_references_and_impossible_weights_are_refused_in_a_sentence() -> None:
+def test_too_many_references_and_impossible_weights_are_refused() -> None:
     check_number(MAX_REFERENCES)
     with pytest.raises(ConfigError, match="can have 4 references, not 1,000"):
         check_number(1000)

@@ -214,7 +214,7 @@ def test_rectified_ranks_by_the_wanted_part_less_what_exceeds_tau(searcher: Sear
     assert (ranking.strength, seen.score) == (2, ranking.hits[-1].score) and seen.rank == 5
 
 
-def test_next_to_a_picture_parts_take_away_what_a_text_removes(searcher: Searcher) -> None:
+def test_parts_take_away_what_a_text_removes_from_pictures(searcher: Searcher) -> None:
     query = searcher.understand("remove the guitar", editing=True)
     systems = ["CLIP parts", "CLIP fusion", "CLIP", "CLIP drop"]
     duet = beside(grey(50))  # guitar and singing
@@ -251,7 +251,7 @@ def test_a_picture_joins_by_its_weight(
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
-def test_a_picture_alone_is_enough_and_nothing_at_all_is_not(searcher: Searcher, text: str) -> None:
+def test_a_picture_alone_is_enough_and_nothing_is_not(searcher: Searcher, text: str) -> None:
     for system in ("CLIP", "CLIP boolean", "CLIP anchored λ 1", "CLIP drop"):
         for weight in (0.0, 0.5, 1.0):  # the weight has nothing to weigh against
             assert scores(searcher.search(Query(text), [system], 5, beside(grey(150), weight)))[
@@ -343,7 +343,7 @@ def test_a_systems_name_is_parsed(name: str, system: System) -> None:
     assert System.named(name, (*MODELS, "run", "run · epoch 3")) == system
 
 
-def test_systems_of_a_link_join_the_offered_ones_if_they_are_systems(searcher: Searcher) -> None:
+def test_a_link_s_systems_join_those_on_offer(searcher: Searcher) -> None:
     offered = searcher.system_names()
     also = [
         *(
@@ -376,7 +376,7 @@ def test_an_invalid_systems_name_is_one_sentence(name: str) -> None:
     str(caught.value).encode()  # fails for a lone surrogate
 
 
-def test_hits_carry_the_verdict_of_their_scene_and_none_without_one(searcher: Searcher) -> None:
+def test_hits_carry_the_verdict_of_their_scene(searcher: Searcher) -> None:
     (ranking,) = searcher.search(PLAYING, ["CLIP drop"], 5).rankings
     verdicts = {hit.video_id: hit.verdict for hit in ranking.hits}
     assert verdicts == {
@@ -403,7 +403,7 @@ def test_the_answer_is_the_apis_dict(searcher: Searcher) -> None:
 @pytest.mark.parametrize(
     ("word", "moments"), [("dog", [0.125, 0.375, 0.625]), ("woman", [0.125, 0.625, 0.875])]
 )
-def test_a_clip_is_seen_by_every_system_with_its_best_moments_in_their_order(
+def test_a_clip_is_seen_by_every_system_with_moments(
     searcher: Searcher, word: str, moments: list[float]
 ) -> None:
     """`both` shows the dog in frames 1 and 2 of 4, the woman in 3 and 4; it is not among the k shown."""
@@ -445,7 +445,7 @@ def test_search_follows_the_query_as_read_and_verdicts_as_typed(searcher: Search
     assert data["query"]["wanted"] == ["a man is playing a quokka"]
 
 
-def test_the_gallery_is_embedded_once_per_visual_tower_by_concurrent_searches(
+def test_concurrent_searches_embed_the_gallery_once_per_tower(
     gallery: Gallery, decoder: Decoder, tmp_path: Path
 ) -> None:
     searcher = Searcher(KeywordModels(), gallery, decoder, Cache(tmp_path))  # type: ignore[arg-type]
@@ -472,7 +472,7 @@ def test_the_gallery_is_embedded_once_per_visual_tower_by_concurrent_searches(
         ("CLIP boolean", "a woman with a guitar", False),  # no cosine: it has no lowest good score
     ],
 )
-def test_a_match_is_low_if_its_cosine_is_below_the_models_floor(
+def test_a_match_below_the_model_s_floor_is_low(
     searcher: Searcher, system: str, text: str, low: bool
 ) -> None:
     query = Query(text, (text,))
@@ -492,7 +492,7 @@ def test_a_model_may_not_be_named_like_a_system(name: str) -> None:
         check_model_name(name)
 
 
-def test_a_clip_of_the_gallery_is_a_reference_without_being_encoded_again_and_is_left_out(
+def test_a_reference_clip_is_not_encoded_again_or_returned(
     searcher: Searcher,
 ) -> None:
     encoder = searcher.live.get("CLIP").encoder

@@ -11,7 +11,7 @@ from nt2vr.search.shipped_embeddings import shipped_embeddings
 from nt2vr.settings import ASSETS
 
 
-def test_every_clip_of_the_gallery_ships_as_the_model_embeds_it() -> None:
+def test_shipped_clips_are_embedded_as_by_the_model() -> None:
     encoder = read_checkpoint(ASSETS / "models" / "clip")
     shipped = shipped_embeddings(encoder.card)
     videos = load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos

@@ -37,7 +37,7 @@ def test_anchored_against_the_published_formula() -> None:
     assert anchored(EmbeddedParts(e, None, n[None], 1.9, a)) == pytest.approx(published, abs=1e-6)
 
 
-def test_anchored_with_one_unwanted_part_twice_or_nearly_parallel_ones_stays_bounded() -> None:
+def test_anchored_stays_bounded_for_nearly_parallel_parts() -> None:
     rng = np.random.default_rng(0)
     sentence, n = (unit(rng.standard_normal(16)) for _ in range(2))
     once = anchored(EmbeddedParts(sentence, None, n[None], 1.9))
@@ -79,7 +79,7 @@ def test_without_a_wanted_part_the_unwanted_is_avoided() -> None:
     assert anchored(parts(X[None], 1.9, wanted=None)) == pytest.approx(-0.9 * X, abs=1e-6)
 
 
-def test_a_strength_is_the_systems_then_the_searchs_then_the_models_then_the_default() -> None:
+def test_a_strength_comes_from_system_search_model_or_default() -> None:
     card, chosen = Card("x", exclusion={"lambda": 2.1, "t": 0.98}), {"spherical": 0.9}
     assert System("x", "spherical", 0.95).strength_for(card, chosen) == 0.95
     assert System("x", "spherical").strength_for(card, chosen) == 0.9
@@ -90,7 +90,7 @@ def test_a_strength_is_the_systems_then_the_searchs_then_the_models_then_the_def
     assert defaults == {"boolean": 0.5, "rectified": 1.0, "anchored": 1.9, "spherical": 0.95}
 
 
-def test_the_anchor_is_the_mean_of_the_texts_on_the_card() -> None:
+def test_the_anchor_is_the_mean_of_the_card_s_texts() -> None:
     neutral = WordEncoder()
     neutral.card = neutral.card.replace(exclusion={"anchor": ["dog", "cat sings"]})
     assert anchor_of(neutral) == pytest.approx(embedded("dog", "cat sings").mean(axis=0))

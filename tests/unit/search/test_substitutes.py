@@ -52,9 +52,7 @@ def read(
         ("qwxz", None),
     ],
 )
-def test_an_unknown_word_becomes_a_known_form_or_else_a_known_synonym(
-    word: str, substitute: str | None
-) -> None:
+def test_an_unknown_word_becomes_a_known_form_or_synonym(word: str, substitute: str | None) -> None:
     assert known_substitute(word, set(CAPTIONS.split()).__contains__, SYNONYMS) == substitute
 
 
@@ -67,7 +65,7 @@ def test_the_sentence_and_its_parts_are_read_alike() -> None:
     assert read_as == {"kids": "boy or girl", "dance": "dancing", "dogs": "dog"}
 
 
-def test_models_that_do_not_know_a_word_are_asked_for_the_same_one() -> None:
+def test_models_without_a_word_get_the_same_replacement() -> None:
     """Columns would otherwise differ because of the words, not because of the models."""
     query = Query("danced", ("danced",))
     readings = read(query, one=Reader("dances dancing"), other=Reader("dances"))
@@ -112,7 +110,7 @@ def test_whole_words_are_replaced_with_their_article(
         ("🐶🐶", "dog dog"),
     ],
 )
-def test_emoji_are_read_as_words_apart_from_what_is_beside_them(text: str, expected: str) -> None:
+def test_emoji_are_read_as_words_of_their_own(text: str, expected: str) -> None:
     encoders: dict[str, Any] = {"small": Reader("dog cat no a on")}
     emoji = {"🐶": "dog", "🐱": "cat", "🚫": "no"}
     query = Query(text, (text,))

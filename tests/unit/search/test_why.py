@@ -102,7 +102,7 @@ def shares(found: Why) -> dict[tuple[str, str], float | None]:
     return {(word.role, word.text): word.share for word in found.words}
 
 
-def test_frames_have_their_own_scores_whose_mean_is_not_the_clips() -> None:
+def test_frames_have_their_own_scores() -> None:
     found = why(System("CLIP"))
     assert found.frames == pytest.approx((2 / sqrt(6), 1 / sqrt(3)))
     assert found.score == pytest.approx((1 + H) / sqrt(3))
@@ -112,7 +112,7 @@ def test_frames_have_their_own_scores_whose_mean_is_not_the_clips() -> None:
     )  # scaled by the length of the mean
 
 
-def test_the_share_of_a_word_is_the_score_less_the_score_without_it() -> None:
+def test_a_word_s_share_is_the_loss_without_it() -> None:
     found = why(System("CLIP"))
     score = (1 + H) / sqrt(3)
     assert [word.text for word in found.words] == QUERY.text.split()
@@ -124,7 +124,7 @@ def test_the_share_of_a_word_is_the_score_less_the_score_without_it() -> None:
     )
 
 
-def test_the_parts_of_boolean_add_up_and_the_sentence_stands_beside_them() -> None:
+def test_the_parts_of_boolean_add_up() -> None:
     found = why(System("CLIP", "boolean", 0.5))
     assert [part.text for part in found.parts] == [QUERY.text, *QUERY.wanted, *QUERY.unwanted]
     assert [part.role for part in found.parts] == ["sentence", "wanted", "unwanted"]
@@ -136,7 +136,7 @@ def test_the_parts_of_boolean_add_up_and_the_sentence_stands_beside_them() -> No
     )
 
 
-def test_anchored_takes_the_sentences_share_of_the_unwanted_part_and_adds_the_anchor() -> None:
+def test_anchored_splits_the_sentence_and_adds_the_anchor() -> None:
     encoder = KeywordEncoder(Card("keywords", exclusion={"lambda": 2.0, "anchor": ["man", "dog"]}))
     sentence, wanted, unwanted, anchor = why(System("CLIP", "anchored"), encoder=encoder).parts
     assert sentence.weight == pytest.approx(1) and wanted.weight is None
@@ -158,7 +158,7 @@ def test_anchored_takes_the_sentences_share_of_the_unwanted_part_and_adds_the_an
         Query("a man who does not sing or sing", ("a man",), ("sing", "sing")),
     ],
 )
-def test_the_parts_that_a_system_uses_add_up_to_the_score(strategy: str, query: Query) -> None:
+def test_the_parts_of_a_system_add_up(strategy: str, query: Query) -> None:
     strength = STRENGTHS[strategy].default if strategy in STRENGTHS else None
     found = why(System("CLIP", strategy, strength), query)
     assert not found.notice
@@ -179,7 +179,7 @@ def test_words_are_those_that_the_model_was_asked() -> None:
     assert [word.text for word in found.words] == ["a", "man", "singing"]
 
 
-def test_a_clip_that_is_not_in_the_gallery_or_a_system_without_a_query_has_no_score() -> None:
+def test_a_clip_outside_the_gallery_has_no_score() -> None:
     none = why(System("CLIP"), vector=None)
     assert (none.score, none.notice) == (None, NOT_SEARCHED)
     answer = Answer(

@@ -170,7 +170,7 @@ def test_captions_alone_fit_the_preset_that_is_named(tmp_path: Path) -> None:
     resolved(config.replace(losses=load_config(preset_files()[FOR_CAPTIONS[0]]).objective.losses))
 
 
-def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
+def test_relative_paths_start_at_the_run_s_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -200,7 +200,7 @@ def test_monitors_are_measures_of_a_report() -> None:
     assert columns.issuperset({*OF_VIDEOS, *OF_DENYING})
 
 
-def test_a_part_of_a_value_is_changed_and_its_other_parts_stay(tmp_path: Path) -> None:
+def test_changing_one_part_of_a_value_keeps_the_others(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"losses": {"retrieval": {}, "bnl": {"m1": 0.5}}}')
     config = load_config(tmp_path / "config.json", {"losses.bnl.m4": -0.1, "sentences.idiom": 0.2})
     assert config.objective.losses == {"retrieval": {}, "bnl": {"m1": 0.5, "m4": -0.1}}

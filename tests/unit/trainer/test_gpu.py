@@ -44,7 +44,7 @@ def losses_of(run: RunFolder) -> list[float]:
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
-def test_a_run_that_was_stopped_goes_on_to_the_losses_of_one_that_was_not(
+def test_a_stopped_run_reaches_the_same_losses(
     tmp_path: Path, clips: tuple[Clips, Clips], precision: str
 ) -> None:
     config = CONFIG.replace(precision=precision)
@@ -70,7 +70,7 @@ def test_bf16_learns_what_fp32_does(tmp_path: Path, clips: tuple[Clips, Clips]) 
     assert ends[1] == pytest.approx(ends[0], rel=0.2)
 
 
-def test_prefetched_batches_are_pinned_and_give_the_losses_of_a_cpu(
+def test_prefetched_batches_are_pinned_and_give_equal_losses(
     clips: tuple[Clips, Clips], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)

@@ -98,9 +98,7 @@ def test_the_pooling_learns_with_the_towers_that_are_chosen(
     )
 
 
-def test_a_pooling_that_is_kept_pools_the_clips_once_and_stays_as_it_is(
-    config: TrainConfig, tmp_path: Path
-) -> None:
+def test_a_kept_pooling_pools_once_and_does_not_change(config: TrainConfig, tmp_path: Path) -> None:
     run, clips = RunFolder(tmp_path / "head"), ordered(48, 0)
     run.path.mkdir()
     assert train(Learner(config.replace(epochs=1)), run, clips, ordered(12, 1)) == "finished"
@@ -124,7 +122,7 @@ def test_a_pooling_that_is_kept_pools_the_clips_once_and_stays_as_it_is(
             Learner(kept.replace(**changes))
 
 
-def test_the_loss_order_teaches_a_text_tower_with_a_pooling_that_is_kept(
+def test_the_loss_order_trains_text_with_a_kept_pooling(
     config: TrainConfig, tmp_path: Path
 ) -> None:
     """It pools the frames in another order, and nothing else is pooled at each step."""
@@ -166,9 +164,7 @@ def test_the_pooling_has_a_learning_rate_of_its_own(config: TrainConfig) -> None
     assert len(Learner(config.replace(pooling="mean")).optimizer.param_groups) == 2
 
 
-def test_a_pooling_starts_from_the_bases_if_that_has_the_same(
-    config: TrainConfig, tmp_path: Path
-) -> None:
+def test_a_pooling_starts_from_an_equal_one(config: TrainConfig, tmp_path: Path) -> None:
     learner = Learner(config)
     for parameter in learner.pooling.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
@@ -207,7 +203,7 @@ def test_the_loss_over_seqtransf_is_that_of_clip4clip() -> None:
 
 
 @pytest.mark.parametrize("part", ["optimizer", "model", "head"])
-def test_a_run_saved_with_other_parameters_is_not_gone_on_with(
+def test_a_run_with_other_parameters_is_not_resumed(
     config: TrainConfig, tmp_path: Path, part: str
 ) -> None:
     run, steps = RunFolder(tmp_path), iter([False] * (48 + 4) + [True])

@@ -52,7 +52,7 @@ def config(tmp_path: Path) -> TrainConfig:
     ("added", "old"),  # resulting positions of the base's two layers
     [(1, [0, 1]), (2, [0, 2]), (3, [0, 2]), (4, [0, 3])],
 )
-def test_added_layers_stand_evenly_among_the_base_s_and_change_no_embedding(
+def test_added_layers_stand_evenly_and_change_no_embedding(
     model_cfg: dict[str, Any], added: int, old: list[int]
 ) -> None:
     torch.manual_seed(1)

@@ -73,7 +73,7 @@ def with_negatable(batch: EmbeddedBatch, *negatable: bool) -> EmbeddedBatch:
     return replace(batch, inputs={**batch.inputs, Negated: negated})
 
 
-def test_order_compares_each_sentence_and_clip_with_those_of_the_other_order_alone() -> None:
+def test_order_compares_only_sentences_of_the_other_order() -> None:
     generator = torch.Generator().manual_seed(2)
     text, video = (
         normalize(torch.randn(4, 3, generator=generator, dtype=torch.float64), dim=-1)
@@ -148,7 +148,7 @@ def test_contrastive_is_the_mean_of_both_directions() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(BUILT_IN))
-def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name: str) -> None:
+def test_every_loss_is_finite_and_reaches_all_texts(name: str) -> None:
     batch = random_batch()
     kind = LOSSES[name]
     loss: Tensor = kind()(batch)
@@ -201,7 +201,7 @@ def test_bnl_is_the_distance_from_its_bands_by_hand(gap: float, video: float, qu
 
 
 @pytest.mark.parametrize("kind", [SoftNegativeLoss, BidirectionalLoss])
-def test_captions_that_cannot_be_negated_count_nothing_and_the_others_more(kind: Any) -> None:
+def test_captions_that_cannot_be_negated_count_nothing(kind: Any) -> None:
     one, four = cosines(0.6, 0.6, 0.6), cosines(0.6, 0.6, 0.6, size=4)
     masked = with_negatable(four, True, False, False, False)
     single = kind()(one).item()
@@ -226,9 +226,7 @@ def denied_scores(scores: list[float], fitting: list[bool], both: list[bool]) ->
 @pytest.mark.parametrize(
     ("fitting", "both"), [([False, False], [True, False]), ([True, True], [False, False])]
 )
-def test_composed_has_nothing_to_learn_where_no_clip_fits_or_all_do(
-    fitting: list[bool], both: list[bool]
-) -> None:
+def test_composed_needs_both_fitting_and_other_clips(fitting: list[bool], both: list[bool]) -> None:
     batch = denied_scores([0.5, 0.9], fitting, both)
     loss = ComposedLoss()(batch)
     loss.backward()  # type: ignore[no-untyped-call]
@@ -293,9 +291,7 @@ def test_distillation_by_hand() -> None:
     )
 
 
-def test_losses_that_only_the_world_or_captions_alone_serve_are_those_that_the_config_knows() -> (
-    None
-):
+def test_losses_for_one_kind_of_data_match_the_config() -> None:
     inputs = {name: inputs_of(kind().inputs) for name, kind in LOSSES.items()}
     assert {
         name for name, some in inputs.items() if any(one.needs_world for one in some)
@@ -303,7 +299,7 @@ def test_losses_that_only_the_world_or_captions_alone_serve_are_those_that_the_c
     assert {name for name, some in inputs.items() if Video not in some} == OF_CAPTIONS
 
 
-def test_a_batch_without_an_input_that_a_loss_reads_is_refused() -> None:
+def test_a_batch_without_a_needed_input_is_refused() -> None:
     bare = replace(random_batch(), inputs={})
     with pytest.raises(ValueError, match="Labels"):
         LabelsLoss()(bare)

@@ -53,7 +53,7 @@ def gradients() -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.parametrize("scale", [1.0, 16.0, 65536.0])
-def test_a_step_is_rmsprop_s_on_gradients_that_are_clipped_while_scaled(scale: float) -> None:
+def test_a_step_is_rmsprop_s_on_clipped_gradients(scale: float) -> None:
     of_loss = gradients()
     norm = torch.stack([gradient.norm() for gradient in of_loss.values()]).norm()
     assert norm > 2 / 16  # clipped at both larger scales
@@ -69,7 +69,7 @@ def test_a_step_is_rmsprop_s_on_gradients_that_are_clipped_while_scaled(scale: f
         )
 
 
-def test_activations_computed_again_give_the_same_gradients_from_fewer_stored_ones() -> None:
+def test_recomputed_activations_give_equal_gradients_and_save_memory() -> None:
     """The text tower's attention takes another path on a CPU, which must be the same in both passes."""
     frames = np.random.default_rng(0).integers(256, size=(4, 1, 224, 224, 3)).astype(np.uint8)
     found, stored = [], []
@@ -110,7 +110,7 @@ class LineFit(Trainable):
         return loss, {"line": loss.item()}
 
 
-def test_three_steps_of_adam_by_hand_with_weight_decay_on_matrices_alone() -> None:
+def test_three_adam_steps_decay_matrices_alone() -> None:
     """β₁ .9, β₂ .98 and ε 1e-8, warm-up over two steps, then a cosine over the other two."""
     config = CONFIG.replace(
         optimizer="adamw",
@@ -146,7 +146,7 @@ def test_gradients_of_accumulated_batches_are_averaged() -> None:
     assert (line.matrix.grad, line.bias.grad) == (torch.tensor([[1.5]]), torch.tensor([1.5]))
 
 
-def test_the_rate_rises_in_a_line_and_falls_as_a_cosine_or_by_a_factor_per_epoch() -> None:
+def test_the_rate_rises_linearly_and_falls_by_its_schedule() -> None:
     cosine = CONFIG.replace(num_clips=40, epochs=1, warmup_steps=2)  # 10 steps
     rates = [rate_at(step, cosine) for step in (0, 1, 2, 6, 9, 10, 99)]
     assert rates == pytest.approx(

@@ -45,7 +45,7 @@ def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_command_teaches_a_model_without_data_goes_on_when_repeated_and_leaves_a_model_that_sees_alike(
+def test_a_command_teaches_without_data_and_continues_when_repeated(
     data_dir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = ["teach", "tiny/random", "--data-dir", str(data_dir)]
@@ -105,7 +105,7 @@ def test_the_number_of_epochs_is_chosen_at_the_start_only(
     assert main([*command, "3"]) == 0
 
 
-def test_a_command_goes_on_only_with_a_run_of_its_model_and_data(data_dir: Path) -> None:
+def test_a_command_continues_only_its_own_run(data_dir: Path) -> None:
     runs, config = (
         data_dir / "runs",
         teaching.teaching(Catalog.of(Settings.read(data_dir)), "tiny/random"),
@@ -119,7 +119,7 @@ def test_a_command_goes_on_only_with_a_run_of_its_model_and_data(data_dir: Path)
         assert teaching.run_of(runs, other) == (runs / "taught-2", True)
 
 
-def test_no_model_is_left_whose_captions_have_changed_and_a_second_of_a_name_gets_a_number(
+def test_a_stale_model_is_dropped_and_equal_names_numbered(
     data_dir: Path,
 ) -> None:
     run = RunFolder(data_dir / "runs" / "a")

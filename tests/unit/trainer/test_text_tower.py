@@ -73,7 +73,7 @@ def config(base: Path) -> TrainConfig:
     )
 
 
-def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
+def test_a_text_run_changes_the_text_tower_alone(
     tmp_path: Path, base: Path, config: TrainConfig
 ) -> None:
     run = run_training(config, tmp_path / "run")
@@ -111,7 +111,7 @@ def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
     assert end.metrics["validation/drop/composed/MIR"] == controls["drop/composed/MIR"]
 
 
-def test_words_new_to_a_base_start_small_and_no_other_row_is_touched(config: TrainConfig) -> None:
+def test_new_words_start_small_and_change_no_other_row(config: TrainConfig) -> None:
     learner = Learner(config)
     table = token_embeddings(learner.model)
     before = table.detach().clone()
@@ -126,9 +126,7 @@ def test_words_new_to_a_base_start_small_and_no_other_row_is_touched(config: Tra
     assert table[sorted(new)].std().item() == pytest.approx(0.02, rel=0.3)
 
 
-def test_tokens_that_a_base_has_learnt_are_kept_while_new_ones_and_all_layers_learn(
-    tmp_path: Path, config: TrainConfig
-) -> None:
+def test_learnt_tokens_are_kept_while_new_ones_learn(tmp_path: Path, config: TrainConfig) -> None:
     learner = Learner(config.replace(keep_tokens=True, losses={"contrastive": {}}))
     table = token_embeddings(learner.model)
     known = table.any(dim=1)
@@ -193,7 +191,7 @@ class Lengths:
         return np.array([[len(text), 1] for text in texts], np.float32).reshape(-1, 2)
 
 
-def test_the_teacher_embeds_the_parts_of_a_batch_and_each_phrase_once() -> None:
+def test_the_teacher_embeds_parts_and_phrases_once() -> None:
     one = SceneDenial("composed", "x", "sings", "dances", Claim(), (Claim(),))
     pure = SceneDenial("not", "x", "", "dog", Claim(), (Claim(),))
     encoder: Any = Lengths()

@@ -49,7 +49,7 @@ def test_a_learner_learns(precision: Any) -> None:
     assert learner.model.logit_scale.dtype == torch.float32
 
 
-def test_rows_of_tokens_that_no_caption_has_are_zero_from_start_to_end(tmp_path: Path) -> None:
+def test_tokens_without_a_caption_stay_zero(tmp_path: Path) -> None:
     clips, learner = colours(8), Learner(CONFIG)
     assert token_embeddings(learner.model).any(dim=1).all()
     train(learner, RunFolder(tmp_path), clips, colours(4))
@@ -64,9 +64,7 @@ def test_rows_of_tokens_that_no_caption_has_are_zero_from_start_to_end(tmp_path:
     assert encoder.unseen_words("not a red dog picture!") == ("not", "dog")
 
 
-def test_a_config_that_names_none_of_the_later_keys_trains_as_it_did_before_there_were_any() -> (
-    None
-):
+def test_a_config_without_later_keys_trains_as_before() -> None:
     clips, learner = colours(8), Learner(CONFIG.replace(model=RESNET, precision="fp32"))
     learner.prepare_tokens(clips.captions("0 tokens"))
     learner.start_epoch()
@@ -84,7 +82,7 @@ def test_a_config_that_names_none_of_the_later_keys_trains_as_it_did_before_ther
     assert losses == pytest.approx(before, rel=1e-3)
 
 
-def test_each_epoch_leaves_a_checkpoint_that_measures_what_its_card_says(tmp_path: Path) -> None:
+def test_epochs_leave_checkpoints_that_measure_what_they_say(tmp_path: Path) -> None:
     run, validation = RunFolder(tmp_path), colours(4)
     assert train(Learner(CONFIG), run, colours(8), validation) == "finished"
     lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
@@ -99,7 +97,7 @@ def test_each_epoch_leaves_a_checkpoint_that_measures_what_its_card_says(tmp_pat
 
 
 @pytest.mark.parametrize(("count", "left"), [(0, {1, 2, 3, 4}), (2, {3, 4})])
-def test_the_newest_checkpoints_and_the_best_are_kept_and_the_best_is_noted(
+def test_the_newest_and_best_checkpoints_are_kept(
     tmp_path: Path, count: int, left: set[int]
 ) -> None:
     run, learner = RunFolder(tmp_path), Learner(CONFIG.replace(epochs=4, keep_checkpoints=count))
@@ -146,7 +144,7 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "nothing left to train" in capsys.readouterr().err
 
 
-def test_a_run_outside_of_a_data_folder_ends_with_the_folder_of_its_model(
+def test_a_run_elsewhere_ends_with_its_model_s_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     save_config(CONFIG.replace(epochs=1), tmp_path / "tiny.json")
@@ -155,7 +153,7 @@ def test_a_run_outside_of_a_data_folder_ends_with_the_folder_of_its_model(
     assert command[:2] == ["nt2vr", "export"] and read_card(Path(command[2])).training.epoch == 1
 
 
-def test_a_run_that_cannot_be_done_says_why_in_one_sentence(
+def test_an_impossible_run_says_why_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = RunFolder(tmp_path / "run")

@@ -47,7 +47,7 @@ def test_no_caption_has_what_it_must_not_have(texts: list[str], wrong: str) -> N
     assert [text for text in texts if re.search(wrong, text)] == []
 
 
-def test_words_that_a_model_is_taught_by_have_the_right_article() -> None:
+def test_taught_words_have_the_right_article() -> None:
     texts = [text for label in labels() for text in label.texts]
     assert {"an SUV", "a UFO", "an archer", "a unicorn"} <= {*texts}
     assert [text for text in texts if re.search(r"\ba [aeio]", text)] == []

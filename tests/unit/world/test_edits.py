@@ -51,7 +51,7 @@ def tagger() -> Tagger:
         ("without the zeppelin", (DANCER, DOG), None),
     ],
 )
-def test_a_clip_is_right_with_the_change_and_what_is_left_alone(
+def test_a_right_clip_has_the_change_and_the_rest(
     tagger: Tagger, text: str, figures: tuple[Figure, ...], verdict: str | None
 ) -> None:
     query = understand(text, tagger, True)

@@ -94,7 +94,7 @@ def test_query_understanding_finds_the_unwanted_part_of_generated_sentences(
     assert sum(same) >= share * len(same)
 
 
-def test_a_time_of_day_is_denied_of_a_figure_a_place_or_alone() -> None:
+def test_a_time_of_day_is_denied() -> None:
     sentences = SceneDenials(scenes())
     drawn = [
         (row, sentences.draw(row, "place", random.Random(row))) for row in range(len(scenes()))

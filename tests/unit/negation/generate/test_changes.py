@@ -37,7 +37,7 @@ def test_one_thing_changes_and_the_rest_stays(
     assert found and found <= expected
 
 
-def test_a_caption_gains_nothing_that_it_names_and_without_others_only_denials_are_left() -> None:
+def test_a_change_adds_nothing_that_the_caption_names() -> None:
     caption = "a dog and a red car near a skateboard"
     added = {changed(caption, "add a thing", OTHERS, seed) for seed in "abcdef"}
     assert added == {f"{caption} and there is a ball", f"{caption} and there are cats"}

@@ -128,7 +128,7 @@ def test_the_excluded_thing_comes_from_another_caption() -> None:
     }
 
 
-def test_not_b_has_no_wanted_part_and_nobody_is_used_for_people_only() -> None:
+def test_not_b_has_no_wanted_part() -> None:
     found = drawn(
         ["a red car", "a man plays the guitar", "a dog barks", "two boats"], "not", count=600
     )

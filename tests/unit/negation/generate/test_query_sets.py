@@ -239,7 +239,7 @@ def test_training_captions_come_with_all_their_negations(tmp_path: Path) -> None
     ],
     ids=lambda line: line[:22],
 )
-def test_a_harmful_line_is_not_an_object_and_nothing_in_it_is_run(line: str) -> None:
+def test_a_harmful_line_is_never_run(line: str) -> None:
     assert object_of(line) is None
 
 
@@ -253,9 +253,7 @@ def test_a_harmful_line_is_not_an_object_and_nothing_in_it_is_run(line: str) -> 
         ),
     ],
 )
-def test_composed_queries_without_an_id_or_whose_ids_are_no_list_are_refused(
-    line: str, tmp_path: Path
-) -> None:
+def test_composed_queries_without_proper_ids_are_refused(line: str, tmp_path: Path) -> None:
     (tmp_path / "composed.txt").write_text(f"{line}\n")
     with pytest.raises(ConfigError, match="Line 1 of"):
         read_composed(tmp_path / "composed.txt")

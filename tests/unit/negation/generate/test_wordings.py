@@ -36,7 +36,7 @@ def read_back(denials: Sequence[Denial]) -> float:
     return right / len(denials)
 
 
-def test_the_parser_reads_typed_sentences_back_of_which_some_exclude_nothing() -> None:
+def test_the_parser_reads_typed_sentences_back() -> None:
     scenes = sample_scenes("train", 200, seed=5)
     of_scenes = SceneDenials(scenes)
     assert (
@@ -56,9 +56,7 @@ def test_the_parser_reads_typed_sentences_back_of_which_some_exclude_nothing() -
     assert all(denial.wanted for denial in asked)
 
 
-def test_the_parser_reads_typed_refusals_of_things_back_and_those_of_actions_as_well_as_plain_ones() -> (
-    None
-):
+def test_the_parser_reads_typed_refusals_back() -> None:
     captions = [
         describe(scene, random.Random(row)).text
         for row, scene in enumerate(sample_scenes("train", 200, 5))

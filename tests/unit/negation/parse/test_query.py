@@ -74,7 +74,7 @@ def test_words_in_less_exclude_what_they_name() -> None:
         "is missing",
     ],
 )
-def test_what_is_said_not_to_be_there_is_unwanted_and_never_wanted(predicate: str) -> None:
+def test_what_is_denied_is_unwanted_and_never_wanted(predicate: str) -> None:
     query = read(f"a dog runs, but a dining table {predicate}.")
     assert (query.wanted, query.unwanted) == (("a dog runs",), ("a dining table",))
     assert read(f"A dining table {predicate}.").wanted == ()
@@ -137,7 +137,7 @@ def test_backslashes_of_a_named_thing_are_letters_like_others(text: str) -> None
 @pytest.mark.parametrize(
     "text", ["?!…", "-", "not", "no", "never nor", "🐶 🏖️", "犬が海辺を走る", "kein Hund am Strand"]
 )
-def test_text_without_english_negation_is_wanted_as_typed_and_blank_text_has_no_parts(
+def test_text_without_english_negation_is_wanted_as_typed(
     text: str,
 ) -> None:
     assert read(text) == Query(text, (text,))
@@ -229,7 +229,7 @@ def test_no_english_word_is_taken_for_a_misspelt_cue() -> None:
 @pytest.mark.parametrize(
     "text", ["no ox," + "ox," * 331, "-ox " * 249, "-a " * 333, "a dog, no " + "ox; " * 245]
 )
-def test_a_query_of_too_many_parts_is_refused_before_it_is_read(
+def test_too_many_parts_are_refused_before_reading(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query, "split_query", lambda *_, **__: pytest.fail("it was read"))
@@ -238,5 +238,5 @@ def test_a_query_of_too_many_parts_is_refused_before_it_is_read(
 
 
 @pytest.mark.parametrize("text", ["no ox and " * 99, "dog, " * 199, "no ox or " + "ox or " * 160])
-def test_a_long_list_is_read_as_long_as_it_has_no_more_parts_than_may_be(text: str) -> None:
+def test_a_list_is_read_up_to_the_limit_of_parts(text: str) -> None:
     check_query(understand(text, load_tagger()))

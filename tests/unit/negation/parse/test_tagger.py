@@ -73,7 +73,7 @@ def test_sentences_have_hantas_tags() -> None:
     ]
 
 
-def test_a_long_compound_is_an_adjective_or_what_its_last_part_is() -> None:
+def test_a_long_compound_is_tagged_by_its_last_part() -> None:
     assert QuickHanta().tag_sent(["a", "chocolate-topped", "donut"], taglevel=0)[1] == "AJ0"
 
 

@@ -53,7 +53,7 @@ def first(
     return next(epoch_batches(world(), config, epoch, inputs=inputs))
 
 
-def test_what_no_loss_needs_is_not_drawn_and_changes_nothing_else() -> None:
+def test_unused_inputs_are_not_drawn_and_change_nothing() -> None:
     bare, full = first(CONFIG.replace(train="all"), named=()), first(CONFIG.replace(train="all"))
     assert bare.drawn == {} and list(full.drawn) == [Negated, Denied, Truth]
     assert bare.captions == full.captions
@@ -82,7 +82,7 @@ def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
         assert denied.fitting[i, i] == (sentence.kind != "negated")
 
 
-def test_every_kind_of_the_grammar_is_right_for_its_own_clip_and_wrong_for_hard_ones() -> None:
+def test_every_kind_of_sentence_is_right_for_its_clip() -> None:
     kinds = dict.fromkeys(get_args(SceneDenialKind), 1.0)
     found = set()
     for row in range(100):
@@ -103,7 +103,7 @@ def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
     np.testing.assert_array_equal(first(config).of(Truth).pool, first(config).of(Truth).pool)
 
 
-def test_in_the_first_epochs_nothing_is_wanted_where_the_config_says_so() -> None:
+def test_in_the_first_epochs_nothing_is_wanted() -> None:
     config = CONFIG.replace(not_epochs=2)
     drawn = [first(config, epoch).of(Denied) for epoch in (1, 2, 3)]
     kinds = [{sentence.kind for sentence in sentences} for sentences in drawn]
@@ -111,7 +111,7 @@ def test_in_the_first_epochs_nothing_is_wanted_where_the_config_says_so() -> Non
     assert drawn[2] == first(CONFIG, 3).of(Denied)
 
 
-def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_known_truth() -> None:
+def test_some_sentences_are_made_of_captions_without_truth() -> None:
     denials = CaptionDenials([describe(scene, random.Random(0)).text for scene in scenes()])
     config = CONFIG.replace(sentences={**CONFIG.negation.sentences, "fragment": 0.5})
     clips = (
@@ -132,9 +132,7 @@ def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_kno
         assert has_fragments == (least < 20)  # the grammar makes none
 
 
-def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_is_none_that_is_said() -> (
-    None
-):
+def test_a_missing_kind_of_sentence_is_replaced_or_refused() -> None:
     def clips(*captions: str) -> Clips:
         return Clips(
             FRAMES,
@@ -149,7 +147,7 @@ def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_
     assert {sentence.kind for sentence in batch.of(Denied)} == {"not"}
 
 
-def test_labels_are_words_of_the_batch_with_the_clips_that_show_them() -> None:
+def test_labels_are_words_with_the_clips_that_show_them() -> None:
     batch = first(CONFIG.replace(train="all"), named=(Labels,))
     assert batch.rows is not None
     drawn = batch.of(Labels)
@@ -161,7 +159,7 @@ def test_labels_are_words_of_the_batch_with_the_clips_that_show_them() -> None:
         assert shown.tolist() == [claims[text].holds(scenes()[row]) for text in said]
 
 
-def test_batches_drawn_ahead_come_in_order_each_once_and_only_a_few_ahead() -> None:
+def test_batches_ahead_come_once_in_order_and_few() -> None:
     drawn: list[int] = []
 
     def numbered() -> Iterator[Batch]:

@@ -82,9 +82,7 @@ def lines_of(run: RunFolder) -> list[dict[str, float]]:
     return [json.loads(line) for line in run.metrics.read_text().splitlines()]
 
 
-def test_a_tenth_of_the_videos_is_held_out_and_no_caption_of_theirs_is_trained_on(
-    tmp_path: Path, config: TrainConfig
-) -> None:
+def test_a_tenth_of_the_videos_is_held_out(tmp_path: Path, config: TrainConfig) -> None:
     lines = [
         f"v{n // 2}#enc#{n % 2} {caption}" for n, caption in enumerate([*CAPTIONS, *CAPTIONS[:30]])
     ]
@@ -106,7 +104,7 @@ def test_a_tenth_of_the_videos_is_held_out_and_no_caption_of_theirs_is_trained_o
     )  # the same, however few are read
 
 
-def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visual_tower_as_it_is(
+def test_captions_alone_approach_their_targets_and_keep_the_visual_tower(
     tmp_path: Path, config: TrainConfig, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("decode_videos", "world_clips"):
@@ -140,7 +138,7 @@ def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visu
     assert card.metrics["validation/base/text/target"] == controls["base/text/target"]
 
 
-def test_what_is_measured_on_text_is_that_of_a_plain_loop(
+def test_measures_on_text_equal_a_plain_loop(
     tmp_path: Path, config: TrainConfig, base: Path
 ) -> None:
     learner = Learner(config.replace(sentences={"composed": 1, "without": 1, "not": 1}))
@@ -201,7 +199,7 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(
     )
 
 
-def test_an_idiom_s_target_is_its_paraphrase_and_it_is_not_among_the_ordered(
+def test_an_idiom_s_target_is_its_paraphrase(
     tmp_path: Path, config: TrainConfig, base: Path
 ) -> None:
     learner = Learner(config.replace(sentences={"idiom": 1, "not": 1}))
@@ -219,7 +217,7 @@ def test_an_idiom_s_target_is_its_paraphrase_and_it_is_not_among_the_ordered(
     assert ordered == pytest.approx(round(ordered))
 
 
-def test_the_world_draws_its_kinds_in_the_order_of_their_shares_and_no_fragments() -> None:
+def test_the_world_draws_kinds_by_their_shares() -> None:
     """Another order would give other sentences, and other models, from the same config."""
     grammar: Any = SimpleNamespace(draw=lambda row, kind, rng: kind)
     world = WorldSentences([])
@@ -246,7 +244,7 @@ def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainC
         config.replace(keep_share=0.5, losses={"distill": {}, "contrastive": {}})
 
 
-def test_a_killed_preparation_goes_on_with_the_embeddings_that_it_had_stored(
+def test_a_killed_preparation_continues_with_stored_embeddings(
     tmp_path: Path, config: TrainConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def prepared(cache: Path | None) -> tuple[Teacher, dict[str, float]]:

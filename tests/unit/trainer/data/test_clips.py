@@ -42,7 +42,7 @@ def numbered(count: int, num_frames: int = 3) -> Clips:
     return Clips(pixels, Numbered(count))
 
 
-def test_what_was_rendered_is_not_rendered_again_unless_it_would_look_different(
+def test_clips_are_rendered_again_only_if_they_look_different(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = world_clips("train", 2, 1, Framing(32), 0, tmp_path)
@@ -77,7 +77,7 @@ def test_an_epoch_shows_every_clip_once_with_its_own_caption() -> None:
     assert {pixels_of(batch).shape for batch in batches} == {(4, 1, 2, 2, 3)}
 
 
-def test_more_passes_and_batches_a_step_go_on_with_the_same_draws_and_leave_no_clip_out() -> None:
+def test_accumulated_batches_keep_the_draws_and_all_clips() -> None:
     once = TrainConfig(num_clips=12, batch_size=4)
     more = once.replace(passes=2, accumulate=2)
     assert (once.steps_per_epoch, more.steps_per_epoch) == (3, 3)
@@ -108,7 +108,7 @@ def several(counts: list[int]) -> Clips:
     return replace(numbered(len(counts)), sentences=CaptionSentences(captions))
 
 
-def test_an_epoch_can_take_every_caption_once_with_the_frames_of_its_own_clip() -> None:
+def test_an_epoch_can_take_every_caption_once() -> None:
     counts = [20, 1, 5, 5, 10, 7]
     config = TrainConfig(
         num_clips=6, num_captions=48, data="x", batch_size=4, flip=False, frames_per_step=1
@@ -130,9 +130,7 @@ def test_an_epoch_can_take_every_caption_once_with_the_frames_of_its_own_clip() 
     assert len(more) == 96 and len(set(more)) == 48
 
 
-def test_frames_of_a_step_are_different_ones_of_the_clip_and_mirrored_together_about_half_the_time() -> (
-    None
-):
+def test_a_step_s_frames_differ_and_half_are_mirrored() -> None:
     config = TrainConfig(num_clips=200, batch_size=200, frames_per_step=2, seed=1)
     (batch,) = epoch_batches(numbered(200), config, epoch=1)
     frames = pixels_of(batch)
@@ -160,7 +158,7 @@ def test_a_mirrored_frame_swaps_left_and_right_and_nothing_else() -> None:
     assert 0 < mirrored < 20
 
 
-def test_batches_depend_on_seed_and_epoch_alone_and_can_be_taken_up_in_the_middle() -> None:
+def test_batches_depend_on_seed_and_epoch_alone() -> None:
     clips, config = numbered(12), TrainConfig(num_clips=12, batch_size=4)
     first, again = (
         list(epoch_batches(clips, config, 1)),

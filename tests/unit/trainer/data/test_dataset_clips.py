@@ -56,7 +56,7 @@ def greys(clips: Clips) -> list[int]:
     return sorted(round(float(clip[0].mean()) / 20) for clip in np.asarray(clips.frames))
 
 
-def test_training_and_validation_clips_are_all_there_are_but_the_bad_one_and_never_the_same(
+def test_training_and_validation_clips_are_disjoint_and_complete(
     folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     config = CONFIG.replace(data=str(folder))
@@ -71,7 +71,7 @@ def test_training_and_validation_clips_are_all_there_are_but_the_bad_one_and_nev
 
 
 @pytest.mark.parametrize("validation_clips", [1, 1000])
-def test_no_video_that_evaluation_takes_as_unseen_is_trained_on_whatever_the_number_of_validation_clips(
+def test_no_unseen_video_of_evaluation_is_trained_on(
     tmp_path: Path, write_video: WriteVideo, validation_clips: int
 ) -> None:
     names = [f"v{number}" for number in range(20)]
@@ -91,7 +91,7 @@ def test_no_video_that_evaluation_takes_as_unseen_is_trained_on_whatever_the_num
     assert (len(trained), len(unseen), trained & unseen) == (18, 2, set())
 
 
-def test_rows_keep_their_own_captions_where_a_bad_file_is_left_out(
+def test_rows_keep_their_captions_beside_a_bad_file(
     write_video: WriteVideo, tmp_path: Path
 ) -> None:
     bad = tmp_path / "bad.avi"
@@ -145,7 +145,7 @@ def test_training_and_evaluation_of_one_folder_decode_each_video_once(
     assert not list(folder_of_runs.rglob("*.npy"))
 
 
-def test_a_follower_reads_what_the_leader_has_stored_and_tries_nothing_again(
+def test_a_follower_reads_what_the_leader_has_stored(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = CONFIG.replace(data=str(folder))
@@ -158,7 +158,7 @@ def test_a_follower_reads_what_the_leader_has_stored_and_tries_nothing_again(
     np.testing.assert_array_equal(follower.frames, leader.frames)
 
 
-def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_path: Path) -> None:
+def test_a_run_on_videos_skips_a_bad_file(folder: Path, tmp_path: Path) -> None:
     losses = {"retrieval": {}, "bnl": {"weight": 1e-3}}
     config = CONFIG.replace(data=str(folder), losses=losses, learning_rate=1e-4)
     finished = run_training(config, tmp_path / "runs" / "a")
@@ -174,7 +174,7 @@ def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_pat
     assert "negated/delta_MIR" in lines[-1]
 
 
-def test_pooling_and_frame_positions_of_a_run_are_on_its_cards_and_of_its_base(
+def test_a_run_s_pooling_and_positions_are_on_its_cards(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = CONFIG.replace(data=str(folder), epochs=1, pooling="raw_mean", positions="ends")

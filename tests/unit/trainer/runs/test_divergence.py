@@ -82,7 +82,7 @@ KINDS: dict[str, Callable[[Path], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_run_whose_loss_becomes_nan_stops_at_that_step_and_goes_on_from_its_last_save(
+def test_a_nan_loss_stops_the_run_at_that_step(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tiny(tmp_path / "base", "Tiny base")
@@ -122,7 +122,7 @@ def test_a_run_whose_loss_becomes_nan_stops_at_that_step_and_goes_on_from_its_la
     assert finished and (finished.state, finished.diverged_rate) == ("finished", None)
 
 
-def test_a_lower_rate_holds_for_all_later_resumes_to_the_same_numbers(
+def test_a_lower_rate_holds_for_all_later_resumes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The changed run, stopped twice, ends as one that was not stopped after the change."""
@@ -158,7 +158,7 @@ def test_a_lower_rate_holds_for_all_later_resumes_to_the_same_numbers(
     assert rates == [pytest.approx(5e-4 * rate_at(8, CONFIG))]
 
 
-def test_a_lower_rate_that_was_set_before_the_first_save_survives_a_stop_before_the_next(
+def test_an_early_lower_rate_survives_a_stop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tiny(tmp_path / "base", "Tiny base")
@@ -214,7 +214,7 @@ def test_what_is_not_finite_is_noticed_though_each_loss_is(
     assert all(bool(tensor.isfinite().all()) for tensor in saved.learner["model"].values())
 
 
-def test_no_checkpoint_is_written_of_weights_that_the_last_step_of_an_epoch_has_spoilt(
+def test_a_spoilt_epoch_writes_no_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     take_step = Trainable.step
@@ -233,7 +233,7 @@ def test_no_checkpoint_is_written_of_weights_that_the_last_step_of_an_epoch_has_
     assert saved and saved.steps == 4
 
 
-def test_only_a_lower_learning_rate_can_be_set_and_only_after_the_loss_became_non_finite(
+def test_only_a_lower_rate_is_accepted_after_divergence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -259,7 +259,7 @@ def test_only_a_lower_learning_rate_can_be_set_and_only_after_the_loss_became_no
     assert run.resume.read_bytes() == saved
 
 
-def test_a_state_with_weights_that_an_earlier_version_saved_as_nan_is_refused(
+def test_a_saved_state_with_nan_weights_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
@@ -286,7 +286,7 @@ def test_a_learner_that_diverged_keeps_its_weights(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.slow
-def test_a_sweep_goes_on_after_a_run_that_diverged_and_leaves_one_out_whose_rate_was_changed(
+def test_a_sweep_continues_after_a_diverged_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     save_config(CONFIG.replace(epochs=1, max_grad_norm=math.inf), tmp_path / "tiny.json")

@@ -77,7 +77,7 @@ def put(folder: Path, run_id: str, state: str | None = None) -> RunFolder:
 
 
 @pytest.mark.slow
-def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_starts_meanwhile(
+def test_a_run_is_started_stopped_killed_and_resumed(
     manager: RunManager, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_id = manager.start(CONFIG)
@@ -119,7 +119,7 @@ def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_sta
     assert (trashed / "checkpoints").is_dir()
 
 
-def test_a_run_that_fails_says_why_and_one_that_cannot_start_leaves_nothing(
+def test_a_failed_run_says_why_and_leaves_nothing(
     manager: RunManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id = put(manager.folder, "by-hand", "stopped").path.name
@@ -163,9 +163,7 @@ def test_runs_train_on_the_device_that_the_app_was_given(
     assert RunManager(tmp_path, "mps").under_way() == ""
 
 
-def test_a_run_that_was_told_to_stop_may_be_ended_at_once_when_it_takes_too_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_stop_may_be_ended_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     manager, run = RunManager(tmp_path), put(tmp_path, "a", "running")
     signals: list[int] = []
     monkeypatch.setattr(os, "kill", lambda pid, number: signals.append(number))
@@ -182,7 +180,7 @@ def test_a_run_that_was_told_to_stop_may_be_ended_at_once_when_it_takes_too_long
     assert manager.get("a").status.state == "interrupted"
 
 
-def test_a_deleted_run_is_in_the_trash_until_that_is_emptied(tmp_path: Path) -> None:
+def test_a_deleted_run_is_kept_until_the_trash_is_emptied(tmp_path: Path) -> None:
     manager = RunManager(tmp_path)
     for run in (put(tmp_path, "a", "stopped"), put(tmp_path, "a-1", "stopped")):
         run.log.write_bytes(bytes(1_000_000))
@@ -225,7 +223,7 @@ def test_no_run_id_leads_out_of_the_folder(tmp_path: Path, run_id: str) -> None:
     assert [run.run_id for run in manager.runs()] == ["a"]
 
 
-def test_runs_are_listed_newest_first_and_one_that_cannot_be_read_does_not_hide_the_others(
+def test_an_unreadable_run_does_not_hide_the_others(
     tmp_path: Path,
 ) -> None:
     for age, run_id in enumerate(("new", "broken", "old")):
@@ -244,7 +242,7 @@ def test_runs_are_listed_newest_first_and_one_that_cannot_be_read_does_not_hide_
     assert RunManager(tmp_path / "none").runs() == []
 
 
-def test_two_runs_of_one_name_in_one_second_get_two_ids(
+def test_runs_of_one_name_and_second_get_two_ids(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(manager_module, "_launch", lambda *_: None)
@@ -255,7 +253,7 @@ def test_two_runs_of_one_name_in_one_second_get_two_ids(
     assert {run.run_id for run in manager.runs()} == ids
 
 
-def test_metrics_are_read_again_when_they_change_without_lines_that_are_cut_off(
+def test_changed_metrics_are_read_again_without_broken_lines(
     tmp_path: Path,
 ) -> None:
     manager, run = RunManager(tmp_path), put(tmp_path, "a")
@@ -289,7 +287,7 @@ with Lock(Path(sys.argv[1])).hold(Holder("a", "runs/a", 7)):
 """
 
 
-def test_a_lock_is_held_for_all_processes_until_its_holder_is_killed(tmp_path: Path) -> None:
+def test_a_lock_is_held_until_its_holder_is_killed(tmp_path: Path) -> None:
     lock = Lock(tmp_path / "lock")
     command = [sys.executable, "-c", HOLD, str(lock.path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
@@ -305,7 +303,7 @@ def test_a_lock_is_held_for_all_processes_until_its_holder_is_killed(tmp_path: P
     assert lock.holder() is None
 
 
-def test_runs_of_two_folders_do_not_wait_for_each_other_and_two_devices_neither(
+def test_runs_of_other_folders_and_devices_do_not_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two, three = (

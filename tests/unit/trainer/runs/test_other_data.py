@@ -93,7 +93,7 @@ def reverse(folder: Path) -> None:
         (damage, "1 of 30 clips"),
     ],
 )
-def test_a_run_whose_data_has_changed_is_refused_until_it_is_restored(
+def test_a_run_whose_data_has_changed_is_refused(
     change: Callable[[Path], None],
     named: str,
     tmp_path: Path,
@@ -165,7 +165,7 @@ def test_a_config_that_asks_for_fewer_clips_is_still_named(
     assert "config differs in num_clips" in refusal(run)
 
 
-def test_a_run_saved_without_digests_goes_on_and_other_numbers_are_not_blamed_on_its_config(
+def test_a_run_saved_without_digests_continues(
     tmp_path: Path, stopped: Callable[[TrainConfig], RunFolder]
 ) -> None:
     data = tmp_path / "set"

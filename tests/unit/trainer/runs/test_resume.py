@@ -183,7 +183,7 @@ def assert_twins(folder: Path, twin: Path) -> None:
         ("text", "while a checkpoint is written", 7, 0, 7),
     ],
 )
-def test_a_killed_run_goes_on_to_the_very_numbers_of_one_that_was_not(
+def test_a_killed_run_reaches_the_same_numbers(
     twins: Path, kind: str, when: str, step: int, every_s: float, saved_at: int | None
 ) -> None:
     folder = new_run_like(twins, kind, f"{when} {step}")
@@ -198,9 +198,7 @@ def test_a_killed_run_goes_on_to_the_very_numbers_of_one_that_was_not(
     assert_twins(folder, twins / kind)
 
 
-def test_a_run_of_the_former_world_is_refused_and_one_on_videos_is_not(
-    twins: Path, tmp_path: Path
-) -> None:
+def test_a_run_of_the_former_world_is_refused(twins: Path, tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     saved = torch.load(twins / "all" / "resume.pt", weights_only=True)
     del saved["look"]  # as 0.2.0 wrote it
@@ -308,7 +306,7 @@ DEFAULT = (
 @pytest.mark.parametrize(
     "kind", [pytest.param(k, marks=() if k in DEFAULT else pytest.mark.slow) for k in KINDS]
 )
-def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(
+def test_a_stopped_run_continues_as_if_never_stopped(
     kind: str, tmp_path: Path, write_video: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is trained, and on whatever data: every later number is the same, and so are the checkpoints."""
@@ -382,7 +380,7 @@ def fail() -> Any:
     ],
     ids=["empty", "cut off", "another file", "an object", "another config"],
 )
-def test_what_cannot_be_gone_on_from_is_refused_in_one_sentence(
+def test_an_unusable_state_is_refused_in_one_sentence(
     twins: Path,
     tmp_path: Path,
     damage: Callable[[Path], None],
@@ -398,7 +396,7 @@ def test_what_cannot_be_gone_on_from_is_refused_in_one_sentence(
     assert "\n" not in str(caught.value)
 
 
-def test_patience_is_counted_from_the_best_epoch_and_equal_is_no_gain() -> None:
+def test_patience_counts_from_the_best_epoch() -> None:
     config, position = ALL.replace(epochs=9, patience=2), Position()
     seen = []
     for value in (0.5, 0.4, 0.6, math.nan, 0.6):

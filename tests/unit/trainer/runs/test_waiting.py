@@ -60,7 +60,7 @@ def starting(manager: RunManager, config: TrainConfig = SMALL) -> Callable[[], s
     return lambda: manager.start(config, "mine")
 
 
-def test_it_starts_once_the_run_in_its_way_has_ended_and_not_before(
+def test_it_starts_once_the_other_run_has_ended(
     manager: RunManager, in_the_way: ExitStack, launched: list[str]
 ) -> None:
     waiting = manager.start_later("Tiny", starting(manager), "mine")
@@ -102,7 +102,7 @@ def test_only_one_start_waits_until_it_is_taken_back(
     assert launched == [second.run_id]
 
 
-def test_a_refusal_when_its_time_has_come_is_kept_until_it_is_read(
+def test_a_late_refusal_is_kept_until_it_is_read(
     manager: RunManager, in_the_way: ExitStack, launched: list[str], tmp_path: Path
 ) -> None:
     waiting = manager.start_later(
@@ -139,7 +139,7 @@ def test_it_waits_on_if_another_run_was_faster(manager: RunManager) -> None:
     assert (waiting.run_id, waiting.error, len(attempts)) == ("run", None, 2)
 
 
-def test_a_config_is_checked_while_a_run_is_in_the_way(
+def test_a_config_is_checked_while_it_waits(
     manager: RunManager, in_the_way: ExitStack, tmp_path: Path
 ) -> None:
     manager.check_config(SMALL)

@@ -24,9 +24,7 @@ WIDE = MeasuredValue("CLIP-bnl", 50, low=20, high=80)
         ([], ""),
     ],
 )
-def test_the_best_is_marked_only_if_its_interval_overlaps_with_no_other(
-    figures: list[MeasuredValue], best: str
-) -> None:
+def test_only_a_clear_best_is_marked(figures: list[MeasuredValue], best: str) -> None:
     assert clearly_best(figures, lower_is_better=False) == best
 
 

@@ -49,7 +49,7 @@ def clips_for(rule: str, cache: Cache, decoder: Decoder, folder: Path) -> OwnCli
     )
 
 
-def test_the_review_shows_the_clips_of_a_folder_and_says_which_are_gone(
+def test_a_review_shows_a_folder_s_clips_and_missing_ones(
     report: Report, cache: Cache, decoder: Decoder, tmp_path: Path
 ) -> None:
     home = clips_for("everyone", cache, decoder, tmp_path).home("r", report, None)

@@ -65,7 +65,7 @@ def test_queries_are_listed_with_both_ranks_and_their_movement(report: Report) -
     assert rows(report, order="only worsened") == []
 
 
-def test_a_row_shows_the_verdicts_of_both_first_pages_and_the_first_clips_that_are_at_hand(
+def test_a_row_shows_verdicts_and_available_first_clips(
     report: Report,
 ) -> None:
     first, second = rows(report, kind="composed", home=HERE)[0]["sides"]
@@ -123,7 +123,7 @@ def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
     )  # nothing follows a step but the review
 
 
-def test_a_review_shows_the_first_clips_of_both_systems_and_steps_through_the_list(
+def test_a_review_shows_both_systems_and_steps_on(
     report: Report,
 ) -> None:
     at = listing(report, query=4, home=HERE)
@@ -143,7 +143,7 @@ def test_a_review_shows_the_first_clips_of_both_systems_and_steps_through_the_li
     assert (drop["clips"], drop["note"]) == ([], NOTHING)
 
 
-def test_a_review_names_its_query_in_search_only_if_search_has_its_videos(report: Report) -> None:
+def test_a_review_links_to_search_only_with_its_videos(report: Report) -> None:
     link = parse_qs(review_view(listing(report, query=3, home=HERE))["search"].removeprefix("?"))
     assert link == {
         "q": ["sings and not dancing"],

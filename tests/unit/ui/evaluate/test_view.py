@@ -81,7 +81,7 @@ def test_drop_is_a_control_of_fine_tuned_models_too() -> None:
     assert labels["mine drop"] == ("drop", "control")
 
 
-def test_the_table_has_the_reports_values_and_marks_the_best_of_each_column(report: Report) -> None:
+def test_the_table_marks_the_best_of_each_column(report: Report) -> None:
     view = report_view(report, "id", ())
     behind = f"?report=id&second={FIRST}&order=improved&kind=composed"
     assert cells(view, 0, FIRST)["Composed R@1"] == {"text": "0.0", "best": False, "href": behind}
@@ -116,7 +116,7 @@ def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
     assert systems[2] == ["words", "words-bnl"]  # captions have nothing to exclude
 
 
-def test_a_breakdown_has_a_line_per_negation_word_with_intervals_and_a_verdict(
+def test_a_breakdown_has_a_line_per_negation_word(
     report: Report,
 ) -> None:
     choices = measure_choices(report, FIRST, SECOND)
@@ -139,7 +139,7 @@ def test_all_measures_of_two_systems_are_compared(report: Report) -> None:
     assert "Text to video MedR" not in rows  # a median has no value per query
 
 
-def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> None:
+def test_the_running_job_is_on_top_of_the_list() -> None:
     entries = [Entry("b", "gallery", ("CLIP", "CLIP drop"), "2026-11-21T10:27:00+00:00")]
     view = reports_view(entries, "b", Job(1, "world", ("CLIP",), state="running"))
     assert view["reports"] == [

@@ -86,7 +86,7 @@ def test_a_slider_offers_the_epochs_that_are_kept_oldest_first(model: str) -> No
     assert RunEpochs.of("deleted", ENTRIES) is None
 
 
-def test_the_newest_epoch_is_the_run_itself_which_goes_on_and_the_strategy_stays() -> None:
+def test_the_newest_epoch_is_the_run_itself() -> None:
     systems = ["CLIP", "run boolean α 0.5", "run · epoch 2"]
     assert with_epoch(systems, "run", 3, ENTRIES) == [
         "CLIP",
@@ -106,7 +106,7 @@ def test_what_a_slider_cannot_send_is_refused(run: str, epoch: int) -> None:
         with_epoch(["run"], run, epoch, ENTRIES)
 
 
-def test_each_epoch_searched_before_has_a_frame_and_the_head_tells_what_changed_up_to_it() -> None:
+def test_the_head_tells_what_changed_up_to_an_epoch() -> None:
     kept, clip, run = KeptRankings(), System("CLIP"), System("run")
     columns(ranking(clip, 7, 1), ranking(run, 5, 3, epoch=2), kept=kept)
     (column,) = columns(ranking(run, 2, 6, epoch=7), kept=kept)
@@ -132,7 +132,7 @@ def test_each_epoch_searched_before_has_a_frame_and_the_head_tells_what_changed_
     assert (back["how"], back["run"]["place"], back["run"]["last"]) == ("· epoch 2", 0, 2)
 
 
-def test_epochs_that_nobody_has_searched_are_waited_for_and_then_there(
+def test_unsearched_epochs_are_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kept, _ = KeptRankings(), Epochs(monkeypatch, 0, 3)
@@ -147,7 +147,7 @@ def test_epochs_that_nobody_has_searched_are_waited_for_and_then_there(
     ]
 
 
-def test_rankings_of_another_query_or_strategy_or_of_a_deleted_run_do_not_mix() -> None:
+def test_rankings_of_other_queries_and_runs_do_not_mix() -> None:
     kept = KeptRankings()
     columns(ranking(System("run"), 5, epoch=2), kept=kept)
     (other,) = columns(ranking(System("run"), 4, epoch=3), kept=kept, key="other")
@@ -158,9 +158,7 @@ def test_rankings_of_another_query_or_strategy_or_of_a_deleted_run_do_not_mix() 
     assert sum(map(bool, again["run"]["frames"])) == 1
 
 
-def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_judged_as_the_query_is_read_now() -> (
-    None
-):
+def test_a_recorded_run_plays_as_the_query_is_read() -> None:
     found = [[("a", 0.5), ("b", 0.4)], [("b", 0.6), ("c", 0.5)]]
     recording = Recording(
         "CLIP", "stage", "2026-11-25", [0, 300], [20.0, 85.0], {NEGATED.text: found}

@@ -45,9 +45,7 @@ def test_the_shipped_answer_is_what_the_page_s_search_finds(services: Services) 
     assert scores == pytest.approx(expected_scores, abs=0.0015), AGAIN
 
 
-def test_an_answer_of_other_models_or_another_gallery_is_not_shown(
-    services: Services, tmp_path: Path
-) -> None:
+def test_an_answer_of_other_models_is_not_shown(services: Services, tmp_path: Path) -> None:
     write_tiny(tmp_path / "models" / "tiny", "CLIP")
     assert FirstAnswer.shipped(Catalog([tmp_path / "models"], "cpu")) is None
     assert FirstAnswer.shipped(services.models, tmp_path / "none.json") is None

@@ -13,9 +13,7 @@ from nt2vr.search.strategies import System
 from nt2vr.ui.search.clip import lines_of, match_view, own_pair, with_change
 
 
-def test_bars_are_full_for_the_best_and_shrink_with_the_distance_and_colours_tell_the_truth() -> (
-    None
-):
+def test_bars_shrink_with_the_distance_and_show_the_truth() -> None:
     queries = tuple(map(Query, ("a dog", "a cat", "not a cat")))
     scored = (
         Scored(System("CLIP"), (0.3, 0.25, 0.05)),
@@ -45,7 +43,7 @@ def searcher_of(*captions: str, refusal: str = "") -> Any:
     return SimpleNamespace(gallery=SimpleNamespace(videos=videos), checked=checked)
 
 
-def test_a_change_adds_a_line_to_those_typed_or_to_the_clip_s_caption() -> None:
+def test_a_change_adds_a_line_to_those_typed() -> None:
     searcher = searcher_of("a man sings", "a dog runs", "")
     video = searcher.gallery.videos[0]
     assert lines_of(" a \n\n b\r\n") == ["a", "b"]

@@ -62,7 +62,7 @@ def test_a_clip_is_added_once_and_turns_round() -> None:
         with_clip([Chosen(str(i)) for i in range(4)], "a", "", True)
 
 
-def test_an_unwanted_picture_of_what_the_text_names_says_who_finds_it_anyway() -> None:
+def test_who_finds_an_unwanted_named_picture_is_said() -> None:
     hits = (Hit("1", 1, 0.5, "violation"),)
     query = Query("without the bird", (), ("the bird",))
     rankings = (Ranking(System("CLIP"), hits), Ranking(System("CLIP", "drop"), hits))

@@ -59,7 +59,7 @@ def wait_for_the_start(runs: RunManager) -> str:
     return runs.waiting.run_id
 
 
-def test_a_run_in_the_way_is_offered_to_be_stopped_first(
+def test_a_run_in_the_way_may_be_stopped_first(
     teaching: Teaching, runs: RunManager, held: HeldRuns
 ) -> None:
     choice = teaching._choice
@@ -79,7 +79,7 @@ def test_a_run_in_the_way_is_offered_to_be_stopped_first(
         teaching.on_teach(CLIP, MINE)
 
 
-def test_an_interrupted_teaching_goes_on_after_the_run_in_the_way(
+def test_an_interrupted_teaching_continues_after_the_other_run(
     teaching: Teaching, runs: RunManager, held: HeldRuns
 ) -> None:
     teaching.on_start_instead("CLIP", MINE)

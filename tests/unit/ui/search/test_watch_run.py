@@ -24,7 +24,7 @@ from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import Holder, RunFolder, RunStatus
 
 
-def test_a_run_starts_from_the_model_chosen_and_keeps_every_epoch_for_the_slider(
+def test_a_run_starts_from_the_chosen_model(
     tmp_path: Path,
 ) -> None:
     write_tiny(tmp_path / "models" / "real", "Real CLIP")
@@ -84,7 +84,7 @@ def test_two_checkpoints_of_the_preset_learn_without_a_clip_drawn(
     )  # 12 when it was recorded
 
 
-def test_a_run_comes_first_in_the_list_with_its_one_name_and_how_far_it_is(tmp_path: Path) -> None:
+def test_a_run_is_listed_first_with_its_progress(tmp_path: Path) -> None:
     run = RunFolder(tmp_path / "runs" / "mine-20261122-120000")
     run.path.mkdir(parents=True)
     save_config(load_config(PRESET), run.config)

@@ -66,9 +66,7 @@ def wait_for_the_start(watch: Watch) -> None:
         time.sleep(0.01)
 
 
-def test_a_run_in_the_way_may_end_first_and_then_the_column_joins(
-    watch: Watch, held: HeldRuns
-) -> None:
+def test_the_column_joins_after_the_run_in_the_way(watch: Watch, held: HeldRuns) -> None:
     (first,) = held.started
     panel, timer, watched, joins, wished = watch.on_start(SYSTEMS, MINE)
     assert (panel["wish"], panel["may_stop"], joins, timer.active) == ("CLIP", True, "", True)
@@ -96,7 +94,7 @@ def test_a_run_in_the_way_is_stopped_first(watch: Watch, held: HeldRuns) -> None
     assert watch.runs.get(second).session == "mine"
 
 
-def test_only_its_page_stops_a_run_and_takes_back_a_start(watch: Watch, held: HeldRuns) -> None:
+def test_only_its_page_stops_a_run_or_a_start(watch: Watch, held: HeldRuns) -> None:
     panel, _, watched, _, wished = watch.on_start(SYSTEMS, THEIRS)
     assert panel["wish"] == "CLIP" and not panel["may_stop"]
     with pytest.raises(AccessError, match="Only the page that started it"):
@@ -116,7 +114,7 @@ def test_only_its_page_stops_a_run_and_takes_back_a_start(watch: Watch, held: He
     assert watch.runs.waiting is None and len(held.started) == 1
 
 
-def test_who_may_not_train_is_shown_what_waits_and_changes_nothing(watch: Watch) -> None:
+def test_who_may_not_train_sees_what_waits(watch: Watch) -> None:
     *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
     watch.on_afterwards(SYSTEMS, watched, wished, MINE)
     stranger = Watch(watch.galleries, Permissions("t" * 20, {"train": "nobody"}), watch.runs)
@@ -127,7 +125,7 @@ def test_who_may_not_train_is_shown_what_waits_and_changes_nothing(watch: Watch)
             act(SYSTEMS, watched, "CLIP", MINE)
 
 
-def test_a_refusal_of_the_later_start_is_shown_until_it_is_closed(
+def test_a_refused_later_start_is_shown_until_closed(
     watch: Watch, held: HeldRuns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
@@ -160,9 +158,7 @@ def test_a_start_that_will_be_refused_does_not_wait(
     assert watch.runs.waiting is None and watch.runs.under_way() == held.started[0]
 
 
-def test_the_offer_goes_with_the_run_in_the_way_or_when_it_is_declined(
-    watch: Watch, held: HeldRuns
-) -> None:
+def test_an_offer_ends_with_the_run_in_the_way(watch: Watch, held: HeldRuns) -> None:
     *_, watched, _, wished = watch.on_start(SYSTEMS, MINE)
     panel, *_, wishes = watch.on_dismiss(SYSTEMS, watched, wished, MINE)
     assert panel["under_way"] and "wish" not in panel and wishes == ""

@@ -61,7 +61,7 @@ def view(*whys: Why, columns: int = 2) -> dict[str, Any]:
         ("x", [], []),
     ],
 )
-def test_an_event_names_up_to_two_columns_or_else_those_that_differ_most(
+def test_an_event_names_columns_or_those_that_differ_most(
     text: str, ranks: list[int | None], columns: list[int]
 ) -> None:
     assert chosen_columns(text, ranks) == columns

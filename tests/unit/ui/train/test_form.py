@@ -51,7 +51,7 @@ def table(preset: str, **changes: Any) -> dict[str, Any]:
     return view
 
 
-def test_every_value_of_a_config_and_of_a_loss_has_its_help() -> None:
+def test_every_value_of_a_config_has_its_help() -> None:
     assert [field.key for field in config_fields()] == list(TrainConfig().flat())
     assert [field.key for field in config_fields() if not field.help] == []
     losses = loss_fields()
@@ -65,9 +65,7 @@ def test_every_value_of_a_config_and_of_a_loss_has_its_help() -> None:
 
 
 @pytest.mark.parametrize("file", preset_files().values(), ids=lambda file: file.name)
-def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(
-    file: Path, tmp_path: Path
-) -> None:
+def test_a_filled_preset_is_the_config_of_its_file(file: Path, tmp_path: Path) -> None:
     config = load_config(file)
     if file.stem == TEACHING:
         config = config.with_changes(changes_by_depth(resolve_path(config.encoder.base)))
@@ -106,7 +104,7 @@ def test_values_a_base_and_losses_that_cannot_be_are_refused() -> None:
         read_form(filled("CLIP"), {"losses": []})
 
 
-def test_models_to_start_from_are_named_as_configs_name_them_those_of_runs_with_their_epoch(
+def test_models_are_named_as_in_configs(
     tmp_path: Path,
 ) -> None:
     write_tiny(tmp_path / "runs" / "tiny-1" / "checkpoints" / "epoch_003", "Tiny")
@@ -127,7 +125,7 @@ def test_models_to_start_from_are_named_as_configs_name_them_those_of_runs_with_
     assert not any("broken" in name for name in found)
 
 
-def test_presets_to_begin_with_come_first_and_those_that_need_data_of_ones_own_last() -> None:
+def test_presets_for_own_data_come_last() -> None:
     names = [card["name"] for card in presets_view(presets(), "CLIP-bnl")["presets"]]
     expected = ["Learns not (stage)", "CLIP taught", "Own videos", "CLIP-bnl", "CLIP-neg"]
     assert names == expected == list(presets())[: len(expected)]
@@ -135,7 +133,7 @@ def test_presets_to_begin_with_come_first_and_those_that_need_data_of_ones_own_l
     assert needs == sorted(needs) and any(needs)
 
 
-def test_the_live_training_tells_its_time_as_measured_on_two_cores(
+def test_the_live_training_states_its_measured_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(form_module, "gflops_per_second", lambda device: form_module.BENCHMARKED)

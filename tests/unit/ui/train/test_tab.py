@@ -67,9 +67,7 @@ def test_where_models_lie_is_told_only_to_who_may_train(tmp_path: Path, rule: st
         {"words": '{"vectors": "/etc"}'},
     ],
 )
-def test_who_may_train_but_name_no_files_names_none_in_any_field(
-    tmp_path: Path, named: dict[str, str]
-) -> None:
+def test_who_may_not_name_files_finds_no_file_field(tmp_path: Path, named: dict[str, str]) -> None:
     permissions = Permissions("a-token-of-the-owner", {"train": "everyone", "paths": "owner"})
     manager = RunManager(tmp_path / "runs", "cpu")
     tab = TrainTab(manager, Settings.read(tmp_path), permissions)
@@ -111,7 +109,7 @@ def test_a_run_leads_to_an_evaluation_of_its_best_model(
     assert EvaluationRequest.read(requested) == EvaluationRequest(*filled, ["mine · best"])
 
 
-def test_a_finished_run_is_compared_in_search_with_the_model_that_it_started_from(
+def test_a_finished_run_is_compared_with_its_base(
     tmp_path: Path,
 ) -> None:
     manager = RunManager(tmp_path / "runs", "cpu")
@@ -197,7 +195,7 @@ def test_a_run_in_the_way_is_stopped_or_waited_for(
     held.end()
 
 
-def test_the_base_of_a_teaching_sets_what_depends_on_its_depth(tmp_path: Path) -> None:
+def test_a_teaching_s_base_sets_what_depends_on_depth(tmp_path: Path) -> None:
     tab = TrainTab(
         RunManager(tmp_path / "runs", "cpu"),
         Settings.read(tmp_path),

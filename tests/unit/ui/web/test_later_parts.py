@@ -61,7 +61,7 @@ def first_view(page: gr.Blocks) -> tuple[set[str], set[str]]:
     return boxes, {name for name in events if name}
 
 
-def test_the_content_of_later_parts_is_left_out_with_all_its_events() -> None:
+def test_later_parts_come_without_content_and_events() -> None:
     page, _ = build()
     boxes, events = first_view(page)
     assert boxes == {"shown", "one-opened", "two-opened"}
@@ -71,7 +71,7 @@ def test_the_content_of_later_parts_is_left_out_with_all_its_events() -> None:
     assert {"opened", "after", "across"} <= everything  # as clients of the API see it
 
 
-def test_a_tab_that_is_opened_sends_its_content_and_what_is_triggered_alike() -> None:
+def test_an_opened_tab_sends_its_content() -> None:
     page, later = build()
     number, tab = next(iter(later.by_event.items()))
     output = in_thread(page.process_api(page.fns[number], []))

@@ -14,7 +14,7 @@ from nt2vr.world.scenes import Deed, Figure, Scene
 DOGLESS = Query("a person without a dog", ("a person",), ("a dog",))
 
 
-def test_each_dog_of_a_clip_is_boxed_and_nothing_of_one_without() -> None:
+def test_dogs_are_boxed_and_nothing_else() -> None:
     videos = load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos
     dogs = {
         v.video_id: [f["count"] for f in v.scene["figures"] if f["thing"] == "dog"]

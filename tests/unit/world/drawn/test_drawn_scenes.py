@@ -68,7 +68,7 @@ def seen(scene: Scene, step: int) -> list[tuple[float, float, bool]]:
     return found
 
 
-def test_nearly_all_layouts_hide_no_more_than_a_fifth_of_anybody() -> None:
+def test_nearly_all_layouts_hide_at_most_a_fifth() -> None:
     hidden = [most_hidden(lay_out(scene)) for scene in sample_scenes("train", 100, 12)]
     assert np.mean(np.array(hidden) > 0.2) <= 0.04
 

@@ -15,7 +15,7 @@ from nt2vr.world.scenes import SceneSplit
 
 
 @pytest.mark.parametrize("split", list(SHIPPED))
-def test_they_are_those_of_the_clips_as_drawn_and_nothing_is_drawn_for_them(
+def test_shipped_clips_are_those_drawn(
     split: SceneSplit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = read_checkpoint(BASE)
