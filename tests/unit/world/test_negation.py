@@ -22,16 +22,6 @@ MAN, WOMAN = (
     Figure("man", "red", deeds=(Deed("sing"),)),
     Figure("woman", "red", deeds=(Deed("dance"),)),
 )
-KINDS: tuple[SceneDenialKind, ...] = (
-    "negated",
-    "composed",
-    "without",
-    "list",
-    "not",
-    "except",
-    "place",
-    "typed",
-)
 
 
 @cache

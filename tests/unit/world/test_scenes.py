@@ -20,21 +20,12 @@ from nt2vr.world.claims import visible_in
 from nt2vr.world.drawn.render import render
 from nt2vr.world.sampling import draw_claim, sample_scenes, showing, staged, stream_scenes
 from nt2vr.world.scenes import Deed, Figure, Scene, SceneSplit, is_valid
-from nt2vr.world.sentences import SceneDenialKind, SceneDenials
+from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.things import deeds, things
 from tests.support.paths import ROOT
+from tests.support.scene_truth import DENIAL_KINDS
 
 SPLITS: tuple[SceneSplit, ...] = ("train", "validation", "test")
-KINDS: tuple[SceneDenialKind, ...] = (
-    "negated",
-    "composed",
-    "without",
-    "list",
-    "not",
-    "except",
-    "place",
-    "typed",
-)
 
 
 def digest() -> str:
@@ -44,7 +35,7 @@ def digest() -> str:
         scenes = sample_scenes(split, 2, seed=5)
         sentences = SceneDenials(scenes)
         for row, scene in enumerate(scenes):
-            said = [sentences.draw(row, kind, random.Random(row)).text for kind in KINDS]
+            said = [sentences.draw(row, kind, random.Random(row)).text for kind in DENIAL_KINDS]
             seen.update(json.dumps([scene.to_dict(), captions(scene, 5), said]).encode())
             seen.update(render(scene, 32, 2).tobytes())
     return seen.hexdigest()
