@@ -40,7 +40,7 @@ def test_a_busy_runner_refuses_unless_it_queues() -> None:
     runner, held = Runner[str]("check"), Held()
     ended = runner.run(held, "a")
     assert held.begun.wait(LIMIT_S) and runner.jobs[0].state == "running"
-    with pytest.raises(ConfigError, match=r"Another check is running \(a\)"):
+    with pytest.raises(ConfigError, match=r"\(a\)"):
         runner.run(held, "b")
     held.go.set()
     assert (ended.result(LIMIT_S).result, runner.run(held, "b").result(LIMIT_S).number) == (

@@ -33,9 +33,7 @@ def test_arguments_come_before_environment_and_defaults() -> None:
 
 def test_a_device_that_does_not_exist_is_refused() -> None:
     assert Settings.read(device="cuda:1").device == "cuda:1"
-    with pytest.raises(
-        ConfigError, match=r"^Unknown device 'gpu'\. Choose auto, cpu, cuda or mps\.$"
-    ):
+    with pytest.raises(ConfigError, match=r"gpu.*auto, cpu, cuda"):
         Settings.read(environment={"NT2VR_DEVICE": "gpu"})
 
 
@@ -65,26 +63,26 @@ def test_permissions_come_from_the_environment_except_on_zero_gpu() -> None:
 @pytest.mark.parametrize(
     ("environment", "sentence"),
     [
-        ({"NT2VR_ALLOW_TRAIN": "me"}, "NT2VR_ALLOW_TRAIN is 'me': choose nobody, owner, everyone."),
+        ({"NT2VR_ALLOW_TRAIN": "me"}, "NT2VR_ALLOW_TRAIN .*me.* nobody, owner, everyone"),
         (
             {"NT2VR_OWNER_TOKEN": "hunter2"},
-            "NT2VR_OWNER_TOKEN is too short. Choose at least 16 characters.",
+            "NT2VR_OWNER_TOKEN .*16",
         ),
-        ({"NT2VR_MAX_UPLOAD_GB": "8 GB"}, "NT2VR_MAX_UPLOAD_GB is '8 GB', which is not a number."),
-        ({"NT2VR_MAX_UPLOAD_GB": "nan"}, "NT2VR_MAX_UPLOAD_GB is nan: choose a positive number."),
+        ({"NT2VR_MAX_UPLOAD_GB": "8 GB"}, "NT2VR_MAX_UPLOAD_GB .*8 GB"),
+        ({"NT2VR_MAX_UPLOAD_GB": "nan"}, "NT2VR_MAX_UPLOAD_GB .*nan"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_refused(
     environment: dict[str, str], sentence: str
 ) -> None:
-    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+    with pytest.raises(ConfigError, match=sentence):
         Settings.read(environment=environment)
 
 
 @pytest.mark.parametrize("named", ["file", "file/below", "x" * 300])
 def test_a_data_folder_that_cannot_be_made_is_refused(named: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match=r"^The data folder .* cannot be made."):
+    with pytest.raises(ConfigError, match=named):
         Settings.read(f"{tmp_path}/{named}", environment={})
     assert (
         Settings.read(tmp_path / "new" / "data", environment={}).data_dir
@@ -94,7 +92,7 @@ def test_a_data_folder_that_cannot_be_made_is_refused(named: str, tmp_path: Path
 
 
 def test_a_data_folder_of_an_unknown_user_is_refused() -> None:
-    with pytest.raises(ConfigError, match="is in the home folder of nobody known here"):
+    with pytest.raises(ConfigError, match="nobody-here"):
         Settings.read("~nobody-here/x", environment={})
 
 
@@ -313,7 +311,7 @@ def test_a_chosen_device_is_the_only_one_left_to_see(
 )
 def test_a_device_that_cannot_be_trained_on_is_refused(device: str, visible: str) -> None:
     environment = {"CUDA_VISIBLE_DEVICES": visible}
-    with pytest.raises(ConfigError, match="Choose"):
+    with pytest.raises(ConfigError, match=re.escape(device)):
         use_device(device, environment)
     assert environment == {"CUDA_VISIBLE_DEVICES": visible}
 

@@ -153,8 +153,8 @@ def test_l3_without_distractors_leaves_the_text_tower_alone() -> None:
 
 
 def test_con_needs_a_term_and_distractors_a_frozen_visual_tower() -> None:
-    with pytest.raises(ConfigError, match="no term left"):
+    with pytest.raises(ConfigError):
         ConClipLoss(images=False, captions=False, distractors=False)
     assert Distractors not in ConClipLoss(captions=False, distractors=False).inputs
-    with pytest.raises(ConfigError, match="con needs a frozen visual tower"):
+    with pytest.raises(ConfigError, match="con "):
         losses_of(TrainConfig(losses={"con": {}}))

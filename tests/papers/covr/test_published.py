@@ -173,19 +173,19 @@ def test_a_split_without_targets_is_not_measured_and_says_why(tmp_path: Path, da
     write_fashion(data, targets=False)
     media = ["D0", "D1", "D2", "S0", "S1", "S2"]
     model = model_with(tmp_path, media, {"dress-0": [1] * 6, "shirt-0": [1] * 6})
-    with pytest.raises(DatasetError, match="targets of FashionIQ, test are not published") as told:
+    with pytest.raises(DatasetError, match="FashionIQ, test") as told:
         evaluate_covr(model, CovrData(str(data)), tmp_path / "app", "cpu")
     assert "val" in str(told.value)
-    with pytest.raises(ConfigError, match="no test server"):
+    with pytest.raises(ConfigError):
         submit_covr(model, CovrData(str(data)), tmp_path / "x.json", data_dir=tmp_path / "app")
 
 
 @pytest.mark.parametrize(
     ("names", "scores", "reason"),
     [
-        (["p0", "p1"], {"12063": [1, 1], "12064": [1, 1]}, "5 of the 7 files to rank are missing"),
-        (None, {"12063": CIRR_SCORES["12063"]}, "no embedding of '12064'"),
-        (["other"], {"12063": [1]}, "None of the 2 queries of CIRR, test"),
+        (["p0", "p1"], {"12063": [1, 1], "12064": [1, 1]}, "5 of the 7"),
+        (None, {"12063": CIRR_SCORES["12063"]}, "12064"),
+        (["other"], {"12063": [1]}, "CIRR, test"),
     ],
     ids=["a part of the gallery", "no such query", "none of the gallery"],
 )

@@ -237,9 +237,7 @@ def test_neither_video_of_a_training_triplet_is_held_out(tmp_path: Path) -> None
     assert (first.reference, first.targets, first.before) == ("v0", ("v1",), "a 0")
     assert load_covr(tmp_path / "data", "test").samples == held_out.samples
     (tmp_path / "data" / "my-triplets.jsonl").write_text('{"reference": "v0", "target": "v1"}')
-    with pytest.raises(
-        DatasetError, match="Expected JSON lines with reference, target, text and both captions"
-    ):
+    with pytest.raises(DatasetError, match="reference, target, text"):
         load_covr(tmp_path / "data", "val")
 
 
@@ -251,7 +249,7 @@ def test_right_clips_share_the_caption_and_hard_ones_the_reference() -> None:
     assert data.targets.tolist() == [1, 2, 4, 2, 1]
     lost = data_of(missing="c")
     assert len(lost.targets) == 3  # two triplets lead to it
-    with pytest.raises(DatasetError, match="toy has 1 triplets with a target"):
+    with pytest.raises(DatasetError, match=r"toy .*1 "):
         data_of(TRIPLETS[:1])
 
 

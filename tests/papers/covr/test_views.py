@@ -83,7 +83,7 @@ def test_a_query_opens_with_its_reference(
         tmp_path / "uploads"
     )
     for place in (None, -1, 3):
-        with pytest.raises(ConfigError, match="no such query"):
+        with pytest.raises(ConfigError):
             picture_query(report, place, libraries)
 
 

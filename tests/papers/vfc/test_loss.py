@@ -45,7 +45,7 @@ def test_all_that_it_sees_gets_a_gradient() -> None:
 
 
 def test_a_weight_must_be_finite() -> None:
-    with pytest.raises(ConfigError, match="verb_phrase of the loss vfc must be a finite number"):
+    with pytest.raises(ConfigError, match=r"verb_phrase .*vfc"):
         build_losses({"vfc": {"verb_phrase": math.nan}})
 
 

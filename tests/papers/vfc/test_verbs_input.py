@@ -62,7 +62,7 @@ def test_a_file_says_what_captions_become(tmp_path: Path) -> None:
     assert texts_of[0] == CAPTIONS[0]
     none = VerbTexts.of(source, TrainConfig(verb_changes=str(path)))  # no caption has "swim"
     assert none.draw(3, "a girl sings", 5, random.Random(0)) == ([], "loud singing")
-    with pytest.raises(ConfigError, match="Set verb_changes to rules, antonym, random or a file"):
+    with pytest.raises(ConfigError, match=r"verb_changes .*rules, antonym, random"):
         VerbTexts.of(source, TrainConfig(verb_changes="rulse"))
 
 

@@ -140,7 +140,7 @@ def test_an_object_is_added_once_and_known_by_its_name(
 
     assert nt2vr.add_model(model, data_dir=tmp_path) == "Old"
     assert nt2vr.load_model("Old", tmp_path).unseen_words("a quokka") == ("quokka",)
-    with pytest.raises(ConfigError, match="object is not a model: it lacks"):
+    with pytest.raises(ConfigError, match="object"):
         catalog.add(object())  # type: ignore[arg-type]
 
 

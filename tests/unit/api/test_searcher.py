@@ -55,7 +55,7 @@ def test_a_model_that_replaces_another_of_its_name_answers(searcher: nt2vr.Galle
     assert scores[1] == pytest.approx(
         [scores[1][0]] * 3 + [scores[1][3]]
     )  # only the constant is left
-    with pytest.raises(ConfigError, match="There is a model 'CLIP' already"):
+    with pytest.raises(ConfigError, match="CLIP"):
         searcher.search("red", ColourModel("CLIP"))
 
 
@@ -107,7 +107,7 @@ def test_a_query_vector_is_searched_as_it_is(searcher: nt2vr.GallerySearcher, fo
     assert [hit.verdict for hit in answer.rankings[0].hits] == [None] * 4
     assert [ids(each)[0] for each in searcher.search(vectors, model)] == [RED, BLUE]
     assert searcher.explain(answer, RED)[0].parts == ()
-    with pytest.raises(ConfigError, match="no parts: search with Colours, not with Colours drop"):
+    with pytest.raises(ConfigError, match="Colours drop"):
         searcher.search(red, "Colours drop")
     for wrong in (
         np.ones(3, np.float32),
@@ -224,9 +224,9 @@ def test_a_wrong_argument_is_one_sentence(
 
 
 def test_names_that_are_not_there_are_one_sentence() -> None:
-    with pytest.raises(Nt2vrError, match="Unknown device 'nope'"):
+    with pytest.raises(Nt2vrError, match="nope"):
         nt2vr.open_searcher(device="nope")
-    with pytest.raises(Nt2vrError, match=r"frames must be \(N, 8, 8, 3\) uint8"):
+    with pytest.raises(Nt2vrError, match=r"\(N, 8, 8, 3\)"):
         nt2vr.Model(ColourModel()).encode_frames(np.zeros((1, 8, 8)))  # type: ignore[arg-type]
 
 
@@ -238,7 +238,7 @@ def test_an_unhashable_model_is_not_indexed_yet(
     searcher: nt2vr.GallerySearcher,
 ) -> None:
     assert len(ids(searcher.search("red", Unhashable()))) == 4
-    with pytest.raises(NotIndexedError, match="Colours is not indexed by New yet: 4 clips, about"):
+    with pytest.raises(NotIndexedError, match=r"Colours .*New.* 4 "):
         searcher.search("red", Unhashable("New", "colours-2"))
 
 
@@ -259,11 +259,11 @@ class Double(ColourModel):
 @pytest.mark.parametrize(
     ("model", "sentence"),
     [
-        (ColourModel("Colours", ""), "visual_fingerprint of ColourModel is ''"),
-        (Long(), "not of length 1"),
-        (Double(), r"must return float32 \(1, 4\)"),
-        (Lacking(), "lacks pool"),
-        (ColourModel("Colours drop"), "cannot be called"),
+        (ColourModel("Colours", ""), "visual_fingerprint .*ColourModel"),
+        (Long(), "length 1"),
+        (Double(), r"float32 \(1, 4\)"),
+        (Lacking(), "pool"),
+        (ColourModel("Colours drop"), "Colours drop"),
     ],
 )
 def test_a_model_that_is_none_is_refused_before_it_searches(

@@ -391,7 +391,7 @@ def test_all_of_a_dataset_without_splits_is_its_test_split(write: Write) -> None
     )
     assert [len(load_dataset(path, part).videos) for part in ("train", "validation")] == [18, 2]
     path.write_text("video_id,caption,split\nv0,a,train\nv1,b,val\n", encoding="utf-8")
-    with pytest.raises(DatasetError, match="test split"):
+    with pytest.raises(DatasetError, match="test"):
         load_dataset(path, "test")
 
 

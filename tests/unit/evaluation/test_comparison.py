@@ -102,7 +102,7 @@ def test_queries_are_sorted_by_gain() -> None:
     # factors: 10, 40 (the wrong video falls), 5, 1/2, 1/3 (the wrong video rises)
     assert positions_by_difference(five_queries(), "A", "B") == [1, 0, 2, 3, 4]
     assert positions_by_difference(five_queries(), "B", "A") == [4, 3, 2, 0, 1]
-    with pytest.raises(ConfigError, match=r"no system 'C'\. Choose one of: A, B"):
+    with pytest.raises(ConfigError, match=r"C.*A, B"):
         positions_by_difference(five_queries(), "A", "C")
 
 

@@ -32,7 +32,5 @@ def test_an_unreadable_file_is_all_zeros(
         np.testing.assert_allclose(
             embeddings[1], np.array([200, 100]) / np.hypot(200, 100), atol=0.01
         )
-        with pytest.raises(
-            DatasetError, match=r"None of the 1 videos can be read. The first: bad.avi"
-        ):
+        with pytest.raises(DatasetError, match=r"1 .*bad.avi"):
             embed_files([bad], decoder, cache)(encoder, silent)

@@ -181,7 +181,7 @@ def test_captions_of_a_dataset_need_no_videos(tmp_path: Path) -> None:
     lines = [f"{name},{text},test" for name, some in CAPTIONS.items() for text in some]
     (tmp_path / "mine" / "captions.csv").write_text("\n".join(["video_id,caption,split", *lines]))
     assert read(f"words:{tmp_path / 'mine'}", tmp_path).video_ids == NAMES
-    with pytest.raises(DatasetError, match="is not there"):
+    with pytest.raises(DatasetError, match=r"nothing.txt"):
         read(f"words:{tmp_path / 'mine' / 'nothing.txt'}", tmp_path)
 
 
@@ -200,8 +200,8 @@ def test_lines_that_name_their_split_are_chosen_by_it(tmp_path: Path) -> None:
     assert [*read_words(str(file), "train").captions] == ["bike", "dog"]  # as in a dataset
     assert sorted(read_words(str(file), "all").captions) == sorted(NAMES)
     file.write_text(json.dumps({"video_id": "a", "captions": ["a dog"], "split": "train"}))
-    with pytest.raises(DatasetError, match=r"has no test split here \(there: train\)"):
+    with pytest.raises(DatasetError, match=r"test .*train"):
         read_words(str(file), "test")
     file.write_text(json.dumps({"video_id": "a", "captions": ["a dog"], "split": "tset"}))
-    with pytest.raises(DatasetError, match=r"mine\.jsonl cannot be used \(unknown split 'tset'"):
+    with pytest.raises(DatasetError, match=r"mine.jsonl .*tset"):
         read_words(str(file), "test")

@@ -120,7 +120,7 @@ def test_a_gallery_is_searched_for_its_known_scenes(
         assert benchmark.video_ids[0] == "v0" and len(benchmark.video_ids) == 80
         for mine, theirs in zip(benchmark.queries, queries(), strict=True):
             assert (mine.text, mine.relevant.tolist()) == (theirs.text, theirs.relevant.tolist())
-        with pytest.raises(ConfigError, match="no queries or no videos"):
+        with pytest.raises(ConfigError):
             gallery_benchmark(Gallery("own", gallery.videos[:1]), decoder, cache)
         write_video("0.avi", [200])
         assert gallery_benchmark(gallery, decoder, cache).digest != benchmark.digest

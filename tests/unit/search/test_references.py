@@ -107,8 +107,8 @@ def test_every_strategy_but_the_control_searches_away_from_unwanted_references()
 
 def test_too_many_references_and_impossible_weights_are_refused() -> None:
     check_number(MAX_REFERENCES)
-    with pytest.raises(ConfigError, match="can have 4 references, not 1,000"):
+    with pytest.raises(ConfigError, match=r"4 .*1,000"):
         check_number(1000)
     for weight in (float("nan"), float("inf"), -1.0, 1e300):
-        with pytest.raises(ConfigError, match="choose 0 to 1"):
+        with pytest.raises(ConfigError, match="0 to 1"):
             Reference(video_id="x", weight=weight)

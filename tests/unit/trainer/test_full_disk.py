@@ -56,9 +56,7 @@ def test_a_run_that_would_fill_the_disk_is_refused(
     config = TrainConfig(
         name="Long", epochs=epochs
     )  # 25 MB each, 12 times that for saved states, 0.3 GB of frames
-    refusal = pytest.raises(
-        ConfigError, match=r"^Training 300 epochs of Long needs about 8\.1 GB.* 2\.0 GB left"
-    )
+    refusal = pytest.raises(ConfigError, match=r"300 epochs .*Long.* 8\.1 GB.* 2\.0 GB")
     with nullcontext() if starts else refusal:
         RunManager(tmp_path / "runs").start(config)
     assert bool(started) == starts == bool(list(tmp_path.glob("runs/*")))

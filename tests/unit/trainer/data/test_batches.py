@@ -140,7 +140,7 @@ def test_a_missing_kind_of_sentence_is_replaced_or_refused() -> None:
         )
 
     config = CONFIG.replace(sentences={"composed": 0.5, "negated": 0.5}, data="captions.txt")
-    with pytest.raises(ConfigError, match="no sentences of the kinds composed, negated"):
+    with pytest.raises(ConfigError, match="composed, negated"):
         next(epoch_batches(clips("a red car", "a blue car"), config, 1, inputs=inputs_of([Denied])))
     config = config.replace(sentences={"composed": 0.9, "not": 0.1})
     batch = next(epoch_batches(clips("a red car", "a dog"), config, 1, inputs=inputs_of([Denied])))

@@ -198,16 +198,16 @@ def test_a_run_s_pooling_and_positions_are_on_its_cards(
         learner._embed_videos(batch)
         assert encoded.call_args.kwargs == {"normalize": learner is usual}
     (run.checkpoint(1) / "nt2vr.json").write_text('{"name": "a", "positions": "middle"}')
-    with pytest.raises(CheckpointError, match="invalid “positions”"):
+    with pytest.raises(CheckpointError, match="positions"):
         read_card(run.checkpoint(1))
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"losses": {"composed": {}}}, "composed must know what each clip shows"),
-        ({"batch_size": 12}, "mine has 11 clips to train on, too few for a batch_size of 12."),
-        ({"data": "/nowhere"}, "/nowhere is not there."),
+        ({"losses": {"composed": {}}}, "composed"),
+        ({"batch_size": 12}, "mine .*11 .*12"),
+        ({"data": "/nowhere"}, "/nowhere"),
     ],
     ids=["a loss that needs more", "too few", "nothing there"],
 )

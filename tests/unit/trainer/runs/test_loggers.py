@@ -21,7 +21,7 @@ def test_event_files_without_their_package_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(loggers, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match="package tensorboard"):
+    with pytest.raises(ConfigError, match="tensorboard"):
         Start.of(CONFIG)
     Start.of(CONFIG.replace(tensorboard=False))
 
@@ -87,5 +87,5 @@ def test_a_tracker_gets_every_row_and_knows_a_resumed_run(
 
 def test_a_missing_tracker_is_refused_before_any_import() -> None:
     config = CONFIG.replace(tensorboard=False, logger="trackio")
-    with pytest.raises(ConfigError, match="package trackio"):
+    with pytest.raises(ConfigError, match="trackio"):
         Start.of(config)

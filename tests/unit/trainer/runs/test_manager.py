@@ -91,7 +91,7 @@ def test_a_run_is_started_stopped_killed_and_resumed(
     assert main([str(manager.folder / "by-hand"), "--config", str(tmp_path / "config.json")]) == 2
     assert re.search(refusal, capsys.readouterr().err)
     assert not (manager.folder / "by-hand").exists()
-    with pytest.raises(RunError, match="Stop it before you delete it"):
+    with pytest.raises(RunError):
         manager.delete(run_id)
 
     wait_for(manager, run_id, lambda run: run.status.step > 2)
@@ -99,7 +99,7 @@ def test_a_run_is_started_stopped_killed_and_resumed(
     stopped = wait_for_end(manager, run_id, "stopped")
     assert 2 < stopped.status.step < STEPS
     assert manager.metrics(run_id)[0]["step"] == 1
-    with pytest.raises(RunError, match="is not training"):
+    with pytest.raises(RunError):
         manager.stop(run_id)
 
     manager.resume(run_id)
@@ -111,7 +111,7 @@ def test_a_run_is_started_stopped_killed_and_resumed(
 
     manager.resume(run_id)
     assert wait_for_end(manager, run_id, "finished").status.step == STEPS
-    with pytest.raises(RunError, match="cannot be resumed: it is finished"):
+    with pytest.raises(RunError, match="finished"):
         manager.resume(run_id)
     manager.delete(run_id)
     assert manager.runs() == []
@@ -139,7 +139,7 @@ def test_a_failed_run_says_why_and_leaves_nothing(
     (device,) = device_locks(manager.folder).values()
     with (
         device.hold(Holder("other", "runs/other", 1)),
-        pytest.raises(RunError, match="other is still training"),
+        pytest.raises(RunError, match="other"),
     ):
         manager.start(CONFIG)
     assert [run.run_id for run in manager.runs()] == [run_id]
@@ -154,11 +154,11 @@ def test_runs_train_on_the_device_that_the_app_was_given(
     for device in ("cuda:1", "cpu"):
         (other,) = device_locks(tmp_path, [device]).values()
         with other.hold(Holder("other", str(tmp_path / "other"), 1)):
-            with pytest.raises(RunError, match=f"other is still training on {device}"):
+            with pytest.raises(RunError, match=f"other .*{device}"):
                 RunManager(tmp_path, device).start(CONFIG)
             assert RunManager(tmp_path, device).under_way() == "other"
             assert RunManager(tmp_path).under_way() == ""  # on cuda:3
-    with pytest.raises(ConfigError, match="There is no cuda:2: 2 GPUs are visible"):
+    with pytest.raises(ConfigError, match=r"cuda:2.* 2 "):
         RunManager(tmp_path, "cuda:2").start(CONFIG)
     assert RunManager(tmp_path, "mps").under_way() == ""
 
@@ -217,7 +217,7 @@ def test_no_run_id_leads_out_of_the_folder(tmp_path: Path, run_id: str) -> None:
         manager.log_tail,
         manager.get,
     ):
-        with pytest.raises(ConfigError, match="Unknown run"):
+        with pytest.raises(ConfigError):
             act(run_id)
     assert (tmp_path / "other" / "config.json").exists()
     assert [run.run_id for run in manager.runs()] == ["a"]
@@ -313,9 +313,7 @@ def test_runs_of_other_folders_and_devices_do_not_wait(
     )
     with one.training(), three.training():
         with (
-            pytest.raises(
-                RunError, match=r"a is still training on \S+ \(folder .*a, process \d+\)"
-            ),
+            pytest.raises(RunError, match=r"^a .*folder .*a, process \d+"),
             two.training(),
         ):
             pass
@@ -323,7 +321,7 @@ def test_runs_of_other_folders_and_devices_do_not_wait(
         with two.training():
             monkeypatch.setattr(run_folder_module, "training_devices", lambda: ("cuda:2",))
             with (
-                pytest.raises(RunError, match="b is still training on cuda:2"),
+                pytest.raises(RunError, match=r"^b .*cuda:2"),
                 put(tmp_path / "mine", "d").training(),
             ):
                 pass

@@ -203,7 +203,7 @@ def test_a_run_of_the_former_world_is_refused(twins: Path, tmp_path: Path) -> No
     saved = torch.load(twins / "all" / "resume.pt", weights_only=True)
     del saved["look"]  # as 0.2.0 wrote it
     torch.save(saved, run.resume)
-    with pytest.raises(ConfigError, match="was trained on the former built-in world"):
+    with pytest.raises(ConfigError, match="former"):
         read_state(run)
     torch.save({**saved, "config": {**saved["config"], "data": "videos"}}, run.resume)
     assert read_state(run)
@@ -356,26 +356,26 @@ def fail() -> Any:
 @pytest.mark.parametrize(
     ("damage", "error", "message"),
     [
-        (lambda path: path.write_bytes(b""), CheckpointError, "cannot be read"),
+        (lambda path: path.write_bytes(b""), CheckpointError, "resume.pt"),
         (
             lambda path: path.write_bytes(path.read_bytes()[:-300]),
             CheckpointError,
-            "Delete it to train from the start",
+            "resume.pt",
         ),
         (
             lambda path: torch.save({"model": torch.ones(2)}, path),
             CheckpointError,
-            "cannot be read",
+            "resume.pt",
         ),
         (
             lambda path: torch.save(Position(), path),
             CheckpointError,
-            "cannot be read",
+            "resume.pt",
         ),  # would have to be unpickled
         (
             lambda path: None,
             ConfigError,
-            "whose config differs in learning_rate, seed. Restore that config",
+            "learning_rate, seed",
         ),
     ],
     ids=["empty", "cut off", "another file", "an object", "another config"],

@@ -102,7 +102,7 @@ def test_the_newest_epoch_is_the_run_itself() -> None:
     [("run", 5), ("run", 10**1000), ("CLIP", 1), ("run · best", 3), ("x" * 1000, 1)],
 )
 def test_what_a_slider_cannot_send_is_refused(run: str, epoch: int) -> None:
-    with pytest.raises(ConfigError, match=r"no such epoch|no run"):
+    with pytest.raises(ConfigError):
         with_epoch(["run"], run, epoch, ENTRIES)
 
 

@@ -57,9 +57,9 @@ def test_a_change_adds_a_line_to_those_typed() -> None:
     assert (
         with_change(searcher, searcher.gallery.videos[2], [], "negate") == []
     )  # there is nothing to change
-    with pytest.raises(ConfigError, match="Unknown change 'rm'"):
+    with pytest.raises(ConfigError, match="rm"):
         with_change(searcher, video, ["a"], "rm")
-    with pytest.raises(QueryError, match="too long"):  # before any of it is parsed
+    with pytest.raises(QueryError):  # before any of it is parsed
         with_change(searcher_of("a dog", refusal="too long"), video, ["a" * 10_000], "negate")
 
 

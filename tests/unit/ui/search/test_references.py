@@ -58,7 +58,7 @@ def test_a_clip_is_added_once_and_turns_round() -> None:
     assert with_clip(chosen, "a", "", True) == chosen
     assert with_clip(chosen, "a", "", False) == (Chosen("a", wanted=False),)
     assert len(with_clip(chosen, "a", "library", True)) == 2
-    with pytest.raises(ConfigError, match="can have 4 references, not 5"):
+    with pytest.raises(ConfigError, match=r"4 .*5"):
         with_clip([Chosen(str(i)) for i in range(4)], "a", "", True)
 
 

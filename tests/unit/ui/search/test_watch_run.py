@@ -64,7 +64,7 @@ def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:
     assert (
         runs.under_way() == "" and not ended["under_way"] and ended["error"] == "The disk is full."
     )
-    with pytest.raises(RunError, match="not training"):
+    with pytest.raises(RunError):
         runs.stop("by-hand")
 
 

@@ -74,7 +74,7 @@ def test_who_may_not_name_files_finds_no_file_field(tmp_path: Path, named: dict[
     preset = presets()["W2VV++"]
     as_text = {key: json.dumps(value) for key, value in preset.items() if isinstance(value, dict)}
     values = [(preset | as_text | named)[field.key] for field in tab._form.fields]
-    with pytest.raises(AccessError, match="Only the owner may name files"):
+    with pytest.raises(AccessError):
         tab.on_start(None, *values, losses_view(preset["losses"]))  # type: ignore[arg-type]  # None is a stranger
     assert manager.runs() == []
 
