@@ -92,7 +92,7 @@ def whole_folder(folder: Path, card: Card) -> Path:
         return folder
     found, is_known = find_base(folder, card.difference)
     if found is None:
-        problem = "whose weights are others now" if is_known else "which is not here"
+        problem = "whose weights have changed" if is_known else "which is not here"
         name = quoted(card.difference.model)
         raise CheckpointError(
             f"{folder} holds only what differs from the model {name}, {problem}. Add {name} again."

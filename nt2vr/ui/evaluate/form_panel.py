@@ -47,7 +47,10 @@ class EvaluationForm:
 
     def build(self) -> None:
         with gr.Column(visible=False, elem_id="evaluate-form") as self.column:
-            lead("Measure models", "Each answers the same queries, whose right clips are known.")
+            lead(
+                "Measure models",
+                "All answer the same queries, for which the right clips are known.",
+            )
             with gr.Row(equal_height=True):
                 self._build_data()
             self._build_systems()

@@ -102,7 +102,7 @@ class QueryParts(Complete):
     unwanted: list[str]
     notice: str = Field("", description="if the query is hardly English")
     read_as: dict[str, str] = Field(
-        {}, description="words that a model does not know, and what it was asked for"
+        {}, description="words that a model does not know, each with the word searched for instead"
     )
 
 
