@@ -47,7 +47,7 @@ def test_each_tile_says_what_it_shows_or_lacks(page: Page) -> None:
 def test_a_query_without_verdicts_says_why(page: Page) -> None:
     submit(page, "only a robot")
     expect(page.locator(".nt-reason")).to_have_text(
-        "No ✓ is possible: clips do not tell “only a robot”."
+        "No ✓ is possible: nothing says which clips show “only a robot”."
     )
     page.locator(".nt-offers [data-query]").first.click()
     expect_sentence(page, "a robot")

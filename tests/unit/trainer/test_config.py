@@ -149,7 +149,7 @@ assert "torch" not in sys.modules
     clip, neg, *others = said.splitlines()
     for sentence in (clip, neg):
         assert (
-            "as only the built-in world tells. For data, choose the preset own-videos or clip-star"
+            "which only the built-in world says. For data, choose the preset own-videos or clip-star"
             in sentence
         )
     assert others == ["fits"] * len(FOR_VIDEOS)

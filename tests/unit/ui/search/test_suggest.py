@@ -37,7 +37,7 @@ def test_a_query_without_clips_gets_suggestions() -> None:
             "a princess without a xzy or a zyx",
             "No ✓ is possible: the world does not know “xzy” or “zyx”.",
         ),
-        ("only a zebra", "No ✓ is possible: clips do not tell “only a zebra”."),
+        ("only a zebra", "No ✓ is possible: nothing says which clips show “only a zebra”."),
         ("a princess without a lion", ""),
     ],
 )
