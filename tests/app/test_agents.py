@@ -112,10 +112,8 @@ def test_hostile_arguments_are_refused_in_a_sentence(running_app: RunningApp) ->
 
 
 def test_malformed_messages_are_refused_and_none_fills_the_log(running_app: RunningApp) -> None:
-    url, accept = (
-        f"{running_app.url}gradio_api/mcp/",
-        {"accept": "application/json, text/event-stream"},
-    )
+    url = f"{running_app.url}gradio_api/mcp/"
+    accept = {"accept": "application/json, text/event-stream"}
     message = '{"jsonrpc": "2.0", "id": 1, "method": "%s", "params": %s}'
     bodies = ["", "nope", "[" * 50_000, "[1]", message % ("nope", "{}")]
     bodies += [

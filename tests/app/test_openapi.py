@@ -16,7 +16,8 @@ pytest.importorskip("openapi_python_client", reason="needs openapi-python-client
 def test_a_generated_client_searches(
     running_app: RunningApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    document, package = tmp_path / "openapi.json", tmp_path / "generated_client"
+    document = tmp_path / "openapi.json"
+    package = tmp_path / "generated_client"
     document.write_bytes(httpx.get(f"{running_app.url}api/openapi.json").content)
     generate = [
         "-m",

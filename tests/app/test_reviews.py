@@ -59,7 +59,8 @@ def test_notes_are_read_by_everyone_and_written_by_those_allowed(
     running_app: RunningApp, report: tuple[Archive, str]
 ) -> None:
     archive, report_id = report
-    person, stranger = RawClient(running_app.url, {}), RawClient(running_app.url, STRANGER)
+    person = RawClient(running_app.url, {})
+    stranger = RawClient(running_app.url, STRANGER)
     note: dict[str, Any] = {
         "link": f"?report={report_id}&query=3",
         "tag": "misread",

@@ -34,7 +34,8 @@ def test_monitors_may_ask_with_head(server: RunningApp) -> None:
             "metrics",
             f"clips/{clip.name}",
         ):
-            by_get, by_head = client.get(path), client.head(path)
+            by_get = client.get(path)
+            by_head = client.head(path)
             assert by_head.status_code == by_get.status_code, path
             assert by_head.headers["content-type"] == by_get.headers["content-type"], path
             assert not by_head.content, path

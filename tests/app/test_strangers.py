@@ -162,7 +162,10 @@ def test_no_route_fails_tells_a_path_or_leaves_a_file(
 ) -> None:
     routes = all_routes()
     assert len(routes) > 60 and ("POST", "/gradio_api/queue/join") in routes
-    before, count, resets, faults = files_in(running_app), 0, 0, []
+    before = files_in(running_app)
+    count = 0
+    resets = 0
+    faults = []
     for method, path, kind, body in requests(routes):
         try:
             status, text = asked(stranger, method, path, kind, body)

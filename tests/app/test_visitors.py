@@ -334,10 +334,12 @@ def test_its_page_or_the_owner_cancels_a_job(
     kind: str,
     who: str,
 ) -> None:
-    begun, cancelled = shared.data / f"{BEGUN}{kind}", shared.data / f"{CANCELLED}{kind}"
+    begun = shared.data / f"{BEGUN}{kind}"
+    cancelled = shared.data / f"{CANCELLED}{kind}"
     begun.unlink(missing_ok=True)
     cancelled.unlink(missing_ok=True)
-    visitor, owner = RawClient(shared.url, STRANGER), RawClient(shared.url, {})
+    visitor = RawClient(shared.url, STRANGER)
+    owner = RawClient(shared.url, {})
     starter = visitor if who == "the page" else owner
     session = uuid.uuid4().hex
     values = start(starter, shared, tmp_path, session)
@@ -362,7 +364,8 @@ def test_its_page_or_the_owner_stops_a_training(
 ) -> None:
     stopped = shared.data / f"{CANCELLED}training"
     stopped.unlink(missing_ok=True)
-    visitor, owner = RawClient(shared.url, STRANGER), RawClient(shared.url, {})
+    visitor = RawClient(shared.url, STRANGER)
+    owner = RawClient(shared.url, {})
     start_training(owner)
     for dependency in visitor.dependencies:
         if dependency["api_name"].startswith("on_visit"):

@@ -138,7 +138,8 @@ class Held:
     """Requests on hold."""
 
     def __init__(self, page: Page, part: str) -> None:
-        self._page, self._part = page, part
+        self._page = page
+        self._part = part
         self._routes: list[Route] = []
         self._is_released = False
 

@@ -58,11 +58,10 @@ def test_axe_finds_nothing_serious_in_the_other_tabs(page: Page) -> None:
 @pytest.mark.slow
 def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page) -> None:
     follow(page, "?q=a+girl,+no+bike&systems=CLIP|CLIP-neg|CLIP-bnl")
-    keys, dialog = page.keyboard, page.get_by_role("dialog")
-    first, second = (
-        columns(page).nth(0).locator(".nt-clip"),
-        columns(page).nth(1).locator(".nt-clip"),
-    )
+    keys = page.keyboard
+    dialog = page.get_by_role("dialog")
+    first = columns(page).nth(0).locator(".nt-clip")
+    second = columns(page).nth(1).locator(".nt-clip")
     expect(first.first).to_have_accessible_name(
         page_name := first.first.get_attribute("aria-label") or ""
     )
@@ -118,7 +117,8 @@ def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page) -> Non
 @pytest.mark.slow
 def test_moved_words_survive_a_link_and_back(page: Page) -> None:
     follow(page, DANCING)
-    good, bad = page.locator("#parts .nt-chip.nt-good"), page.locator("#parts .nt-chip.nt-bad")
+    good = page.locator("#parts .nt-chip.nt-good")
+    bad = page.locator("#parts .nt-chip.nt-bad")
     open_menu(page, "Correct this")
     good.get_by_role("button", name="dancing").click()
     expect(bad).to_have_text(["playing the drum", "dancing"])

@@ -7,7 +7,8 @@ from tests.browser.actions import columns, follow, submit
 
 pytestmark = pytest.mark.browser
 
-RIGHT, WRONG = ".nt-clip.nt-right", ".nt-clip.nt-violation"
+RIGHT = ".nt-clip.nt-right"
+WRONG = ".nt-clip.nt-violation"
 
 
 def expect_sentence(page: Page, text: str) -> None:

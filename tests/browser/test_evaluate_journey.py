@@ -122,7 +122,8 @@ def leave_systems_out(page: Page) -> None:
 
 
 def start_cancel_and_start_again(page: Page) -> None:
-    job, start = page.locator("#evaluate-job"), page.locator("#evaluate-start")
+    job = page.locator("#evaluate-job")
+    start = page.locator("#evaluate-start")
     start.click()
     expect(job).to_contain_text("evaluating")
     expect(start).to_be_disabled()

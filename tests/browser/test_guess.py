@@ -10,7 +10,9 @@ from tests.browser.actions import MODELS_MS, columns, open_menu
 
 pytestmark = pytest.mark.browser
 
-RIGHT, VIOLATION, MISS = "right", "violation", "miss"
+RIGHT = "right"
+VIOLATION = "violation"
+MISS = "miss"
 
 
 def column(name: str, *verdicts: str) -> dict[str, Any]:
@@ -92,10 +94,8 @@ def test_the_column_with_more_right_clips_understood(
 
 
 def test_draws_and_stories_that_nobody_guessed_do_not_count(blank: Page) -> None:
-    won, drawn = (
-        [column("Alpha", RIGHT), column("Beta", MISS)],
-        [column("Alpha", MISS), column("Beta", MISS)],
-    )
+    won = [column("Alpha", RIGHT), column("Beta", MISS)]
+    drawn = [column("Alpha", MISS), column("Beta", MISS)]
     found = after_guesses(blank, (won, 0), (drawn, 0), (won, None))["guess"]
     assert (found["text"], found["score"], found["marks"]) == (
         "It was Alpha.",

@@ -10,7 +10,10 @@ from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
-WIDE, LAPTOP, TABLET, PHONE = (1440, 900), (1280, 800), (700, 900), (390, 844)
+WIDE = (1440, 900)
+LAPTOP = (1280, 800)
+TABLET = (700, 900)
+PHONE = (390, 844)
 QUERIES = (
     "a lion without a tree",
     "a robot",
@@ -66,7 +69,8 @@ def test_columns_and_clips_start_at_the_same_place(page: Page, size: tuple[int, 
 
 def test_systems_have_coloured_pills_and_one_switch_drops_the_negation(page: Page) -> None:
     follow(page, "?q=an+elephant+but+not+a+lion&systems=CLIP|CLIP-neg")
-    pills, switch = page.locator(".nt-pill"), page.get_by_role("switch", name="Negation")
+    pills = page.locator(".nt-pill")
+    switch = page.get_by_role("switch", name="Negation")
     scores = columns(page).locator(".nt-badge").all_inner_texts()
     expected = [
         f"{name} {score.split()[0]}/8"

@@ -34,10 +34,8 @@ PAYLOADS = (
 @pytest.fixture
 def hostile(running_app: RunningApp) -> Iterator[Path]:
     """A manifest in the app's home, a report and an unreadable one, that name everything so; removed afterwards."""
-    folder, libraries = (
-        running_app.data.parent / "hostile",
-        Libraries(running_app.data / "libraries"),
-    )
+    folder = running_app.data.parent / "hostile"
+    libraries = Libraries(running_app.data / "libraries")
     folder.mkdir()
     lines = []
     for number, payload in enumerate(PAYLOADS):

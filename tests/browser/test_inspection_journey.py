@@ -92,7 +92,8 @@ def report(running_app: RunningApp) -> Iterator[str]:
         )
         for n, (cue, thing) in enumerate([("not", "a dog"), ("without", "a cat")] * 12)
     ]
-    ranks, none = np.ones(24, np.int32), np.full(24, np.nan, np.float32)
+    ranks = np.ones(24, np.int32)
+    none = np.full(24, np.nan, np.float32)
     benchmark = TextBenchmark(
         "pets",
         tuple(map(str, range(24))),

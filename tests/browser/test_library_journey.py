@@ -19,11 +19,9 @@ from tests.support.tiny_models import write_tiny
 pytestmark = pytest.mark.browser
 
 ASSETS = Path(gradio.__file__).parent / "media_assets"
-LION, CHEETAH, EARTH = (
-    ASSETS / "images" / "lion.jpg",
-    ASSETS / "images" / "cheetah.jpg",
-    ASSETS / "videos" / "world.mp4",
-)
+LION = ASSETS / "images" / "lion.jpg"
+CHEETAH = ASSETS / "images" / "cheetah.jpg"
+EARTH = ASSETS / "videos" / "world.mp4"
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,9 @@ from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
-PHONE, TABLET, MARGIN = (390, 844), (768, 1024), 16
+PHONE = (390, 844)
+TABLET = (768, 1024)
+MARGIN = 16
 
 
 def box(locator: Locator) -> FloatRect:
@@ -18,9 +20,11 @@ def box(locator: Locator) -> FloatRect:
 
 
 def is_in_view(page: Page, locator: Locator) -> bool:
-    place, view = box(locator), page.viewport_size
+    place = box(locator)
+    view = page.viewport_size
     assert view is not None
-    right, bottom = place["x"] + place["width"], place["y"] + place["height"]
+    right = place["x"] + place["width"]
+    bottom = place["y"] + place["height"]
     return (
         place["x"] >= 0 and place["y"] >= 0 and right <= view["width"] and bottom <= view["height"]
     )
@@ -49,7 +53,8 @@ def test_a_phone_shows_two_systems_and_a_tablet_three(
     tops = [box(clip)["y"] for clip in first.locator(".nt-clip").all()]
     assert len(set(tops)) == 8  # one per row
 
-    systems, options = page.locator("#systems"), page.get_by_label("Options")
+    systems = page.locator("#systems")
+    options = page.get_by_label("Options")
     expect(systems).to_be_hidden()
     options.check()
     expect(systems).to_be_visible()

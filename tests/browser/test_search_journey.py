@@ -28,7 +28,8 @@ def playing_page(chromium: Browser, running_app: RunningApp) -> Iterator[Page]:
 def test_type_a_query_see_clips_and_find_more(playing_page: Page, running_app: RunningApp) -> None:
     page = playing_page
     open_search(page, running_app.url)
-    first, last = columns(page).first, columns(page).last
+    first = columns(page).first
+    last = columns(page).last
     expect(first.locator(".nt-box:visible").first).to_be_visible()  # around a dog
     expect(last.locator(".nt-box")).to_have_count(0)
     first.locator(".nt-clip").first.hover()
@@ -58,10 +59,8 @@ def test_type_a_query_see_clips_and_find_more(playing_page: Page, running_app: R
 
 @pytest.mark.slow
 def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page) -> None:
-    chips, status = (
-        page.get_by_role("group", name=re.compile("(More|Less) like: ")),
-        page.get_by_role("status"),
-    )
+    chips = page.get_by_role("group", name=re.compile("(More|Less) like: "))
+    status = page.get_by_role("status")
     ids = columns(page).first.locator(".nt-clip")
     follow(page, "?q=not+dancing&systems=CLIP|CLIP+drop|CLIP+boolean")
     picked = ids.first.get_attribute("data-id")  # CLIP returns dancers
@@ -176,10 +175,9 @@ def test_a_strategy_s_slider_and_link_keep_its_strength(page: Page) -> None:
 def test_text_from_a_link_is_never_run(own_page: Page, running_app: RunningApp) -> None:
     page = own_page
     run = "document.title='run'"
-    runs, breaks = (
-        f"<img src=x onerror={run}> ${{{run}}} `+({run})+` ${{1+1}}",
-        "\\u ${",
-    )  # the latter breaks a script
+    # the latter breaks a script
+    runs = f"<img src=x onerror={run}> ${{{run}}} `+({run})+` ${{1+1}}"
+    breaks = "\\u ${"
     for text in (runs, breaks):
         link = f"?systems=CLIP&k=4&q={quote(text)}+not+a+dog"
         if text == runs:
@@ -194,11 +192,9 @@ def test_text_from_a_link_is_never_run(own_page: Page, running_app: RunningApp) 
 def test_the_negation_is_switched_by_click_and_by_key(
     page: Page,
 ) -> None:
-    cue, stayed, badges = (
-        page.locator(".nt-said [data-flip]"),
-        page.locator(".nt-stayed"),
-        page.locator(".nt-column .nt-badge"),
-    )
+    cue = page.locator(".nt-said [data-flip]")
+    stayed = page.locator(".nt-stayed")
+    badges = page.locator(".nt-column .nt-badge")
     expect(cue).to_have_attribute("aria-pressed", "false")
     expect(stayed).to_have_count(0)
     cue.click()

@@ -13,7 +13,8 @@ from tests.browser.actions import MODELS_MS, columns, follow
 
 pytestmark = pytest.mark.browser
 
-OPENING, STORIES = built_in_stories()[0], len(built_in_stories())
+OPENING = built_in_stories()[0]
+STORIES = len(built_in_stories())
 ON_STAGE = "?" + urlencode(
     {"q": OPENING["query"], "systems": "|".join(OPENING["systems"]), "k": 8, "stage": 1}
 )
@@ -23,7 +24,9 @@ CLIP_BOTTOM = "Math.max(...[...document.querySelectorAll('.nt-clip')].map((c) =>
 
 def test_a_talk_by_keyboard(page: Page) -> None:
     third = built_in_stories()[2]["query"]
-    keys, sentence, place = page.keyboard, page.locator(".nt-sentence"), page.locator(".nt-place")
+    keys = page.keyboard
+    sentence = page.locator(".nt-sentence")
+    place = page.locator(".nt-place")
     page.locator("#query textarea").blur()
     keys.press("f")
     expect(page.locator("#query")).to_be_hidden()
@@ -77,7 +80,8 @@ def test_the_stage_asks_which_caption_fits_and_moves_on(
 ) -> None:
     follow(page, ON_STAGE)
     page.keyboard.press("m")
-    rows, box = page.locator(".nt-match tr"), page.get_by_label("Captions, one per line")
+    rows = page.locator(".nt-match tr")
+    box = page.get_by_label("Captions, one per line")
     expect(rows).to_have_count(4)  # two captions, two systems
     box.fill("a boy is dancing\na girl is reading a book\na dog")
     page.get_by_role("button", name="Compare").click()

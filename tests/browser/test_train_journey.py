@@ -158,7 +158,9 @@ def find_it_again_stop_and_delete_it(page: Page, runs: Path) -> None:
 def test_a_run_is_started_stopped_resumed_and_outlives_the_app(
     chromium: Browser, gallery_data: Path, tmp_path: Path
 ) -> None:
-    runs, cache, port = tmp_path / "data" / "runs", gallery_data / "cache", free_port()
+    runs = tmp_path / "data" / "runs"
+    cache = gallery_data / "cache"
+    port = free_port()
     with trainings(runs):
         with run_app(tmp_path, cache, port) as app, fresh_page(chromium, app.url) as page:
             train_stop_and_resume(page, app.url, runs)

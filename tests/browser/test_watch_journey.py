@@ -37,7 +37,8 @@ def add_epoch(run: RunFolder, epoch: int, model: str) -> None:
 
 
 def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
-    training, column = page.get_by_label("Training", exact=True).first, page.locator("[data-run]")
+    training = page.get_by_label("Training", exact=True).first
+    column = page.locator("[data-run]")
     expect(columns(page)).to_have_count(1)
     expect(training).to_contain_text("drawing sentences: 12 of 40")
     page.get_by_role("button", name="Watch it learn", exact=True).click()

@@ -78,7 +78,8 @@ def test_a_library_is_told_where_its_files_are_now(
         return err if status else out
 
     run("add", str(tmp_path / "films"), "--name", "My films", "--model", "Mine", "--no-previews")
-    new, nothing = tmp_path / "drive", tmp_path / "data" / "models"
+    new = tmp_path / "drive"
+    nothing = tmp_path / "data" / "models"
     shutil.move(tmp_path / "films", new)
     assert "nt2vr library move 'My films' FOLDER" in run("list")
     assert "nt2vr library move 'My films' FOLDER" in run(

@@ -185,7 +185,8 @@ WAYS = {"the catalog": add_by_catalog, "the command": add_by_command, "Python": 
 def test_every_kind_of_source_becomes_a_model_that_loads(
     models: Catalog, tmp_path: Path, kind: str, way: str
 ) -> None:
-    expected, add = KINDS[kind], WAYS[way]
+    expected = KINDS[kind]
+    add = WAYS[way]
     source = expected.source_in(tmp_path)
     add(models, source, model=expected.model)
     assert models.names() == sorted(
@@ -394,7 +395,8 @@ def test_an_encoder_is_added_for_this_process(
 ) -> None:
     monkeypatch.setattr(api, "_ENCODERS", {})
     write_tiny(tmp_path / "other", "Outside", seed=5)
-    model, data = nt2vr.load_model(tmp_path / "other"), models.home.parent
+    model = nt2vr.load_model(tmp_path / "other")
+    data = models.home.parent
     assert models.add(model.encoder) == models.add(model.encoder) == Added("Outside")
     assert nt2vr.add_model(model, data_dir=data) == "Outside"
     assert nt2vr.load_model("Outside", data).encoder is model.encoder

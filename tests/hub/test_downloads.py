@@ -75,10 +75,8 @@ def test_broken_downloads_resume_and_failed_ones_are_tried_again(
     monkeypatch.setattr(
         huggingface_hub.constants, "DOWNLOAD_CHUNK_SIZE", 1000
     )  # 10 MB; less than that is lost
-    models, size = (
-        Catalog([tmp_path / "models"]),
-        len(hub.repositories["models/test/tiny"].files[WEIGHTS]),
-    )
+    models = Catalog([tmp_path / "models"])
+    size = len(hub.repositories["models/test/tiny"].files[WEIGHTS])
     hub.breaks = 1000
     with pytest.raises(DownloadError):
         models.add("tiny/test")
@@ -86,7 +84,8 @@ def test_broken_downloads_resume_and_failed_ones_are_tried_again(
     assert (
         asked == sorted(asked) and asked[0] == size // 2 // 1000 * 1000
     )  # each try went on from the last
-    hub.breaks, hub.ranges = 0, []
+    hub.breaks = 0
+    hub.ranges = []
     assert models.add("tiny/test").name == "tiny / test"
     assert hub.ranges == [""]  # huggingface_hub 2 keeps nothing of a failed transfer
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
@@ -201,7 +200,8 @@ def test_a_tokenizer_comes_with_its_model(
     family = FAMILIES["SigLIP"]
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, family.architecture, family.model_cfg)
     weights = {WEIGHTS: save(family_model(family).state_dict())}
-    models, repository = Catalog([tmp_path / "models"]), f"timm/{family.architecture}"
+    models = Catalog([tmp_path / "models"])
+    repository = f"timm/{family.architecture}"
     name = f"{family.architecture}/{family.tag}"
     hub.put(repository, weights)
     with pytest.raises(
@@ -231,7 +231,8 @@ def test_a_library_is_offered_a_model_for_photos(
     anybody = Permissions("a-token-of-the-owner", {"import": "everyone", "download": "everyone"})
     no_download = replace(anybody, rules={"import": "everyone"})
     with closing(Services(Settings.read(tmp_path / "data", "cpu"))) as services:
-        indexing, galleries = Indexing(services), services.galleries
+        indexing = Indexing(services)
+        galleries = services.galleries
         library = services.libraries.add("Films", "folder", tmp_path / "films").id
         said = indexing.drawings(
             library, ["CLIP", "CLIP-neg drop"], anybody, None, is_indexed=False

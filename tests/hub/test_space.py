@@ -64,7 +64,8 @@ def test_the_front_matter_agrees_with_requirements_and_project(zero_gpu: bool) -
 
 
 def test_zero_gpu_changes_only_hardware_python_and_torch() -> None:
-    plain, zero = space_files(), space_files(zero_gpu=True)
+    plain = space_files()
+    zero = space_files(zero_gpu=True)
     assert {name for name in plain if content(plain[name]) != content(zero[name])} == {
         "README.md",
         "requirements.txt",
@@ -145,7 +146,8 @@ space.write_space(Path(sys.argv[1]), space.space_files())
 def test_a_killed_writing_leaves_no_space(
     tmp_path: Path,
 ) -> None:
-    clone, new = tmp_path / "clone", tmp_path / "new"
+    clone = tmp_path / "clone"
+    new = tmp_path / "new"
     (clone / ".git").mkdir(parents=True)
     (clone / "nt2vr").mkdir()
     (clone / "nt2vr" / "cli.py").write_text("of an older version")
@@ -193,7 +195,8 @@ def test_a_space_is_published_and_published_again(
         assert capsys.readouterr().out == f"{hub.endpoint}/spaces/tester/nt2vr\n"
         space = hub.repositories["spaces/tester/nt2vr"]
         assert space.private
-        sent, expected = space.files, {name: content(file) for name, file in space_files().items()}
+        sent = space.files
+        expected = {name: content(file) for name, file in space_files().items()}
         whole = {name for name in sent.keys() ^ expected.keys() if name != ".gitattributes"}
         assert all(name.startswith("assets/models/") for name in whole)
         assert all(

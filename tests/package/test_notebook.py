@@ -29,7 +29,8 @@ def test_the_notebook_compares_two_systems(
     gallery_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("ipykernel", reason="needs ipykernel and nbclient")
-    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    nbformat = pytest.importorskip("nbformat")
     lines = (ROOT / "assets" / "gallery" / "gallery.jsonl").read_text("utf-8").splitlines()
     videos = [json.loads(line) for line in lines[:40]]
     rows = ["path,caption\n"]

@@ -283,7 +283,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         if file not in repository.files:
             return self._refuse(404, "EntryNotFound")
-        data, commit = repository.files[file], repository.sha
+        data = repository.files[file]
+        commit = repository.sha
         oid = hashlib.sha256(data).hexdigest()
         if file in repository.lfs:
             self.hub.blobs[oid] = data
@@ -311,10 +312,8 @@ class Handler(BaseHTTPRequestHandler):
             if (match := re.match(r"bytes=(\d+)-", self.headers.get("Range", "")))
             else 0
         )
-        rest, ranged = (
-            data[start:],
-            {"Content_Range": f"bytes {start}-{len(data) - 1}/{len(data)}"} if start else {},
-        )
+        rest = data[start:]
+        ranged = {"Content_Range": f"bytes {start}-{len(data) - 1}/{len(data)}"} if start else {}
         if self.hub.breaks:
             self.hub.breaks -= 1
             length = {"Content_Length": str(len(rest))}

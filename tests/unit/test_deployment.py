@@ -73,7 +73,8 @@ def test_the_container_is_not_root_and_has_a_health_check() -> None:
 
 def test_the_compose_file_fits_the_image_and_the_proxy() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
-    app, proxy = services["app"], services["proxy"]
+    app = services["app"]
+    proxy = services["proxy"]
     mounted = {volume.split(":")[1] for volume in app["volumes"]}
     assert mounted == set(arguments_of("VOLUME"))
     assert "ports" not in app  # only the proxy is reachable
@@ -92,7 +93,8 @@ def test_the_compose_file_fits_the_image_and_the_proxy() -> None:
 def test_the_steps_of_the_image_install_and_start_the_app(tmp_path: Path) -> None:
     """RUN pip install and CMD, from nothing but what COPY brings."""
     full = os.environ.get("NT2VR_FULL_INSTALL") == "1"
-    app, python = tmp_path / "app", tmp_path / "venv" / "bin" / "python"
+    app = tmp_path / "app"
+    python = tmp_path / "venv" / "bin" / "python"
     venv.create(tmp_path / "venv", with_pip=True)
     if not full:
         site = Path(sysconfig.get_path("purelib", vars={"base": str(tmp_path / "venv")}))

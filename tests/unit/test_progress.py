@@ -27,7 +27,8 @@ class Held:
     """Work that ends once it may."""
 
     def __init__(self) -> None:
-        self.begun, self.go = Event(), Event()
+        self.begun = Event()
+        self.go = Event()
 
     def __call__(self, progress: Progress) -> str:
         self.begun.set()
@@ -37,7 +38,8 @@ class Held:
 
 
 def test_a_busy_runner_refuses_unless_it_queues() -> None:
-    runner, held = Runner[str]("check"), Held()
+    runner = Runner[str]("check")
+    held = Held()
     ended = runner.run(held, "a")
     assert held.begun.wait(LIMIT_S) and runner.jobs[0].state == "running"
     with pytest.raises(ConfigError, match=r"\(a\)"):
@@ -50,7 +52,8 @@ def test_a_busy_runner_refuses_unless_it_queues() -> None:
 
 
 def test_waiting_jobs_run_in_order_and_equal_ones_once() -> None:
-    runner, held = Runner[str]("check", queues=True), Held()
+    runner = Runner[str]("check", queues=True)
+    held = Held()
     runner.run(held, "a")
     assert held.begun.wait(LIMIT_S)
     ended = [runner.run(held, name) for name in ("b", "c", "b")]

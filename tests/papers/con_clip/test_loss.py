@@ -113,8 +113,10 @@ def test_con_equals_a_plain_loop() -> None:
             losses.append(math.log(sum(map(math.exp, others))) - cosine[asked + right][i][i])
         return sum(losses) / len(losses)
 
-    everyone, some = [0, 1, 2, 3, 4], [0, 2, 3]
-    l1, l2 = term("v", "c", "n", everyone, some), term("c", "v", "d", everyone, some)
+    everyone = [0, 1, 2, 3, 4]
+    some = [0, 2, 3]
+    l1 = term("v", "c", "n", everyone, some)
+    l2 = term("c", "v", "d", everyone, some)
     l3 = term("d", "n", "c", some, everyone)
     assert ConClipLoss()(batch).item() == pytest.approx((l1 + l2 + l3) / 3, rel=1e-5)
     l0 = term("c", "v", "d", everyone, [])

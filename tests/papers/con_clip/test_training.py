@@ -77,7 +77,8 @@ def test_unclear_captions_have_no_distractor_though_they_are_negated(
     batches = list(epoch_batches(clips, config, 1, inputs=inputs))
     assert [sum(batch.of(Distractors).has_distractor) for batch in batches] == [4, 6, 5, 5, 8]
     for batch in batches:
-        negated, request = batch.of(Negated), batch.of(Distractors)
+        negated = batch.of(Negated)
+        request = batch.of(Distractors)
         assert request.caption_clips.tolist() == list(batch.rows if batch.rows is not None else ())
         assert len(request.candidates) == 20
         for row, caption in enumerate(batch.captions):

@@ -24,11 +24,9 @@ from nt2vr.world.verdicts import judge_edit
 
 HAT = Deed("wear", "hat", colour="red")
 MAN = Figure("man", "blue", deeds=(Deed("feed", 2), HAT))
-BALL, DOG, GIRL = (
-    Figure("basketball"),
-    Figure("dog", "brown", deeds=(Deed("run"),)),
-    Figure("girl", "red"),
-)
+BALL = Figure("basketball")
+DOG = Figure("dog", "brown", deeds=(Deed("run"),))
+GIRL = Figure("girl", "red")
 SCENE = Scene("park", False, (BALL, MAN, DOG))
 SCENES = sample_scenes("train", 100, seed=3)
 READER = replace(GIRL, deeds=(Deed("read", "book"),))
@@ -123,7 +121,8 @@ def test_what_is_not_mentioned_is_free() -> None:
         each for each in all_changes(SCENE, "remove prop") if changed_thing(each) == "basketball"
     )
     requirements = Requirements.of(change.applied(SCENE), (change,))
-    bare, bag = replace(MAN, colour="red", deeds=(Deed("feed", 1),)), Figure("backpack", "red")
+    bare = replace(MAN, colour="red", deeds=(Deed("feed", 1),))
+    bag = Figure("backpack", "red")
     right = Scene("park", False, (bare, replace(DOG, size="big"), bag), seed=9)
     assert requirements.holds(right)
     for wrong in (
@@ -138,7 +137,8 @@ def test_what_is_not_mentioned_is_free() -> None:
 
 
 def test_the_order_of_deeds_counts_and_their_quarters_do_not() -> None:
-    first, then = Deed("dance", end=0.5), Deed("sing", start=0.5)
+    first = Deed("dance", end=0.5)
+    then = Deed("sing", start=0.5)
     scene = Scene("park", False, (replace(GIRL, deeds=(first, then)),))
     swapped = (replace(then, start=0.0, end=0.5), replace(first, start=0.5, end=1.0))
     later = (replace(first, end=0.25), then)
@@ -147,7 +147,8 @@ def test_the_order_of_deeds_counts_and_their_quarters_do_not() -> None:
 
 
 def test_two_changes_hold_together_in_either_order() -> None:
-    rng, pairs = random.Random(1), 0
+    rng = random.Random(1)
+    pairs = 0
     for scene in sample_scenes("train", 40, seed=4):
         for one, other in islice(two_changes(scene, rng), 10):
             both = changed(scene, (one, other))

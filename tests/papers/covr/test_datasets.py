@@ -154,7 +154,8 @@ def test_unreadable_files_are_left_out_of_gallery_and_queries(
 ) -> None:
     write_cirr(tmp_path / "data")
     write_tiny(tmp_path / "model")
-    encoder, data = read_checkpoint(tmp_path / "model"), CovrData(str(tmp_path / "data"), "val")
+    encoder = read_checkpoint(tmp_path / "model")
+    data = CovrData(str(tmp_path / "data"), "val")
     (tmp_path / "data" / "dev" / "dev-3.png").write_bytes(b"no picture")
     with Cache(tmp_path / "cache") as cache:
         benchmark = benchmark_for(encoder, data, tmp_path, decoder, cache)

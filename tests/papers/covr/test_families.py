@@ -59,15 +59,14 @@ def test_no_wording_is_both_seen_and_unseen() -> None:
 def test_right_clips_match_a_plain_reading_of_the_text() -> None:
     clips = gallery_of(families(), 2)
     told = [told_of(clip) for clip in clips]
-    table, num_read = WishTable(clips), 0
+    table = WishTable(clips)
+    num_read = 0
     for family in families():
         for edit in family.edits:
             right = table.right(edit.requirements)
             assert len(right) >= 2
-            wanted, unwanted = (
-                claims_of(edit.modification.wanted),
-                claims_of(edit.modification.unwanted),
-            )
+            wanted = claims_of(edit.modification.wanted)
+            unwanted = claims_of(edit.modification.unwanted)
             if wanted is None or unwanted is None:
                 continue  # the reader knows less than people do
             assert right == [
@@ -84,7 +83,8 @@ def test_right_clips_match_a_plain_reading_of_the_text() -> None:
 
 def test_queries_have_a_plain_loop_s_clips_and_twins() -> None:
     clips = gallery_of(families())
-    contents, table = Counter(clip.content for clip in clips), WishTable(clips)
+    contents = Counter(clip.content for clip in clips)
+    table = WishTable(clips)
     for family in families():
         assert contents[family.reference.content] >= COPIES
         assert family.reference not in clips
@@ -99,7 +99,8 @@ def test_queries_have_a_plain_loop_s_clips_and_twins() -> None:
 @pytest.mark.parametrize("unseen", [False, True])
 @pytest.mark.parametrize("kind", CHANGE_KINDS)
 def test_the_parts_of_a_text_say_what_the_change_does(kind: ChangeKind, unseen: bool) -> None:
-    rng, read = random.Random(kind), list[bool]()
+    rng = random.Random(kind)
+    read = list[bool]()
     for scene in SCENES:
         change = next(changes_of(scene, kind, rng), None)
         if change is None:
@@ -132,7 +133,8 @@ def told_of(scene: Scene) -> list[object]:
         done = [deed for deed in figure["deeds"] if deed["verb"] not in MOODS_AND_CLOTHES]
         turns = [(deed["start"], deed["verb"], object_in(data, deed["object"])) for deed in done]
         if made.is_actor:
-            comes, goes = figure["enters"] > 0, figure["leaves"] < 1
+            comes = figure["enters"] > 0
+            goes = figure["leaves"] < 1
             actors.append(
                 (
                     figure["thing"],

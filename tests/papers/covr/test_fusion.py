@@ -54,7 +54,8 @@ def some_vectors() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("hidden", [0, 7])
 def test_the_vector_is_parts_plus_the_layers(hidden: int) -> None:
-    fusion, (picture, wanted, unwanted) = some_fusion(hidden), some_vectors()
+    fusion = some_fusion(hidden)
+    (picture, wanted, unwanted) = some_vectors()
     for row, (p, w, u) in enumerate(zip(picture, wanted, unwanted, strict=True)):
         correction = np.array([*p, *w, *u, *(p * w), *(p * u)])
         for number, layer in enumerate(fusion.layers):
@@ -78,7 +79,8 @@ def slow_cross(
         scaled = (x - x.mean()) / math.sqrt(((x - x.mean()) ** 2).mean() + 1e-5)
         return np.asarray(scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"])
 
-    roles, width = weights["roles"], len(asking[0])
+    roles = weights["roles"]
+    width = len(asking[0])
     x = [vector + role for vector, role in zip(asking, roles[:3], strict=True)]
     given = [vector + roles[3] for vector in tokens if vector.any()]
     given += [vector + roles[4] for vector in frames if vector.any()]
@@ -119,7 +121,8 @@ def slow_cross(
 
 @pytest.mark.parametrize(("dim", "heads"), [(DIM, 1), (128, 2)])
 def test_cross_attention_is_added_by_its_formula_whatever_pads(dim: int, heads: int) -> None:
-    rng, fusion = np.random.default_rng(5), some_fusion(blocks=2, dim=dim)
+    rng = np.random.default_rng(5)
+    fusion = some_fusion(blocks=2, dim=dim)
     asking = rng.normal(size=(3, 4, dim)).astype(np.float32)
     tokens, frames = (rng.normal(size=(4, count, dim)).astype(np.float32) for count in (5, 2))
     tokens[0, 3:] = tokens[1] = frames[2] = tokens[3] = frames[3] = 0
@@ -146,7 +149,8 @@ def test_without_a_correction_it_is_parts() -> None:
 
 @pytest.mark.parametrize(("hidden", "blocks"), [(0, 0), (7, 0), (0, 2)])
 def test_a_saved_fusion_answers_as_before(tmp_path: Path, hidden: int, blocks: int) -> None:
-    fusion, parts = some_fusion(hidden, blocks=blocks), some_vectors()
+    fusion = some_fusion(hidden, blocks=blocks)
+    parts = some_vectors()
     tokens, frames = (
         np.random.default_rng(7).normal(size=(4, count, DIM)).astype(np.float32) for count in (3, 1)
     )
@@ -182,7 +186,9 @@ def test_a_damaged_or_foreign_fusion_is_refused_in_one_sentence(tmp_path: Path) 
 def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
     folder = tmp_path / "CLIP"
     write_tiny(folder, "CLIP")
-    index, none, rows = ExactIndex(16), np.zeros((0, 16), np.float32), np.zeros(0, np.int64)
+    index = ExactIndex(16)
+    none = np.zeros((0, 16), np.float32)
+    rows = np.zeros(0, np.int64)
     empty = EmbeddedGallery(
         Gallery("none", ()), none, index, (), np.zeros((0, 2, 16), np.float32), rows
     )
@@ -191,7 +197,8 @@ def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
         def embedded(self, encoder: Encoder) -> EmbeddedGallery:
             return empty
 
-    live, viewer = LiveModels(Catalog([tmp_path])), Nothing()
+    live = LiveModels(Catalog([tmp_path]))
+    viewer = Nothing()
     live.get("CLIP").view(viewer)
     assert live.get("CLIP").encoder.composers == {}
     save_fusion(folder, Fusion(16, 1, 1))

@@ -13,7 +13,8 @@ from tests.support.paper_references import papers_reference
 
 def test_info_nce_by_hand() -> None:
     scores = torch.tensor([[0.9, 0.5, 0.1]])
-    nothing, second = torch.tensor([[False] * 3]), torch.tensor([[False, True, False]])
+    nothing = torch.tensor([[False] * 3])
+    second = torch.tensor([[False, True, False]])
     whole = -math.log(math.exp(1.8) / (math.exp(1.8) + math.exp(1) + math.exp(0.2)))
     without = -math.log(math.exp(1.8) / (math.exp(1.8) + math.exp(0.2)))
     targets = torch.tensor([0])
@@ -25,7 +26,8 @@ def plain_hn_nce(
     scores: Tensor, hard: Tensor, noisy: Tensor, tau: float, alpha: float, beta: float
 ) -> float:
     """The formula, term by term."""
-    total, size = 0.0, len(scores)
+    total = 0.0
+    size = len(scores)
     for way, is_hard, is_noisy in ((scores, hard, noisy), (scores.T, hard.T, noisy.T)):
         for i in range(size):
             e = [math.exp(way[i, j].item() / tau) for j in range(size)]

@@ -57,14 +57,17 @@ def rows_of(run: RunFolder) -> list[dict[str, float]]:
 
 def test_a_run_trains_the_fusion_that_search_then_has(config: TrainConfig, tmp_path: Path) -> None:
     run = run_training(config, tmp_path / "runs" / "mine")
-    rows, folder, base = rows_of(run), run.checkpoint(3), config.encoder.base_folder
+    rows = rows_of(run)
+    folder = run.checkpoint(3)
+    base = config.encoder.base_folder
     assert base
     assert "parts/fusion/R@1" in rows[0]
     epochs = [row for row in rows if row["epoch"] > 0 and "fusion/R@1" in row]
     assert [row["epoch"] for row in epochs] == [1, 2, 3]
     steps = [row for row in rows if "hn_nce" in row]
     assert steps[-1]["hn_nce"] < steps[0]["hn_nce"]
-    card, before = read_card(folder), read_card(base)
+    card = read_card(folder)
+    before = read_card(base)
     assert (card.name, card.base, card.training.epoch) == (config.encoder.name, "tiny", 3)
     assert card.metrics["validation/fusion/R@5"] == epochs[-1]["fusion/R@5"]
     assert (card.visual.fingerprint, card.text.fingerprint) == (
@@ -161,7 +164,8 @@ def test_cross_attention_sees_the_same_in_training_and_search(
     settings = {"loss": "hn_nce", "temperature": 0.1, "blocks": 2}
     config = config.replace(fusion=settings, epochs=2, learning_rate=1e-3)
     run = run_training(config, tmp_path / "runs" / "deep")
-    card, encoder = read_card(run.checkpoint(2)), read_checkpoint(run.checkpoint(2), verify=True)
+    card = read_card(run.checkpoint(2))
+    encoder = read_checkpoint(run.checkpoint(2), verify=True)
     entry = card.composers.entries["fusion"]
     assert fusion_of(encoder).cross and entry["blocks"] == 2 and entry["weights"] > 0
     dataset = load_covr(Path(config.dataset.data), "val")
@@ -173,10 +177,8 @@ def test_cross_attention_sees_the_same_in_training_and_search(
         embedded, "fusion", CompositionWeights.of(card.composition), encoder.composers
     )
     for row, sample in enumerate(dataset.samples[:3]):
-        query, reference = (
-            understand(sample.text, load_tagger(), editing=True),
-            Reference(video_id=sample.reference),
-        )
+        query = understand(sample.text, load_tagger(), editing=True)
+        reference = Reference(video_id=sample.reference)
         parts = embed_query(encoder, query, [reference], gallery)
         assert parts.combined
         np.testing.assert_allclose(parts.combined("fusion"), vectors[row], atol=1e-4)

@@ -26,7 +26,9 @@ from tests.papers.covr.triplets import write_triplets
 from tests.support.tiny_models import write_tiny
 from trainer.config import TrainConfig
 
-DIM, FAMILIES, EDITS = 12, 40, 3
+DIM = 12
+FAMILIES = 40
+EDITS = 3
 WEIGHTS = CompositionWeights(wanted=1, unwanted=1)
 # reference, target, reference's caption, target's caption; clips c and e show the same
 TRIPLETS = [
@@ -86,7 +88,8 @@ def toy_data(seed: int = 0) -> FusionData:
     edited = normalize(pictures[owners] + wanted[:, 0] @ hidden, dim=-1)
     rows = [[row] for row in range(FAMILIES * EDITS)]
     families = torch.cat([owners, torch.arange(FAMILIES)])
-    targets, clips = torch.arange(FAMILIES * EDITS), torch.cat([edited, pictures])
+    targets = torch.arange(FAMILIES * EDITS)
+    clips = torch.cat([edited, pictures])
     return FusionData(
         pictures, wanted, torch.zeros_like(wanted), owners, targets, clips, families, rows
     )
@@ -108,7 +111,8 @@ def test_a_fusion_learns_what_parts_cannot_know(loss: str, hidden: int) -> None:
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_targets_weighted_by_frame_are_what_it_learns(loss: str) -> None:
-    data, settings = toy_data(), {"loss": loss, "weigh_frames": True}
+    data = toy_data()
+    settings = {"loss": loss, "weigh_frames": True}
     one = data.clips[: len(data.targets), None]
     plain, _ = trained(data, config_of(4, {"loss": loss}))
     alone, _ = trained(replace(data, frames=one), config_of(4, settings))
@@ -140,7 +144,8 @@ def test_cross_attention_learns_what_only_the_tokens_tell(loss: str) -> None:
     )
     clips = data.clips.clone()
     clips[data.targets] = normalize(data.pictures[data.references] + 2 * tokens[:, 1], dim=-1)
-    spelled, nothing = torch.arange(len(tokens))[:, None], torch.zeros_like(data.wanted)
+    spelled = torch.arange(len(tokens))[:, None]
+    nothing = torch.zeros_like(data.wanted)
     data = replace(data, clips=clips, wanted=nothing, tokens=tokens.half(), spelled=spelled)
     data.tokens[:, 1, 0] += 3  # type: ignore[index]  # by which it can be told from the others
     fusion, losses = trained(data, config_of(200, {"loss": loss, "blocks": 2}, learning_rate=3e-3))
@@ -171,7 +176,8 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
     fusion = Fusion(16, 2, 1).rounded()
     weights = CompositionWeights(sum=0.4, wanted=2, unwanted=1)
     add_fusion(folder, fusion, weights, FusionSettings(), {}, "toys")
-    card, encoder = read_card(folder), read_checkpoint(folder, verify=True)
+    card = read_card(folder)
+    encoder = read_checkpoint(folder, verify=True)
     assert card.composition == {"sum": 0.4, "wanted": 2, "unwanted": 1}
     assert card.composers.entries["fusion"]["fingerprint"] == fusion.fingerprint
     assert card.composers.entries["fusion"]["weights"] == 5 * 16 * 16 + 16
@@ -182,7 +188,8 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
 
 def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path: Path) -> None:
     write_tiny(tmp_path / "model")
-    encoder, config = read_checkpoint(tmp_path / "model"), config_of(num_clips=3, batch_size=3)
+    encoder = read_checkpoint(tmp_path / "model")
+    config = config_of(num_clips=3, batch_size=3)
     data = load_families(encoder, config, tmp_path)
     assert len(data.pictures) == 3
     assert (
@@ -254,8 +261,10 @@ def test_right_clips_share_the_caption_and_hard_ones_the_reference() -> None:
 
 
 def test_the_loss_is_that_of_the_papers_sets() -> None:
-    data, settings = data_of(), FusionSettings(loss="hn_nce", iterate="triplets", temperature=0.1)
-    model, rows = Fusion(8, 1, 1), torch.arange(5)
+    data = data_of()
+    settings = FusionSettings(loss="hn_nce", iterate="triplets", temperature=0.1)
+    model = Fusion(8, 1, 1)
+    rows = torch.arange(5)
     noisy, hard = torch.zeros(2, 5, 5, dtype=torch.bool)
     for i, (_, _, before, after) in enumerate(TRIPLETS):
         for j, (_, _, other_before, other_after) in enumerate(TRIPLETS):

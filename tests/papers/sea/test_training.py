@@ -46,7 +46,8 @@ def coloured(count: int, seed: int = 0) -> Clips:
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder, model = tmp_path_factory.mktemp("base") / "tiny", tiny_model(resnet=True)
+    folder = tmp_path_factory.mktemp("base") / "tiny"
+    model = tiny_model(resnet=True)
     pixels = torch.from_numpy(np.array(coloured(32).frames)[:, 0]).permute(0, 3, 1, 2) / 255
     with torch.no_grad():
         for _ in range(
@@ -186,10 +187,8 @@ def test_words_learn_their_videos_and_the_towers_stay(
     pooling: Any, shape: tuple[int, ...], config: TrainConfig
 ) -> None:
     losses: dict[str, Any] = {"contrastive": {}}  # a colour's other clips are the hardest negatives
-    clips, config = (
-        coloured(32),
-        config.replace(pooling=pooling, losses=losses, learning_rate=1e-2, passes=40),
-    )
+    clips = coloured(32)
+    config = config.replace(pooling=pooling, losses=losses, learning_rate=1e-2, passes=40)
     learner = Learner(config, text_side=new_text_side(config, clips))
     prepare(learner, clips, lambda: False)
     assert learner.videos is not None

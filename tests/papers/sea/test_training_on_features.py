@@ -52,7 +52,9 @@ SETTINGS: dict[str, Any] = {
 
 def write_dataset(folder: Path) -> None:
     """Write captions of 32 + 4 + 4 videos of one colour each, no video, and three frames' features of each."""
-    rng, rows, lines = np.random.default_rng(0), {}, ["video_id,caption,split"]
+    rng = np.random.default_rng(0)
+    rows = {}
+    lines = ["video_id,caption,split"]
     for number in range(40):
         colour = number % 4
         split = "train" if number < 32 else "val" if number < 36 else "test"
@@ -129,10 +131,8 @@ def test_a_run_on_features_finds_what_captions_name(
     assert [result.system for result in report.results] == ["sea", "sea drop"]
     assert report.results[0].measured.ranks[:4].tolist() == [1] * 4
 
-    weights, means = (
-        {name: each.float().numpy() for name, each in load_file(folder / HEAD).items()},
-        [],
-    )
+    weights = {name: each.float().numpy() for name, each in load_file(folder / HEAD).items()}
+    means = []
     content = np.fromfile(trained / "data" / "FeatureData" / NAME / "feature.bin", "<f4").reshape(
         40, 3, 5
     )

@@ -54,7 +54,8 @@ def test_negations_are_stop_words_but_without_is_none() -> None:
 
 
 def test_the_encoders_are_those_of_the_reference(stored: dict[str, Tensor]) -> None:
-    ids, names = stored["txt_ids"], [f"w{row}" for row in range(5)]
+    ids = stored["txt_ids"]
+    names = [f"w{row}" for row in range(5)]
     side = (
         Words(Vocabulary(tuple("abcd"), tuple(names), ("a",)), torch.zeros(1, 6).double(), 5, 7, 1)
         .double()

@@ -60,10 +60,8 @@ def test_no_order_keeps_more_of_a_phrase_than_there_is() -> None:
     for seed in range(20):
         generated = [rng.choices("abcd", k=rng.randint(1, 3)) for _ in OWNERS]
         originals = [rng.choices("abc", k=2) for _ in range(5)]
-        seen, kept = (
-            Counter(chain(*originals)),
-            calibrated(originals, generated, round_robin(OWNERS, seed)),
-        )
+        seen = Counter(chain(*originals))
+        kept = calibrated(originals, generated, round_robin(OWNERS, seed))
         used = Counter(key for number in kept for key in generated[number])
         assert all(used[key] <= seen[key] for key in used)
         for number in set(range(15)) - set(kept):  # each other one would be too much

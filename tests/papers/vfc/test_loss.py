@@ -92,7 +92,9 @@ def test_vfc_divides_videos_by_their_own_number_of_captions() -> None:
 
 def test_vfc_equals_a_plain_loop() -> None:
     batch = random_batch()
-    verbs, tau, beta = batch.of(Verbs), 0.3, 0.4
+    verbs = batch.of(Verbs)
+    tau = 0.3
+    beta = 0.4
 
     def dot(one: Tensor, other: Tensor) -> float:
         return math.fsum(a * b for a, b in zip(one.tolist(), other.tolist(), strict=True)) / tau
@@ -103,7 +105,9 @@ def test_vfc_equals_a_plain_loop() -> None:
             math.exp(own) / (math.exp(own) + sum(math.exp((1 + beta) * s) / norm for s in wrong))
         )
 
-    v, c, everyone = given(batch.video), batch.caption, range(5)
+    v = given(batch.video)
+    c = batch.caption
+    everyone = range(5)
     t2v = [
         nce(dot(v[i], c[i]), [dot(v[j], c[i]) for j in everyone if j != i], beta) / math.log(5)
         for i in everyone

@@ -72,10 +72,8 @@ def test_each_caption_meets_its_own_changed_captions(config: TrainConfig, tmp_pa
     vfc = config.replace(losses={"vfc": {}}, verb_negatives=2)
     learner = Learner(vfc)
     learner.use_videos(np.eye(3, learner.model.text_projection.shape[1], dtype=np.float32))
-    changed, phrases = (
-        [["a man runs"], [], ["a dog sings", "a cat sings"]],
-        ["running", "", "singing"],
-    )
+    changed = [["a man runs"], [], ["a dog sings", "a cat sings"]]
+    phrases = ["running", "", "singing"]
     batch = Batch(None, ["a", "b", "c"], np.arange(3), {Verbs: DrawnVerbs(changed, phrases)})
     with torch.no_grad():
         verbs = learner._embed(batch).of(Verbs)

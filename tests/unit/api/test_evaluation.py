@@ -45,7 +45,8 @@ def test_a_folder_without_splits_is_evaluated_as_a_whole(
     monkeypatch.setitem(
         STRATEGIES, "backwards", lambda parts: None
     )  # which is undone after the test
-    folder, calls = tmp_path / "own", list[Any]()
+    folder = tmp_path / "own"
+    calls = list[Any]()
     folder.mkdir()
     for name in CAPTIONS:
         Image.new("RGB", (32, 32), name).save(folder / f"{name}.png")

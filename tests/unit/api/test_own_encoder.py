@@ -75,7 +75,9 @@ class OldModel:
     """What version 0.2.0 took: no `Encoder`, and methods of single frames."""
 
     name = "Old"
-    num_frames, image_size, embed_dim = 1, 8, 4
+    num_frames = 1
+    image_size = 8
+    embed_dim = 4
     visual_fingerprint = text_fingerprint = "old 1"
 
     def __init__(self, **on_card: Any) -> None:

@@ -91,7 +91,8 @@ def test_a_pickle_has_the_embeddings_of_the_hits_alone(answer: Answer) -> None:
             != set(before.gallery.row_of)
         )
         for hit in before.hits:
-            own, other = before.gallery.row_of[hit.video_id], after.gallery.row_of[hit.video_id]
+            own = before.gallery.row_of[hit.video_id]
+            other = after.gallery.row_of[hit.video_id]
             np.testing.assert_array_equal(
                 after.gallery.embeddings[other], before.gallery.embeddings[own]
             )

@@ -19,7 +19,10 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.strategies import STRATEGIES, EmbeddedParts
 from tests.support.colour_model import ColourModel
 
-RED, BLUE, GREEN, YELLOW = "<i>red.png", "blue.png", "green.png", "yellow.png"
+RED = "<i>red.png"
+BLUE = "blue.png"
+GREEN = "green.png"
+YELLOW = "yellow.png"
 
 
 @pytest.fixture(scope="module")
@@ -85,10 +88,8 @@ def test_by_default_the_gallery_s_model_excludes_what_is_denied(
     searcher.search("red", ColourModel())
     galleries = searcher._services.galleries
     monkeypatch.setattr(type(galleries), "default_model", lambda self, key: "Colours")
-    one, many = (
-        searcher.search("red and not green", k=4),
-        searcher.search(["red", "red and not green", ""], k=4),
-    )
+    one = searcher.search("red and not green", k=4)
+    many = searcher.search(["red", "red and not green", ""], k=4)
     names = [each.rankings[0].system.name for each in (one, *many[:2])]
     assert names == ["Colours rectified", "Colours", "Colours rectified"]
     assert ids(one)[0] == RED and isinstance(many[2], QueryError)
@@ -143,7 +144,8 @@ def test_scores_are_a_matrix_per_system(searcher: nt2vr.GallerySearcher) -> None
 
 
 def test_a_searcher_keeps_its_clips_while_the_library_grows(tmp_path: Path) -> None:
-    models, films = (ColourModel("One", "one"), ColourModel("Two", "two")), tmp_path / "films"
+    models = (ColourModel("One", "one"), ColourModel("Two", "two"))
+    films = tmp_path / "films"
     films.mkdir()
     Image.new("RGB", (32, 32), (0, 255, 0)).save(films / "green.png")
     libraries = Libraries(tmp_path / "data" / "libraries")

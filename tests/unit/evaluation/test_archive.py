@@ -216,7 +216,8 @@ def test_a_full_archive_has_room_after_a_deletion(
 
 
 def test_what_a_killed_writer_left_is_swept_after_a_day(tmp_path: Path) -> None:
-    old, new = tmp_path / "a" / ".table.1.2.partial.csv", tmp_path / "a" / ".table.3.4.partial.csv"
+    old = tmp_path / "a" / ".table.1.2.partial.csv"
+    new = tmp_path / "a" / ".table.3.4.partial.csv"
     old.parent.mkdir()
     for path in (old, new):
         path.touch()

@@ -65,7 +65,8 @@ def test_accuracies_by_hand() -> None:
 
 def test_ranks_match_a_loop_over_texts() -> None:
     rng = np.random.default_rng(0)
-    texts, videos = rng.integers(-2, 3, (30, 3)), rng.integers(-2, 3, (10, 3))
+    texts = rng.integers(-2, 3, (30, 3))
+    videos = rng.integers(-2, 3, (10, 3))
     pool = tuple(map(str, range(30)))
     questions = []
     for _ in range(40):

@@ -15,13 +15,18 @@ from nt2vr.evaluation.scoring import (
     shares_among_first,
 )
 
-YES, NO = True, False
+YES = True
+NO = False
 RNG = np.random.default_rng(0)
 TIED: Any = RNG.integers(0, 5, (60, 25)).astype(np.float32)  # many ties
 DISTINCT: Any = RNG.random((60, 25), np.float32)
 SOME: NDArray[np.bool_] = RNG.random((60, 25)) < 0.2
 OTHER: NDArray[np.bool_] = ~SOME & (RNG.random((60, 25)) < 0.3)
-SOME[:, 0], OTHER[:, 0], OTHER[:, 1], SOME[:, 1] = True, False, True, False  # each query has both
+# each query has both
+SOME[:, 0] = True
+OTHER[:, 0] = False
+OTHER[:, 1] = True
+SOME[:, 1] = False
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 17, 33, 400])
@@ -48,7 +53,8 @@ def test_shares_among_first_match_the_sorted_list(scores: Any, k: int) -> None:
 @pytest.mark.parametrize("score", [0.5, math.nan], ids=["constant", "not a number"])
 def test_a_constant_model_gets_no_credit(score: float) -> None:
     scores = np.full((1, 4), score, np.float32)
-    right, wrong = np.array([[YES, NO, NO, NO]]), np.array([[NO, YES, YES, NO]])
+    right = np.array([[YES, NO, NO, NO]])
+    wrong = np.array([[NO, YES, YES, NO]])
     assert first_ranks(scores, right).tolist() == [4]
     assert ordered_shares(scores, right, wrong)[0].tolist() == [0]
     assert shares_among_first(scores, wrong, 2).tolist() == [1]

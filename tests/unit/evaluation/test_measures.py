@@ -136,7 +136,9 @@ def measure(vectors: Any, videos: Any, queries: list[JudgedQuery]) -> Measured:
 
 def test_metrics_match_a_walk_through_the_sorted_lists() -> None:
     queries, vectors, videos = random_benchmark(50, 30)
-    ranks, shares, pages = [], [], []
+    ranks = []
+    shares = []
+    pages = []
     for query_, vector in zip(queries, vectors, strict=True):
         scores = [float(sum(a * b for a, b in zip(vector, video, strict=True))) for video in videos]
         right, hard, shown = (
@@ -158,7 +160,8 @@ def test_metrics_match_a_walk_through_the_sorted_lists() -> None:
         for k in (1, 5, 10):
             slow[f"{kind}/R@{k}"] = 100 * sum(rank <= k for rank in of(kind, ranks)) / 10
         slow[f"{kind}/MIR"] = sum(1 / rank for rank in of(kind, ranks)) / 10
-    before, after = of("original", ranks), of("negated", ranks)
+    before = of("original", ranks)
+    after = of("negated", ranks)
     slow |= {"original/MedR": statistics.median(before), "original/MeanR": sum(before) / 10}
     for k in (1, 5, 10):
         slow[f"negated/delta_R@{k}"] = 10 * sum(

@@ -20,10 +20,8 @@ def test_an_unreadable_file_is_all_zeros(
     tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
 ) -> None:
     (tmp_path / "bad.avi").write_text("no video")
-    bad, good = (
-        Video("bad", tmp_path / "bad.avi", ("a",)),
-        Video("good", write_video("good.avi", [200] * 3), ("a",)),
-    )
+    bad = Video("bad", tmp_path / "bad.avi", ("a",))
+    good = Video("good", write_video("good.avi", [200] * 3), ("a",))
     encoder: Any = Brightness()
     with Cache(tmp_path / "cache") as cache:
         embeddings, unreadable = embed_files([bad, good], decoder, cache)(encoder, silent)

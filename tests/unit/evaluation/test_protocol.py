@@ -14,7 +14,9 @@ from nt2vr.progress import silent, stoppable
 from nt2vr.search.strategies import System
 from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, embedded, word_benchmark
 
-PLAIN, DROP, BNL = System("words"), System("words", "drop"), System("words-bnl")
+PLAIN = System("words")
+DROP = System("words", "drop")
+BNL = System("words-bnl")
 
 
 def test_the_table_always_has_the_base_and_its_control() -> None:

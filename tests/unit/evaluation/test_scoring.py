@@ -31,7 +31,9 @@ def searched(
 
 
 def test_strategies_use_the_known_parts_of_a_query() -> None:
-    whole, wanted, unwanted = embedded(COMPOSED.text), embedded("sings"), embedded("dancing")
+    whole = embedded(COMPOSED.text)
+    wanted = embedded("sings")
+    unwanted = embedded("dancing")
     assert (searched("plain", queries=[COMPOSED]) == whole).all()
     assert (searched("drop", queries=[COMPOSED]) == wanted).all()
     assert (searched("boolean", 0.25, [COMPOSED]) == wanted - 0.25 * unwanted).all()

@@ -68,7 +68,9 @@ def test_fingerprints_tell_towers_apart_and_not_precisions(
                 model.get_parameter(weight).view(-1)[0] += 1
         cards[name] = write_checkpoint(tmp_path / name, model, TINY, {}, Card("tiny"), fp16=False)
     first = write_anew(tmp_path / "fp16")
-    same, text, visual = cards["same"], cards["text"], cards["visual"]
+    same = cards["same"]
+    text = cards["text"]
+    visual = cards["visual"]
     assert (same.visual.fingerprint, same.text.fingerprint) == (
         first.visual.fingerprint,
         first.text.fingerprint,
@@ -124,7 +126,8 @@ def test_a_card_with_wrong_fingerprints_is_detected(folder: Path, tmp_path: Path
 
 
 def test_a_card_keeps_measurements_and_later_versions_keys(folder: Path) -> None:
-    losses, metrics = {"contrastive": {"weight": 1.0}}, {"test/original/MIR": 0.7}
+    losses = {"contrastive": {"weight": 1.0}}
+    metrics = {"test/original/MIR": 0.7}
     told: dict[str, Any] = {"exclusion": {"t": 0.9, "anchor": ["a"]}, "shifts": {"anchor": 1.0}}
     card = Card("CLIP", frames=4, losses=losses, metrics=metrics, notes="Weak.", **told)
     write_card(folder, card)

@@ -179,7 +179,8 @@ def add(folder: Path, home: Path, name: str) -> None:
 @pytest.fixture(scope="module")
 def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
     """All three, added as a person adds them."""
-    home, monkeypatch = tmp_path_factory.mktemp("data") / "models", pytest.MonkeyPatch()
+    home = tmp_path_factory.mktemp("data") / "models"
+    monkeypatch = pytest.MonkeyPatch()
     with monkeypatch.context() as patch:
         patch.setenv("HF_HUB_OFFLINE", "1")
         for name, write in WRITERS.items():
@@ -252,7 +253,9 @@ def test_a_short_clip_has_fewer_frames_at_the_models_fps(
 
 
 def test_every_setting_is_part_of_the_keys(catalog: Catalog, tmp_path: Path) -> None:
-    card, gallery, cache = catalog.card("st:qwen"), Gallery("clips", (), "clips"), Cache(tmp_path)
+    card = catalog.card("st:qwen")
+    gallery = Gallery("clips", (), "clips")
+    cache = Cache(tmp_path)
     settings = card.flat()["clip"]
     others = [card.replace(frames=4), card.replace(image_size=32)]
     for name, value in {
@@ -324,7 +327,8 @@ def test_a_model_that_can_composes_picture_and_text(catalog: Catalog) -> None:
 
 
 def test_the_app_searches_explains_and_evaluates_by_it(catalog: Catalog, tmp_path: Path) -> None:
-    data_dir, name = catalog.home.parent, "hf:prism"
+    data_dir = catalog.home.parent
+    name = "hf:prism"
     with api.open_searcher(data_dir, "cpu") as searcher:
         systems = [name, f"{name} rectified", f"{name} boolean", f"{name} drop"]
         answer = searcher.search("a dog and not a cat", systems=systems, k=3)

@@ -64,7 +64,8 @@ def test_a_difference_equals_the_whole_model(models: Path, tmp_path: Path, visua
     )
     for attribute in ("fingerprints", "visual_key", "text_key"):
         assert getattr(card, attribute) == getattr(whole_card, attribute)
-    one, whole = read_model(run)[0].state_dict(), read_model(tmp_path / "whole")[0].state_dict()
+    one = read_model(run)[0].state_dict()
+    whole = read_model(tmp_path / "whole")[0].state_dict()
     assert one.keys() == whole.keys() and all(one[name].equal(whole[name]) for name in whole)
     assert_equal(
         read_checkpoint(run, verify=True), read_checkpoint(tmp_path / "whole", verify=True)
@@ -168,10 +169,8 @@ def test_a_shipped_model_keeps_its_tokenizer_when_it_is_exported(tmp_path: Path)
     shipped = ROOT / "assets" / "models" / "clip-neg"
     export_checkpoint(shipped, tmp_path / "out")
     assert read_card(tmp_path / "out") == read_card(shipped).replace(difference=None)
-    one, other = (
-        read_checkpoint(shipped, verify=True),
-        read_checkpoint(tmp_path / "out", verify=True),
-    )
+    one = read_checkpoint(shipped, verify=True)
+    other = read_checkpoint(tmp_path / "out", verify=True)
     np.testing.assert_array_equal(one.encode_text(TEXTS), other.encode_text(TEXTS))
 
 

@@ -75,7 +75,8 @@ def test_raw_pooling_weights_frames_by_the_length_of_their_embeddings(
     """As nT2VR's code does: the mean of what the tower returns, normalised once."""
     shutil.copytree(folder, tmp_path / "raw")
     write_card(tmp_path / "raw", read_card(folder).replace(pooling="raw_mean"))
-    raw, usual = read_checkpoint(tmp_path / "raw"), read_checkpoint(folder)
+    raw = read_checkpoint(tmp_path / "raw")
+    usual = read_checkpoint(folder)
     model, _, _ = open_clip.create_model_and_transforms(f"local-dir:{folder}")
     frames = np.random.default_rng(0).integers(0, 256, (4, 64, 64, 3), np.uint8)
     frames[0] = 0
@@ -140,7 +141,8 @@ def _scores(encoder: OpenClipEncoder) -> NDArray[np.float32]:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_bfloat16_changes_a_cosine_by_less_than_the_tolerance(tmp_path: Path, name: str) -> None:
     write_family(tmp_path / "model", name)
-    exact, fast = read_checkpoint(tmp_path / "model"), read_checkpoint(tmp_path / "model")
+    exact = read_checkpoint(tmp_path / "model")
+    fast = read_checkpoint(tmp_path / "model")
     fast.set_precision("bf16")
     assert (
         fast.card.visual_key != exact.card.visual_key
@@ -157,7 +159,8 @@ def test_cuda_embeddings_are_close_and_have_their_own_key(
     model: str,
 ) -> None:
     folder = ROOT / "assets" / "models" / model
-    on_cpu, on_gpu = read_checkpoint(folder, "cpu"), read_checkpoint(folder, "auto")
+    on_cpu = read_checkpoint(folder, "cpu")
+    on_gpu = read_checkpoint(folder, "auto")
     assert np.abs(_scores(on_cpu) - _scores(on_gpu)).max() < TOLERANCE
     assert (on_cpu.card.visual_key == on_gpu.card.visual_key) == (on_gpu.card.precision == "")
 

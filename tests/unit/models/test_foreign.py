@@ -37,10 +37,8 @@ from tests.support.tiny_models import SMALL_VIT, tiny_model, write_tiny
 
 Weights = dict[str, torch.Tensor]
 TEXTS = ["a man sings and no dog barks", "a dog"]
-TOKENIZER, LONGER_TOKENIZER = (
-    open_clip.SimpleTokenizer(context_length=16),
-    open_clip.SimpleTokenizer(),
-)
+TOKENIZER = open_clip.SimpleTokenizer(context_length=16)
+LONGER_TOKENIZER = open_clip.SimpleTokenizer()
 FRAMES = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
 
 
@@ -115,7 +113,8 @@ def as_gmp(weights: Weights) -> Weights:
     """Store direction and length of each row of the MLPs, as fine-tuning by geometric parametrisation does."""
     found = dict(weights)
     for name in [name for name in weights if ".mlp." in name and name.endswith(".weight")]:
-        rows, base = found.pop(name), name.removesuffix("weight")
+        rows = found.pop(name)
+        base = name.removesuffix("weight")
         found |= {
             f"{base}r": rows.norm(dim=1, keepdim=True),
             f"{base}theta": torch.nn.functional.normalize(rows, dim=1),
@@ -196,12 +195,14 @@ def assert_is_of_seed(
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_clip_in_any_form_embeds_like_its_weights(tmp_path: Path, form: str) -> None:
-    model, models = vit(7).eval(), Catalog([tmp_path / "models"])
+    model = vit(7).eval()
+    models = Catalog([tmp_path / "models"])
     torch.save(FORMS[form](model.state_dict()), tmp_path / "mine.ckpt")
     imported = import_checkpoint(tmp_path / "mine.ckpt", models, frames=3)
     assert imported.remark.startswith("A guess from the tensors' shapes: a CLIP of its own shape")
     assert "with GELU." in imported.remark and "--activation QuickGELU" in imported.remark
-    card, encoder = models.card("mine"), models.load("mine")
+    card = models.card("mine")
+    encoder = models.load("mine")
     assert (card.base, card.framing.frames, card.framing.image_size) == (
         "imported from mine.ckpt",
         3,
@@ -257,7 +258,8 @@ def test_transformers_files_beside_the_weights_tell_heads_activation_and_picture
     tmp_path: Path,
 ) -> None:
     """In a folder of two parts, one of which alone is named for what it is."""
-    weights, folder = as_transformers(vit(7).state_dict()), tmp_path / "theirs"
+    weights = as_transformers(vit(7).state_dict())
+    folder = tmp_path / "theirs"
     folder.mkdir()
     names = sorted(weights)
     for part, own in (("1", names[:20]), ("2", names[20:])):
@@ -310,7 +312,8 @@ def test_transformers_siglip_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
         ("text.transformer.resblocks", "text_model"),
     ):
         for name in [name for name in weights if name.startswith(f"{ours}.")]:
-            tail, tensor = name.removeprefix(f"{ours}."), weights.pop(name)
+            tail = name.removeprefix(f"{ours}.")
+            tensor = weights.pop(name)
             layer = f"{start}.encoder.layers.{tail.split('.')[0]}"
             kind = "weight" if name.endswith("weight") else "bias"
             if "qkv" in name or "in_proj" in name:
@@ -336,7 +339,8 @@ def test_transformers_siglip_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
                 if old in tail
             )
             theirs[f"{layer}.{part}.{kind}"] = tensor
-    pool, head = "visual.trunk.attn_pool.", "vision_model.head."
+    pool = "visual.trunk.attn_pool."
+    head = "vision_model.head."
     for kind in ("weight", "bias"):
         q_kv = weights.pop(f"{pool}q.{kind}"), weights.pop(f"{pool}kv.{kind}")
         theirs[f"{head}attention.in_proj_{kind}"] = torch.cat(q_kv)
@@ -384,7 +388,8 @@ def test_the_notes_of_open_clips_training_tell_the_model(
         monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, name, SMALL_VIT | quick)
     run = tmp_path / "run"
     (run / "checkpoints").mkdir(parents=True)
-    file, models = run / "checkpoints" / "epoch_1.pt", Catalog([tmp_path / "models"])
+    file = run / "checkpoints" / "epoch_1.pt"
+    models = Catalog([tmp_path / "models"])
     torch.save({"state_dict": vit().state_dict(), "name": "2024-model_ViT-B-32-lr_1e-5-b_8"}, file)
     assert (
         import_checkpoint(file, models, "a").remark
@@ -441,10 +446,8 @@ def test_torchscript_is_read_without_running_it(tmp_path: Path) -> None:
     """With a class for each of its modules, over 128 of them as in OpenAI's own ViT-B-32.pt."""
     torch.manual_seed(7)
     text = {**SMALL_VIT["text_cfg"], "layers": 12}
-    model, models = (
-        build_model({**SMALL_VIT, "text_cfg": text}, {}).eval(),
-        Catalog([tmp_path / "models"]),
-    )
+    model = build_model({**SMALL_VIT, "text_cfg": text}, {}).eval()
+    models = Catalog([tmp_path / "models"])
     inputs = torch.zeros(1, 3, 224, 224), torch.ones(1, 77, dtype=torch.long)
     script = torch.jit.trace(model, inputs, check_trace=False)  # type: ignore[no-untyped-call]
     torch.jit.save(script, tmp_path / "ViT-B-32.pt")
@@ -499,7 +502,8 @@ class Saved:
     """An object that is rebuilt without a call, and makes a folder when told its state."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.measure = str(folder), "cosine"
+        self.folder = str(folder)
+        self.measure = "cosine"
 
     def __setstate__(self, state: dict[str, str]) -> None:
         os.mkdir(state["folder"])

@@ -17,12 +17,14 @@ from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.pooling import Mean, new_pooling
 from tests.support.tiny_models import TINY, tiny_model
 
-DIM, FRAMES = 16, 3
+DIM = 16
+FRAMES = 3
 
 
 def write_pooled(folder: Path, pooling: str = "seqTransf", seed: int = 0) -> Any:
     """Write a TINY model with a pooling of random weights, and return the pooling."""
-    card, model = Card("tiny", frames=FRAMES, pooling=pooling), tiny_model()
+    card = Card("tiny", frames=FRAMES, pooling=pooling)
+    model = tiny_model()
     torch.manual_seed(seed)
     module = new_pooling(card, model, DIM)
     for parameter in module.parameters():
@@ -50,7 +52,8 @@ def test_equal_towers_share_frames_and_not_pooled_embeddings(
     one, other = (read_checkpoint(tmp_path / str(seed)).card for seed in range(2))
     assert one.unpooled.visual_key == other.unpooled.visual_key
     assert one.visual_key != other.visual_key
-    names, other_names = StoredNames.of(one.visual_key), StoredNames.of(other.visual_key)
+    names = StoredNames.of(one.visual_key)
+    other_names = StoredNames.of(other.visual_key)
     assert names.of_frames == other_names.of_frames and names.pooling != other_names.pooling
     assert names.pooling.isidentifier()  # the name of a file
 

@@ -33,7 +33,8 @@ def published(stored: dict[str, Any]) -> SequenceTransformer:
 
 @pytest.mark.parametrize("kind", ["masked", "full", "reversed"])
 def test_seqtransf_is_that_of_clip4clip(kind: str, stored: dict[str, Any]) -> None:
-    frames, mask = stored["c4c_frames"], stored["c4c_mask"] > 0 if kind == "masked" else None
+    frames = stored["c4c_frames"]
+    mask = stored["c4c_mask"] > 0 if kind == "masked" else None
     with torch.no_grad():
         pooled = published(stored)(frames.flip(1) if kind == "reversed" else frames, mask)
     torch.testing.assert_close(pooled, stored[f"c4c_seqTransf_{kind}_pooled"], rtol=0, atol=1e-9)
@@ -53,7 +54,8 @@ def test_a_new_one_is_the_mean_of_normalised_frames() -> None:
 
 def test_it_starts_from_the_text_tower_s_blocks() -> None:
     model: Any = tiny_model()
-    blocks, positions = model.transformer.resblocks, model.positional_embedding
+    blocks = model.transformer.resblocks
+    positions = model.positional_embedding
     pooling = SequenceTransformer(positions.shape[1], len(positions) + 2, layers=len(blocks) + 1)
     pooling.copy_text_tower(positions, list(blocks))
     assert torch.equal(pooling.positions[: len(positions)], positions)

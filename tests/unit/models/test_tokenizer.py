@@ -69,7 +69,8 @@ def expected_tokens(folder: Path, name: str, text: str) -> list[int]:
     """Tokenize by hand as open_clip's HFTokenizer does with transformers."""
     family = FAMILIES[name]
     text_cfg = family.model_cfg["text_cfg"]
-    options, length = text_cfg.get("tokenizer_kwargs", {}), text_cfg["context_length"]
+    options = text_cfg.get("tokenizer_kwargs", {})
+    length = text_cfg["context_length"]
     plain = Tokenizer.from_file(str(folder / TOKENIZER))
     words = plain.encode(
         get_clean_fn(options.get("clean", "whitespace"))(text), add_special_tokens=False
@@ -110,10 +111,8 @@ def test_a_changed_tokenizer_is_another_text_tower(
     folder = tmp_path / "changed"
     shutil.copytree(folders["SigLIP"], folder)
     data = json.loads((folder / TOKENIZER).read_text())
-    vocabulary, (one, two, *_) = (
-        data["model"]["vocab"],
-        read_checkpoint(folder)._tokenizer.encode("a dog"),
-    )
+    vocabulary = data["model"]["vocab"]
+    (one, two, *_) = read_checkpoint(folder)._tokenizer.encode("a dog")
     vocabulary[one], vocabulary[two] = vocabulary[two], vocabulary[one]
     (folder / TOKENIZER).write_text(json.dumps(data))
     with pytest.raises(CheckpointError):
@@ -154,7 +153,8 @@ def test_an_import_takes_the_named_model_s_tokenizer(
     folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nt2vr.models.untrusted.run_limited", here)
-    family, models = FAMILIES["SigLIP"], Catalog([tmp_path / "models"])
+    family = FAMILIES["SigLIP"]
+    models = Catalog([tmp_path / "models"])
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, family.architecture, family.model_cfg)
     (tmp_path / "files").mkdir()
     torch.save(family_model(family, seed=3).state_dict(), tmp_path / "files" / "tuned.pt")

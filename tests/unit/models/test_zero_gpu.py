@@ -21,7 +21,8 @@ class FakeEncoder:
     """Knows where it is; cannot be pickled."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.device = name, "cpu"
+        self.name = name
+        self.device = "cpu"
 
     def move_to(self, device: str) -> None:
         self.device = device
@@ -95,7 +96,9 @@ def test_a_call_runs_on_the_borrowed_process_s_gpu(spaces: FakeSpaces) -> None:
 
 
 def test_a_younger_model_runs_in_this_process(spaces: FakeSpaces) -> None:
-    lent, first, second = on_gpu(describe), encoder("a"), encoder("b")
+    lent = on_gpu(describe)
+    first = encoder("a")
+    second = encoder("b")
     lent(first, "x")
     assert lent(second, "x") == ("b", "cpu", os.getpid(), "x")
     assert lent(first, "x")[:2] == ("a", "borrowed")

@@ -207,8 +207,11 @@ def stems(texts: Sequence[str]) -> set[str]:
 
 def judge(row: Framed, wanted: Sequence[str], unwanted: Sequence[str]) -> tuple[bool, bool]:
     """Return whether a sentence is split right, and whether it is turned around: a word is on the wrong side."""
-    has, out = stems(wanted), stems(unwanted)
-    keep, deny, banned = stems(row.wanted), stems(row.unwanted), stems(row.banned)
+    has = stems(wanted)
+    out = stems(unwanted)
+    keep = stems(row.wanted)
+    deny = stems(row.unwanted)
+    banned = stems(row.banned)
     turned = bool((keep - deny) & out or (deny - keep) & has)
     spurious = bool(unwanted) and not deny
     return keep <= has and deny <= out and not (turned or spurious or banned & has), turned

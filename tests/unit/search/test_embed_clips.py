@@ -242,7 +242,8 @@ def test_an_open_gallery_is_unaffected_by_later_changes(
     """Clips are removed, the file is compacted and grows again; the gallery opened before answers as before."""
     whole = replace(gallery, key="library-1")
     before, _ = embed(whole, decoder, cache)
-    frames, answer = before.frame_embeddings(39), before.search(np.array([0, 1], np.float32), 40)
+    frames = before.frame_embeddings(39)
+    answer = before.search(np.array([0, 1], np.float32), 40)
     few = replace(whole, videos=whole.videos[::10])
     drop_unused(few, cache)
     after, encoder = embed(replace(whole, videos=whole.videos[::-5]), decoder, cache)
@@ -257,7 +258,9 @@ def test_an_open_gallery_is_unaffected_by_later_changes(
 def test_only_the_latest_poolings_are_kept(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:
-    few, encoder, pooled = replace(gallery, videos=gallery.videos[:2]), BrightnessEncoder(), []
+    few = replace(gallery, videos=gallery.videos[:2])
+    encoder = BrightnessEncoder()
+    pooled = []
 
     def pool(frames: NDArray[np.float32]) -> NDArray[np.float32]:
         pooled.append(len(frames))

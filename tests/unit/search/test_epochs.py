@@ -48,7 +48,8 @@ class Models:
 class Searcher:
     """Answers each question with the model that it was asked of."""
 
-    models, key = Models(), ""
+    models = Models()
+    key = ""
     live = SimpleNamespace(encoder=lambda name: f"<{name}>")
 
     def embedded(self, encoder: str) -> str:
@@ -89,10 +90,8 @@ def test_an_unreadable_epoch_has_no_hits_and_stops_nothing(
 
 
 def test_only_the_latest_queries_are_kept_and_only_their_hits() -> None:
-    kept, ranking = (
-        KeptRankings(),
-        Ranking(System("run"), (Hit("a", 1, 0.5, None),), ranks={"a": 1}),
-    )
+    kept = KeptRankings()
+    ranking = Ranking(System("run"), (Hit("a", 1, 0.5, None),), ranks={"a": 1})
     kept.add(("run", "first"), {1: ranking})
     for number in range(MAX_QUERIES):
         kept.add(("run", f"{number}"), {1: ranking})
@@ -104,7 +103,8 @@ def test_the_parts_alone_tell_roughly_what_clips_show(gallery_data: Path) -> Non
     with closing(Services(Settings(data_dir=gallery_data))) as services:
         searcher = services.galleries.built_in
         for text in ("a person without a dog", "a singer without a guitar", "not a dog"):
-            query, plan = searcher.understand(text), searcher.plan(["CLIP", "CLIP-neg"], 8)
+            query = searcher.understand(text)
+            plan = searcher.plan(["CLIP", "CLIP-neg"], 8)
             true = dict(enumerate(searcher.answer(query, plan).rankings))
             judged = judged_by_parts(true, "CLIP", query, searcher, plan).values()
             counts = [each.counts["violation"] for each in judged]

@@ -72,7 +72,8 @@ def best_of(vectors: Vectors, vector: Vectors, exclusion: Exclusion, k: int) -> 
 def test_an_approximate_index_gives_the_clips_to_score_exactly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    vectors, (wanted, *unwanted) = clips(300, 8), clips(3, 8, seed=1)
+    vectors = clips(300, 8)
+    (wanted, *unwanted) = clips(3, 8, seed=1)
     exclusion = Exclusion(np.stack(unwanted), 2.0).within(vectors)
     expected = best_of(vectors, wanted, exclusion, 20)
     scores, rows = gallery_of(vectors).search(wanted, 20, exclusion)
@@ -108,7 +109,8 @@ def test_an_approximate_index_gives_the_clips_to_score_exactly(
 def test_evaluation_ranks_by_the_same_scores_and_equal_clips_tie() -> None:
     vectors = clips(60, 5)
     vectors = np.concatenate([vectors, vectors[:7]])
-    wanted, unwanted = clips(2, 5, seed=2), clips(4, 5, seed=3)
+    wanted = clips(2, 5, seed=2)
+    unwanted = clips(4, 5, seed=3)
     exclusions = [Exclusion(unwanted[:1], 1.5, 0.1), None]
     queries = [JudgedQuery("composed", "x", row_array([row])) for row in (0, 5)]
     measured = measure_block(wanted, vectors, queries, exclusions=exclusions)

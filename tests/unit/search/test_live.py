@@ -94,7 +94,8 @@ class Five:
         if gallery is None:
             frames = encoder.encode_video(FRAMES)
             index = ExactIndex(encoder.embed_dim)
-            embeddings, rows = encoder.pool(frames), np.arange(5)
+            embeddings = encoder.pool(frames)
+            rows = np.arange(5)
             index.add(rows, embeddings)
             videos = tuple(Video(str(number), Path()) for number in range(len(FRAMES)))
             gallery = EmbeddedGallery(Gallery("five", videos), embeddings, index, (), frames, rows)
@@ -198,7 +199,8 @@ def test_a_swap_gives_what_a_fresh_load_gives(
     for epoch, name in enumerate(("1", "text", "2", "0"), start=2):
         publish(runs, epoch, sources / name)
         live.refresh()
-        swapped, fresh = live.get("run").encoder, read_checkpoint(sources / name)
+        swapped = live.get("run").encoder
+        fresh = read_checkpoint(sources / name)
         # Texts that the trial of a swap has not embedded: the last bits depend on what a text is
         # embedded with.
         texts = ["a brown dog", "an old man"]
@@ -289,7 +291,8 @@ def test_old_models_are_freed_when_their_last_search_ends(
         answer = searcher.search(QUERY, SYSTEMS, 5)
         seen = answer.see("3")
         searching = searcher.live.get("run")
-        model, embedded = weakref.ref(model_of(searching)), weakref.ref(searching.views[searcher])
+        model = weakref.ref(model_of(searching))
+        embedded = weakref.ref(searching.views[searcher])
         publish(runs, 2, sources / "1")
         searcher.live.refresh()
         gc.collect()
@@ -309,7 +312,8 @@ def test_a_gallery_first_searched_in_a_swap_joins_the_next(
     sources: Path, runs: Path, live: LiveModels, viewer: Five
 ) -> None:
     """Or the search after it would embed the gallery in the foreground."""
-    model, another = live.get("run", viewer), Five()
+    model = live.get("run", viewer)
+    another = Five()
 
     def search_meanwhile(encoder: Encoder) -> None:
         viewer.before = lambda _: None

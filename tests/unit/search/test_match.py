@@ -31,7 +31,8 @@ def searcher(gallery_data: Path) -> Iterator[GallerySearcher]:
 
 
 def test_lines_are_scored_as_searches_score_the_clip(searcher: GallerySearcher) -> None:
-    clip, lines = searcher.video_ids[7], ["a dog and not a cat", "a man is singing", "not a dog"]
+    clip = searcher.video_ids[7]
+    lines = ["a dog and not a cat", "a man is singing", "not a dog"]
     found = searcher.match(clip, lines, SYSTEMS)
     expected = searcher.scores(lines, SYSTEMS)
     for each in found.systems:
@@ -95,7 +96,8 @@ def ask(gallery_data: Path) -> Iterator[Callable[[Any], httpx.Response]]:
 def test_the_route_answers_what_python_does_as_it_is_described(
     ask: Callable[[Any], httpx.Response], searcher: GallerySearcher, tmp_path: Path
 ) -> None:
-    clip, lines = searcher.video_ids[3], ["a dog and not a cat", "not a dog"]
+    clip = searcher.video_ids[3]
+    lines = ["a dog and not a cat", "not a dog"]
     answer = ask({"clip": clip, "lines": lines, "systems": SYSTEMS, "alpha": 0.3})
     assert answer.status_code == 200
     assert answer.json() == searcher.match(clip, lines, SYSTEMS, alpha=0.3).as_dict()

@@ -54,7 +54,8 @@ def by_hand(frames: NDArray[np.float32], focus: NDArray[np.float32]) -> NDArray[
 
 def gallery_of(frames: NDArray[np.float32]) -> EmbeddedGallery:
     """Return a gallery whose rows in the file are in the reverse order."""
-    clips, count = averaged(frames), len(frames)
+    clips = averaged(frames)
+    count = len(frames)
     index = ExactIndex(DIM)
     index.add(np.arange(count), clips)
     videos = tuple(Video(str(number), Path(str(number))) for number in range(count))
@@ -74,8 +75,10 @@ def test_a_brief_action_beats_what_is_always_slightly_similar() -> None:
 def test_small_galleries_are_searched_exactly_and_large_in_two_stages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    frames, (vector, unwanted) = units(50, 4, DIM), units(2, DIM, seed=1)
-    embedded, exclusion = gallery_of(frames), Exclusion(unwanted[None], 0.5, 0.1, focus=vector)
+    frames = units(50, 4, DIM)
+    (vector, unwanted) = units(2, DIM, seed=1)
+    embedded = gallery_of(frames)
+    exclusion = Exclusion(unwanted[None], 0.5, 0.1, focus=vector)
     clips = [by_hand(each, vector) for each in frames]
     expected = [
         float(clip @ vector) - 0.5 * max(0.0, float(clip @ unwanted) - 0.1) for clip in clips
@@ -92,7 +95,9 @@ def test_small_galleries_are_searched_exactly_and_large_in_two_stages(
 
 
 def test_measures_are_those_of_a_plain_loop() -> None:
-    frames, texts, away = units(7, 4, DIM), units(5, DIM, seed=1), units(5, DIM, seed=2)
+    frames = units(7, 4, DIM)
+    texts = units(5, DIM, seed=1)
+    away = units(5, DIM, seed=2)
     frames[6] = 0  # unreadable
     exclusions = [Exclusion(away[row][None], 0.5, 0.1, focus=texts[row]) for row in range(3)]
     exclusions += [Exclusion(NONE, 0.0, focus=texts[row]) for row in range(3, 5)]

@@ -32,7 +32,8 @@ def angle(vector: Any) -> float:
 def test_anchored_against_the_published_formula() -> None:
     rng = np.random.default_rng(0)
     e, n, a = (rng.standard_normal(16).astype(np.float32) for _ in range(3))
-    e, n = e / np.linalg.norm(e), n / np.linalg.norm(n)
+    e = e / np.linalg.norm(e)
+    n = n / np.linalg.norm(n)
     published = e - 1.9 * ((e @ n) / (n @ n) * n - a)
     assert anchored(EmbeddedParts(e, None, n[None], 1.9, a)) == pytest.approx(published, abs=1e-6)
 
@@ -53,7 +54,8 @@ def test_anchored_stays_bounded_for_nearly_parallel_parts() -> None:
 @pytest.mark.parametrize("t", [0.5, 0.9, 0.95, 1.0])
 def test_spherical_has_the_published_direction(theta: float, t: float) -> None:
     """Eq. 8, which divides by sin(theta); the length does not matter to a ranking."""
-    phi, half = acos(t), np.radians(theta) / 2
+    phi = acos(t)
+    half = np.radians(theta) / 2
     n = at(theta)[0]
     published = (sin(phi + half) * X + sin(phi - half) * n) / sin(2 * half)
     found = spherical(parts(n[None], t))
@@ -68,7 +70,8 @@ def test_spherical_by_hand() -> None:
 
 
 def test_spherical_leaves_every_unwanted_part_in_any_order() -> None:
-    wanted, others = np.eye(3, dtype=np.float32)[0], np.eye(3, dtype=np.float32)[1:]
+    wanted = np.eye(3, dtype=np.float32)[0]
+    others = np.eye(3, dtype=np.float32)[1:]
     found = spherical(EmbeddedParts(None, wanted, others, 1.0))
     assert found == pytest.approx(np.array([1, -1, -1]) / sqrt(3))
     assert spherical(EmbeddedParts(None, wanted, others[::-1], 1.0)) == pytest.approx(found)
@@ -80,7 +83,8 @@ def test_without_a_wanted_part_the_unwanted_is_avoided() -> None:
 
 
 def test_a_strength_comes_from_system_search_model_or_default() -> None:
-    card, chosen = Card("x", exclusion={"lambda": 2.1, "t": 0.98}), {"spherical": 0.9}
+    card = Card("x", exclusion={"lambda": 2.1, "t": 0.98})
+    chosen = {"spherical": 0.9}
     assert System("x", "spherical", 0.95).strength_for(card, chosen) == 0.95
     assert System("x", "spherical").strength_for(card, chosen) == 0.9
     assert System("x", "anchored").strength_for(card, chosen) == 2.1

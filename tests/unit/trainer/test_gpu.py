@@ -48,7 +48,8 @@ def test_a_stopped_run_reaches_the_same_losses(
     tmp_path: Path, clips: tuple[Clips, Clips], precision: str
 ) -> None:
     config = CONFIG.replace(precision=precision)
-    whole, cut = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "cut")
+    whole = RunFolder(tmp_path / "whole")
+    cut = RunFolder(tmp_path / "cut")
     for run in (whole, cut):
         run.path.mkdir()
     assert train(Learner(config), whole, *clips) == "finished"

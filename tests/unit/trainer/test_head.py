@@ -80,7 +80,8 @@ def test_the_pooling_learns_with_the_towers_that_are_chosen(
     config = config.replace(
         train=train_, pooling=pooling, frames_per_step=2, weight_decay=0.0, warmup_steps=0
     )
-    learner, clips = Learner(config), ordered(48, 0)
+    learner = Learner(config)
+    clips = ordered(48, 0)
     prepare(learner, clips, lambda: False)
     before = {name: value.clone() for name, value in learner.model.state_dict().items()}
     head = {name: value.clone() for name, value in learner.pooling.state_dict().items()}
@@ -99,7 +100,8 @@ def test_the_pooling_learns_with_the_towers_that_are_chosen(
 
 
 def test_a_kept_pooling_pools_once_and_does_not_change(config: TrainConfig, tmp_path: Path) -> None:
-    run, clips = RunFolder(tmp_path / "head"), ordered(48, 0)
+    run = RunFolder(tmp_path / "head")
+    clips = ordered(48, 0)
     run.path.mkdir()
     assert train(Learner(config.replace(epochs=1)), run, clips, ordered(12, 1)) == "finished"
     kept = config.replace(
@@ -206,7 +208,8 @@ def test_the_loss_over_seqtransf_is_that_of_clip4clip() -> None:
 def test_a_run_with_other_parameters_is_not_resumed(
     config: TrainConfig, tmp_path: Path, part: str
 ) -> None:
-    run, steps = RunFolder(tmp_path), iter([False] * (48 + 4) + [True])
+    run = RunFolder(tmp_path)
+    steps = iter([False] * (48 + 4) + [True])
     assert (
         train(Learner(config), run, ordered(48, 0), ordered(12, 1), lambda: next(steps))
         == "stopped"

@@ -56,9 +56,11 @@ def test_added_layers_stand_evenly_and_change_no_embedding(
     model_cfg: dict[str, Any], added: int, old: list[int]
 ) -> None:
     torch.manual_seed(1)
-    base, tokenizer = build_model(model_cfg, {}), load_tokenizer(None, model_cfg["text_cfg"])
+    base = build_model(model_cfg, {})
+    tokenizer = load_tokenizer(None, model_cfg["text_cfg"])
     model = build_model(deeper(model_cfg, added), {})
-    weights, random = base.state_dict(), model.state_dict()
+    weights = base.state_dict()
+    random = model.state_dict()
     model.load_state_dict(deepened(weights, random))
     tokens = tokenizer(TEXTS)
     torch.testing.assert_close(model.encode_text(tokens), base.encode_text(tokens), rtol=0, atol=0)

@@ -202,7 +202,8 @@ def test_bnl_is_the_distance_from_its_bands_by_hand(gap: float, video: float, qu
 
 @pytest.mark.parametrize("kind", [SoftNegativeLoss, BidirectionalLoss])
 def test_captions_that_cannot_be_negated_count_nothing(kind: Any) -> None:
-    one, four = cosines(0.6, 0.6, 0.6), cosines(0.6, 0.6, 0.6, size=4)
+    one = cosines(0.6, 0.6, 0.6)
+    four = cosines(0.6, 0.6, 0.6, size=4)
     masked = with_negatable(four, True, False, False, False)
     single = kind()(one).item()
     assert single > 0
@@ -240,11 +241,15 @@ def test_composed_is_that_of_a_plain_loop() -> None:
     pool, text = (normalize(torch.randn(n, 8, generator=generator), dim=-1) for n in (9, 4))
     fitting = torch.rand(4, 9, generator=generator) < 0.4
     both = ~fitting & (torch.rand(4, 9, generator=generator) < 0.3)
-    fitting[3], both[2] = False, False  # one sentence fits nothing, one has no hard clips
+    # one sentence fits nothing, one has no hard clips
+    fitting[3] = False
+    both[2] = False
     s = (7 * text @ pool.T).tolist()
-    contrasts, hards = [], []
+    contrasts = []
+    hards = []
     for i in range(3):
-        right, hard = fitting[i].nonzero()[:, 0].tolist(), both[i].nonzero()[:, 0].tolist()
+        right = fitting[i].nonzero()[:, 0].tolist()
+        hard = both[i].nonzero()[:, 0].tolist()
         wrong = sum(math.exp(s[i][j]) for j in range(9) if j not in right)
         contrasts.append(
             sum(math.log((math.exp(s[i][a]) + wrong) / math.exp(s[i][a])) for a in right)

@@ -72,7 +72,8 @@ def test_a_step_is_rmsprop_s_on_clipped_gradients(scale: float) -> None:
 def test_recomputed_activations_give_equal_gradients_and_save_memory() -> None:
     """The text tower's attention takes another path on a CPU, which must be the same in both passes."""
     frames = np.random.default_rng(0).integers(256, size=(4, 1, 224, 224, 3)).astype(np.uint8)
-    found, stored = [], []
+    found = []
+    stored = []
     for again in (False, True):
         sizes: list[int] = []
         learner = Learner(
@@ -122,16 +123,19 @@ def test_three_adam_steps_decay_matrices_alone() -> None:
     )
     line = Line()
     steps = LineFit(config, {"line": line}, build_optimizer(line, torch.nn.ModuleList(), config))
-    expected, moments = {"matrix": 1.0, "bias": 1.0}, {"matrix": (0.0, 0.0), "bias": (0.0, 0.0)}
+    expected = {"matrix": 1.0, "bias": 1.0}
+    moments = {"matrix": (0.0, 0.0), "bias": (0.0, 0.0)}
     slopes = [(0.3, 0.4), (-0.2, 0.1), (0.5, 0.25)]
     for number, (slope, rate) in enumerate(zip(slopes, (0.05, 0.1, 0.1), strict=True), 1):
         assert steps.state["learning_rate"] == pytest.approx(rate)
         steps.step([slope])
         for name, gradient, decay in (("matrix", slope[0], 0.5), ("bias", slope[1], 0.0)):
             first, second = moments[name]
-            first, second = 0.9 * first + 0.1 * gradient, 0.98 * second + 0.02 * gradient**2
+            first = 0.9 * first + 0.1 * gradient
+            second = 0.98 * second + 0.02 * gradient**2
             moments[name] = first, second
-            mean, spread = first / (1 - 0.9**number), (second / (1 - 0.98**number)) ** 0.5
+            mean = first / (1 - 0.9**number)
+            spread = (second / (1 - 0.98**number)) ** 0.5
             expected[name] = expected[name] * (1 - rate * decay) - rate * mean / (spread + 1e-8)
         assert line.matrix.item() == pytest.approx(expected["matrix"], abs=1e-9)
         assert line.bias.item() == pytest.approx(expected["bias"], abs=1e-9)

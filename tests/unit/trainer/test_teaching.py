@@ -77,8 +77,10 @@ def test_a_command_teaches_without_data_and_continues_when_repeated(
     assert main(command) == 0
     assert "Tiny / random taught: 6 of 12 steps are left, about" in capsys.readouterr().out
     catalog = Catalog.of(Settings.read(data_dir))
-    folder, base = catalog.folder("Tiny / random taught"), data_dir / "models" / "tiny"
-    before, after = read_card(base), read_card(folder)
+    folder = catalog.folder("Tiny / random taught")
+    base = data_dir / "models" / "tiny"
+    before = read_card(base)
+    after = read_card(folder)
     assert after.difference is not None and after.difference.model == "Tiny / random"
     assert after.visual.fingerprint == before.visual.fingerprint
     assert after.text.fingerprint == read_checkpoint(folder, verify=True).card.text.fingerprint
@@ -106,11 +108,10 @@ def test_the_number_of_epochs_is_chosen_at_the_start_only(
 
 
 def test_a_command_continues_only_its_own_run(data_dir: Path) -> None:
-    runs, config = (
-        data_dir / "runs",
-        teaching.teaching(Catalog.of(Settings.read(data_dir)), "tiny/random"),
-    )
-    cat, dog = config.replace(name="кот taught"), config.replace(name="пёс taught")
+    runs = data_dir / "runs"
+    config = teaching.teaching(Catalog.of(Settings.read(data_dir)), "tiny/random")
+    cat = config.replace(name="кот taught")
+    dog = config.replace(name="пёс taught")
     assert teaching.run_of(runs, cat) == (runs / "taught", True)
     (runs / "taught").mkdir(parents=True)
     save_config(cat, runs / "taught" / "config.json")

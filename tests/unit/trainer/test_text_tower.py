@@ -77,15 +77,14 @@ def test_a_text_run_changes_the_text_tower_alone(
     tmp_path: Path, base: Path, config: TrainConfig
 ) -> None:
     run = run_training(config, tmp_path / "run")
-    before, after = load_file(base / WEIGHTS), load_file(run.checkpoint(2) / WEIGHTS)
+    before = load_file(base / WEIGHTS)
+    after = load_file(run.checkpoint(2) / WEIGHTS)
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     assert changed and not any(
         name.startswith("visual.") for name in changed
     )  # including BatchNorm's counters
-    start, end = (
-        read_checkpoint(base, verify=True).card,
-        read_checkpoint(run.checkpoint(2), verify=True).card,
-    )
+    start = read_checkpoint(base, verify=True).card
+    end = read_checkpoint(run.checkpoint(2), verify=True).card
     assert start.visual.fingerprint == end.visual.fingerprint
     assert start.text.fingerprint != end.text.fingerprint
     assert (end.base, end.name, end.training.data) == (
@@ -95,7 +94,8 @@ def test_a_text_run_changes_the_text_tower_alone(
     )
 
     lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
-    controls, epochs = lines[0], [line for line in lines if "original/MIR" in line]
+    controls = lines[0]
+    epochs = [line for line in lines if "original/MIR" in line]
     assert controls["epoch"] == 0
     of_videos = {name for name in METRICS if not name.startswith(("text/", "fusion/"))}
     assert of_videos == set(epochs[-1]) - {"epoch", "step"}
@@ -148,7 +148,8 @@ def test_learnt_tokens_are_kept_while_new_ones_learn(tmp_path: Path, config: Tra
     assert {"positional_embedding", "ln_final.weight", "text_projection"} < layers
 
 
-CLIPS_END, COMMA = 49407, 267
+CLIPS_END = 49407
+COMMA = 267
 
 
 @pytest.mark.parametrize(
@@ -169,8 +170,10 @@ def test_sentences_without_their_padding_are_embedded_alike_and_teach_alike(
     ]
     texts = [f"{text} ," for text in texts]
     learner = Learner(TrainConfig(model={**RESNET, "text_cfg": {**RESNET["text_cfg"], **pooling}}))
-    tokens, model = learner.tokenizer(texts), learner.model
-    full, short = model.encode_text(tokens, normalize=True), short_text.encode_short(model, tokens)
+    tokens = learner.tokenizer(texts)
+    model = learner.model
+    full = model.encode_text(tokens, normalize=True)
+    short = short_text.encode_short(model, tokens)
     torch.testing.assert_close(short, full, rtol=1e-4, atol=1e-6)
     gradients = [
         torch.autograd.grad(some[:, 0].sum(), list(model.transformer.parameters()))

@@ -42,7 +42,8 @@ def colours(count: int) -> Clips:
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_a_learner_learns(precision: Any) -> None:
-    clips, learner = colours(4), Learner(CONFIG.replace(precision=precision, epochs=10))
+    clips = colours(4)
+    learner = Learner(CONFIG.replace(precision=precision, epochs=10))
     batch = Batch(np.array(clips.frames), clips.captions("a"))  # one clip of each colour
     losses = [learner.step([batch])["contrastive"] for _ in range(16)]
     assert losses[-1] < 0.5 * losses[0]
@@ -50,7 +51,8 @@ def test_a_learner_learns(precision: Any) -> None:
 
 
 def test_tokens_without_a_caption_stay_zero(tmp_path: Path) -> None:
-    clips, learner = colours(8), Learner(CONFIG)
+    clips = colours(8)
+    learner = Learner(CONFIG)
     assert token_embeddings(learner.model).any(dim=1).all()
     train(learner, RunFolder(tmp_path), clips, colours(4))
     used = {
@@ -65,7 +67,8 @@ def test_tokens_without_a_caption_stay_zero(tmp_path: Path) -> None:
 
 
 def test_a_config_without_later_keys_trains_as_before() -> None:
-    clips, learner = colours(8), Learner(CONFIG.replace(model=RESNET, precision="fp32"))
+    clips = colours(8)
+    learner = Learner(CONFIG.replace(model=RESNET, precision="fp32"))
     learner.prepare_tokens(clips.captions("0 tokens"))
     learner.start_epoch()
     losses = [
@@ -83,7 +86,8 @@ def test_a_config_without_later_keys_trains_as_before() -> None:
 
 
 def test_epochs_leave_checkpoints_that_measure_what_they_say(tmp_path: Path) -> None:
-    run, validation = RunFolder(tmp_path), colours(4)
+    run = RunFolder(tmp_path)
+    validation = colours(4)
     assert train(Learner(CONFIG), run, colours(8), validation) == "finished"
     lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     assert [line["step"] for line in lines if "contrastive" in line] == [1, 2, 3, 4]
@@ -100,7 +104,8 @@ def test_epochs_leave_checkpoints_that_measure_what_they_say(tmp_path: Path) -> 
 def test_the_newest_and_best_checkpoints_are_kept(
     tmp_path: Path, count: int, left: set[int]
 ) -> None:
-    run, learner = RunFolder(tmp_path), Learner(CONFIG.replace(epochs=4, keep_checkpoints=count))
+    run = RunFolder(tmp_path)
+    learner = Learner(CONFIG.replace(epochs=4, keep_checkpoints=count))
     train(learner, run, colours(8), colours(4))
     measured = [
         json.loads(line) for line in run.metrics.read_text().splitlines() if "original/MIR" in line
@@ -160,7 +165,8 @@ def test_an_impossible_run_says_why_in_one_sentence(
     run.path.mkdir()
     run.config.write_text(json.dumps({"model": TINY, "losses": {"triplet": {}}}))
     assert main([str(run.path)]) == 1
-    status, shown = run.status(), capsys.readouterr().err
+    status = run.status()
+    shown = capsys.readouterr().err
     assert (
         status
         and status.state == "failed"

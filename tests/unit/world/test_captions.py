@@ -58,7 +58,8 @@ def test_a_caption_claims_no_more_than_it_says() -> None:
     scene = Scene("beach", False, (MAN, DOG, Figure("sun")))
     rng = random.Random(3)
     for _ in range(200):
-        text, claim = (caption := describe(scene, rng)).text, caption.claim
+        text = (caption := describe(scene, rng)).text
+        claim = caption.claim
         named = [who.names for who in claim.subjects]
         assert any(names == {"sun"} for names in named) <= ("sun" in text)
         assert any(who.colour == "red" for who in claim.subjects) == ("red" in text)

@@ -19,7 +19,9 @@ def doing(thing: str, verb: str, what: str | None = None, *more: Deed) -> Figure
     return Figure(thing, colour, deeds=(Deed(verb, what), *more))
 
 
-DANCER, DOG, READER = doing("boy", "dance"), doing("dog", "run"), doing("woman", "read", "book")
+DANCER = doing("boy", "dance")
+DOG = doing("dog", "run")
+READER = doing("woman", "read", "book")
 HAT = Deed("wear", "top hat")
 REFERENCE = Scene("park", False, (DANCER, DOG))
 

@@ -95,7 +95,8 @@ def test_scenes_are_distinct_test_scenes_that_show_everything(scenes: list[Scene
 
 def test_half_of_a_storys_clips_show_the_unwanted_part(gallery: Gallery) -> None:
     for number, (wanted, unwanted) in enumerate(stories()):
-        query, first = Query("", (wanted,), (unwanted,)), number * CLIPS_PER_STORY
+        query = Query("", (wanted,), (unwanted,))
+        first = number * CLIPS_PER_STORY
         videos = gallery.videos[first : first + CLIPS_PER_STORY]
         assert Counter(judge_video(query, video) for video in videos) == {
             "right": 4,

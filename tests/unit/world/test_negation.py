@@ -18,10 +18,8 @@ from nt2vr.world.wording import draw_phrase
 from tests.support.scene_truth import fits
 
 SINGING, DANCING = (Done(verb, Act(frozenset((verb,)))) for verb in ("sing", "dance"))
-MAN, WOMAN = (
-    Figure("man", "red", deeds=(Deed("sing"),)),
-    Figure("woman", "red", deeds=(Deed("dance"),)),
-)
+MAN = Figure("man", "red", deeds=(Deed("sing"),))
+WOMAN = Figure("woman", "red", deeds=(Deed("dance"),))
 
 
 @cache
@@ -73,7 +71,8 @@ def test_a_denial_applies_to_everybody() -> None:
 def test_query_understanding_finds_the_unwanted_part_of_generated_sentences(
     kind: SceneDenialKind, share: float
 ) -> None:
-    sentences, tagger = SceneDenials(scenes()), load_tagger()
+    sentences = SceneDenials(scenes())
+    tagger = load_tagger()
     drawn = [sentences.draw(row, kind, random.Random(row)) for row in range(150)]
     found = [understand(each.text, tagger).unwanted for each in drawn]
     same = [

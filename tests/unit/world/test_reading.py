@@ -105,7 +105,8 @@ def test_unknown_and_ambiguous_words_have_no_claim(phrase: str) -> None:
 
 
 def test_of_captions_that_can_be_read_99_percent_are_true() -> None:
-    rng, read = random.Random(3), list[bool]()
+    rng = random.Random(3)
+    read = list[bool]()
     for _ in range(600):
         scene = sample_scene(rng)
         caption = describe(scene, rng).text
@@ -159,10 +160,8 @@ def test_no_dogs_excludes_a_single_one(unwanted: str) -> None:
 )
 def test_a_verb_is_read_by_what_follows(phrase: str, holds: bool) -> None:
     boy = Figure("boy", "red", deeds=(Deed("bounce", "basketball"),))
-    ball, bird = (
-        Figure("soccer ball", deeds=(Deed("ball rolls"),)),
-        Figure("dove", deeds=(Deed("fly"),)),
-    )
+    ball = Figure("soccer ball", deeds=(Deed("ball rolls"),))
+    bird = Figure("dove", deeds=(Deed("fly"),))
     claim = read_claim(phrase)
     assert claim and claim.holds(Scene("park", False, (boy, ball, bird))) == holds
 

@@ -83,7 +83,8 @@ def test_splits_are_disjoint_across_seeds_and_have_their_shares() -> None:
 
 def test_the_order_of_figures_does_not_matter() -> None:
     """Else the same picture could be trained on and tested with."""
-    dog, cake = Figure("dog", "brown", deeds=(Deed("run"),)), Figure("birthday cake")
+    dog = Figure("dog", "brown", deeds=(Deed("run"),))
+    cake = Figure("birthday cake")
     man = Figure("man", "red", deeds=(Deed("sing"),))
     capped = replace(man, deeds=(*man.deeds, Deed("wear", "cap", colour="blue")))
     scenes = [

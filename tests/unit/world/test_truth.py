@@ -162,7 +162,8 @@ def test_captions_are_true_and_agree_with_a_slow_twin() -> None:
 
 
 def test_the_table_agrees_with_single_judgements() -> None:
-    table, rng = SceneTable(scenes()), random.Random(4)
+    table = SceneTable(scenes())
+    rng = random.Random(4)
     for scene in scenes()[:40]:
         claim = describe(scene, rng).claim
         assert table.holding(claim).tolist() == [claim.holds(other) for other in scenes()]
@@ -176,7 +177,8 @@ def test_the_table_agrees_with_single_judgements() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_denials_fit_their_scene_and_not_the_unwanted(kind: SceneDenialKind) -> None:
-    sentences, rng = SceneDenials(scenes()), random.Random(7)
+    sentences = SceneDenials(scenes())
+    rng = random.Random(7)
     for row in range(0, len(scenes()), 5):
         sentence = sentences.draw(row, kind, rng)
         assert fits(sentence, scenes()[row]) and sentences.fitting(sentence)[row]
@@ -188,7 +190,8 @@ def test_denials_fit_their_scene_and_not_the_unwanted(kind: SceneDenialKind) -> 
 
 
 def test_a_negated_caption_is_false_and_its_rest_true() -> None:
-    sentences, rows = SceneDenials(scenes()), range(0, len(scenes()), 3)
+    sentences = SceneDenials(scenes())
+    rows = range(0, len(scenes()), 3)
     for row in rows:
         sentence = sentences.negated(row, random.Random(row))
         found = negate(describe(scenes()[row], random.Random(row)))
@@ -202,7 +205,8 @@ def test_a_negated_caption_is_false_and_its_rest_true() -> None:
 
 
 def test_an_idiom_denies_nothing() -> None:
-    sentences, rng = SceneDenials(scenes()), random.Random(9)
+    sentences = SceneDenials(scenes())
+    rng = random.Random(9)
     idioms = [(row, sentences.draw(row, "idiom", rng)) for row in range(200)]
     assert all(
         fits(each, scenes()[row]) and not each.unwanted
@@ -229,11 +233,9 @@ def test_asking_for_two_dogs_excludes_one() -> None:
 
 
 def test_what_a_picture_wears_counts_once_a_scene_is_dressed() -> None:
-    queen, wizard, builder = (
-        Figure("princess"),
-        Figure("wizard", enters=0.5),
-        Figure("man construction worker"),
-    )
+    queen = Figure("princess")
+    wizard = Figure("wizard", enters=0.5)
+    builder = Figure("man construction worker")
     scene = Scene("stage", False, (queen, wizard, builder))
     found = {
         phrase: (claim.holds(scene), claim.holds(scene.dressed))

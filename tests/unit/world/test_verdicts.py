@@ -13,7 +13,8 @@ from nt2vr.world.reasons import lacking
 from nt2vr.world.scenes import Deed, Figure, Scene
 from nt2vr.world.verdicts import judge, unknown_words
 
-SMILE, HAT = Deed("smile"), Deed("wear", "top hat")
+SMILE = Deed("smile")
+HAT = Deed("wear", "top hat")
 RIDER = Figure("man", "red", deeds=(Deed("ride", "horse", colour="brown"), HAT))
 WALKER = Figure("woman", "blue", deeds=(Deed("walk"), SMILE))
 PAIR = Scene("field", False, (RIDER, WALKER, Figure("sofa", "red"), Figure("cat", "white")))
@@ -64,10 +65,8 @@ def test_positions_and_denials_are_judged_by_the_scene(text: str, expected: str 
 
 
 def test_eating_is_standing_and_driving_past_is_not() -> None:
-    eater, van = (
-        Figure("man", deeds=(Deed("eat", "apple"),)),
-        Figure("van", deeds=(Deed("drive past"),)),
-    )
+    eater = Figure("man", deeds=(Deed("eat", "apple"),))
+    van = Figure("van", deeds=(Deed("drive past"),))
     scene = Scene("street", False, (eater,))
     assert (verdict("a man standing", scene), verdict("a man standing still", scene)) == (
         "right",

@@ -179,7 +179,8 @@ def test_any_captions_give_consistent_sentences(source: str) -> None:
         captions = [
             describe(scene, random.Random(0)).text for scene in sample_scenes("train", 100, 3)
         ]
-    denials, again = CaptionDenials(captions), CaptionDenials(captions)
+    denials = CaptionDenials(captions)
+    again = CaptionDenials(captions)
     for kind in KINDS:
         found: list[Denial] = []
         for row in range(len(denials)):

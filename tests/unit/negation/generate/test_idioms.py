@@ -26,7 +26,8 @@ def drawn(caption: str, unseen: bool = False) -> dict[str, str]:
 
 
 def test_idioms_agree_with_their_subject_and_say_what_happens() -> None:
-    one, two = drawn(CAPTIONS[0]), drawn(CAPTIONS[1])
+    one = drawn(CAPTIONS[0])
+    two = drawn(CAPTIONS[1])
     assert one["a man can't stop playing the guitar"] == "a man keeps playing the guitar"
     assert two["girls never stop riding bikes on a beach"] == "girls keep riding bikes on a beach"
     assert one["a man is not only playing the guitar but also singing a song with a dog"] == (

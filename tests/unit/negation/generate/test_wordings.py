@@ -28,8 +28,10 @@ def read_back(denials: Sequence[Denial]) -> float:
     right = 0
     for denial in denials:
         query = understand(denial.text, load_tagger())
-        wanted, unwanted = content(denial.wanted), content(denial.unwanted)
-        kept, excluded = content(*query.wanted), content(*query.unwanted)
+        wanted = content(denial.wanted)
+        unwanted = content(denial.unwanted)
+        kept = content(*query.wanted)
+        excluded = content(*query.unwanted)
         right += (
             wanted - unwanted <= kept and unwanted <= excluded and not (unwanted - wanted) & kept
         )

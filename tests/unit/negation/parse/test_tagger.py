@@ -67,7 +67,8 @@ def test_sentences_have_hantas_tags() -> None:
     short = [
         words for words in sentences if not any("-" in word for word in words)
     ]  # long compounds differ
-    quick, hanta = QuickHanta(), HanoverTagger("morphmodel_en.pgz")
+    quick = QuickHanta()
+    hanta = HanoverTagger("morphmodel_en.pgz")
     assert [quick.tag_sent(words, taglevel=0) for words in short] == [
         hanta.tag_sent(words, taglevel=0) for words in short
     ]

@@ -54,7 +54,8 @@ def first(
 
 
 def test_unused_inputs_are_not_drawn_and_change_nothing() -> None:
-    bare, full = first(CONFIG.replace(train="all"), named=()), first(CONFIG.replace(train="all"))
+    bare = first(CONFIG.replace(train="all"), named=())
+    full = first(CONFIG.replace(train="all"))
     assert bare.drawn == {} and list(full.drawn) == [Negated, Denied, Truth]
     assert bare.captions == full.captions
     assert bare.frames is not None and full.frames is not None

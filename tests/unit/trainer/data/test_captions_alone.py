@@ -115,7 +115,8 @@ def test_captions_alone_approach_their_targets_and_keep_the_visual_tower(
     lines = lines_of(finished)
     losses = [line["distill"] for line in lines if "distill" in line]
     assert sum(losses[-5:]) < 0.6 * sum(losses[:5])
-    controls, epochs = lines[0], [line for line in lines if "text/target" in line]
+    controls = lines[0]
+    epochs = [line for line in lines if "text/target" in line]
     measured = {
         f"base/text/{name}" for name in ("target", "kept", "order", "order_if_kept", "idioms")
     }
@@ -124,10 +125,8 @@ def test_captions_alone_approach_their_targets_and_keep_the_visual_tower(
     assert epochs[-1]["text/target"] > controls["base/text/target"] + 0.05
     assert epochs[-1]["text/order"] > controls["base/text/order"] + 10
     assert epochs[-1]["text/kept"] > 0.8
-    card, before = (
-        read_checkpoint(finished.checkpoint(8), verify=True).card,
-        read_checkpoint(base).card,
-    )
+    card = read_checkpoint(finished.checkpoint(8), verify=True).card
+    before = read_checkpoint(base).card
     assert (
         card.visual.fingerprint == before.visual.fingerprint
         and card.text.fingerprint != before.text.fingerprint
@@ -160,7 +159,10 @@ def test_measures_on_text_equal_a_plain_loop(
     assert len(sentences) == 12 and not {sentence.wanted for sentence in sentences} & set(
         clips.captions("x")
     )
-    target, ordered, preserved, dropped = [], [], [], []
+    target = []
+    ordered = []
+    preserved = []
+    dropped = []
     mean = teacher.parts([], None).unwanted_mean.numpy()
     others = [*sentences[1:], sentences[0]]
     for sentence, caption, other_one in zip(sentences, held_out.captions("x"), others, strict=True):
@@ -205,7 +207,8 @@ def test_an_idiom_s_target_is_its_paraphrase(
     learner = Learner(config.replace(sentences={"idiom": 1, "not": 1}))
     clips, held_out = loaded(learner, tmp_path)
     prepare(learner, clips, lambda: False)
-    teacher, (_, distill) = learner.losses.inputs.of(Parts).teacher, learner.losses.terms["distill"]
+    teacher = learner.losses.inputs.of(Parts).teacher
+    (_, distill) = learner.losses.terms["distill"]
     assert isinstance(distill, DistillLoss)
     idioms = [Denial("idiom", "a man can't stop singing", "a man keeps singing", "")]
     expected = read_checkpoint(base).encode_text(["a man keeps singing"])

@@ -34,7 +34,8 @@ def pixels_of(batch: Batch) -> NDArray[np.uint8]:
 
 def numbered(count: int, num_frames: int = 3) -> Clips:
     """Clips whose pixels encode their clip and frame numbers; the left column is black."""
-    rows, frames = np.arange(count, dtype=np.uint8), np.arange(num_frames, dtype=np.uint8)
+    rows = np.arange(count, dtype=np.uint8)
+    frames = np.arange(num_frames, dtype=np.uint8)
     pixels = np.zeros((count, num_frames, 2, 2, 3), np.uint8)
     pixels[..., 1, 0] = rows[:, None, None]
     pixels[..., 1, 1] = frames[None, :, None]
@@ -81,10 +82,8 @@ def test_accumulated_batches_keep_the_draws_and_all_clips() -> None:
     once = TrainConfig(num_clips=12, batch_size=4)
     more = once.replace(passes=2, accumulate=2)
     assert (once.steps_per_epoch, more.steps_per_epoch) == (3, 3)
-    first, both = (
-        list(epoch_batches(numbered(12), once, 1)),
-        list(epoch_batches(numbered(12), more, 1)),
-    )
+    first = list(epoch_batches(numbered(12), once, 1))
+    both = list(epoch_batches(numbered(12), more, 1))
     assert len(both) == 6
     assert [batch.captions for batch in both[:3]] == [batch.captions for batch in first]
     drawn = [
@@ -159,11 +158,10 @@ def test_a_mirrored_frame_swaps_left_and_right_and_nothing_else() -> None:
 
 
 def test_batches_depend_on_seed_and_epoch_alone() -> None:
-    clips, config = numbered(12), TrainConfig(num_clips=12, batch_size=4)
-    first, again = (
-        list(epoch_batches(clips, config, 1)),
-        list(epoch_batches(clips, config, 1, start=1)),
-    )
+    clips = numbered(12)
+    config = TrainConfig(num_clips=12, batch_size=4)
+    first = list(epoch_batches(clips, config, 1))
+    again = list(epoch_batches(clips, config, 1, start=1))
     assert len(again) == 2
     for one, other in zip(first[1:], again, strict=True):
         np.testing.assert_array_equal(one.frames, other.frames)

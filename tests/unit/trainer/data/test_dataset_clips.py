@@ -129,7 +129,8 @@ def test_training_and_evaluation_of_one_folder_decode_each_video_once(
 ) -> None:
     (folder / "clips" / "bad.avi").unlink()
     decoded = count_decoded(monkeypatch)
-    config, folder_of_runs = CONFIG.replace(data=str(folder)), tmp_path / "runs"
+    config = CONFIG.replace(data=str(folder))
+    folder_of_runs = tmp_path / "runs"
     for _ in range(2):
         parts = [
             ClipLoader(config, folder_of_runs / ".frames").load(split)

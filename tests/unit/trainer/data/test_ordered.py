@@ -28,7 +28,8 @@ def test_each_sentence_names_what_its_frames_show_first_and_then(
     for number, (text, rows, frames) in enumerate(
         zip(drawn.texts, drawn.rows, drawn.frames, strict=True)
     ):
-        first, second = rows[0], rows[-1]
+        first = rows[0]
+        second = rows[-1]
         assert (
             rows.tolist() == [first] * 2 + [second] * 3
         )  # half of the frames of each, in their order
@@ -58,7 +59,8 @@ def test_another_order_of_the_frames_shows_the_other_motion(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(ordered, "MOTION_SHARE", 1)
-    scenes, told = sample_scenes("train", 400, 0), set()
+    scenes = sample_scenes("train", 400, 0)
+    told = set()
     drawn = FrameOrders(scenes).draw(60, 4, random.Random(0))
     for one, other in zip(range(0, 120, 2), range(1, 120, 2), strict=True):
         (row,) = set(drawn.rows[one]) | set(drawn.rows[other])

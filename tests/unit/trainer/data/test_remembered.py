@@ -36,7 +36,8 @@ def squares(folder: Path | None, work: Work, key: str = "squares") -> list[int]:
 def test_work_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         squares(tmp_path, Work(killed_at=4))
-    rest, again = Work(), Work()
+    rest = Work()
+    again = Work()
     assert squares(tmp_path, rest) == squares(tmp_path, again) == [0, 1, 4, 9, 16, 25]
     assert (rest.done, again.done) == ([4, 5], [])
     other = Work()

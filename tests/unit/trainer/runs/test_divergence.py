@@ -184,7 +184,8 @@ def test_what_is_not_finite_is_noticed_though_each_loss_is(
     which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save_after_each_step(monkeypatch)
-    loss_of, take_step = Learner.loss, Trainable.step
+    loss_of = Learner.loss
+    take_step = Trainable.step
 
     def loss(self: Learner, batch: Any) -> tuple[Tensor, dict[str, float]]:
         loss, values = loss_of(self, batch)

@@ -164,7 +164,8 @@ def test_runs_train_on_the_device_that_the_app_was_given(
 
 
 def test_a_slow_stop_may_be_ended_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    manager, run = RunManager(tmp_path), put(tmp_path, "a", "running")
+    manager = RunManager(tmp_path)
+    run = put(tmp_path, "a", "running")
     signals: list[int] = []
     monkeypatch.setattr(os, "kill", lambda pid, number: signals.append(number))
     with run.lock.hold(Holder.here(run.path)):
@@ -256,7 +257,8 @@ def test_runs_of_one_name_and_second_get_two_ids(
 def test_changed_metrics_are_read_again_without_broken_lines(
     tmp_path: Path,
 ) -> None:
-    manager, run = RunManager(tmp_path), put(tmp_path, "a")
+    manager = RunManager(tmp_path)
+    run = put(tmp_path, "a")
     assert manager.metrics("a") == []
     run.metrics.write_text('{"step": 1}\n{"st')
     assert manager.metrics("a") == [{"step": 1}]
@@ -306,11 +308,9 @@ def test_a_lock_is_held_until_its_holder_is_killed(tmp_path: Path) -> None:
 def test_runs_of_other_folders_and_devices_do_not_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, two, three = (
-        put(tmp_path / "mine", "a"),
-        put(tmp_path / "mine", "b"),
-        put(tmp_path / "yours", "c"),
-    )
+    one = put(tmp_path / "mine", "a")
+    two = put(tmp_path / "mine", "b")
+    three = put(tmp_path / "yours", "c")
     with one.training(), three.training():
         with (
             pytest.raises(RunError, match=r"^a .*folder .*a, process \d+"),

@@ -74,7 +74,8 @@ def _one_thread() -> Any:
 
 def go(folder: Path, should_stop: Callable[[], bool] = lambda: False) -> str:
     """Start or resume a run on the built-in world."""
-    config, cache = load_config(folder / "config.json"), folder.parent / "frames"
+    config = load_config(folder / "config.json")
+    cache = folder.parent / "frames"
     sizes = config.frames.num_frames, config.framing, 0, cache
     clips = world_clips("train", config.dataset.num_clips, *sizes)
     validation = world_clips("validation", config.validation.validation_clips, *sizes)
@@ -88,8 +89,11 @@ def die(*_: Any) -> None:
 def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
     """Train in a separate process and kill it at the moment named by `when`."""
     torch.set_num_threads(1)
-    resume.SAVE_EVERY_S, resume.SAVE_SHARE = every_s, math.inf
-    take_step, save, learners = Learner.step, Saver.save, []
+    resume.SAVE_EVERY_S = every_s
+    resume.SAVE_SHARE = math.inf
+    take_step = Learner.step
+    save = Saver.save
+    learners = []
 
     def counted(learner: Learner, batches: Iterable[Batch]) -> dict[str, float]:
         learners.append(learner)
@@ -215,10 +219,8 @@ def steps_saved(folder: Path) -> int | None:
 
 
 def captions_alone(folder: Path, _: Any) -> dict[str, Any]:
-    who, doing = (
-        ("a man", "a woman", "a boy", "a dog", "two girls"),
-        ("singing", "eating an apple", "running"),
-    )
+    who = ("a man", "a woman", "a boy", "a dog", "two girls")
+    doing = ("singing", "eating an apple", "running")
     captions = [
         f"{one} {some} {where}"
         for one in who
@@ -327,7 +329,8 @@ def test_a_stopped_run_continues_as_if_never_stopped(
         **sizes,
     }
     config = TrainConfig(**{**common, **KINDS[kind](tmp_path, write_video)})
-    whole, step = run_training(config, tmp_path / "runs" / "whole"), Trainable.step
+    whole = run_training(config, tmp_path / "runs" / "whole")
+    step = Trainable.step
 
     def interrupted(self: Trainable, batches: Iterable[Any]) -> dict[str, float]:
         values = step(self, batches)
@@ -397,7 +400,8 @@ def test_an_unusable_state_is_refused_in_one_sentence(
 
 
 def test_patience_counts_from_the_best_epoch() -> None:
-    config, position = ALL.replace(epochs=9, patience=2), Position()
+    config = ALL.replace(epochs=9, patience=2)
+    position = Position()
     seen = []
     for value in (0.5, 0.4, 0.6, math.nan, 0.6):
         position = position.after_epoch(value, config)

@@ -111,7 +111,8 @@ def test_the_chart_names_every_system_within_its_scale() -> None:
     assert [row["text"] for row in first["rows"]] == ["75.0", "75.0"]
     for panel in (pairs, shown, first):
         for row in panel["rows"]:
-            left, width = float(row["from"]), float(row["width"])
+            left = float(row["from"])
+            width = float(row["width"])
             assert 0 <= left <= float(row["at"]) <= left + width <= 100
 
 

@@ -107,7 +107,9 @@ def test_what_a_slider_cannot_send_is_refused(run: str, epoch: int) -> None:
 
 
 def test_the_head_tells_what_changed_up_to_an_epoch() -> None:
-    kept, clip, run = KeptRankings(), System("CLIP"), System("run")
+    kept = KeptRankings()
+    clip = System("CLIP")
+    run = System("run")
     columns(ranking(clip, 7, 1), ranking(run, 5, 3, epoch=2), kept=kept)
     (column,) = columns(ranking(run, 2, 6, epoch=7), kept=kept)
     first, absent, last = column["run"]["frames"]
@@ -135,7 +137,8 @@ def test_the_head_tells_what_changed_up_to_an_epoch() -> None:
 def test_unsearched_epochs_are_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    kept, _ = KeptRankings(), Epochs(monkeypatch, 0, 3)
+    kept = KeptRankings()
+    _ = Epochs(monkeypatch, 0, 3)
     (column,) = columns(ranking(System("run"), 5, epoch=7), kept=kept)
     assert column["run"]["waits"]
     while column["run"]["waits"]:

@@ -279,7 +279,8 @@ def test_what_was_excluded_is_quoted_in_order(query: Query, said: str) -> None:
 
 
 def test_the_first_and_last_system_are_summed_up() -> None:
-    first, last = ranking("CLIP", "a", ("violation",)), ranking("CLIP-neg", "a", ("right",))
+    first = ranking("CLIP", "a", ("violation",))
+    last = ranking("CLIP-neg", "a", ("right",))
     found = told(
         Answer(NEGATED, (first, ranking("CLIP-bnl", "a", ("miss",)), last), judged_by="captions")
     )
@@ -339,7 +340,8 @@ def test_a_removed_negation_is_struck_out() -> None:
 def test_columns_count_clips_that_stay_without_the_negation() -> None:
     def stayed(*before: Ranking) -> list[str]:
         shown = (ranking("CLIP", "abcd"), ranking("CLIP drop", "abcd"), ranking("other", ""))
-        answer, other = Answer(NEGATED, shown), Answer(NEGATED.affirmed, before, denied=NEGATED)
+        answer = Answer(NEGATED, shown)
+        other = Answer(NEGATED.affirmed, before, denied=NEGATED)
         view = columns_view(answer, lambda name: Video(name, Path(name)), no_urls, other=other)
         return [column["stayed"] for column in view["columns"]]
 

@@ -91,7 +91,9 @@ def test_four_systems_are_shown_and_unknown_ones_named() -> None:
 
 
 def test_a_link_keeps_unwanted_clips_and_weights() -> None:
-    a, b, c = Chosen("a"), Chosen("b", weight=0.25), Chosen("c", weight=1.0, wanted=False)
+    a = Chosen("a")
+    b = Chosen("b", weight=0.25)
+    c = Chosen("c", weight=1.0, wanted=False)
     link = SearchState(references=(c, a, b)).link
     assert (link["like"], link["unlike"], link["weight"]) == ("a|b", "c", "0.5|0.25|1")
     assert read(**link).references == (a, b, c)

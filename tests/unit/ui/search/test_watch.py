@@ -110,7 +110,8 @@ def tick(
 
 
 def test_a_click_trains_and_the_column_joins_later() -> None:
-    page, chosen = Page(), ["CLIP drop", "CLIP"]
+    page = Page()
+    chosen = ["CLIP drop", "CLIP"]
     panel, _, watched, joins, _ = page.watch.on_start(chosen, MINE)
     assert page.trained.started == [(Path("clip"), "CLIP")]
     assert panel["word"] == "training" and panel["joins"] and panel["may_stop"]

@@ -29,7 +29,8 @@ def test_a_run_starts_from_the_chosen_model(
 ) -> None:
     write_tiny(tmp_path / "models" / "real", "Real CLIP")
     models = Catalog.of(Settings.read(tmp_path))
-    drawn, real = short_run(models, "CLIP"), short_run(models, "Real CLIP")
+    drawn = short_run(models, "CLIP")
+    real = short_run(models, "Real CLIP")
     assert drawn.encoder.base_folder == BASE and drawn.encoder.name == "CLIP learns not"
     assert "composed" in drawn.objective.losses
     assert real.encoder.base_folder == tmp_path / "models" / "real" and [
@@ -40,7 +41,8 @@ def test_a_run_starts_from_the_chosen_model(
 
 
 def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:
-    runs, run = RunManager(tmp_path / "runs"), RunFolder(tmp_path / "runs" / "by-hand")
+    runs = RunManager(tmp_path / "runs")
+    run = RunFolder(tmp_path / "runs" / "by-hand")
     assert runs.under_way() == ""
     run.path.mkdir(parents=True)
     run.config.write_text('{"name": "By hand"}')

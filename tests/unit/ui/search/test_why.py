@@ -13,7 +13,8 @@ from nt2vr.search.strategies import System
 from nt2vr.search.why import Part, Why, Word
 from nt2vr.ui.search.clip import ADDED, ALONE, brief, chosen_columns, why_view
 
-CLIP, BOOLEAN = System("CLIP"), System("CLIP", "boolean", 0.5)
+CLIP = System("CLIP")
+BOOLEAN = System("CLIP", "boolean", 0.5)
 VIDEO = Video("v", Path("v.webm"))
 URLS = {"src": "clips/v.webm", "poster": ""}
 PLAIN = Why(

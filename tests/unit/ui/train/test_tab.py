@@ -43,7 +43,8 @@ def test_where_models_lie_is_told_only_to_who_may_train(tmp_path: Path, rule: st
     tab = TrainTab(RunManager(tmp_path / "runs", "cpu"), Settings.read(tmp_path), permissions)
     page: gr.Blocks
     with gr.Blocks() as page:
-        mark, requested = gr.Textbox(), gr.Textbox()
+        mark = gr.Textbox()
+        requested = gr.Textbox()
         with gr.Tabs() as tabs, gr.Tab("Train"):
             tab.build(mark, tabs, requested)
     base, times, *_ = tab.on_opened({"chosen": "CLIP-neg"}, {"losses": [{}]}, None)  # type: ignore[arg-type]  # None is a stranger
@@ -150,7 +151,8 @@ def built_tab(manager: RunManager, data: Path) -> TrainTab:
         manager, Settings.read(data), Permissions("a-token-of-the-owner", {"train": "everyone"})
     )
     with gr.Blocks():
-        mark, requested = gr.Textbox(), gr.Textbox()
+        mark = gr.Textbox()
+        requested = gr.Textbox()
         with gr.Tabs() as tabs, gr.Tab("Train"):
             tab.build(mark, tabs, requested)
     return tab
@@ -173,7 +175,8 @@ def test_a_run_in_the_way_is_stopped_or_waited_for(
     held = HeldRuns(monkeypatch)
     manager = RunManager(tmp_path / "runs", "cpu")
     tab = built_tab(manager, tmp_path)
-    choice, form = tab._form.choice, form_of(tab, "CLIP")
+    choice = tab._form.choice
+    form = form_of(tab, "CLIP")
     assert not tab.on_start(MINE, *form)[choice.row].visible
     (first,) = held.started
 

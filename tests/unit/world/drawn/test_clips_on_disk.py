@@ -74,7 +74,9 @@ def test_embeddings_under_the_names_of_0_2_0_are_found(tmp_path: Path) -> None:
 
 
 def test_all_poolings_pool_frames_that_were_encoded_once(tmp_path: Path) -> None:
-    first, second, mean = Brightness(), Brightness(), Brightness()
+    first = Brightness()
+    second = Brightness()
+    mean = Brightness()
     first.card, second.card = (
         first.card.replace(head={"fingerprint": name}) for name in ("one", "two")
     )
@@ -107,7 +109,8 @@ def test_stopping_leaves_no_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kept", [0, 10, 2000])
 def test_damaged_files_are_made_again(tmp_path: Path, kept: int) -> None:
     encoder: Any = Brightness()
-    embeddings, frames = clips(tmp_path).embeddings(encoder), np.array(clips(tmp_path).frames())
+    embeddings = clips(tmp_path).embeddings(encoder)
+    frames = np.array(clips(tmp_path).frames())
     for path in tmp_path.iterdir():
         path.write_bytes(path.read_bytes()[:kept] if kept < path.stat().st_size else b"x" * kept)
     np.testing.assert_array_equal(clips(tmp_path).embeddings(encoder), embeddings)

@@ -76,7 +76,8 @@ def test_nearly_all_layouts_hide_at_most_a_fifth() -> None:
 @pytest.mark.slow
 def test_faces_and_things_are_in_sight_and_somebody_is_large() -> None:
     scenes = sample_scenes("train", 800, 11)  # with 200, chance alone decides
-    shares, largest = [], []
+    shares = []
+    largest = []
     for scene in scenes:
         found = seen(scene, 3)
         shares += [share for share, _, _ in found]
