@@ -43,12 +43,12 @@ def ask(
             assert started.capabilities.resources is None and started.capabilities.prompts is None
             tools = (await connected.list_tools()).tools
             assert all(tool.description for tool in tools)
-            found: list[Any] = [
+            clips: list[Any] = [
                 await connected.call_tool(name, dict(arguments)) for name, arguments in calls
             ]
             return {tool.name for tool in tools}, [
-                each.content[0].text if each.isError else json.loads(each.content[0].text)
-                for each in found
+                clip.content[0].text if clip.isError else json.loads(clip.content[0].text)
+                for clip in clips
             ]
 
     return asyncio.run(session())

@@ -72,13 +72,13 @@ def test_unknown_words_are_replaced_unless_left_as_typed(
     """Read over Gradio's API, and left as typed over the plain route, as JSON and as a form alike."""
     url = f"{running_app.url}api/search"
     with unknowing(running_app.data / "models") as name:
-        asked = {"query": "ocean and no dogs", "systems": [name]}
-        read_as = {"ocean": "sea", "dogs": "dog"}
-        assert search(client, str(asked["query"]), [name])["query"]["read_as"] == read_as
+        request = {"query": "ocean and no dogs", "systems": [name]}
+        replacements = {"ocean": "sea", "dogs": "dog"}
+        assert search(client, str(request["query"]), [name])["query"]["read_as"] == replacements
         for answer in (
-            httpx.post(url, json=asked | {"literal": ["ocean"]}),
+            httpx.post(url, json=request | {"literal": ["ocean"]}),
             httpx.post(
-                url, data=asked | {"literal": ["ocean", "lake"]}, files={"literal": (None, "sea")}
+                url, data=request | {"literal": ["ocean", "lake"]}, files={"literal": (None, "sea")}
             ),
         ):
             assert answer.json()["query"]["read_as"] == {"dogs": "dog"}

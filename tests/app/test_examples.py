@@ -31,7 +31,7 @@ def test_readmes_first_query_has_the_violations_that_readme_counts(running_app: 
         "Each of CLIP's first eight clips shows a dog, boxed in red, and none of CLIP-neg's does"
         in README
     )
-    assert [each.count("violation") for each in verdicts(running_app, FIRST_QUERY)] == [8, 0]
+    assert [column.count("violation") for column in verdicts(running_app, FIRST_QUERY)] == [8, 0]
 
 
 @pytest.mark.parametrize(("clip", "text"), PICTURE_EXAMPLES)
@@ -47,8 +47,8 @@ def test_beside_a_picture_the_fusion_is_right_more_often(
 def verdicts(
     app: RunningApp, query: str, systems: Sequence[str] = ("CLIP", "CLIP-neg"), **others: Any
 ) -> list[list[str]]:
-    asked = {"query": query, "systems": systems, "k": K, **others}
+    request = {"query": query, "systems": systems, "k": K, **others}
     answer = httpx.post(
-        app.url + "api/search", json=asked, timeout=60
+        app.url + "api/search", json=request, timeout=60
     )  # the first loads the models
     return [[hit["verdict"] for hit in system["hits"]] for system in answer.json()["systems"]]

@@ -35,12 +35,12 @@ def ask(app: RunningApp, references: Any, **others: Any) -> httpx.Response:
 def test_clips_and_pictures_are_references_and_are_not_returned(
     running_app: RunningApp,
 ) -> None:
-    given = [
+    references = [
         {"clip": CLIPS[0]},
         {"clip": CLIPS[1], "wanted": False, "weight": 0.8},
         {"image": png(40, 30)},
     ]
-    answer = ask(running_app, given, query="without the dog").json()
+    answer = ask(running_app, references, query="without the dog").json()
     assert answer["query"]["unwanted"] == ["the dog"]  # as next to a reference
     for system in answer["systems"]:
         assert len(system["hits"]) == 8

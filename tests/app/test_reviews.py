@@ -84,7 +84,8 @@ def test_notes_are_read_by_everyone_and_written_by_those_allowed(
         error = person.error(event, data={**note, **wrong})
         assert error and "\n" not in error and "Something went wrong" not in error, wrong
     assert archive.remarks(report_id) == {3: Remark("misread", "who sings?")}
-    shown = stranger.send(ADDRESS, [note["link"]])["output"]["data"][2]
-    assert (shown["tag"], shown["note"]) == ("misread", "who sings?") and "Only the owner" in shown[
-        "refusal"
-    ]
+    review = stranger.send(ADDRESS, [note["link"]])["output"]["data"][2]
+    assert (review["tag"], review["note"]) == (
+        "misread",
+        "who sings?",
+    ) and "Only the owner" in review["refusal"]

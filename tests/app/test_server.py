@@ -58,12 +58,12 @@ def test_strangers_train_on_no_path_of_the_server(
     inputs = [
         {**props, **(losses if props.get("elem_id") == "train-losses" else {})} for props in inputs
     ]
-    named = (
+    refusal = (
         ("train-data", "/etc"),
         ("train-base", "/root/models/mine"),
         ("train-verb_changes", "/etc/passwd"),
     )
-    for field, path in named:
+    for field, path in refusal:
         values = [path if props.get("elem_id") == field else props.get("value") for props in inputs]
         assert client.error(event, values).startswith(
             "Only the owner may name files of this machine"

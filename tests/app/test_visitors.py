@@ -96,12 +96,12 @@ class Place(NamedTuple):
 
 def files_in(app: RunningApp) -> dict[Path, tuple[int, int]]:
     """Return size and time of each file of the data folder, but of uploads; those of the shared cache are not here."""
-    found = {}
+    inputs = {}
     for path in app.data.rglob("*"):
         if path.is_file() and not path.is_relative_to(app.data / "uploads"):
             state = path.stat()
-            found[path] = (state.st_size, state.st_mtime_ns)
-    return found
+            inputs[path] = (state.st_size, state.st_mtime_ns)
+    return inputs
 
 
 def wait_for(condition: Callable[[], Any]) -> Any:
@@ -187,9 +187,9 @@ def values_of(place: Place, dependency: dict[str, Any]) -> Iterator[tuple[list[A
 
     for name in (place.library, place.run, place.report, "CLIP"):
         is_text = [component["type"] in ("textbox", "browserstate") for component in inputs]
-        named = [name if text else value for text, value in zip(is_text, defaults, strict=True)]
+        values = [name if text else value for text, value in zip(is_text, defaults, strict=True)]
         data = dict.fromkeys(EVENT_FIELDS, name)
-        yield named, {**data, "link": f"report={name}&query=1", "epoch": 1}
+        yield values, {**data, "link": f"report={name}&query=1", "epoch": 1}
 
     for number in range(ROUNDS):
         hostile = []
@@ -345,8 +345,8 @@ def test_its_page_or_the_owner_cancels_a_job(
     values = start(starter, shared, tmp_path, session)
     wait_for(begun.exists)
 
-    said = refusal(visitor.send(cancel, values, session="another"))
-    assert said.startswith("Only the page that started it, or the owner, may cancel it")
+    message = refusal(visitor.send(cancel, values, session="another"))
+    assert message.startswith("Only the page that started it, or the owner, may cancel it")
     time.sleep(0.2)
     assert not cancelled.exists()
 
@@ -370,6 +370,6 @@ def test_its_page_or_the_owner_stops_a_training(
     for dependency in visitor.dependencies:
         if dependency["api_name"].startswith("on_visit"):
             visitor.send_to(dependency, session="watching")
-    said = refusal(visitor.send(("watch", "stop"), session="watching"))
-    assert said.startswith("Only the page that started it")
+    message = refusal(visitor.send(("watch", "stop"), session="watching"))
+    assert message.startswith("Only the page that started it")
     assert not stopped.exists()

@@ -84,18 +84,18 @@ def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page) -> Non
     assert all(
         page.evaluate("[...document.querySelectorAll('dialog video')].map((video) => video.paused)")
     )
-    shown = dialog.get_attribute("aria-label")
+    label = dialog.get_attribute("aria-label")
     dialog.get_by_role(
         "button", name="Close"
     ).focus()  # Tab may have gone on to the browser's own buttons
     keys.press("n")
-    expect(dialog).not_to_have_attribute("aria-label", shown or "")
+    expect(dialog).not_to_have_attribute("aria-label", label or "")
     keys.press("p")
-    expect(dialog).to_have_attribute("aria-label", shown or "")
+    expect(dialog).to_have_attribute("aria-label", label or "")
     dialog.get_by_role("button", name="Next clip").click()
-    expect(dialog).not_to_have_attribute("aria-label", shown or "")
+    expect(dialog).not_to_have_attribute("aria-label", label or "")
     dialog.get_by_role("button", name="Previous clip").click()
-    expect(dialog).to_have_attribute("aria-label", shown or "")
+    expect(dialog).to_have_attribute("aria-label", label or "")
     keys.press("Escape")
     expect(dialog).to_have_count(0)
     expect(second.first).to_be_focused()

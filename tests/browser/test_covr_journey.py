@@ -28,12 +28,12 @@ pytestmark = pytest.mark.browser
 def test_examples_and_reported_queries_open_with_their_reference(
     page: Page, running_app: RunningApp
 ) -> None:
-    other = write_covr_file(
+    report = write_covr_file(
         running_app.data / "evaluation" / "composed", "other", created="2026-11-21T10:00:00+00:00"
     )
     archive = Archive(running_app.data / "evaluation" / "reports")
     mine = archive.add(
-        replace(archive.load(other.stem), name="mine", created="2036-11-22T10:00:00+00:00")
+        replace(archive.load(report.stem), name="mine", created="2036-11-22T10:00:00+00:00")
     )
     chips = page.locator(".nt-reference")
     try:

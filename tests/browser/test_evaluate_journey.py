@@ -52,10 +52,10 @@ def test_evaluate_read_filter_search_return_and_delete(
     first, ids = filter_the_queries(page)
     page.locator(".nt-listed a").first.click()
     expect(page.locator(".nt-question")).to_have_text(first)
-    asked = parse_qs(urlsplit(page.url).query)
+    parameters = parse_qs(urlsplit(page.url).query)
     page.get_by_role("link", name="Open in Search").click()
     expect(page.locator("#query textarea")).to_have_value(first)
-    check_the_marks(page, ids, [asked["first"][0], asked["second"][0]])
+    check_the_marks(page, ids, [parameters["first"][0], parameters["second"][0]])
 
     with fresh_page(chromium, running_app.url) as new_session:
         new_session.goto(f"{running_app.url}?systems=CLIP&k=4")

@@ -28,9 +28,9 @@ def test_the_default_story_is_shown_before_it_is_searched_for(
         # Nothing says that a search is under way, since it changes nothing.
         opacity = "element => getComputedStyle(element).opacity"
         assert page.locator("#columns .html-container").evaluate(opacity) == "1"
-        shown = page.locator(".nt-clip").evaluate_all(CLIPS)
+        clips = page.locator(".nt-clip").evaluate_all(CLIPS)
     page.wait_for_function("history.state?.answered", timeout=MODELS_MS)
-    assert page.locator(".nt-clip").evaluate_all(CLIPS) == shown
+    assert page.locator(".nt-clip").evaluate_all(CLIPS) == clips
 
 
 def test_a_clip_of_the_first_view_opens(own_page: Page, running_app: RunningApp) -> None:

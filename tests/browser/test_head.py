@@ -82,12 +82,12 @@ def test_systems_have_coloured_pills_and_one_switch_drops_the_negation(page: Pag
         expect(page.get_by_role("button", name=name, exact=True)).to_be_visible()
 
     clips = [column.locator(".nt-clip") for column in columns(page).all()]
-    before = [{clip.get_attribute("data-id") for clip in each.all()} for each in clips]
+    before = [{clip.get_attribute("data-id") for clip in column.all()} for column in clips]
     expect(switch).to_be_checked()
     switch.click()
     expect(switch).not_to_be_checked()
     expect(page.locator(".nt-stayed")).to_have_count(2)
-    after = [{clip.get_attribute("data-id") for clip in each.all()} for each in clips]
+    after = [{clip.get_attribute("data-id") for clip in column.all()} for column in clips]
     stayed = [len(old & new) for old, new in zip(before, after, strict=True)]
     assert stayed[0] >= 7 and stayed[1] <= 3
     expect(pills.first).to_contain_text(f"{stayed[0]} stayed")

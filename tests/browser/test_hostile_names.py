@@ -55,9 +55,11 @@ def hostile(running_app: RunningApp) -> Iterator[Path]:
         )
     (folder / "all.jsonl").write_text("\n".join(map(json.dumps, lines)))
     archive = Archive(running_app.data / "evaluation" / "reports")
-    named = report_of(System("words"), System("words", "drop"), name=" ".join(PAYLOADS))
+    named_report = report_of(System("words"), System("words", "drop"), name=" ".join(PAYLOADS))
     cards = tuple(f"words: {payload}" for payload in PAYLOADS)
-    report = archive.add(replace(named, notes=cards, source={**named.source, "remarks": PAYLOADS}))
+    report = archive.add(
+        replace(named_report, notes=cards, source={**named_report.source, "remarks": PAYLOADS})
+    )
     (archive.folder / PAYLOADS[0]).mkdir()
     (archive.folder / PAYLOADS[0] / "report.json").write_text("[" * 20_000)
     for place, payload in enumerate(PAYLOADS):
@@ -98,12 +100,12 @@ def test_a_script_as_a_name_is_shown_and_never_run(
     assert not was_run(page)
     (info,) = Libraries(running_app.data / "libraries").infos()
     follow(page, f"?q=a+lion&gallery={info.id}")
-    shown = columns(page).first
-    expect(shown.locator("[src*='media/'], [poster*='media/']").first).to_be_visible(
+    column = columns(page).first
+    expect(column.locator("[src*='media/'], [poster*='media/']").first).to_be_visible(
         timeout=MODELS_MS
     )
-    assert "window.hacked" in shown.inner_html()
-    shown.get_by_role("button").first.click()
+    assert "window.hacked" in column.inner_html()
+    column.get_by_role("button").first.click()
     assert not was_run(page)
 
 
@@ -113,8 +115,8 @@ def test_a_script_as_a_story_is_shown_and_never_run(
 ) -> None:
     page = own_page
     stories = [
-        {"query": f"a lion {each}", "systems": ["CLIP", each], "k": each, "note": each}
-        for each in PAYLOADS
+        {"query": f"a lion {payload}", "systems": ["CLIP", payload], "k": payload, "note": payload}
+        for payload in PAYLOADS
     ]
     link = urlsafe_b64encode(json.dumps(stories).encode()).decode()
     page.goto(f"{running_app.url}?stage=1&stories={link}")

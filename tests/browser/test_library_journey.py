@@ -46,8 +46,8 @@ def films(running_app: RunningApp) -> Iterator[Path]:
     for file in captions:
         shutil.copy(file, folder)
     lines = [
-        json.dumps({"video_id": file.stem, "path": file.name, "captions": said})
-        for file, said in captions.items()
+        json.dumps({"video_id": file.stem, "path": file.name, "captions": caption})
+        for file, caption in captions.items()
     ]
     (folder / "films.jsonl").write_text("\n".join(lines))
     yield folder
@@ -60,8 +60,8 @@ def open_library_tab(page: Page) -> None:
 
 
 def wait_until_ready(page: Page, name: str) -> None:
-    listed = page.get_by_role("group", name="Libraries").get_by_role("button").filter(has_text=name)
-    expect(listed).to_contain_text("ready", timeout=MODELS_MS)
+    button = page.get_by_role("group", name="Libraries").get_by_role("button").filter(has_text=name)
+    expect(button).to_contain_text("ready", timeout=MODELS_MS)
 
 
 def add_films(page: Page, films: Path) -> None:

@@ -14,9 +14,9 @@ MARGIN = 16
 
 
 def box(locator: Locator) -> FloatRect:
-    found = locator.bounding_box()
-    assert found is not None
-    return found
+    place = locator.bounding_box()
+    assert place is not None
+    return place
 
 
 def is_in_view(page: Page, locator: Locator) -> bool:
@@ -81,6 +81,6 @@ def test_a_phone_shows_two_systems_and_a_tablet_three(
     boxes = columns(page).evaluate_all(
         "all => all.map((each) => each.getBoundingClientRect().toJSON())"
     )  # at once
-    assert len({each["y"] for each in boxes}) == 1
+    assert len({bounds["y"] for bounds in boxes}) == 1
     assert boxes[0]["x"] == MARGIN and boxes[-1]["x"] + boxes[-1]["width"] == TABLET[0] - MARGIN
     expect(systems).to_be_visible()

@@ -69,8 +69,8 @@ def report_id(running_app: RunningApp) -> Iterator[str]:
     archive = Archive(running_app.data / "evaluation" / "reports")
     added = [archive.add(report_of("CLIP", "CLIP-neg")), archive.add(report_of("CLIP", "CLIP-bnl"))]
     yield added[0]
-    for each in added:
-        archive.delete(each)
+    for report in added:
+        archive.delete(report)
 
 
 def rows(page: Page) -> Locator:

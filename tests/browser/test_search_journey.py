@@ -73,10 +73,10 @@ def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page) -> 
     assert picked not in [clip.get_attribute("data-id") for clip in ids.all()]
     expect(page.get_by_text("The picture shows “dancing”, which the text excludes")).to_be_visible()
 
-    other = ids.first.get_attribute("data-id")
+    video_id = ids.first.get_attribute("data-id")
     ids.first.press("Enter")
     page.get_by_role("button", name="Less like this").click()
-    expect(page).to_have_url(re.compile(f"like={picked}&unlike={other}&weight=0.5%7C0.5"))
+    expect(page).to_have_url(re.compile(f"like={picked}&unlike={video_id}&weight=0.5%7C0.5"))
     page.get_by_role("slider", name="Weight of").first.press("ArrowRight")
     expect(page).to_have_url(re.compile("weight=0.55%7C0.5"))
     reopen(page)
@@ -84,7 +84,7 @@ def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page) -> 
     expect(chips.first).to_contain_text("55 %")
 
     chips.first.get_by_role("button", name="more like this").press("Enter")
-    expect(page).to_have_url(re.compile(f"[&]unlike={picked}%7C{other}"))
+    expect(page).to_have_url(re.compile(f"[&]unlike={picked}%7C{video_id}"))
     chips.get_by_role("button", name="Remove").first.press("Enter")
     expect(chips).to_have_count(1)
     expect(chips.get_by_role("button", name="Remove")).to_be_focused()
@@ -161,8 +161,8 @@ def test_a_strategy_s_slider_and_link_keep_its_strength(page: Page) -> None:
     slider = page.locator("#lambda input[type=range]")
     expect(slider).to_be_visible()
     expect(slider).to_have_value("1.1")  # as on CLIP's card
-    for other in ("#alpha", "#beta", "#t"):
-        expect(page.locator(other)).to_be_hidden()
+    for hidden_slider in ("#alpha", "#beta", "#t"):
+        expect(page.locator(hidden_slider)).to_be_hidden()
     expect(page).not_to_have_url(re.compile("lambda"))
     slider.press("ArrowRight")
     slider.dispatch_event("pointerup")
@@ -201,8 +201,8 @@ def test_the_negation_is_switched_by_click_and_by_key(
     expect(stayed).to_have_text(
         ["8 of 8 clips stayed", "8 of 8 clips stayed", "0 of 8 clips stayed"]
     )
-    said = "CLIP-bnl: 8 clips stayed, 0 are new. CLIP-neg: 0 clips stayed, 8 are new."
-    expect(page.get_by_role("status").filter(has_text=said)).to_have_count(1)
+    notice = "CLIP-bnl: 8 clips stayed, 0 are new. CLIP-neg: 0 clips stayed, 8 are new."
+    expect(page.get_by_role("status").filter(has_text=notice)).to_have_count(1)
     expect(badges).to_have_text(["8 of 8 right", "8 of 8 right", "8 of 8 right"])
     expect(page.locator(".nt-more")).to_have_count(0)  # nothing is excluded
     expect(page.locator("#query textarea")).to_have_value(DEFAULT_QUERY)

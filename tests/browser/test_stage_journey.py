@@ -59,10 +59,10 @@ def test_a_talk_by_keyboard(page: Page) -> None:
         0
     )  # not on the public screen
     for number in range(2, 5):
-        shown = sentence.inner_text()
+        sentence_text = sentence.inner_text()
         keys.press("ArrowRight")
         expect(place).to_have_text(f"{number} of {STORIES}")
-        expect(sentence).not_to_have_text(shown)
+        expect(sentence).not_to_have_text(sentence_text)
     expect(columns(page).nth(0)).to_be_visible()
     keys.press("ArrowLeft")
     expect(sentence).to_have_text(third)
@@ -99,14 +99,14 @@ def test_the_stage_asks_which_caption_fits_and_moves_on(
 
 @pytest.mark.slow
 def test_own_stories_are_opened_edited_shared_and_exported(page: Page, tmp_path: Path) -> None:
-    own = tmp_path / "own.json"
+    stories_file = tmp_path / "own.json"
     stories = [{"query": "a dog, no cat", "systems": ["CLIP"], "k": 4}]
-    own.write_text(json.dumps([*stories, {"query": "x", "systems": []}]))
+    stories_file.write_text(json.dumps([*stories, {"query": "x", "systems": []}]))
     follow(page, ON_STAGE)
     dialog = page.get_by_role("dialog", name="Stories")
     page.locator("[data-do=stories]").press("Enter")
     expect(dialog.get_by_label("Query")).to_have_count(STORIES)
-    page.locator("[data-open]").set_input_files(own)
+    page.locator("[data-open]").set_input_files(stories_file)
     expect(dialog.get_by_label("Query")).to_have_count(2)
     dialog.get_by_label("Remove story 2").click()
     dialog.get_by_label("Note for the speaker").fill("<b>mine</b>")

@@ -201,7 +201,9 @@ def test_charts_and_the_question_fit_their_frames(page: Page, running_app: Runni
             assert len({(box["width"], box["height"]) for box in sizes if box}) == 1
             inner = page.locator(".nt-plot > *, #train-confirm > *").all()
             assert [
-                each.evaluate("node => node.outerHTML") for each in inner if each.evaluate(OUTSIDE)
+                element.evaluate("node => node.outerHTML")
+                for element in inner
+                if element.evaluate(OUTSIDE)
             ] == []
             page.locator("#train-keep").click()
         composed = page.locator(".nt-plot", has_text="Composed MIR")

@@ -76,10 +76,10 @@ def test_a_task_is_evaluated_on_its_files(
     report = load_report(tmp_path / "out")
     assert report.video_ids == ("dark.avi", "light.avi")
     assert sorted(report.row(place).ranks["tiny"] for place in (0, 1))[0] == 1
-    shown = capsys.readouterr()
-    assert shown.err.startswith("1 of 3 videos cannot be read: damaged.avi (")
-    assert "They are left out, and 1 of 3 queries with them.\n" in shown.err
-    assert "NegBench retrieval R@1 |" in shown.out.splitlines()[0] and shown.out.endswith(
+    captured = capsys.readouterr()
+    assert captured.err.startswith("1 of 3 videos cannot be read: damaged.avi (")
+    assert "They are left out, and 1 of 3 queries with them.\n" in captured.err
+    assert "NegBench retrieval R@1 |" in captured.out.splitlines()[0] and captured.out.endswith(
         "\n2 queries, 2 videos.\n"
     )
 

@@ -50,16 +50,16 @@ def test_by_default_one_system_excludes_what_is_denied(
     query: str, name: str, gallery_data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert search(gallery_data, query, "--k", "2", "--json") == 0
-    assert [each["name"] for each in json.loads(capsys.readouterr().out)["systems"]] == [name]
+    assert [system["name"] for system in json.loads(capsys.readouterr().out)["systems"]] == [name]
 
 
 def test_replaced_words_are_named_and_kept_ones_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[Any, ...]] = []
+    searches: list[tuple[Any, ...]] = []
 
     def answered(*arguments: Any) -> Answer:
-        asked.append(arguments)
+        searches.append(arguments)
         return Answer(
             Query("ocean", ("ocean",), ()),
             (Ranking(System("A"), (), read_as={"ocean": "sea", "x": "y"}),),
@@ -70,7 +70,7 @@ def test_replaced_words_are_named_and_kept_ones_too(
     )
     assert search(tmp_path, "ocean", "--systems", "A", "--literal", "lake, dogs") == 0
     assert "read as:   ocean → sea; x → y" in capsys.readouterr().out.splitlines()
-    assert asked[0][-1] == ["lake", "dogs"]
+    assert searches[0][-1] == ["lake", "dogs"]
 
 
 def test_alpha_weighs_the_unwanted_part(

@@ -80,9 +80,11 @@ def test_broken_downloads_resume_and_failed_ones_are_tried_again(
     hub.breaks = 1000
     with pytest.raises(DownloadError):
         models.add("tiny/test")
-    asked = [int(match[1]) for each in hub.ranges if (match := re.fullmatch(r"bytes=(\d+)-", each))]
+    starts = [
+        int(match[1]) for header in hub.ranges if (match := re.fullmatch(r"bytes=(\d+)-", header))
+    ]
     assert (
-        asked == sorted(asked) and asked[0] == size // 2 // 1000 * 1000
+        starts == sorted(starts) and starts[0] == size // 2 // 1000 * 1000
     )  # each try went on from the last
     hub.breaks = 0
     hub.ranges = []
@@ -141,9 +143,11 @@ def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: HubServer, 
     assert (len(content), len(content), "downloading tiny / test") in seen
     assert seen[-1] == (0, 0, "trying it out")
     hub.repositories.clear()
-    again = Catalog([tmp_path / "models"])
-    assert again.names() == ["tiny / test"]
-    assert again.card(again.add("tiny/test").name).visual.fingerprint == encoder.visual_fingerprint
+    catalog = Catalog([tmp_path / "models"])
+    assert catalog.names() == ["tiny / test"]
+    assert (
+        catalog.card(catalog.add("tiny/test").name).visual.fingerprint == encoder.visual_fingerprint
+    )
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
     frames = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
     model = build_model(
@@ -170,11 +174,11 @@ def test_the_disk_space_of_a_download_is_checked_first(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub.put("test/tiny", {WEIGHTS: save({"x": torch.zeros(1 << 20)})})
-    told: list[str] = []
+    messages: list[str] = []
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=205 << 20))
     with pytest.raises(ConfigError, match=r"tiny / test.* 222 MB.* 215 MB"):
-        Catalog([tmp_path / "models"]).add("tiny/test", announce=told.append)
-    assert told == ["tiny / test: 4 MB to download, and up to 12 MB while it is converted."]
+        Catalog([tmp_path / "models"]).add("tiny/test", announce=messages.append)
+    assert messages == ["tiny / test: 4 MB to download, and up to 12 MB while it is converted."]
     assert not (tmp_path / "models").exists()
 
 
@@ -234,10 +238,10 @@ def test_a_library_is_offered_a_model_for_photos(
         indexing = Indexing(services)
         galleries = services.galleries
         library = services.libraries.add("Films", "folder", tmp_path / "films").id
-        said = indexing.drawings(
+        notice = indexing.drawings(
             library, ["CLIP", "CLIP-neg drop"], anybody, None, is_indexed=False
         )
-        assert said["do"] == "Get tiny / test and index with it"
+        assert notice["do"] == "Get tiny / test and index with it"
         with pytest.raises(AccessError):
             indexing.get(library, no_download, None)
         assert galleries.default_systems(library) == ("CLIP-neg", "CLIP-neg rectified")
@@ -256,8 +260,8 @@ def test_a_library_is_offered_a_model_for_photos(
             == {}
         )
 
-        asked = len(hub.requests)
+        num_requests = len(hub.requests)
         assert (
             indexing.get(library, no_download, None).result(120).state == "finished"
         )  # it is here by now
-        assert len(hub.requests) == asked
+        assert len(hub.requests) == num_requests

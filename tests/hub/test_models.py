@@ -104,9 +104,9 @@ def test_a_pushed_model_comes_back_identical(
         "POST /api/validate-yaml",
     }  # no telemetry among them
     assert not [
-        each
-        for each in hub.requests
-        if "/api/" in each and "tester/mine" not in each and each not in general
+        sent
+        for sent in hub.requests
+        if "/api/" in sent and "tester/mine" not in sent and sent not in general
     ]
 
 
@@ -201,8 +201,8 @@ def test_the_commands_push_and_pull(
     assert not hub.repositories["models/tester/mine"].private
 
     assert main(["pull", "tester/mine", *flags]) == 1
-    said, refusal = capsys.readouterr().err.splitlines()
-    assert said == "This command is now: nt2vr models add hf:tester/mine"
+    message, refusal = capsys.readouterr().err.splitlines()
+    assert message == "This command is now: nt2vr models add hf:tester/mine"
     assert refusal == "There is already a model 'mine'. Choose another name."
     assert not any(
         request.startswith("GET /cdn/") for request in hub.requests

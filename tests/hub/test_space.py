@@ -40,7 +40,7 @@ def front_matter(readme: bytes) -> dict[str, Any]:
 
 def requirements(text: bytes) -> dict[str, Requirement]:
     lines = [line for line in text.decode().splitlines() if line and not line.startswith("#")]
-    return {each.name: each for each in map(Requirement, lines)}
+    return {requirement.name: requirement for requirement in map(Requirement, lines)}
 
 
 @pytest.mark.parametrize("zero_gpu", [False, True], ids=["CPU", "ZeroGPU"])
@@ -122,8 +122,10 @@ def test_exactly_the_binary_files_are_stored_in_lfs(tmp_path: Path) -> None:
         command, input="\0".join(written), capture_output=True, text=True, check=True
     ).stdout
     fields = answer.split("\0")
-    kept = {name for name, value in zip(fields[0::3], fields[2::3], strict=False) if value == "lfs"}
-    assert kept == {name for name, path in written.items() if b"\0" in path.read_bytes()}
+    in_lfs = {
+        name for name, value in zip(fields[0::3], fields[2::3], strict=False) if value == "lfs"
+    }
+    assert in_lfs == {name for name, path in written.items() if b"\0" in path.read_bytes()}
     assert not (ROOT / ".gitattributes").exists()  # a clone of the project works without LFS
 
     (folder / "nt2vr" / "gone.py").write_text("of an older version")
@@ -197,8 +199,8 @@ def test_a_space_is_published_and_published_again(
         assert space.private
         sent = space.files
         expected = {name: content(file) for name, file in space_files().items()}
-        whole = {name for name in sent.keys() ^ expected.keys() if name != ".gitattributes"}
-        assert all(name.startswith("assets/models/") for name in whole)
+        differing = {name for name in sent.keys() ^ expected.keys() if name != ".gitattributes"}
+        assert all(name.startswith("assets/models/") for name in differing)
         assert all(
             sent[name] == expected[name]
             for name in sent.keys() & expected.keys()

@@ -56,9 +56,9 @@ from nt2vr.extension import extensions
 names = [extension.name for extension in extensions()]
 print(json.dumps({"names": names, "modules": list(sys.modules)}))
 """
-    listed = json.loads(run(site, "-c", code))
-    assert listed["names"] == [*(extension.name for extension in extensions()), "tiny"]
-    modules = set(listed["modules"])
+    names = json.loads(run(site, "-c", code))
+    assert names["names"] == [*(extension.name for extension in extensions()), "tiny"]
+    modules = set(names["modules"])
     assert modules.isdisjoint(HEAVY)
     assert "tiny_extension" in modules and "tiny_extension_parts" not in modules
     of_papers = {name for name in modules if name.startswith("nt2vr.papers.")}

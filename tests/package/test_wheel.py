@@ -104,7 +104,7 @@ def test_the_wheel_states_version_and_dependencies_of_their_one_source(installed
     ]
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = pyproject["project"]["optional-dependencies"].items()
-    required += [f'{each}; extra == "{extra}"' for extra, some in extras for each in some]
+    required += [f'{name}; extra == "{extra}"' for extra, names in extras for name in names]
     stated = metadata.get_all("Requires-Dist", [])
     assert list(map(Requirement, stated)) == list(map(Requirement, required))
     assert metadata["Version"] == pyproject["project"]["version"]
@@ -169,8 +169,10 @@ def test_the_installed_commands_work_from_an_empty_folder(empty: Path) -> None:
     }
     checked_out = set(space_files())
     differences = {name for name in checked_out if name.endswith("/difference.safetensors")}
-    whole = {"open_clip_model.safetensors", "tokenizer.json", "tokenizer_config.json"}
-    exported = {name.rsplit("/", 1)[0] + f"/{file}" for name in differences for file in whole}
+    exported_files = {"open_clip_model.safetensors", "tokenizer.json", "tokenizer_config.json"}
+    exported = {
+        name.rsplit("/", 1)[0] + f"/{file}" for name in differences for file in exported_files
+    }
     assert differences and written == (checked_out - differences) | exported | {".gitattributes"}
     assert Path("space/README.md").read_text() == (ROOT / "README.md").read_text()
     assert Path("space/LICENSE").read_text() == (ROOT / "LICENSE").read_text()

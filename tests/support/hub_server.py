@@ -191,19 +191,19 @@ class Handler(BaseHTTPRequestHandler):
         if not self._found("spaces" if kind else "models", name, write=True):
             return
         objects = []
-        for each in json.loads(body)["objects"]:
-            action: dict[str, Any] = {"href": f"{self.hub.cdn}/cdn/{each['oid']}"}
+        for blob in json.loads(body)["objects"]:
+            action: dict[str, Any] = {"href": f"{self.hub.cdn}/cdn/{blob['oid']}"}
             if chunk := self.hub.chunk_bytes:
-                numbers = range(1, -(-each["size"] // chunk) + 1)
+                numbers = range(1, -(-blob["size"] // chunk) + 1)
                 parts = {
-                    str(number): f"{self.hub.cdn}/cdn/{each['oid']}/{number}" for number in numbers
+                    str(number): f"{self.hub.cdn}/cdn/{blob['oid']}/{number}" for number in numbers
                 }
                 action = {
-                    "href": f"{self.hub.cdn}/cdn/{each['oid']}",
+                    "href": f"{self.hub.cdn}/cdn/{blob['oid']}",
                     "header": {"chunk_size": str(chunk), **parts},
                 }
-            there = each["oid"] in self.hub.blobs
-            objects.append({**each, **({} if there else {"actions": {"upload": action}})})
+            is_stored = blob["oid"] in self.hub.blobs
+            objects.append({**blob, **({} if is_stored else {"actions": {"upload": action}})})
         self._answer(200, {"objects": objects, "transfer": "basic"})
 
     def store(self, body: bytes, oid: str) -> None:
@@ -353,12 +353,14 @@ def serve_hub() -> Iterator[HubServer]:
     hub = HubServer()
     handler = type("HubHandler", (Handler,), {"hub": hub})
     with _Server(("127.0.0.1", 0), handler) as server, _Server(("127.0.0.1", 0), handler) as cdn:
-        hub.endpoint, hub.cdn = (f"http://127.0.0.1:{each.server_port}" for each in (server, cdn))
-        for each in (server, cdn):
-            threading.Thread(target=each.serve_forever, args=(0.05,), daemon=True).start()
+        hub.endpoint, hub.cdn = (
+            f"http://127.0.0.1:{http_server.server_port}" for http_server in (server, cdn)
+        )
+        for http_server in (server, cdn):
+            threading.Thread(target=http_server.serve_forever, args=(0.05,), daemon=True).start()
         yield hub
-        for each in (server, cdn):
-            each.shutdown()
+        for http_server in (server, cdn):
+            http_server.shutdown()
 
 
 def use_hub(monkeypatch: pytest.MonkeyPatch, endpoint: str, token: str | None = TOKEN) -> None:

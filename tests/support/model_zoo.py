@@ -72,9 +72,9 @@ def figures(card: Card) -> Iterator[str]:
 
 
 def model_zoo() -> str:
-    found = {card.name: card for card in map(read_card, sorted((ASSETS / "models").iterdir()))}
-    assert found.keys() == set(ORDER), "name the new model in ORDER"
-    cards = [found[name] for name in ORDER]
+    card_of = {card.name: card for card in map(read_card, sorted((ASSETS / "models").iterdir()))}
+    assert card_of.keys() == set(ORDER), "name the new model in ORDER"
+    cards = [card_of[name] for name in ORDER]
     heads = [head for head, _ in MEASURES.values()]
     text = HEAD + "\n" + row("Model", *heads) + row(":--", *["--:"] * len(heads))
     rows = [row(_escaped(card.name), *figures(card)) for card in cards]

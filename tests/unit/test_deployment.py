@@ -38,7 +38,7 @@ def steps() -> list[tuple[str, str]]:
 
 
 def arguments_of(instruction: str) -> list[str]:
-    return [arguments for each, arguments in steps() if each == instruction]
+    return [arguments for name, arguments in steps() if name == instruction]
 
 
 def copied() -> Iterator[tuple[Path, str]]:
@@ -126,12 +126,12 @@ def test_the_steps_of_the_image_install_and_start_the_app(tmp_path: Path) -> Non
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    start = [each.replace(str(PORT), port) for each in json.loads(arguments_of("CMD")[0])]
+    start = [argument.replace(str(PORT), port) for argument in json.loads(arguments_of("CMD")[0])]
     health = json.loads(re.sub(r"^.*?CMD ", "", arguments_of("HEALTHCHECK")[0]))
     with (tmp_path / "log").open("w") as log:
         server = subprocess.Popen(start, cwd=app, env=environment, stdout=log, stderr=log)
     try:
-        check = [each.replace(str(PORT), port) for each in health]
+        check = [argument.replace(str(PORT), port) for argument in health]
         deadline = time.monotonic() + 180
         while subprocess.run(check, cwd=app, env=environment, capture_output=True).returncode:
             assert server.poll() is None and time.monotonic() < deadline, (

@@ -50,19 +50,21 @@ def encoder_classes() -> set[str]:
                 node for node in ast.walk(tree_of(file)) if isinstance(node, ast.ClassDef)
             ]
 
-    known = {INTERFACE}
+    encoders = {INTERFACE}
     for definition in definitions:
         methods = {node.name for node in definition.body if isinstance(node, ast.FunctionDef)}
         if "encode_text" in methods and methods & {"encode_video", "encode_frames", "encode_clips"}:
-            known.add(definition.name)
+            encoders.add(definition.name)
     is_growing = True
     while is_growing:
         subclasses = {
-            each.name for each in definitions if known & {ast.unparse(base) for base in each.bases}
+            definition.name
+            for definition in definitions
+            if encoders & {ast.unparse(base) for base in definition.bases}
         }
-        is_growing = not subclasses <= known
-        known |= subclasses
-    return known - {INTERFACE}
+        is_growing = not subclasses <= encoders
+        encoders |= subclasses
+    return encoders - {INTERFACE}
 
 
 CLASSES = encoder_classes()
@@ -185,6 +187,8 @@ def test_nobody_asks_a_card_what_its_model_is() -> None:
         if not name_of(file).startswith(MAY_ASK_CARDS):
             conditions = conditions_in(tree_of(file))
             strays += [
-                f"{name_of(file)}: {ast.unparse(each)}" for each in conditions if asks_card(each)
+                f"{name_of(file)}: {ast.unparse(condition)}"
+                for condition in conditions
+                if asks_card(condition)
             ]
     assert strays == []

@@ -27,8 +27,8 @@ def test_arguments_come_before_environment_and_defaults() -> None:
     assert Settings.read(environment={}).device == "auto"
     environment = {"NT2VR_DATA": "/data", "NT2VR_DEVICE": "cuda"}
     assert Settings.read(environment=environment) == Settings(Path("/data"), "cuda")
-    given = Settings.read("/other", "cpu", port=8000, environment=environment)
-    assert given == Settings(Path("/other"), "cpu", port=8000)
+    settings = Settings.read("/other", "cpu", port=8000, environment=environment)
+    assert settings == Settings(Path("/other"), "cpu", port=8000)
 
 
 def test_a_device_that_does_not_exist_is_refused() -> None:
@@ -278,9 +278,9 @@ def test_home_folders_serve_libraries_only_without_strangers(
     (tmp_path / "films").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "films")
     environment = {"NT2VR_ALLOW_ROOT": f"{tmp_path / 'link'}:{tmp_path}"}
-    named = (tmp_path / "films").resolve(), tmp_path.resolve()
-    assert Settings.read(host="0.0.0.0", environment=environment).allow_roots == named
-    assert Settings.read(roots=[tmp_path], environment={}).allow_roots == named[1:]
+    roots = (tmp_path / "films").resolve(), tmp_path.resolve()
+    assert Settings.read(host="0.0.0.0", environment=environment).allow_roots == roots
+    assert Settings.read(roots=[tmp_path], environment={}).allow_roots == roots[1:]
     with pytest.raises(ConfigError, match="gone"):
         Settings.read(roots=[tmp_path / "gone"], environment={})
 

@@ -90,9 +90,9 @@ def test_a_stored_report_is_listed_and_gives_equal_metrics(
     assert archive.remarks(report_id) == {3: Remark("miss", "a note of 0.2")}
     report = archive.load(report_id)
     written = json.loads((archive.folder / report_id / "report.json").read_text(encoding="utf-8"))
-    again = nt2vr.evaluate(Data(str(data_dir / "clips"), split="all"), "imported", data_dir)
+    repeated = nt2vr.evaluate(Data(str(data_dir / "clips"), split="all"), "imported", data_dir)
     for system in written["systems"]:
-        for read, tolerance in ((report, None), (again, 1e-3)):
+        for read, tolerance in ((report, None), (repeated, 1e-3)):
             same = {
                 name: read.metrics[system["system"]][name] for name in system["metrics"]
             }  # there are more by now

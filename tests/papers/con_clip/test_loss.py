@@ -38,9 +38,9 @@ def with_distractors(video: Tensor) -> EmbeddedDistractors:
 
 def with_negatable(batch: EmbeddedBatch, *negatable: bool) -> EmbeddedBatch:
     """Return a batch of which some captions cannot be negated."""
-    some = torch.tensor(negatable)
-    negated = batch.of(Negated)._replace(negatable=some)
-    distractors = batch.of(Distractors)._replace(has_distractor=some)
+    is_negatable = torch.tensor(negatable)
+    negated = batch.of(Negated)._replace(negatable=is_negatable)
+    distractors = batch.of(Distractors)._replace(has_distractor=is_negatable)
     return replace(batch, inputs={**batch.inputs, Negated: negated, Distractors: distractors})
 
 
@@ -107,17 +107,17 @@ def test_con_equals_a_plain_loop() -> None:
         rights = range(5) if asked != "d" else who
         losses: list[float] = []
         for i in who:
-            others = [cosine[asked + right][i][j] for j in rights] + [
+            wrong_scores = [cosine[asked + right][i][j] for j in rights] + [
                 cosine[asked + wrong][i][j] for j in competing
             ]
-            losses.append(math.log(sum(map(math.exp, others))) - cosine[asked + right][i][i])
+            losses.append(math.log(sum(map(math.exp, wrong_scores))) - cosine[asked + right][i][i])
         return sum(losses) / len(losses)
 
     everyone = [0, 1, 2, 3, 4]
-    some = [0, 2, 3]
-    l1 = term("v", "c", "n", everyone, some)
-    l2 = term("c", "v", "d", everyone, some)
-    l3 = term("d", "n", "c", some, everyone)
+    negated_rows = [0, 2, 3]
+    l1 = term("v", "c", "n", everyone, negated_rows)
+    l2 = term("c", "v", "d", everyone, negated_rows)
+    l3 = term("d", "n", "c", negated_rows, everyone)
     assert ConClipLoss()(batch).item() == pytest.approx((l1 + l2 + l3) / 3, rel=1e-5)
     l0 = term("c", "v", "d", everyone, [])
     assert NegClipLoss()(batch).item() == pytest.approx((l1 + l0) / 2, rel=1e-5)

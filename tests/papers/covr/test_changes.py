@@ -44,7 +44,11 @@ def changed_thing(change: Change) -> str:
 def after(scene: Scene, kind: ChangeKind, thing: str) -> Scene | None:
     """Return the scene without a thing; None if the change is not clear."""
     return next(
-        (each.applied(scene) for each in all_changes(scene, kind) if changed_thing(each) == thing),
+        (
+            change.applied(scene)
+            for change in all_changes(scene, kind)
+            if changed_thing(change) == thing
+        ),
         None,
     )
 
@@ -53,20 +57,20 @@ def after(scene: Scene, kind: ChangeKind, thing: str) -> Scene | None:
 def test_every_change_leads_to_a_possible_right_scene(
     kind: ChangeKind,
 ) -> None:
-    found = 0
+    num_changes = 0
     for scene in SCENES:
         for change in all_changes(scene, kind)[:5]:
             changed_scene = change.applied(scene)
             requirements = Requirements.of(changed_scene, (change,))
             assert possible(changed_scene) and is_valid(changed_scene)
             assert requirements.holds(changed_scene) and not requirements.holds(scene)
-            found += 1
-    assert found > 10
+            num_changes += 1
+    assert num_changes > 10
 
 
 def test_a_removal_keeps_all_other_actions() -> None:
-    left = after(SCENE, "remove prop", "basketball")
-    assert left == replace(SCENE, figures=(replace(MAN, deeds=(Deed("feed", 1), HAT)), DOG))
+    remaining = after(SCENE, "remove prop", "basketball")
+    assert remaining == replace(SCENE, figures=(replace(MAN, deeds=(Deed("feed", 1), HAT)), DOG))
     assert after(SCENE, "remove actor", "dog") is None  # whom the man feeds
     assert after(SCENE, "remove actor", "man") == replace(SCENE, figures=(BALL, DOG))
 
@@ -92,9 +96,9 @@ def test_the_man_is_not_said_where_an_old_man_is() -> None:
     assert after(both, "remove actor", "man") is None
     assert after(both, "remove actor", "old man") is not None
     assert not [
-        each
-        for each in all_changes(SCENE, "replace subject")
-        if each.applied(SCENE).figures[1].thing == "old man"
+        change
+        for change in all_changes(SCENE, "replace subject")
+        if change.applied(SCENE).figures[1].thing == "old man"
     ]
 
 
@@ -102,23 +106,25 @@ def test_groups_are_left_alone() -> None:
     dogs = replace(SCENE, figures=(MAN, replace(DOG, count=2), BALL))
     dogs = replace(dogs, figures=(replace(MAN, deeds=(HAT, Deed("dance"))), *dogs.figures[1:]))
     assert after(dogs, "remove actor", "dog") is None
-    assert {changed_thing(each) for each in all_changes(dogs, "replace activity")} == {"man"}
+    assert {changed_thing(change) for change in all_changes(dogs, "replace activity")} == {"man"}
 
 
 def test_another_place_has_its_own_things_and_no_night_indoors() -> None:
     night = Scene("park", True, (Figure("fountain"), replace(GIRL, deeds=(Deed("dance"),))))
-    there = {
+    places = {
         scene.place: scene
-        for scene in (each.applied(night) for each in all_changes(night, "replace place"))
+        for scene in (change.applied(night) for change in all_changes(night, "replace place"))
     }
-    assert not there["kitchen"].night and there["street"].night
-    assert [figure.thing for figure in there["kitchen"].figures] == ["girl"]
-    assert "park" not in there and "moon" not in there  # where only astronauts are
+    assert not places["kitchen"].night and places["street"].night
+    assert [figure.thing for figure in places["kitchen"].figures] == ["girl"]
+    assert "park" not in places and "moon" not in places  # where only astronauts are
 
 
 def test_what_is_not_mentioned_is_free() -> None:
     change = next(
-        each for each in all_changes(SCENE, "remove prop") if changed_thing(each) == "basketball"
+        change
+        for change in all_changes(SCENE, "remove prop")
+        if changed_thing(change) == "basketball"
     )
     requirements = Requirements.of(change.applied(SCENE), (change,))
     bare = replace(MAN, colour="red", deeds=(Deed("feed", 1),))
@@ -150,12 +156,12 @@ def test_two_changes_hold_together_in_either_order() -> None:
     rng = random.Random(1)
     pairs = 0
     for scene in sample_scenes("train", 40, seed=4):
-        for one, other in islice(two_changes(scene, rng), 10):
-            both = changed(scene, (one, other))
-            requirements = Requirements.of(both, (one, other))
-            assert one.kind != other.kind and (one.old is None or one.old != other.old)
+        for first, second in islice(two_changes(scene, rng), 10):
+            both = changed(scene, (first, second))
+            requirements = Requirements.of(both, (first, second))
+            assert first.kind != second.kind and (first.old is None or first.old != second.old)
             assert requirements.holds(both) and not requirements.holds(scene) and is_valid(both)
-            assert both.content == changed(scene, (other, one)).content
+            assert both.content == changed(scene, (second, first)).content
             pairs += 1
     assert pairs > 100
 

@@ -67,12 +67,12 @@ def write_circo(folder: Path) -> None:
         "relative_caption": "is red",
         "shared_concept": "a kite",
     }
-    shown = {
+    candidates = {
         "target_img_id": 8,
         "gt_img_ids": [8, 9],
         "semantic_aspects": ["cardinality", "negation"],
     }
-    (folder / "val.json").write_text(json.dumps([entry | shown]))
+    (folder / "val.json").write_text(json.dumps([entry | candidates]))
 
 
 WEBVID = ("0001_0050/101", "make her young", ("0001_0050/102",), "WebVid-CoVR", "0")

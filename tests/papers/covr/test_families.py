@@ -58,7 +58,7 @@ def test_no_wording_is_both_seen_and_unseen() -> None:
 
 def test_right_clips_match_a_plain_reading_of_the_text() -> None:
     clips = gallery_of(families(), 2)
-    told = [told_of(clip) for clip in clips]
+    descriptions = [told_of(clip) for clip in clips]
     table = WishTable(clips)
     num_read = 0
     for family in families():
@@ -72,7 +72,7 @@ def test_right_clips_match_a_plain_reading_of_the_text() -> None:
             assert right == [
                 row
                 for row, clip in enumerate(clips)
-                if told[row] == told_of(edit.scene)
+                if descriptions[row] == told_of(edit.scene)
                 and all(claim.holds(clip) for claim in wanted)
                 and not any(claim.holds(clip) for claim in unwanted)
             ], edit.modification
@@ -129,10 +129,10 @@ def told_of(scene: Scene) -> list[object]:
     """Tell place, time of day and actors with their deeds in turn, from the scene as plain data."""
     data = scene.to_dict()
     actors = []
-    for figure, made in zip(data["figures"], scene.figures, strict=True):
+    for figure, drawn in zip(data["figures"], scene.figures, strict=True):
         done = [deed for deed in figure["deeds"] if deed["verb"] not in MOODS_AND_CLOTHES]
         turns = [(deed["start"], deed["verb"], object_in(data, deed["object"])) for deed in done]
-        if made.is_actor:
+        if drawn.is_actor:
             comes = figure["enters"] > 0
             goes = figure["leaves"] < 1
             actors.append(

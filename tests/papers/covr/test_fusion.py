@@ -59,11 +59,13 @@ def test_the_vector_is_parts_plus_the_layers(hidden: int) -> None:
     for row, (p, w, u) in enumerate(zip(picture, wanted, unwanted, strict=True)):
         correction = np.array([*p, *w, *u, *(p * w), *(p * u)])
         for number, layer in enumerate(fusion.layers):
-            matrix, bias = (each.numpy() for each in layer.parameters())
+            matrix, bias = (parameter.numpy() for parameter in layer.parameters())
             correction = matrix @ (correction.clip(0) if number else correction) + bias
         vector = p + 1.5 * w - 1.25 * u + correction
-        found = composed(fusion, (picture, wanted, unwanted))[row]
-        np.testing.assert_allclose(found, vector / np.linalg.norm(vector), rtol=1e-4, atol=1e-5)
+        composed_vector = composed(fusion, (picture, wanted, unwanted))[row]
+        np.testing.assert_allclose(
+            composed_vector, vector / np.linalg.norm(vector), rtol=1e-4, atol=1e-5
+        )
 
 
 def slow_cross(
@@ -82,16 +84,16 @@ def slow_cross(
     roles = weights["roles"]
     width = len(asking[0])
     x = [vector + role for vector, role in zip(asking, roles[:3], strict=True)]
-    given = [vector + roles[3] for vector in tokens if vector.any()]
-    given += [vector + roles[4] for vector in frames if vector.any()]
+    memory = [vector + roles[3] for vector in tokens if vector.any()]
+    memory += [vector + roles[4] for vector in frames if vector.any()]
     for number in range(2):
         block = f"blocks.{number}"
         q, k, v = np.split(weights[f"{block}.attn.in_proj_weight"], 3)
         bq, bk, bv = np.split(weights[f"{block}.attn.in_proj_bias"], 3)
-        asked = [norm(each, f"{block}.ln_1") for each in x]
-        keys = asked + [norm(each, f"{block}.ln_1") for each in given]
-        for row, one in enumerate(asked):
-            found = np.zeros(width)
+        queries = [norm(vector, f"{block}.ln_1") for vector in x]
+        keys = queries + [norm(vector, f"{block}.ln_1") for vector in memory]
+        for row, one in enumerate(queries):
+            attended = np.zeros(width)
             for head in range(heads):
                 part = slice(head * width // heads, (head + 1) * width // heads)
                 scores = [
@@ -99,12 +101,12 @@ def slow_cross(
                     for key in keys
                 ]
                 shares = np.exp(scores) / np.exp(scores).sum()
-                found[part] = sum(
+                attended[part] = sum(
                     share * (v @ key + bv)[part] for share, key in zip(shares, keys, strict=True)
                 )
             x[row] = (
                 x[row]
-                + weights[f"{block}.attn.out_proj.weight"] @ found
+                + weights[f"{block}.attn.out_proj.weight"] @ attended
                 + weights[f"{block}.attn.out_proj.bias"]
             )
             hidden = (
@@ -116,7 +118,7 @@ def slow_cross(
                 + weights[f"{block}.c_proj.weight"] @ hidden.clip(0)
                 + weights[f"{block}.c_proj.bias"]
             )
-    return np.asarray(weights["out.weight"] @ np.concatenate([norm(each, "ln") for each in x]))
+    return np.asarray(weights["out.weight"] @ np.concatenate([norm(vector, "ln") for vector in x]))
 
 
 @pytest.mark.parametrize(("dim", "heads"), [(DIM, 1), (128, 2)])
@@ -126,18 +128,18 @@ def test_cross_attention_is_added_by_its_formula_whatever_pads(dim: int, heads: 
     asking = rng.normal(size=(3, 4, dim)).astype(np.float32)
     tokens, frames = (rng.normal(size=(4, count, dim)).astype(np.float32) for count in (5, 2))
     tokens[0, 3:] = tokens[1] = frames[2] = tokens[3] = frames[3] = 0
-    found = composed(fusion, list(asking), tokens, frames)
+    vectors = composed(fusion, list(asking), tokens, frames)
     assert fusion.cross
-    known = {
+    arrays = {
         name: tensor.numpy().astype(float) for name, tensor in fusion.cross.state_dict().items()
     }
-    matrix, bias = (each.numpy() for each in fusion.layers.parameters())
+    matrix, bias = (parameter.numpy() for parameter in fusion.layers.parameters())
     for row, (p, w, u) in enumerate(asking.swapaxes(0, 1).astype(float)):
         vector = p + 1.5 * w - 1.25 * u + matrix @ np.array([*p, *w, *u, *(p * w), *(p * u)]) + bias
-        vector += slow_cross(known, [p, w, u], tokens[row], frames[row], heads)
-        np.testing.assert_allclose(found[row], vector / np.linalg.norm(vector), atol=1e-5)
+        vector += slow_cross(arrays, [p, w, u], tokens[row], frames[row], heads)
+        np.testing.assert_allclose(vectors[row], vector / np.linalg.norm(vector), atol=1e-5)
     one = composed(fusion, list(asking[:, 0]), tokens[0, :3], frames[0])
-    np.testing.assert_allclose(one, found[0], atol=1e-5)
+    np.testing.assert_allclose(one, vectors[0], atol=1e-5)
 
 
 def test_without_a_correction_it_is_parts() -> None:
@@ -165,10 +167,10 @@ def test_a_saved_fusion_answers_as_before(tmp_path: Path, hidden: int, blocks: i
 
 def test_a_damaged_or_foreign_fusion_is_refused_in_one_sentence(tmp_path: Path) -> None:
     save_fusion(tmp_path, some_fusion())
-    whole = (tmp_path / FILE).read_bytes()
+    content = (tmp_path / FILE).read_bytes()
     with pytest.raises(CheckpointError, match="32"):
         read_composers(tmp_path, 32)
-    (tmp_path / FILE).write_bytes(whole[: len(whole) // 2])
+    (tmp_path / FILE).write_bytes(content[: len(content) // 2])
     with pytest.raises(CheckpointError, match=r"fusion\.safetensors"):
         read_composers(tmp_path, DIM)
     infinite = some_fusion()

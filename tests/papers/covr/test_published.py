@@ -173,9 +173,9 @@ def test_a_split_without_targets_is_not_measured_and_says_why(tmp_path: Path, da
     write_fashion(data, targets=False)
     media = ["D0", "D1", "D2", "S0", "S1", "S2"]
     model = model_with(tmp_path, media, {"dress-0": [1] * 6, "shirt-0": [1] * 6})
-    with pytest.raises(DatasetError, match="FashionIQ, test") as told:
+    with pytest.raises(DatasetError, match="FashionIQ, test") as refused:
         evaluate_covr(model, CovrData(str(data)), tmp_path / "app", "cpu")
-    assert "val" in str(told.value)
+    assert "val" in str(refused.value)
     with pytest.raises(ConfigError):
         submit_covr(model, CovrData(str(data)), tmp_path / "x.json", data_dir=tmp_path / "app")
 

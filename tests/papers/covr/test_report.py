@@ -75,7 +75,7 @@ def test_a_report_of_version_0_2_is_converted(
     assert report.metrics["CLIP fusion"]["remove actor/R@1"] == 60
     archive.annotate(path.stem, 0, Remark("x"))
     assert [file.name for file in path.parent.iterdir()] == ["list.json"]
-    assert [each.report_id for each in Archive(tmp_path / "reports").entries()] == [path.stem]
+    assert [entry.report_id for entry in Archive(tmp_path / "reports").entries()] == [path.stem]
     archive.delete(path.stem)
     assert archive.entries() == []
 

@@ -118,8 +118,8 @@ def test_what_cannot_be_trained_on_fails_in_one_sentence(
     line = {"reference": "a", "target": "b", "text": "a cat", "captions": ["a dog", "a cat"]}
     for name, content in (("empty", None), ("one", json.dumps(line)), ("torn", '{"reference": ')):
         (tmp_path / name).mkdir()
-        for each in "ab":
-            Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(tmp_path / name / f"{each}.png")
+        for folder in "ab":
+            Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(tmp_path / name / f"{folder}.png")
         if content is not None:
             (tmp_path / name / "triplets.jsonl").write_text(content)
     if "data" in changes:
@@ -183,10 +183,10 @@ def test_cross_attention_sees_the_same_in_training_and_search(
         assert parts.combined
         np.testing.assert_allclose(parts.combined("fusion"), vectors[row], atol=1e-4)
         frame = decoder_frame(dataset.media[sample.reference])
-        shown = embed_query(encoder, query, [Reference(frames=(frame,))], gallery)
-        assert shown.combined
+        picture_query = embed_query(encoder, query, [Reference(frames=(frame,))], gallery)
+        assert picture_query.combined
         np.testing.assert_allclose(
-            shown.combined("fusion"), vectors[row], atol=2e-2
+            picture_query.combined("fusion"), vectors[row], atol=2e-2
         )  # once instead of twice
         assert not np.allclose(parts.combined("fusion"), parts.combined("parts"), atol=1e-3)
 

@@ -119,7 +119,7 @@ def test_targets_weighted_by_frame_are_what_it_learns(loss: str) -> None:
     two = torch.cat([one, data.wanted], dim=1)  # the second frame is what the text asks for
     weighted, _ = trained(replace(data, frames=two), config_of(4, settings))
     own, other, expected = (
-        each.get_parameter("layers.0.weight") for each in (alone, weighted, plain)
+        model.get_parameter("layers.0.weight") for model in (alone, weighted, plain)
     )
     torch.testing.assert_close(own, expected, rtol=0, atol=1e-3)
     assert (other - expected).abs().max() > 1e-2
@@ -151,15 +151,15 @@ def test_cross_attention_learns_what_only_the_tokens_tell(loss: str) -> None:
     fusion, losses = trained(data, config_of(200, {"loss": loss, "blocks": 2}, learning_rate=3e-3))
     assert losses[-1] < losses[0] / 2
     assert fusion.cross and data.tokens is not None
-    given = (
+    inputs = (
         data.pictures[data.references],
         data.wanted[:, 0],
         data.unwanted[:, 0],
         data.tokens.float(),
     )
     frames = data.pictures[data.references, None]
-    found = fusion(*given, frames)
-    right = (found @ data.clips.T).argmax(dim=1).eq(data.targets).float().mean()
+    vectors = fusion(*inputs, frames)
+    right = (vectors @ data.clips.T).argmax(dim=1).eq(data.targets).float().mean()
     linear, _ = trained(data, config_of(200, {"loss": loss}, learning_rate=3e-3))
     assert right > recall(linear, data) + 0.3
 
@@ -181,9 +181,9 @@ def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> No
     assert card.composition == {"sum": 0.4, "wanted": 2, "unwanted": 1}
     assert card.composers.entries["fusion"]["fingerprint"] == fusion.fingerprint
     assert card.composers.entries["fusion"]["weights"] == 5 * 16 * 16 + 16
-    found = encoder.composers["fusion"]
-    assert isinstance(found, Fusion)
-    assert found.fingerprint == fusion.fingerprint
+    trained_fusion = encoder.composers["fusion"]
+    assert isinstance(trained_fusion, Fusion)
+    assert trained_fusion.fingerprint == fusion.fingerprint
 
 
 def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def data_of(triplets: list[tuple[str, str, str, str]] = TRIPLETS, missing: str =
     rng = np.random.default_rng(0)
     clips = rng.normal(size=(len(CLIPS), 8)).astype(np.float32)
     clips /= np.linalg.norm(clips, axis=1, keepdims=True)
-    clips[[CLIPS.index(each) for each in missing]] = 0
+    clips[[CLIPS.index(clip) for clip in missing]] = 0
     samples = tuple(
         CovrSample(one, "x", (two,), "triplets", str(row), caption=after, before=before)
         for row, (one, two, before, after) in enumerate(triplets)
@@ -234,10 +234,10 @@ def data_of(triplets: list[tuple[str, str, str, str]] = TRIPLETS, missing: str =
 def test_neither_video_of_a_training_triplet_is_held_out(tmp_path: Path) -> None:
     write_triplets(tmp_path / "data")
     training, held_out = (load_covr(tmp_path / "data", split) for split in ("train", "val"))
-    taken = {sample.targets[0] for sample in held_out.samples}
-    assert len(taken) == 4  # a tenth
+    targets = {sample.targets[0] for sample in held_out.samples}
+    assert len(targets) == 4  # a tenth
     assert len(held_out.samples) == 8
-    assert not taken & {
+    assert not targets & {
         name for sample in training.samples for name in (sample.reference, *sample.targets)
     }
     first = training.samples[0]
@@ -280,10 +280,14 @@ def test_a_step_draws_triplets_or_one_of_each_distinct_target() -> None:
     drawn = [rows.tolist() for rows in batches(data, FusionSettings(iterate="targets"), 3, 40, 1)]
     assert all(sorted(data.targets[rows].tolist()) == [1, 2, 4] for rows in drawn)
     assert {row for rows in drawn for row in rows} == set(range(5))
-    each = [rows.tolist() for rows in batches(data, FusionSettings(iterate="triplets"), 2, 40, 1)]
-    assert all(len(rows) == 2 for rows in each)
+    epoch_rows = [
+        rows.tolist() for rows in batches(data, FusionSettings(iterate="triplets"), 2, 40, 1)
+    ]
+    assert all(len(rows) == 2 for rows in epoch_rows)
     for start in range(0, 40, 2):
-        assert len({*each[start], *each[start + 1]}) == 4  # none twice before all were drawn
+        assert (
+            len({*epoch_rows[start], *epoch_rows[start + 1]}) == 4
+        )  # none twice before all were drawn
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
@@ -294,7 +298,7 @@ def test_triplets_are_learnt(loss: str) -> None:
     )
     assert losses[-1] < losses[0] / 2
     data = data_of()
-    found = fusion(data.pictures, data.wanted[:, 0], data.unwanted[:, 0]) @ data.clips.T
+    scores = fusion(data.pictures, data.wanted[:, 0], data.unwanted[:, 0]) @ data.clips.T
     assert all(
-        best in right for best, right in zip(found.argmax(dim=1).tolist(), data.right, strict=True)
+        best in right for best, right in zip(scores.argmax(dim=1).tolist(), data.right, strict=True)
     )

@@ -93,15 +93,15 @@ def test_only_those_who_may_name_files_open_references(
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
     libraries = Libraries(tmp_path / "libraries")
     Image.new("RGB", (40, 30), "red").save(tmp_path / "red.png")
-    own = with_picture(report, {"path": str(tmp_path / "red.png")})
-    with Image.open(picture_query(own, 0, libraries, decoder)["upload"]) as picture:
+    values = with_picture(report, {"path": str(tmp_path / "red.png")})
+    with Image.open(picture_query(values, 0, libraries, decoder)["upload"]) as picture:
         assert picture.size == (40, 30)
     with pytest.warns(UserWarning):
-        assert "upload" not in picture_query(own, 0, libraries)  # of a visitor
+        assert "upload" not in picture_query(values, 0, libraries)  # of a visitor
 
     (tmp_path / "red.png").unlink()
     with pytest.warns(UserWarning, match="red.png"):
-        assert "upload" not in picture_query(own, 0, libraries, decoder)
+        assert "upload" not in picture_query(values, 0, libraries, decoder)
 
 
 def test_a_reference_is_drawn_as_its_scene(

@@ -96,7 +96,7 @@ def spaces_of(stored: dict[str, Tensor], count: int) -> EmbeddedBatch:
 def test_the_losses_are_those_of_w2vvpp_and_sea(stored: dict[str, Tensor]) -> None:
     for reduction in ("sum", "mean"):
         one, both = (
-            RetrievalLoss(0.2, each, reduction)(spaces_of(stored, 1)) for each in (False, True)
+            RetrievalLoss(0.2, sums, reduction)(spaces_of(stored, 1)) for sums in (False, True)
         )
         torch.testing.assert_close(one, stored[f"w2v_loss_t2i_{reduction}"], rtol=0, atol=1e-9)
         torch.testing.assert_close(both, stored[f"w2v_loss_bidir_{reduction}"], rtol=0, atol=1e-9)
@@ -131,20 +131,20 @@ def test_own_vectors_are_those_of_a_full_svd() -> None:
     rng = np.random.default_rng(0)
     names = [f"w{row}" for row in range(40)]
     texts = [[names[row] for row in rng.integers(0, 40, 6) ** 2 // 40] for _ in range(300)]
-    found = np.stack(list(ppmi_vectors(texts, names, 5).values()))
+    vectors = np.stack(list(ppmi_vectors(texts, names, 5).values()))
     counts = np.zeros((40, 40))
     for text in texts:
         for one in set(text):
-            for other in set(text) - {one}:
-                counts[names.index(one), names.index(other)] += 1
+            for word in set(text) - {one}:
+                counts[names.index(one), names.index(word)] += 1
     share = np.maximum(counts.sum(axis=1), 1)
     with np.errstate(divide="ignore"):
         ppmi = np.maximum(np.log(counts * share.sum() / np.outer(share, share)), 0)
-    left, values, _ = np.linalg.svd(ppmi)
-    expected = left[:, :5] * np.sqrt(values[:5])
+    singular, values, _ = np.linalg.svd(ppmi)
+    expected = singular[:, :5] * np.sqrt(values[:5])
     expected *= 3**-0.5 / np.sqrt(np.mean(expected**2))
-    signs = np.sign((found * expected).sum(axis=0))
-    np.testing.assert_allclose(found * signs, expected, atol=2e-3)
+    signs = np.sign((vectors * expected).sum(axis=0))
+    np.testing.assert_allclose(vectors * signs, expected, atol=2e-3)
     assert all(len(vector) == 1 for vector in ppmi_vectors([["a", "b"]], ["b"], 5).values())
 
 
@@ -176,8 +176,8 @@ def as_text(path: Path, vectors: dict[str, list[float]]) -> Path:
 @pytest.mark.parametrize("write", [as_big_file, as_binary, as_text])
 def test_word_vectors_are_read_in_three_forms(write: Callable[..., Path], tmp_path: Path) -> None:
     vectors = {"dog": [1.0, 2.0], "New_York": [3.0, 4.0], "cat": [5.0, 6.0], "dog's": [7.0, 8.0]}
-    found = read_vectors(write(tmp_path / "vectors", vectors), {"cat"})
-    assert {word: row.tolist() for word, row in found.items()} == {"dog": [1, 2], "cat": [5, 6]}
+    read_back = read_vectors(write(tmp_path / "vectors", vectors), {"cat"})
+    assert {word: row.tolist() for word, row in read_back.items()} == {"dog": [1, 2], "cat": [5, 6]}
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_a_run_on_features_finds_what_captions_name(
     assert [result.system for result in report.results] == ["sea", "sea drop"]
     assert report.results[0].measured.ranks[:4].tolist() == [1] * 4
 
-    weights = {name: each.float().numpy() for name, each in load_file(folder / HEAD).items()}
+    weights = {name: tensor.float().numpy() for name, tensor in load_file(folder / HEAD).items()}
     means = []
     content = np.fromfile(trained / "data" / "FeatureData" / NAME / "feature.bin", "<f4").reshape(
         40, 3, 5

@@ -35,8 +35,11 @@ def test_a_relative_path_starts_at_the_run_s_folder(
     config = resolved(TrainConfig(verb_changes="verbs.jsonl"))
     assert config.flat()["verb_changes"] == str(tmp_path / "verbs.jsonl")
     assert resolved(config) == config
-    for kept in (TrainConfig(verb_changes="~/verbs.jsonl"), TrainConfig(verb_changes="random")):
-        assert resolved(kept) == kept
+    for unchanged in (
+        TrainConfig(verb_changes="~/verbs.jsonl"),
+        TrainConfig(verb_changes="random"),
+    ):
+        assert resolved(unchanged) == unchanged
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,8 @@ def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
     inputs = losses_of(vfc).inputs
     clips = ClipLoader(vfc, tmp_path / "cache").load("train")
     inputs.of(Verbs).prepare(clips, vfc, silent)
-    first, again = (next(epoch_batches(clips, vfc, 1, inputs=inputs)) for _ in range(2))
-    assert first.of(Verbs) == again.of(Verbs)
+    first, second = (next(epoch_batches(clips, vfc, 1, inputs=inputs)) for _ in range(2))
+    assert first.of(Verbs) == second.of(Verbs)
     changed = first.of(Verbs).changed
     assert any(changed) and max(map(len, changed)) <= 3
     later = next(epoch_batches(clips, vfc, 2, inputs=inputs))

@@ -35,7 +35,7 @@ CORPUS = [
 
 def drawn(caption: str, corpus: Sequence[Sequence[str]] = CORPUS, rule: Any = "rules") -> set[str]:
     changes = VerbChanges([[caption], *corpus])
-    return {each.text for each in changes.change(0, caption, rule, random.Random(0))}
+    return {changed.text for changed in changes.change(0, caption, rule, random.Random(0))}
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,8 @@ def test_a_new_verb_keeps_form_and_fits_its_object() -> None:
 def test_a_verb_of_the_same_video_is_no_negative() -> None:
     changes = VerbChanges([["a man cuts a cake", "a man is eating"], *CORPUS])
     texts = [
-        each.text for each in changes.change(0, "a man cuts a cake", "rules", random.Random(0))
+        changed.text
+        for changed in changes.change(0, "a man cuts a cake", "rules", random.Random(0))
     ]
     assert texts == ["a man decorates a cake"]
 
@@ -87,10 +88,10 @@ def test_keys_are_lemmas_of_verb_and_noun() -> None:
     assert (cut.key, eat.key) == ("cut cake", "eat rice")
     caption = "a man cuts a cake and a woman is singing"
     changes = VerbChanges([[caption], *CORPUS])
-    found = changes.change(0, caption, "rules", random.Random(1))
-    assert len(found) > 1
-    for each in found:
-        assert each.keys == tuple(use.key for use in verb_uses_of(each.text)), each
+    changed_captions = changes.change(0, caption, "rules", random.Random(1))
+    assert len(changed_captions) > 1
+    for changed in changed_captions:
+        assert changed.keys == tuple(use.key for use in verb_uses_of(changed.text)), changed
 
 
 def test_controls_take_antonyms_or_any_verb() -> None:
@@ -128,7 +129,7 @@ def test_the_command_writes_a_file_for_a_training(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [
-        f"v{row}#enc#{n} {text}" for row, some in enumerate(CORPUS) for n, text in enumerate(some)
+        f"v{row}#enc#{n} {text}" for row, texts in enumerate(CORPUS) for n, text in enumerate(texts)
     ]
     (tmp_path / "captions.txt").write_text("\n".join(rows))
     flags = [
@@ -140,14 +141,14 @@ def test_the_command_writes_a_file_for_a_training(
         str(tmp_path / "verbs.jsonl"),
     ]
     assert main(flags) == 0
-    told = json.loads(capsys.readouterr().out)
+    summary = json.loads(capsys.readouterr().out)
     lines = read_verbs(tmp_path / "verbs.jsonl")
-    assert told == {
+    assert summary == {
         "captions": 16,
         "written": len(lines),
         "changed": sum(len(line.changed) for line in lines.values()),
     }
-    assert {each.text for each in lines["a man is cutting a cake"].changed} == {
+    assert {changed.text for changed in lines["a man is cutting a cake"].changed} == {
         "a man is decorating a cake",
         "a man is eating a cake",
     }

@@ -36,9 +36,9 @@ def keys_of(verbs: VerbTexts) -> Counter[str]:
 @pytest.mark.parametrize("rule", ["rules", "random"])
 def test_calibration_leaves_no_phrase_more_often_than_captions(rule: str) -> None:
     source = CaptionSentences(CAPTIONS)
-    seen = Counter(use.key for some in CAPTIONS for text in some for use in verb_uses_of(text))
-    kept = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule)))
-    assert kept and all(kept[key] <= seen[key] for key in kept)
+    seen = Counter(use.key for texts in CAPTIONS for text in texts for use in verb_uses_of(text))
+    keys = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule)))
+    assert keys and all(keys[key] <= seen[key] for key in keys)
     everything = keys_of(VerbTexts.of(source, TrainConfig(verb_changes=rule, calibrate=False)))
     assert any(everything[key] > seen[key] for key in everything)
 

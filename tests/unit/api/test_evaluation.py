@@ -92,8 +92,8 @@ def evaluation(tmp_path: Path) -> nt2vr.Evaluation:
 def test_two_systems_are_compared_with_intervals_and_tests(evaluation: nt2vr.Evaluation) -> None:
     comparison = evaluation.compare("colours", nt2vr.System("Colours", "boolean", 1))
     assert (comparison.first, comparison.second) == ("Colours", "Colours boolean α 1")
-    named = evaluation.compare()
-    assert (named.first, named.second) == ("Colours", "Colours boolean α 1")
+    default = evaluation.compare()
+    assert (default.first, default.second) == ("Colours", "Colours boolean α 1")
 
     difference = comparison["negated/delta_MIR"]
     assert difference.num_queries == 3
@@ -130,8 +130,8 @@ def test_intervals_are_in_the_data_frame() -> None:
 
 def test_a_saved_report_is_read_again(evaluation: nt2vr.Evaluation, tmp_path: Path) -> None:
     evaluation.save(tmp_path / "report")
-    again = nt2vr.load_report(tmp_path / "report")
-    assert again.metrics == evaluation.metrics and again.table == evaluation.table
-    assert again.compare().differences == evaluation.compare().differences
+    reloaded = nt2vr.load_report(tmp_path / "report")
+    assert reloaded.metrics == evaluation.metrics and reloaded.table == evaluation.table
+    assert reloaded.compare().differences == evaluation.compare().differences
     with pytest.raises(ConfigError):
         nt2vr.load_report(tmp_path)

@@ -91,14 +91,16 @@ def test_a_loss_with_its_own_input_trains_and_resumes(
 ) -> None:
     nt2vr.register_loss("word-order", WordOrderLoss)
     config = SMALL.replace(losses={"contrastive": {}, "word-order": {"weight": 0.5}})
-    whole = run_training(config, tmp_path / "whole")
+    uninterrupted = run_training(config, tmp_path / "whole")
     assert all(
-        json.loads(line)["word-order"] > 0 for line in metrics_of(whole) if "contrastive" in line
+        json.loads(line)["word-order"] > 0
+        for line in metrics_of(uninterrupted)
+        if "contrastive" in line
     )
 
     stop_at(monkeypatch, step=3)
     cut = run_training(config, tmp_path / "cut", "stopped")
-    assert metrics_of(go_on(cut)) == metrics_of(whole)
+    assert metrics_of(go_on(cut)) == metrics_of(uninterrupted)
 
 
 def test_built_in_inputs_come_first_and_once() -> None:

@@ -72,11 +72,18 @@ def test_several_queries_are_answered_as_single_ones_are(searcher: nt2vr.Gallery
         "x" * 5000,
         "blue and not red",
     ]
-    found = searcher.search(queries, [model, "Colours boolean"], k=2)
-    assert [isinstance(each, Answer) for each in found] == [True, False, True, False, False, True]
-    assert all(isinstance(found[place], QueryError) for place in (1, 3, 4))
-    assert "not 5" in str(found[3]) and "5,000 characters" in str(found[4])
-    for query, answer in zip(queries, found, strict=True):
+    answers = searcher.search(queries, [model, "Colours boolean"], k=2)
+    assert [isinstance(answer, Answer) for answer in answers] == [
+        True,
+        False,
+        True,
+        False,
+        False,
+        True,
+    ]
+    assert all(isinstance(answers[place], QueryError) for place in (1, 3, 4))
+    assert "not 5" in str(answers[3]) and "5,000 characters" in str(answers[4])
+    for query, answer in zip(queries, answers, strict=True):
         if isinstance(answer, Answer):
             assert answer == searcher.search(query, [model, "Colours boolean"], k=2)
     assert searcher.search([], model) == []
@@ -90,7 +97,7 @@ def test_by_default_the_gallery_s_model_excludes_what_is_denied(
     monkeypatch.setattr(type(galleries), "default_model", lambda self, key: "Colours")
     one = searcher.search("red and not green", k=4)
     many = searcher.search(["red", "red and not green", ""], k=4)
-    names = [each.rankings[0].system.name for each in (one, *many[:2])]
+    names = [answer.rankings[0].system.name for answer in (one, *many[:2])]
     assert names == ["Colours rectified", "Colours", "Colours rectified"]
     assert ids(one)[0] == RED and isinstance(many[2], QueryError)
     with pytest.raises(QueryError):
@@ -106,7 +113,7 @@ def test_a_query_vector_is_searched_as_it_is(searcher: nt2vr.GallerySearcher, fo
     answer = searcher.search(red, model, k=None)
     assert ids(answer) == ids(searcher.search("red", model, k=None)) and len(ids(answer)) == 4
     assert [hit.verdict for hit in answer.rankings[0].hits] == [None] * 4
-    assert [ids(each)[0] for each in searcher.search(vectors, model)] == [RED, BLUE]
+    assert [ids(answer)[0] for answer in searcher.search(vectors, model)] == [RED, BLUE]
     assert searcher.explain(answer, RED)[0].parts == ()
     with pytest.raises(ConfigError, match="Colours drop"):
         searcher.search(red, "Colours drop")
@@ -210,9 +217,9 @@ def test_a_registered_strategy_searches_and_its_mistakes_are_explained(
 @pytest.mark.parametrize(
     "change",
     [
-        *({"query": each} for each in (5, b"red", {"a": 1})),
-        *({"systems": each} for each in (5, None, [None])),
-        *({"image": each} for each in (5, "nowhere.png", np.zeros((2, 2)))),
+        *({"query": query} for query in (5, b"red", {"a": 1})),
+        *({"systems": systems} for systems in (5, None, [None])),
+        *({"image": image} for image in (5, "nowhere.png", np.zeros((2, 2)))),
         *({"k": 0}, {"alpha": float("nan")}, {"literal": "red"}),
     ],
 )

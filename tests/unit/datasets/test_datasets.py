@@ -143,18 +143,18 @@ def test_vatex_without_videos_deleted_from_youtube(write: Write, tmp_path: Path)
     }.items():
         write(f"annotations/vatex_{part}.json", vatex(ids))
     write("vatex_private_test_without_annotations.json", [{"videoID": "x_000001_000011"}])
-    named = {i: f"{i * 11}_000001_000011" for i in "abcdef"}
+    names = {i: f"{i * 11}_000001_000011" for i in "abcdef"}
     for i in "abef":
-        write(f"videos/{named[i]}.mp4")
+        write(f"videos/{names[i]}.mp4")
     assert splits(tmp_path) == {
-        "train": [named["a"], named["b"]],
-        "validation": [named["e"]],
-        "test": [named["f"]],
+        "train": [names["a"], names["b"]],
+        "validation": [names["e"]],
+        "test": [names["f"]],
     }
     dataset = load_dataset(tmp_path, "train")
-    assert captions_of(dataset)[named["a"]] == ["a one", "a two"]
+    assert captions_of(dataset)[names["a"]] == ["a one", "a two"]
     assert dataset.remarks == (
-        f"2 of 6 described videos have no file under {tmp_path} ({named['c']}, {named['d']}); they are left out.",
+        f"2 of 6 described videos have no file under {tmp_path} ({names['c']}, {names['d']}); they are left out.",
     )
 
 

@@ -51,9 +51,9 @@ def test_downloads_are_written_with_one_column_of_ranks_per_system(archive: Arch
     with (folder / "queries.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 5
-    asked = {"kind": "composed", "text": "sings and not dancing", "cue": "not", "wanted": "sings"}
+    query = {"kind": "composed", "text": "sings and not dancing", "cue": "not", "wanted": "sings"}
     assert rows[3] == {
-        **asked,
+        **query,
         "unwanted": "dancing",
         "num_relevant": "1",
         "words": "3",
@@ -79,11 +79,11 @@ def test_a_report_keeps_its_name_until_that_is_removed(
 def test_repeating_an_evaluation_replaces_its_report_only(archive: Archive) -> None:
     first = archive.add(report_of(System("words")))
     assert archive.add(report_of(System("words"))) == first
-    others = [
+    other_tags = [
         report_of(System("words"), System("words", "drop")),
         report_of(System("words"), source={"seed": 2}),
     ]
-    assert len({first, *map(archive.add, others)}) == len(archive.entries()) == 3
+    assert len({first, *map(archive.add, other_tags)}) == len(archive.entries()) == 3
 
 
 @pytest.mark.parametrize("name", ["..", "/etc", "words/../words"])
@@ -161,11 +161,11 @@ def test_no_note_is_lost_when_several_processes_write(
     report_id = archive.add(report_of(System("words")))
     arguments = ["-c", str(archive.folder), report_id]
     command = [sys.executable, "-c", WRITES, *arguments[1:], "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as other:
-        assert other.stdout is not None and other.stdout.readline() == b"ready\n"
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as writer:
+        assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
         monkeypatch.setattr(sys, "argv", [*arguments, "1"])
         exec(WRITES, {})  # in this process, at the same time
-    assert other.returncode == 0
+    assert writer.returncode == 0
     assert archive.remarks(report_id) == {place: Remark("last") for place in range(2)}
 
 

@@ -81,8 +81,8 @@ def test_a_benchmark_of_files_knows_where_they_are(
     assert {video.video_id: video.path.name for video in benchmark.videos} == {
         name: f"{name}.avi" for name in CAPTIONS
     }
-    left = benchmark.without({"stool": "damaged"})
-    assert [video.video_id for video in left.videos] == ["guitar", "both", "dog"]
+    remaining = benchmark.without({"stool": "damaged"})
+    assert [video.video_id for video in remaining.videos] == ["guitar", "both", "dog"]
     assert benchmark.digest == replace(benchmark, videos=()).digest
 
 
@@ -160,9 +160,9 @@ def test_a_kind_that_unreadable_files_take_away_is_named(
     load: Callable[..., TextBenchmark],
 ) -> None:
     benchmark = load()
-    left = benchmark.without(dict.fromkeys(("guitar", "stool", "both"), "damaged"))
-    assert {query.kind for query in left.queries} == {"original", "negated"}
-    assert len(left.gaps) == 1 and "A and not B" in left.gaps[0]
+    remaining = benchmark.without(dict.fromkeys(("guitar", "stool", "both"), "damaged"))
+    assert {query.kind for query in remaining.queries} == {"original", "negated"}
+    assert len(remaining.gaps) == 1 and "A and not B" in remaining.gaps[0]
 
 
 @pytest.mark.parametrize("name", ["world", "gallery", "classes:world", "library:Films"])

@@ -40,7 +40,7 @@ def test_the_delta_of_negated_prompts_by_hand() -> None:
     assert texts[:2] == ("this is a photo of a cat", "this is a photo of a dog")
     assert texts[5] == "this is not a photo of a golden dog"
     assert [query.text for query in questions[:4]] == [*texts[:3], texts[0]]
-    assert [[texts[other] for other in query.others] for query in questions[5:6]] == [
+    assert [[texts[foil] for foil in query.others] for query in questions[5:6]] == [
         [texts[3], texts[5]]
     ]
     # the first video shows none of the three: all tie, as "dog" and "golden dog" do for two others.
@@ -94,7 +94,7 @@ def test_data_sets_count_equally_in_the_mean() -> None:
         ("dog", "wild"),
     ]
     _, questions, texts, *_ = asked(labels)
-    assert [[texts[other] for other in query.others] for query in questions[:1]] == [
+    assert [[texts[foil] for foil in query.others] for query in questions[:1]] == [
         ["this is a photo of a cat"]
     ]
     ranks = np.array([1, 1, 1, 2, 7, 2, *(2 for _ in range(6))], np.int32)
@@ -170,8 +170,8 @@ def test_questions_about_the_world_have_one_true_answer(tmp_path: Path) -> None:
     scenes = sample_scenes("test", 40, 3)
     claims = {
         text: (claim, denies)
-        for some in shown_classes().values()
-        for plain, denied, claim in some
+        for names in shown_classes().values()
+        for plain, denied, claim in names
         for text, denies in ((plain, False), (denied, True))
     }
     assert {query.group for query in benchmark.queries} == {"subject", "deed", "place"}
@@ -180,5 +180,5 @@ def test_questions_about_the_world_have_one_true_answer(tmp_path: Path) -> None:
         claim, denies = claims[query.text]
         assert claim.holds(scene) and denies == (query.kind == "negated class")
         assert len(query.others) and not any(
-            claims[benchmark.texts[other]][0].holds(scene) for other in query.others
+            claims[benchmark.texts[foil]][0].holds(scene) for foil in query.others
         )

@@ -64,16 +64,18 @@ def test_a_constant_model_gets_no_credit(score: float) -> None:
 def test_tied_relevant_videos_come_last_in_the_first_page(
     scores: Any,
 ) -> None:
-    found = first_rows(scores, SOME, 10)
-    for row, right, first in zip(scores.tolist(), SOME.tolist(), found.tolist(), strict=True):
+    rows = first_rows(scores, SOME, 10)
+    for row, right, first in zip(scores.tolist(), SOME.tolist(), rows.tolist(), strict=True):
         keys = [(-row[video], right[video]) for video in range(len(row))]
         assert [keys[video] for video in first] == sorted(keys)[:10] and len(set(first)) == 10
 
 
 def test_clips_of_equal_frames_tie_in_hard_pairs_alone() -> None:
     frames = np.random.default_rng(5).normal(size=(300, 8, 64)).astype(np.float32)
-    both = [each.mean(axis=1) for each in (frames, np.ascontiguousarray(frames[:, ::-1]))]
-    played, reversed_ = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in both)
+    both = [
+        clip_frames.mean(axis=1) for clip_frames in (frames, np.ascontiguousarray(frames[:, ::-1]))
+    ]
+    played, reversed_ = (summed / np.linalg.norm(summed, axis=1, keepdims=True) for summed in both)
     query = played.mean(axis=0, keepdims=True) / np.linalg.norm(played.mean(axis=0))
     scores = np.stack(
         [inner_products(query, played)[0], inner_products(query, reversed_)[0]], axis=1

@@ -35,8 +35,8 @@ def test_a_repeated_evaluation_gives_the_same_report(
     assert (job.state, job.models) == ("finished", ("tiny", "tiny drop", "tiny boolean"))
     assert list(evaluations.archive.load(job.result or "").metrics) == list(job.models)
     assert evaluations.job == job and job.total == 0 and not job.is_under_way
-    again = evaluations.start(SMALL, ["tiny boolean"]).result(WAIT_S)
-    assert (again.number, again.result) == (2, job.result)
+    second_report = evaluations.start(SMALL, ["tiny boolean"]).result(WAIT_S)
+    assert (second_report.number, second_report.result) == (2, job.result)
     assert len(evaluations.archive.entries()) == 1
 
 

@@ -47,7 +47,7 @@ def test_the_table_by_hand() -> None:
         query("not"),
         query("not"),
     ]
-    found = summarise(
+    metrics = summarise(
         queries,
         measured(
             [4, 1, 2, 1, 20, 5, 3, 3],
@@ -56,7 +56,7 @@ def test_the_table_by_hand() -> None:
             [NAN, NAN, NAN, 0.1, 0.3, 0.0, 0.5, NAN],
         ),
     )
-    assert found == pytest.approx(
+    assert metrics == pytest.approx(
         {
             "original/R@1": 50,
             "original/R@5": 100,
@@ -141,16 +141,16 @@ def test_metrics_match_a_walk_through_the_sorted_lists() -> None:
     pages = []
     for query_, vector in zip(queries, vectors, strict=True):
         scores = [float(sum(a * b for a, b in zip(vector, video, strict=True))) for video in videos]
-        right, hard, shown = (
-            set(some.tolist()) for some in (query_.relevant, query_.hard, query_.violating)
+        right, hard, violating = (
+            set(rows.tolist()) for rows in (query_.relevant, query_.hard, query_.violating)
         )
         order = sorted(range(30), key=lambda video: (-scores[video], video in right))
         ranks.append(1 + next(place for place, video in enumerate(order) if video in right))
         pairs = [(scores[a], scores[b]) for a in right for b in hard]
         shares.append([sum(a > b for a, b in pairs), sum(a == b for a, b in pairs), len(pairs)])
-        page = sorted(range(30), key=lambda video: (-scores[video], video not in shown))[:10]
-        pages.append(sum(video in shown for video in page) / 10)
-    found = summarise(queries, measure(vectors, videos, queries))
+        page = sorted(range(30), key=lambda video: (-scores[video], video not in violating))[:10]
+        pages.append(sum(video in violating for video in page) / 10)
+    metrics = summarise(queries, measure(vectors, videos, queries))
 
     def of(kind: str, values: list[Any]) -> list[Any]:
         return [value for query_, value in zip(queries, values, strict=True) if query_.kind == kind]
@@ -175,7 +175,7 @@ def test_metrics_match_a_walk_through_the_sorted_lists() -> None:
     slow["not/auc"] = sum((more + same / 2) / pairs for more, same, pairs in of("not", shares)) / 10
     for kind in ("composed", "without", "not"):
         slow[f"{kind}/violations@10"] = 100 * sum(of(kind, pages)) / 10
-    assert {key: value for key, value in found.items() if key[:6] != "video/"} == pytest.approx(
+    assert {key: value for key, value in metrics.items() if key[:6] != "video/"} == pytest.approx(
         slow, rel=1e-5
     )
 
@@ -185,10 +185,10 @@ def test_metrics_do_not_depend_on_the_block_size(
     monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
     queries, vectors, videos = random_benchmark(50, 30)
-    whole = measure(vectors, videos, queries)
+    expected = measure(vectors, videos, queries)
     monkeypatch.setattr(text_benchmark, "BLOCK", block)
     for name, values in vars(measure(vectors, videos, queries)).items():
-        np.testing.assert_array_equal(values, getattr(whole, name))
+        np.testing.assert_array_equal(values, getattr(expected, name))
 
 
 @pytest.mark.parametrize("block", [1, 5, 300])
@@ -205,12 +205,14 @@ def test_equal_videos_tie_in_any_row(own: str, block: int) -> None:
         JudgedQuery("original", "", row_array([row]), instead=instead[row]) for row in range(300)
     ]
     for start in range(0, 100, block):
-        some = slice(start, start + block)
-        assert (measure_block(vectors[some], videos, queries[some], 600).ranks == 2).all()
+        block_rows = slice(start, start + block)
+        assert (
+            measure_block(vectors[block_rows], videos, queries[block_rows], 600).ranks == 2
+        ).all()
 
 
 def test_an_empty_query_has_no_first_page() -> None:
     queries = [JudgedQuery("not", "0", row_array([0]), row_array([1]), row_array([1]))]
-    found = measure([[0, 0, 0]], np.eye(3), queries)
-    assert found.ranks.tolist() == [3]
-    assert summarise(queries, found) == {"not/auc": 0.5}
+    measured = measure([[0, 0, 0]], np.eye(3), queries)
+    assert measured.ranks.tolist() == [3]
+    assert summarise(queries, measured) == {"not/auc": 0.5}

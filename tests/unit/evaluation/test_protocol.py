@@ -78,19 +78,21 @@ def test_unreadable_videos_are_named_and_left_out(
     )
     report = evaluate(benchmark, [PLAIN, DROP], models, ResultStore(tmp_path))
     assert report.video_ids == tuple(VIDEOS[1:])
-    kept = [query for query in QUERIES if set(query.relevant.tolist()) - {0}]
-    kept = [query for query in kept if query.original is None or QUERIES[query.original] in kept]
-    assert [query.text for query in report.queries] == [query.text for query in kept]
+    readable = [query for query in QUERIES if set(query.relevant.tolist()) - {0}]
+    readable = [
+        query for query in readable if query.original is None or QUERIES[query.original] in readable
+    ]
+    assert [query.text for query in report.queries] == [query.text for query in readable]
     assert report.source["remarks"] == [
         f"1 of 4 videos cannot be read: {lost} (It is cut off. Export it again). They are left out, and "
-        f"{len(QUERIES) - len(kept)} of 5 queries with them."
+        f"{len(QUERIES) - len(readable)} of 5 queries with them."
     ]
-    for query, before in zip(report.queries, kept, strict=True):
+    for query, before in zip(report.queries, readable, strict=True):
         assert [VIDEOS[1:][row] for row in query.relevant] == [
             VIDEOS[row] for row in before.relevant if row
         ]
-    again = evaluate(benchmark, [PLAIN, DROP], models, ResultStore(tmp_path))
-    assert again.metrics == report.metrics
+    repeated = evaluate(benchmark, [PLAIN, DROP], models, ResultStore(tmp_path))
+    assert repeated.metrics == report.metrics
 
 
 def test_nothing_is_measured_twice(tmp_path: Path) -> None:
@@ -98,9 +100,9 @@ def test_nothing_is_measured_twice(tmp_path: Path) -> None:
     store = ResultStore(tmp_path)
     first = evaluate(word_benchmark(), [PLAIN, DROP], models, store)
     assert models.loaded == ["words"]
-    again = evaluate(word_benchmark(), [DROP, PLAIN], models, store)
+    repeated = evaluate(word_benchmark(), [DROP, PLAIN], models, store)
     assert models.loaded == ["words"]
-    assert again.metrics == {name: first.metrics[name] for name in ("words drop", "words")}
+    assert repeated.metrics == {name: first.metrics[name] for name in ("words drop", "words")}
 
     models.cards["other name"] = Card(
         "other name", notes="Weak.", visual_fingerprint="v", text_fingerprint="t"

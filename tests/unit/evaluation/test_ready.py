@@ -22,7 +22,9 @@ def test_it_is_added_once_fits_the_gallery_and_stays_deleted(tmp_path: Path) -> 
         (entry,) = evaluations.archive.entries()
         assert entry.systems == ("CLIP", "CLIP drop", "CLIP-bnl", "CLIP-neg")
         report = load_report(evaluations.archive.folder / entry.report_id)
-        hard_pairs = {name: each["composed/hard_pairs"] for name, each in report.metrics.items()}
+        hard_pairs = {
+            name: metrics["composed/hard_pairs"] for name, metrics in report.metrics.items()
+        }
         assert hard_pairs["CLIP"] < 50 < 75 < hard_pairs["CLIP-neg"]
 
         benchmark = load_benchmark(

@@ -110,11 +110,11 @@ def test_the_oracle_guesses_among_matching_clips() -> None:
 def test_a_gallery_is_searched_for_its_known_scenes(
     tmp_path: Path, write_video: Callable[..., Path], decoder: Decoder
 ) -> None:
-    known = [
+    names = [
         Video(f"v{row}", write_video(f"{row}.avi", [row]), (), scene.to_dict())
         for row, scene in enumerate(scenes())
     ]
-    gallery = Gallery("mixed", (Video("own", tmp_path / "own.avi"), *known))
+    gallery = Gallery("mixed", (Video("own", tmp_path / "own.avi"), *names))
     with Cache(tmp_path / "cache") as cache:
         benchmark = gallery_benchmark(gallery, decoder, cache)
         assert benchmark.video_ids[0] == "v0" and len(benchmark.video_ids) == 80

@@ -128,8 +128,8 @@ def test_a_card_with_wrong_fingerprints_is_detected(folder: Path, tmp_path: Path
 def test_a_card_keeps_measurements_and_later_versions_keys(folder: Path) -> None:
     losses = {"contrastive": {"weight": 1.0}}
     metrics = {"test/original/MIR": 0.7}
-    told: dict[str, Any] = {"exclusion": {"t": 0.9, "anchor": ["a"]}, "shifts": {"anchor": 1.0}}
-    card = Card("CLIP", frames=4, losses=losses, metrics=metrics, notes="Weak.", **told)
+    choices: dict[str, Any] = {"exclusion": {"t": 0.9, "anchor": ["a"]}, "shifts": {"anchor": 1.0}}
+    card = Card("CLIP", frames=4, losses=losses, metrics=metrics, notes="Weak.", **choices)
     write_card(folder, card)
     data = json.loads((folder / CARD).read_text())
     (folder / CARD).write_text(json.dumps({**data, "colour": "blue"}))

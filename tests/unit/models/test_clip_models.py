@@ -67,14 +67,14 @@ def _tokenizer(marks: list[str]) -> Any:
         models.WordLevel({name: row for row, name in enumerate(names)}, unk_token="<unk>")
     )
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    own = {
+    config_values = {
         "pad_token": "<pad>",
         "eos_token": "</s>",
         "unk_token": "<unk>",
         "additional_special_tokens": marks,
     }
     return hf().PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, model_max_length=4096, padding_side="left", **own
+        tokenizer_object=tokenizer, model_max_length=4096, padding_side="left", **config_values
     )
 
 
@@ -239,17 +239,17 @@ def test_a_short_clip_has_fewer_frames_at_the_models_fps(
 ) -> None:
     model = catalog.load("st:qwen")
     assert isinstance(model, ClipModel)
-    given: list[Any] = []
+    clips_seen: list[Any] = []
 
     def encode(clips: Any) -> Any:
-        given.extend(clips)
+        clips_seen.extend(clips)
         return np.ones((len(clips), 32))
 
     monkeypatch.setattr(model.backend, "clips", encode)
     middles = (np.arange(8) + 0.5) / 8
     model.encode_video(clips_for(model, 4), np.outer([1, 3, 30, 0], middles).astype(np.float32))
-    told = [(len(clip.frames), round(clip.fps, 3), clip.is_picture) for clip in given]
-    assert told == [(4, 4, False), (6, 2, False), (8, 0.267, False), (8, 2, True)]
+    clip_facts = [(len(clip.frames), round(clip.fps, 3), clip.is_picture) for clip in clips_seen]
+    assert clip_facts == [(4, 4, False), (6, 2, False), (8, 0.267, False), (8, 2, True)]
 
 
 def test_every_setting_is_part_of_the_keys(catalog: Catalog, tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_every_setting_is_part_of_the_keys(catalog: Catalog, tmp_path: Path) -> 
     gallery = Gallery("clips", (), "clips")
     cache = Cache(tmp_path)
     settings = card.flat()["clip"]
-    others = [card.replace(frames=4), card.replace(image_size=32)]
+    other_cards = [card.replace(frames=4), card.replace(image_size=32)]
     for name, value in {
         "revision": "2",
         "instruction": "Find",
@@ -265,13 +265,17 @@ def test_every_setting_is_part_of_the_keys(catalog: Catalog, tmp_path: Path) -> 
         "dimensions": 16,
         "least": 1,
     }.items():
-        others.append(card.replace(clip={**settings, name: value}))
-    others.append(
+        other_cards.append(card.replace(clip={**settings, name: value}))
+    other_cards.append(
         card.replace(clip={**settings, "framing": {"width": 64, "resize_mode": "longest"}})
     )
-    folders = {tower_folder(gallery, each, cache) for each in (card, *others)}
-    assert len(folders) == len({each.visual_key for each in (card, *others)}) == 1 + len(others)
-    assert len({each.text_key for each in others[2:]}) == len(others) - 2
+    folders = {tower_folder(gallery, some_card, cache) for some_card in (card, *other_cards)}
+    assert (
+        len(folders)
+        == len({some_card.visual_key for some_card in (card, *other_cards)})
+        == 1 + len(other_cards)
+    )
+    assert len({other_card.text_key for other_card in other_cards[2:]}) == len(other_cards) - 2
 
 
 class Killed(Exception):
@@ -303,11 +307,11 @@ def test_an_index_goes_on_where_it_was_killed(
                 embed_gallery(gallery, model, decoder, cache)
         encoded.clear()
         monkeypatch.setattr(model, "encode_video", counting)
-        said: list[str] = []
-        opened = embed_gallery(gallery, model, decoder, cache, announce=said.append)
+        notices: list[str] = []
+        opened = embed_gallery(gallery, model, decoder, cache, announce=notices.append)
         assert [video.video_id for video in opened.gallery.videos] == ["30", "90", "200"]
         assert sum(encoded) <= 2  # the one that was left, and the one that is measured
-        assert len(said) <= 1
+        assert len(notices) <= 1
         assert opened.embeddings.shape == (3, model.embed_dim)
 
 
@@ -320,8 +324,8 @@ def test_a_model_that_can_composes_picture_and_text(catalog: Catalog) -> None:
         parts = embed_query(model, query, [picture], Any)  # type: ignore[arg-type]  # the gallery is not looked at
         assert model.capabilities.composes == composes
         if composes:
-            own = model.composed(np.full((64, 96, 3), 90, np.uint8), query.text)
-            assert parts.sentence == pytest.approx(own, abs=1e-4)
+            composed_vector = model.composed(np.full((64, 96, 3), 90, np.uint8), query.text)
+            assert parts.sentence == pytest.approx(composed_vector, abs=1e-4)
         assert parts.sentence is not None
         np.testing.assert_allclose(np.linalg.norm(parts.sentence), 1, atol=1e-4)
 

@@ -65,8 +65,10 @@ def test_a_difference_equals_the_whole_model(models: Path, tmp_path: Path, visua
     for attribute in ("fingerprints", "visual_key", "text_key"):
         assert getattr(card, attribute) == getattr(whole_card, attribute)
     one = read_model(run)[0].state_dict()
-    whole = read_model(tmp_path / "whole")[0].state_dict()
-    assert one.keys() == whole.keys() and all(one[name].equal(whole[name]) for name in whole)
+    whole_weights = read_model(tmp_path / "whole")[0].state_dict()
+    assert one.keys() == whole_weights.keys() and all(
+        one[name].equal(whole_weights[name]) for name in whole_weights
+    )
     assert_equal(
         read_checkpoint(run, verify=True), read_checkpoint(tmp_path / "whole", verify=True)
     )
@@ -78,8 +80,8 @@ def test_models_on_one_base_share_its_tensors_in_memory(models: Path) -> None:
     first, second, base = (read_checkpoint(models / name) for name in ("1", "2", "base"))
     for name, tensor in base._model.state_dict().items():
         changed = name in ("text_projection", "logit_scale") or name.endswith("num_batches_tracked")
-        for other in (first, second):
-            assert changed or other._model.state_dict()[name].data_ptr() == tensor.data_ptr()
+        for encoder in (first, second):
+            assert changed or encoder._model.state_dict()[name].data_ptr() == tensor.data_ptr()
     assert base.folded is first.folded is second.folded
     shared = first.shared
     del first, second, base
@@ -147,9 +149,9 @@ def test_an_exported_model_is_whole_and_open_clip_loads_it(models: Path, tmp_pat
     write_tuned(models / "tuned", models / "base")
     export_checkpoint(models / "tuned", tmp_path / "out")
     write_tuned(tmp_path / "whole", None)
-    exported, whole = (load_file(tmp_path / name / WEIGHTS) for name in ("out", "whole"))
-    assert exported.keys() == whole.keys() and all(
-        exported[name].equal(whole[name]) for name in whole
+    exported, whole_weights = (load_file(tmp_path / name / WEIGHTS) for name in ("out", "whole"))
+    assert exported.keys() == whole_weights.keys() and all(
+        exported[name].equal(whole_weights[name]) for name in whole_weights
     )
     assert (
         not read_card(tmp_path / "out").difference and not (tmp_path / "out" / DIFFERENCE).exists()
@@ -170,8 +172,8 @@ def test_a_shipped_model_keeps_its_tokenizer_when_it_is_exported(tmp_path: Path)
     export_checkpoint(shipped, tmp_path / "out")
     assert read_card(tmp_path / "out") == read_card(shipped).replace(difference=None)
     one = read_checkpoint(shipped, verify=True)
-    other = read_checkpoint(tmp_path / "out", verify=True)
-    np.testing.assert_array_equal(one.encode_text(TEXTS), other.encode_text(TEXTS))
+    exported_model = read_checkpoint(tmp_path / "out", verify=True)
+    np.testing.assert_array_equal(one.encode_text(TEXTS), exported_model.encode_text(TEXTS))
 
 
 def test_an_imported_difference_needs_its_base(
@@ -186,8 +188,10 @@ def test_an_imported_difference_needs_its_base(
     )
     assert (catalog.folder(name) / WEIGHTS).is_file()
     shutil.copytree(run, foreign := tmp_path / "elsewhere" / "tuned")
-    (told := json.loads((foreign / CARD).read_text()))["difference"]["fingerprint"] = "another"
-    (foreign / CARD).write_text(json.dumps(told))
+    (foreign_card := json.loads((foreign / CARD).read_text()))["difference"]["fingerprint"] = (
+        "another"
+    )
+    (foreign / CARD).write_text(json.dumps(foreign_card))
     for path in (foreign, foreign / DIFFERENCE):
         with pytest.raises(CheckpointError, match="Base"):
             acquire(path, catalog, AddOptions())

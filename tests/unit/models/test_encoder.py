@@ -86,7 +86,7 @@ def test_raw_pooling_weights_frames_by_the_length_of_their_embeddings(
         )
         expected = normalize(model.eval().encode_image(pixels).mean(dim=0), dim=-1).numpy()
     np.testing.assert_allclose(raw.pool(raw.encode_frames(frames)), expected, atol=1e-6)
-    lengths = [np.linalg.norm(each.encode_frames(frames), axis=1) for each in (usual, raw)]
+    lengths = [np.linalg.norm(model.encode_frames(frames), axis=1) for model in (usual, raw)]
     np.testing.assert_allclose(lengths[0], 1, atol=1e-6)
     assert np.abs(lengths[1] - 1).min() > 0.01
     np.testing.assert_allclose(

@@ -67,7 +67,7 @@ def vit(seed: int = 0) -> Any:
 
 def as_transformers(weights: Weights) -> Weights:
     """Name tensors as transformers' CLIPModel does: q, k and v apart, both projections transposed."""
-    found = {
+    renamed = {
         "logit_scale": weights["logit_scale"],
         "text_model.embeddings.position_ids": torch.arange(77)[None],
     }
@@ -94,32 +94,32 @@ def as_transformers(weights: Weights) -> Weights:
     parts[".attn.out_proj."] = ".self_attn.out_proj."
     for name, tensor in weights.items():
         theirs = names.get(name, name)
-        start = next((each for each in starts if theirs.startswith(f"{each}.")), None)
+        start = next((prefix for prefix in starts if theirs.startswith(f"{prefix}.")), None)
         theirs = f"{starts[start]}{theirs.removeprefix(start)}" if start else theirs
         for ours, part in parts.items():
             theirs = theirs.replace(ours, part)
         if ".attn.in_proj_" in theirs:
             layer, kind = theirs.split(".attn.in_proj_")
             for letter, third in zip("qkv", tensor.chunk(3), strict=True):
-                found[f"{layer}.self_attn.{letter}_proj.{kind}"] = third.clone()
+                renamed[f"{layer}.self_attn.{letter}_proj.{kind}"] = third.clone()
         elif name in ("visual.proj", "text_projection"):
-            found[f"{name.replace('.proj', '_projection')}.weight"] = tensor.T.contiguous()
+            renamed[f"{name.replace('.proj', '_projection')}.weight"] = tensor.T.contiguous()
         else:
-            found[theirs] = tensor
-    return found
+            renamed[theirs] = tensor
+    return renamed
 
 
 def as_gmp(weights: Weights) -> Weights:
     """Store direction and length of each row of the MLPs, as fine-tuning by geometric parametrisation does."""
-    found = dict(weights)
+    tensors = dict(weights)
     for name in [name for name in weights if ".mlp." in name and name.endswith(".weight")]:
-        rows = found.pop(name)
+        rows = tensors.pop(name)
         base = name.removesuffix("weight")
-        found |= {
+        tensors |= {
             f"{base}r": rows.norm(dim=1, keepdim=True),
             f"{base}theta": torch.nn.functional.normalize(rows, dim=1),
         }
-    return found
+    return tensors
 
 
 def text_apart(weights: Weights) -> Weights:
@@ -262,9 +262,10 @@ def test_transformers_files_beside_the_weights_tell_heads_activation_and_picture
     folder = tmp_path / "theirs"
     folder.mkdir()
     names = sorted(weights)
-    for part, own in (("1", names[:20]), ("2", names[20:])):
+    for part, part_names in (("1", names[:20]), ("2", names[20:])):
         safetensors.torch.save_file(
-            {name: weights[name] for name in own}, folder / f"model-0000{part}-of-00002.safetensors"
+            {name: weights[name] for name in part_names},
+            folder / f"model-0000{part}-of-00002.safetensors",
         )
     side = {"num_attention_heads": 2, "hidden_act": "quick_gelu"}
     (folder / "config.json").write_text(json.dumps({"vision_config": side, "text_config": side}))
@@ -363,7 +364,7 @@ def test_transformers_siglip_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "text.positional_embedding"
     )
     for name, tensor in weights.items():
-        start = next(each for each in names if name.startswith(each))
+        start = next(prefix for prefix in names if name.startswith(prefix))
         theirs[names[start] + name.removeprefix(start)] = (
             tensor[None] if name.startswith("logit_") else tensor
         )
@@ -395,7 +396,7 @@ def test_the_notes_of_open_clips_training_tell_the_model(
         import_checkpoint(file, models, "a").remark
         == "Read as ViT-B-32 by the run's name, with GELU."
     )
-    for told, expected in (
+    for stated, expected in (
         (
             "model: ViT-B-32-quickgelu\nlr: 0.1\n",
             "Read as ViT-B-32-quickgelu by params.txt, with QuickGELU.",
@@ -405,8 +406,8 @@ def test_the_notes_of_open_clips_training_tell_the_model(
             "Read as ViT-B-32-quickgelu by params.txt, with QuickGELU.",
         ),
     ):
-        (run / "params.txt").write_text(told)
-        assert import_checkpoint(file, models, f"b{len(told)}").remark == expected
+        (run / "params.txt").write_text(stated)
+        assert import_checkpoint(file, models, f"b{len(stated)}").remark == expected
     torch.save(vit().state_dict(), tmp_path / "plain.pt")
     guess = import_checkpoint(tmp_path / "plain.pt", models).remark  # whatever was imported before
     assert guess.startswith("A guess from the tensors' shapes: ViT-B-32, with GELU.")
@@ -423,12 +424,15 @@ def test_the_notes_of_open_clips_training_tell_the_model(
 def test_a_coca_fits_the_model_of_its_name(models: Catalog) -> None:
     architecture = foreign._named("coca_ViT-B-32", models)
     with torch.device("meta"):
-        own = build_model(architecture.model_cfg, architecture.preprocess_cfg, "meta").state_dict()
-    assert "text_decoder.ln_final.weight" in own
+        expected_names = build_model(
+            architecture.model_cfg, architecture.preprocess_cfg, "meta"
+        ).state_dict()
+    assert "text_decoder.ln_final.weight" in expected_names
     _, weights, misfits = foreign._fitted(
-        architecture.model_cfg, {name.removeprefix("text."): own[name] for name in own}
+        architecture.model_cfg,
+        {name.removeprefix("text."): expected_names[name] for name in expected_names},
     )
-    assert (weights.keys(), misfits) == (own.keys(), "")
+    assert (weights.keys(), misfits) == (expected_names.keys(), "")
 
 
 def test_one_of_several_models_is_named_by_its_key(models: Catalog, tmp_path: Path) -> None:
@@ -568,8 +572,8 @@ def test_a_papers_checkpoint_is_read_as_its_authors_use_it(
         "Recognised as a file of" in remark and f"{frames} frames, {pooling}, {positions}" in remark
     )
     torch.save(weights_of(7), tmp_path / "plain.pt")
-    how: dict[str, Any] = {"frames": frames, "pooling": pooling, "positions": positions}
-    import_checkpoint(tmp_path / "plain.pt", models, "plain", model="CLIP", **how)
+    options: dict[str, Any] = {"frames": frames, "pooling": pooling, "positions": positions}
+    import_checkpoint(tmp_path / "plain.pt", models, "plain", model="CLIP", **options)
     theirs, plain = (models.read(models.find(name).folders[0]) for name in ("theirs", "plain"))
     np.testing.assert_array_equal(theirs.encode_text(TEXTS), plain.encode_text(TEXTS))
     np.testing.assert_array_equal(
@@ -588,15 +592,15 @@ def test_clip4clips_seqtransf_is_read_with_its_head(
     for parameter in head.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     head = head.half()
-    named = {
+    modules = {
         f"transformerClip.{name}": tensor
         for name, tensor in head.state_dict().items()
         if name != "positions"
     }
-    named["frame_position_embeddings.weight"] = head.positions.detach()
+    modules["frame_position_embeddings.weight"] = head.positions.detach()
     weights = {name: w.half() if w.is_floating_point() else w for name, w in weights_of(7).items()}
     torch.save(
-        prefixed(wrapper, {**prefixed("clip.", weights), **named}), tmp_path / "pytorch_model.bin"
+        prefixed(wrapper, {**prefixed("clip.", weights), **modules}), tmp_path / "pytorch_model.bin"
     )
     remark = import_checkpoint(
         tmp_path / "pytorch_model.bin", models, "theirs", model="CLIP"

@@ -49,11 +49,11 @@ def test_equal_towers_share_frames_and_not_pooled_embeddings(
 ) -> None:
     for seed in range(2):
         write_pooled(tmp_path / str(seed), seed=seed)
-    one, other = (read_checkpoint(tmp_path / str(seed)).card for seed in range(2))
-    assert one.unpooled.visual_key == other.unpooled.visual_key
-    assert one.visual_key != other.visual_key
-    names = StoredNames.of(one.visual_key)
-    other_names = StoredNames.of(other.visual_key)
+    first, second = (read_checkpoint(tmp_path / str(seed)).card for seed in range(2))
+    assert first.unpooled.visual_key == second.unpooled.visual_key
+    assert first.visual_key != second.visual_key
+    names = StoredNames.of(first.visual_key)
+    other_names = StoredNames.of(second.visual_key)
     assert names.of_frames == other_names.of_frames and names.pooling != other_names.pooling
     assert names.pooling.isidentifier()  # the name of a file
 

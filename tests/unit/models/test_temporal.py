@@ -59,9 +59,10 @@ def test_it_starts_from_the_text_tower_s_blocks() -> None:
     pooling = SequenceTransformer(positions.shape[1], len(positions) + 2, layers=len(blocks) + 1)
     pooling.copy_text_tower(positions, list(blocks))
     assert torch.equal(pooling.positions[: len(positions)], positions)
-    for own, block in zip(pooling.resblocks, blocks, strict=False):
+    for copied, block in zip(pooling.resblocks, blocks, strict=False):
         assert all(
-            torch.equal(own.state_dict()[name], value) for name, value in block.state_dict().items()
+            torch.equal(copied.state_dict()[name], value)
+            for name, value in block.state_dict().items()
         )
     last: Any = pooling.resblocks[-1]
     assert (
@@ -69,10 +70,10 @@ def test_it_starts_from_the_text_tower_s_blocks() -> None:
         and not last.mlp.c_proj.weight.any()
         and last.mlp.c_fc.weight.any()
     )
-    other = SequenceTransformer(2 * positions.shape[1], 4)
-    before = other.positions.clone()
-    other.copy_text_tower(positions, list(blocks))
-    assert torch.equal(other.positions, before)
+    other_pooling = SequenceTransformer(2 * positions.shape[1], 4)
+    before = other_pooling.positions.clone()
+    other_pooling.copy_text_tower(positions, list(blocks))
+    assert torch.equal(other_pooling.positions, before)
 
 
 def test_attention_is_the_reference_and_starts_as_the_mean(stored: dict[str, Any]) -> None:

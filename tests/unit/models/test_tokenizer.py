@@ -44,10 +44,10 @@ NEED_TRANSFORMERS = {
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    found = {name: tmp_path_factory.mktemp("families") / "model" for name in FAMILIES}
-    for name, folder in found.items():
+    folders = {name: tmp_path_factory.mktemp("families") / "model" for name in FAMILIES}
+    for name, folder in folders.items():
         write_family(folder, name)
-    return found
+    return folders
 
 
 def test_open_clip_s_tokenizers_are_accepted_except_nine() -> None:

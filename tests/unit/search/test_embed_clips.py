@@ -72,7 +72,7 @@ def test_rows_follow_the_gallery_and_the_brightest_is_found(
     assert (np.diff(frames[:, 0, 1]) > 0).all()
     assert embedded.index.search(np.array([[0, 1]], np.float32), 3)[1].tolist() == [[39, 38, 37]]
     checked, read = (
-        [(n, of) for n, of, what in done if what.partition(":")[0] == doing]
+        [(n, of) for n, of, step in done if step.partition(":")[0] == doing]
         for doing in ("checking files", "reading clips")
     )
     assert checked == [(n, 40) for n in range(1, 41)]
@@ -86,10 +86,12 @@ def test_cached_videos_are_neither_decoded_nor_encoded_again(
     assert encoder.num_clips == 40
     before = decoder.num_decoded
     moved = Gallery("moved", tuple(reversed(gallery.videos)))
-    again, encoder = embed(moved, decoder, cache)
+    second_index, encoder = embed(moved, decoder, cache)
     assert encoder.num_clips == 0 and decoder.num_decoded == before
     for row in range(40):
-        np.testing.assert_array_equal(again.frame_embeddings(row), first.frame_embeddings(39 - row))
+        np.testing.assert_array_equal(
+            second_index.frame_embeddings(row), first.frame_embeddings(39 - row)
+        )
 
 
 class OldEncoder(BrightnessEncoder):
@@ -222,17 +224,17 @@ def test_opening_decodes_nothing_and_lists_what_is_missing(
 def test_a_gallery_whose_contents_are_known_opens_without_its_files(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:
-    known = replace(
+    known_gallery = replace(
         gallery,
         videos=tuple(
             replace(video, content=cache.content_hash(video.path)) for video in gallery.videos
         ),
     )
-    first, _ = embed(known, decoder, cache)
+    first, _ = embed(known_gallery, decoder, cache)
     for video in gallery.videos:
         video.path.unlink()
-    opened = open_gallery(known, BrightnessEncoder(), cache)
-    assert opened.gallery == known
+    opened = open_gallery(known_gallery, BrightnessEncoder(), cache)
+    assert opened.gallery == known_gallery
     np.testing.assert_array_equal(opened.embeddings, first.embeddings)
 
 
@@ -240,17 +242,17 @@ def test_an_open_gallery_is_unaffected_by_later_changes(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:
     """Clips are removed, the file is compacted and grows again; the gallery opened before answers as before."""
-    whole = replace(gallery, key="library-1")
-    before, _ = embed(whole, decoder, cache)
+    library = replace(gallery, key="library-1")
+    before, _ = embed(library, decoder, cache)
     frames = before.frame_embeddings(39)
     answer = before.search(np.array([0, 1], np.float32), 40)
-    few = replace(whole, videos=whole.videos[::10])
+    few = replace(library, videos=library.videos[::10])
     drop_unused(few, cache)
-    after, encoder = embed(replace(whole, videos=whole.videos[::-5]), decoder, cache)
+    after, encoder = embed(replace(library, videos=library.videos[::-5]), decoder, cache)
     assert encoder.num_clips == 8  # of v39, v34, …: the four that are left are others
     np.testing.assert_array_equal(before.frame_embeddings(39), frames)
-    for one, other in zip(before.search(np.array([0, 1], np.float32), 40), answer, strict=True):
-        np.testing.assert_array_equal(one, other)
+    for first, second in zip(before.search(np.array([0, 1], np.float32), 40), answer, strict=True):
+        np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(after.embeddings, before.embeddings[::-5])
     assert after.search(np.array([0, 1], np.float32), 3)[1].tolist() == [0, 1, 2]
 
@@ -294,14 +296,17 @@ def test_embeddings_that_are_not_finite_are_the_models_fault(
 def test_a_clip_embedded_meanwhile_is_not_encoded_again(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:
-    others: list[BrightnessEncoder] = []
+    other_encoders: list[BrightnessEncoder] = []
 
     def embed_elsewhere(done: int, total: int, doing: str) -> None:
-        if doing == "reading clips" and not others:
-            others.append(embed(gallery, decoder, cache)[1])
+        if doing == "reading clips" and not other_encoders:
+            other_encoders.append(embed(gallery, decoder, cache)[1])
 
     embedded, encoder = embed(gallery, decoder, cache, progress=embed_elsewhere)
-    assert (others[0].num_clips, encoder.num_clips) == (40, 0) and embedded.gallery == gallery
+    assert (other_encoders[0].num_clips, encoder.num_clips) == (
+        40,
+        0,
+    ) and embedded.gallery == gallery
 
 
 @pytest.mark.parametrize("options", ["size=4k", "size=1m,ro"], ids=["full", "read-only"])

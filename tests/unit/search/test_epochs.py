@@ -77,9 +77,12 @@ def test_deleted_epochs_are_missing_and_the_others_see_clips_alike() -> None:
 
 
 def test_an_epoch_is_searched_by_its_checkpoint_and_strategy() -> None:
-    found = [ranked(epoch, System("run", "boolean", 0.5)) for epoch in (1, 0)]
-    assert [each.hits[0].video_id for each in found] == ["run · epoch 1", "<CLIP>"]
-    assert found[0].system == System("run · epoch 1", "boolean", 0.5)
+    rankings = [ranked(epoch, System("run", "boolean", 0.5)) for epoch in (1, 0)]
+    assert [epoch_ranking.hits[0].video_id for epoch_ranking in rankings] == [
+        "run · epoch 1",
+        "<CLIP>",
+    ]
+    assert rankings[0].system == System("run · epoch 1", "boolean", 0.5)
 
 
 def test_an_unreadable_epoch_has_no_hits_and_stops_nothing(
@@ -90,13 +93,13 @@ def test_an_unreadable_epoch_has_no_hits_and_stops_nothing(
 
 
 def test_only_the_latest_queries_are_kept_and_only_their_hits() -> None:
-    kept = KeptRankings()
+    rankings = KeptRankings()
     ranking = Ranking(System("run"), (Hit("a", 1, 0.5, None),), ranks={"a": 1})
-    kept.add(("run", "first"), {1: ranking})
+    rankings.add(("run", "first"), {1: ranking})
     for number in range(MAX_QUERIES):
-        kept.add(("run", f"{number}"), {1: ranking})
-    assert list(kept.add(("run", "first"), {2: ranking})) == [2]
-    assert kept.add(("run", "9"), {})[1].ranks == {}
+        rankings.add(("run", f"{number}"), {1: ranking})
+    assert list(rankings.add(("run", "first"), {2: ranking})) == [2]
+    assert rankings.add(("run", "9"), {})[1].ranks == {}
 
 
 def test_the_parts_alone_tell_roughly_what_clips_show(gallery_data: Path) -> None:
@@ -107,7 +110,7 @@ def test_the_parts_alone_tell_roughly_what_clips_show(gallery_data: Path) -> Non
             plan = searcher.plan(["CLIP", "CLIP-neg"], 8)
             true = dict(enumerate(searcher.answer(query, plan).rankings))
             judged = judged_by_parts(true, "CLIP", query, searcher, plan).values()
-            counts = [each.counts["violation"] for each in judged]
+            counts = [judged_ranking.counts["violation"] for judged_ranking in judged]
             assert (
                 counts[1] == true[1].counts["violation"] == 0
                 and 0 <= counts[0] - true[0].counts["violation"] <= 2

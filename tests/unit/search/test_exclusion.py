@@ -32,20 +32,24 @@ def clips(count: int, dim: int = 3, seed: int = 0) -> Vectors:
 
 def test_only_the_largest_excess_over_tau_is_taken() -> None:
     exclusion = Exclusion(np.stack([Y, Z]), 2.0, 0.5)
-    shown = np.array([[1, 0, 0], [0.5, 0.4, 0.5], [0.6, 0.7, 0.6], [0, 0.6, 0.9]], np.float32)
-    assert scores_of(shown, X, exclusion) == pytest.approx([1, 0.5, 0.6 - 2 * 0.2, -2 * 0.4])
-    assert scores_of(shown[2], X, exclusion) == pytest.approx(0.2)  # one clip
-    assert scores_of(shown, X, None) == pytest.approx([1, 0.5, 0.6, 0])
+    wanted_scores = np.array(
+        [[1, 0, 0], [0.5, 0.4, 0.5], [0.6, 0.7, 0.6], [0, 0.6, 0.9]], np.float32
+    )
+    assert scores_of(wanted_scores, X, exclusion) == pytest.approx(
+        [1, 0.5, 0.6 - 2 * 0.2, -2 * 0.4]
+    )
+    assert scores_of(wanted_scores[2], X, exclusion) == pytest.approx(0.2)  # one clip
+    assert scores_of(wanted_scores, X, None) == pytest.approx([1, 0.5, 0.6, 0])
 
 
 def test_the_default_tau_is_half_a_deviation_above_the_mean() -> None:
-    shown = np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0.5], [0, 0, 0.5]], np.float32)
-    exclusion = Exclusion(np.stack([Y, Z]), 1.0).within(shown)
+    expected = np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0.5], [0, 0, 0.5]], np.float32)
+    exclusion = Exclusion(np.stack([Y, Z]), 1.0).within(expected)
     assert exclusion.tau == pytest.approx([0.5 + 0.5 * 0.5, 0.25 + 0.5 * 0.25])
-    assert scores_of(shown, X, exclusion) == pytest.approx([-0.25, 0, -0.25, -0.125])
+    assert scores_of(expected, X, exclusion) == pytest.approx([-0.25, 0, -0.25, -0.125])
     assert (
-        exclusion.within(shown[:1]) is exclusion
-        and Exclusion(Y[None], 1.0, 0.3).within(shown).tau == 0.3
+        exclusion.within(expected[:1]) is exclusion
+        and Exclusion(Y[None], 1.0, 0.3).within(expected).tau == 0.3
     )
 
 
@@ -94,14 +98,14 @@ def test_an_approximate_index_gives_the_clips_to_score_exactly(
     hard = Exclusion(wanted[None], 3.0, 0.2)  # the nearest clips lose most, so that all are scored
     assert two_stages.search(wanted, 20, hard)[1].tolist() == best_of(vectors, wanted, hard, 20)
 
-    known = np.argsort(-(vectors @ wanted))[:40]
-    some = ExactIndex(8)  # if more than the shortlist were scored, others would be found
-    some.add(contents[known], vectors[known])
+    nearest = np.argsort(-(vectors @ wanted))[:40]
+    index = ExactIndex(8)  # if more than the shortlist were scored, others would be found
+    index.add(contents[nearest], vectors[nearest])
     monkeypatch.setattr(embedded_module, "SHORTLIST", 40)
     weak = replace(exclusion, weight=0.01)
     scored = vectors.copy()
-    scored[np.setdiff1d(np.arange(300), known)] = wanted
-    assert gallery_of(scored, some, contents).search(wanted, 5, weak)[1].tolist() == best_of(
+    scored[np.setdiff1d(np.arange(300), nearest)] = wanted
+    assert gallery_of(scored, index, contents).search(wanted, 5, weak)[1].tolist() == best_of(
         vectors, wanted, weak, 5
     )
 
@@ -122,21 +126,21 @@ def test_evaluation_ranks_by_the_same_scores_and_equal_clips_tie() -> None:
             for row, right in zip(scores, (0, 5), strict=True)
         ]
     )
-    taken: Any = losses(exclusions, vectors, vectors)
-    assert (taken[:, :7] == taken[:, 60:]).all() and not taken[1].any()
+    penalties: Any = losses(exclusions, vectors, vectors)
+    assert (penalties[:, :7] == penalties[:, 60:]).all() and not penalties[1].any()
     assert losses([None], vectors, vectors) == losses((), vectors, vectors) == 0
 
 
 def test_judged_queries_exclude_by_their_known_parts() -> None:
     encoder: Any = WordEncoder()
     queries = [QUERIES[0], COMPOSED, PURE]
-    found: Any
-    (found,) = search_vectors(
+    hits: Any
+    (hits,) = search_vectors(
         encoder, [System("words", "rectified")], queries, lambda text: Query(text)
     )
-    caption, composed, pure = found.exclusions
+    caption, composed, pure = hits.exclusions
     assert caption is None and pure is None
     assert (composed.unwanted == embedded("dancing")).all() and composed.tau is None
-    assert (found.vectors[1] == embedded("sings")).all() and (
-        found.vectors[2] == -embedded("dancing")
+    assert (hits.vectors[1] == embedded("sings")).all() and (
+        hits.vectors[2] == -embedded("dancing")
     ).all()

@@ -54,10 +54,10 @@ def publish(runs: Path, epoch: int, source: Path) -> Path:
 
 def write_mixed(folder: Path, text_seed: int) -> None:
     """Write the model of seed 0 with the text tower of another seed."""
-    other = tiny_model(text_seed).state_dict()
+    weights = tiny_model(text_seed).state_dict()
     model = tiny_model(0)
     model.load_state_dict(
-        {**model.state_dict(), **{k: v for k, v in other.items() if not k.startswith("visual.")}}
+        {**model.state_dict(), **{k: v for k, v in weights.items() if not k.startswith("visual.")}}
     )
     write_checkpoint(folder, model, TINY, {}, Card("mixed", frames=2))
 
@@ -185,7 +185,7 @@ def test_during_swaps_every_answer_comes_from_exactly_one_model(
             for epoch in range(2, 9):
                 publish(runs, epoch, sources / order[epoch % len(order)])
                 wait_for(lambda epoch=epoch: any(epochs == [epoch] * 3 for _, epochs in answers))  # type: ignore[misc]
-    assert [each.result() for each in searching] == [None] * 3
+    assert [future.result() for future in searching] == [None] * 3
     for answered_by, epochs in answers:
         assert len(set(epochs)) == 1
         assert answered_by == (order[(epochs[0] or 0) % len(order)] if epochs[0] != 1 else "0")
@@ -330,10 +330,10 @@ def test_a_gallery_first_searched_in_a_swap_joins_the_next(
 def test_a_model_is_loaded_once_by_concurrent_requests(live: LiveModels, viewer: Five) -> None:
     together = threading.Barrier(4)
     with ThreadPoolExecutor(4) as pool:
-        asked = [
+        futures = [
             pool.submit(lambda: (together.wait(), live.get("run", viewer))[1]) for _ in range(4)
         ]
-    assert len({id(each.result()) for each in asked}) == 1
+    assert len({id(future.result()) for future in futures}) == 1
 
 
 def test_a_deleted_run_is_unloaded(live: LiveModels, runs: Path) -> None:

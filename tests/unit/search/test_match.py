@@ -33,15 +33,15 @@ def searcher(gallery_data: Path) -> Iterator[GallerySearcher]:
 def test_lines_are_scored_as_searches_score_the_clip(searcher: GallerySearcher) -> None:
     clip = searcher.video_ids[7]
     lines = ["a dog and not a cat", "a man is singing", "not a dog"]
-    found = searcher.match(clip, lines, SYSTEMS)
+    answer = searcher.match(clip, lines, SYSTEMS)
     expected = searcher.scores(lines, SYSTEMS)
-    for each in found.systems:
-        wanted = expected[each.system.name][:, 7]
-        assert [np.nan if score is None else score for score in each.scores] == pytest.approx(
+    for system in answer.systems:
+        wanted = expected[system.system.name][:, 7]
+        assert [np.nan if score is None else score for score in system.scores] == pytest.approx(
             wanted, abs=1e-4, nan_ok=True
         )
-        assert each.best == int(np.nanargmax(wanted))
-    assert found.systems[-1].scores[2] is None  # nothing is left of "not a dog" to search for
+        assert system.best == int(np.nanargmax(wanted))
+    assert answer.systems[-1].scores[2] is None  # nothing is left of "not a dog" to search for
 
 
 def test_clips_have_a_true_line_and_pictures_have_none(
@@ -49,9 +49,9 @@ def test_clips_have_a_true_line_and_pictures_have_none(
 ) -> None:
     clip = searcher.video_ids[0]
     caption = searcher.video(clip).captions[0]
-    found = searcher.match(clip, [caption, "an elephant without a dog"], "CLIP")
-    assert found.verdicts == ("right", "miss")
-    assert found.as_dict()["lines"][0] == {"text": caption, "verdict": "right"}
+    answer = searcher.match(clip, [caption, "an elephant without a dog"], "CLIP")
+    assert answer.verdicts == ("right", "miss")
+    assert answer.as_dict()["lines"][0] == {"text": caption, "verdict": "right"}
     Image.new("RGB", (32, 32), "green").save(tmp_path / "green.png")
     by_file = searcher.match(tmp_path / "green.png", ["a dog", "a cat"], "CLIP")
     by_array = searcher.match(

@@ -82,10 +82,10 @@ def test_other_windows_do_not_change_a_hit_s_verdict() -> None:
 
 def test_the_api_gives_moments_of_long_videos_alone() -> None:
     moments = (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, None, 1.0))
-    said = Hit("a@3", 1, 1.0, None, "a", moments).as_dict()
-    assert (said["film"], said["start"], said["end"]) == ("a", 30.0, None)
-    assert [moment["start"] for moment in said["moments"]] == [20.0, 30.0]
-    assert json.loads(json.dumps(said)) == said
+    fields = Hit("a@3", 1, 1.0, None, "a", moments).as_dict()
+    assert (fields["film"], fields["start"], fields["end"]) == ("a", 30.0, None)
+    assert [moment["start"] for moment in fields["moments"]] == [20.0, 30.0]
+    assert json.loads(json.dumps(fields)) == fields
     assert Hit("v", 1, 1.0, "right").as_dict() == {
         "video_id": "v",
         "rank": 1,

@@ -42,8 +42,8 @@ def units(*shape: int, seed: int = 0) -> NDArray[np.float32]:
 def test_the_weights_are_those_of_the_reference() -> None:
     stored = papers_reference("covr_")
     frames, texts, pooled = (stored[f"covr_{name}"] for name in ("frames", "texts", "pooled"))
-    found = [focused(some, text) for some, text in zip(frames, texts, strict=True)]
-    np.testing.assert_allclose(found, pooled, atol=1e-6)
+    expected = [focused(clip_frames, text) for clip_frames, text in zip(frames, texts, strict=True)]
+    np.testing.assert_allclose(expected, pooled, atol=1e-6)
 
 
 def by_hand(frames: NDArray[np.float32], focus: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -79,7 +79,7 @@ def test_small_galleries_are_searched_exactly_and_large_in_two_stages(
     (vector, unwanted) = units(2, DIM, seed=1)
     embedded = gallery_of(frames)
     exclusion = Exclusion(unwanted[None], 0.5, 0.1, focus=vector)
-    clips = [by_hand(each, vector) for each in frames]
+    clips = [by_hand(clip_frames, vector) for clip_frames in frames]
     expected = [
         float(clip @ vector) - 0.5 * max(0.0, float(clip @ unwanted) - 0.1) for clip in clips
     ]
@@ -105,8 +105,8 @@ def test_measures_are_those_of_a_plain_loop() -> None:
     for row in range(5):
         for column in range(6):
             clip = by_hand(frames[column], texts[row])
-            taken = 0.5 * max(0.0, float(clip @ away[row]) - 0.1) if row < 3 else 0
-            table[row, column] = float(clip @ texts[row]) - taken
+            penalty = 0.5 * max(0.0, float(clip @ away[row]) - 0.1) if row < 3 else 0
+            table[row, column] = float(clip @ texts[row]) - penalty
     queries = [JudgedQuery("original", f"text {row}", row_array((row,))) for row in range(5)]
     measured = measure_block(texts, frames, queries, exclusions=exclusions)
     assert measured.ranks.tolist() == [
@@ -150,7 +150,7 @@ def test_a_search_its_explanation_all_scores_and_the_match_agree(
     table, _ = searcher.score_all([text], plan)
     fits = searcher.match(Reference(video_id="3"), [text, "rain"], SYSTEMS)
     encoder = plan.encoders["tiny"]
-    whole, wanted = encoder.encode_text([text, text.removesuffix(" and not dancing")])
+    sentence, wanted = encoder.encode_text([text, text.removesuffix(" and not dancing")])
     frames = answer.rankings[0].gallery.frame_embeddings(3)  # type: ignore[union-attr]
     for ranking, why, scored in zip(
         answer.rankings, explain(answer, "3", lambda _: encoder), fits.systems, strict=True
@@ -166,7 +166,7 @@ def test_a_search_its_explanation_all_scores_and_the_match_agree(
     plain, drop = (
         next(h.score for h in answer.rankings[n].hits if h.video_id == "3") for n in (0, 3)
     )
-    assert plain == pytest.approx(float(by_hand(frames, whole) @ whole), abs=1e-4)
+    assert plain == pytest.approx(float(by_hand(frames, sentence) @ sentence), abs=1e-4)
     assert drop == pytest.approx(float(by_hand(frames, wanted) @ wanted), abs=1e-4)
 
 

@@ -25,8 +25,8 @@ def read(path: Path, data: Any, *clips: str) -> Recording | None:
 def test_a_recording_is_read_only_for_its_own_gallery(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    found = read(tmp_path / "recording.json", asdict(RECORDING), "a", "b", "c")
-    assert found is not None and json.dumps(asdict(found)) == json.dumps(asdict(RECORDING))
+    read_back = read(tmp_path / "recording.json", asdict(RECORDING), "a", "b", "c")
+    assert read_back is not None and json.dumps(asdict(read_back)) == json.dumps(asdict(RECORDING))
     assert Recording.of_gallery(tmp_path / "none.json", []) is None
     assert read(tmp_path / "recording.json", asdict(RECORDING), "a") is None
     assert "another gallery" in caplog.text

@@ -59,8 +59,8 @@ def unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def embed(text: str) -> NDArray[np.float32]:
     """Return the normalised sum of the one-hot keywords in a text; like CLIP, it is deaf to "not"."""
-    found = [word in re.findall(r"[a-z]+", text) for word in KEYWORDS[:-1]]
-    return unit(np.array([*found, not any(found)], np.float32))
+    has_word = [word in re.findall(r"[a-z]+", text) for word in KEYWORDS[:-1]]
+    return unit(np.array([*has_word, not any(has_word)], np.float32))
 
 
 class KeywordEncoder(FrameEncoder):
@@ -202,9 +202,11 @@ def test_boolean_is_wanted_minus_alpha_times_unwanted(searcher: Searcher, alpha:
 
 def test_rectified_ranks_by_the_wanted_part_less_what_exceeds_tau(searcher: Searcher) -> None:
     (ranking,) = searcher.search(NOT_SINGING, ["CLIP rectified α 2"], 5).rankings
-    shown = searcher.search("sing", ["CLIP"], 5).rankings[0]
+    shown_ranking = searcher.search("sing", ["CLIP"], 5).rankings[0]
     alone = searcher.search(NOT_SINGING, ["CLIP drop"], 5).rankings[0]
-    loss, before = ({hit.video_id: hit.score for hit in each.hits} for each in (shown, alone))
+    loss, before = (
+        {hit.video_id: hit.score for hit in ranking.hits} for ranking in (shown_ranking, alone)
+    )
     values = np.array(list(loss.values()))
     tau = values.mean() + 0.5 * values.std()
     assert {hit.video_id: hit.score for hit in ranking.hits} == pytest.approx(
@@ -246,8 +248,10 @@ def test_a_picture_joins_by_its_weight(
 ) -> None:
     query = Query("a man with a guitar", ("a man with a guitar",))
     for system in ("CLIP", "CLIP boolean", "CLIP anchored λ 1", "CLIP drop"):
-        found = scores(searcher.search(query, [system], 5, beside(grey(150), weight)))
-        assert (found["dog"], found["guitar"]) == pytest.approx((dog, guitar), abs=1e-4)
+        system_scores = scores(searcher.search(query, [system], 5, beside(grey(150), weight)))
+        assert (system_scores["dog"], system_scores["guitar"]) == pytest.approx(
+            (dog, guitar), abs=1e-4
+        )
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
@@ -395,8 +399,8 @@ def test_the_answer_is_the_apis_dict(searcher: Searcher) -> None:
         {"video_id": "guitar", "rank": 1, "score": 1.0, "verdict": "right"},
         {"video_id": "duet", "rank": 2, "score": 0.8165, "verdict": "violation"},
     ]
-    asked = {"text": PLAYING.text, "wanted": ["a man playing the guitar"], "unwanted": ["singing"]}
-    assert answer == {"query": asked, "systems": [{"name": "CLIP drop", "hits": hits}]}
+    parts = {"text": PLAYING.text, "wanted": ["a man playing the guitar"], "unwanted": ["singing"]}
+    assert answer == {"query": parts, "systems": [{"name": "CLIP drop", "hits": hits}]}
     assert json.loads(json.dumps(answer, allow_nan=False)) == answer
 
 
@@ -409,11 +413,11 @@ def test_a_clip_is_seen_by_every_system_with_moments(
     """`both` shows the dog in frames 1 and 2 of 4, the woman in 3 and 4; it is not among the k shown."""
     answer = searcher.search(Query(word, (word,)), ["CLIP", "CLIP boolean α 1"], 1)
     seen = answer.see("both")
-    assert [each.system.name for each in seen] == ["CLIP", "CLIP boolean α 1"]
-    for each in seen:
-        assert each.rank is not None and each.rank <= 2
-        assert each.score == pytest.approx(1 / sqrt(2), abs=1e-4)
-        assert list(each.moments) == moments
+    assert [seen_by.system.name for seen_by in seen] == ["CLIP", "CLIP boolean α 1"]
+    for seen_by in seen:
+        assert seen_by.rank is not None and seen_by.rank <= 2
+        assert seen_by.score == pytest.approx(1 / sqrt(2), abs=1e-4)
+        assert list(seen_by.moments) == moments
 
 
 QUOKKA = Query(
@@ -458,9 +462,9 @@ def test_concurrent_searches_embed_the_gallery_once_per_tower(
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(ask, (*MODELS, *MODELS)))
     assert len({answer.rankings[0].hits for answer in answers}) == 1
-    first, second, other = (searcher.live.get(name).encoder for name in MODELS)
-    assert (first.num_batches, other.num_batches) == (1, 1)  # type: ignore[attr-defined]
-    assert searcher.embedded(first) is searcher.embedded(second) is not searcher.embedded(other)
+    first, second, third = (searcher.live.get(name).encoder for name in MODELS)
+    assert (first.num_batches, third.num_batches) == (1, 1)  # type: ignore[attr-defined]
+    assert searcher.embedded(first) is searcher.embedded(second) is not searcher.embedded(third)
 
 
 @pytest.mark.parametrize(
@@ -503,8 +507,11 @@ def test_a_reference_clip_is_not_encoded_again_or_returned(
     )
     assert encoder.num_batches == before  # type: ignore[attr-defined]
     for column in (0, 1):
-        found = scores(answer, column)
-        assert "dog" not in found and max(found, key=lambda name: found[name]) == "both"
+        column_scores = scores(answer, column)
+        assert (
+            "dog" not in column_scores
+            and max(column_scores, key=lambda name: column_scores[name]) == "both"
+        )
 
 
 def test_less_like_a_clip_ranks_what_resembles_it_lower(searcher: Searcher) -> None:

@@ -46,8 +46,10 @@ def test_anchored_stays_bounded_for_nearly_parallel_parts() -> None:
         once, abs=1e-5
     )
     nearly = unit(n + 1e-4 * rng.standard_normal(16))
-    found = anchored(EmbeddedParts(sentence, None, np.stack([n, nearly]), 1.9))
-    assert found is not None and np.linalg.norm(found) <= 1.0 + 1e-5  # e - 1.9 of a projection of e
+    vector = anchored(EmbeddedParts(sentence, None, np.stack([n, nearly]), 1.9))
+    assert (
+        vector is not None and np.linalg.norm(vector) <= 1.0 + 1e-5
+    )  # e - 1.9 of a projection of e
 
 
 @pytest.mark.parametrize("theta", [1.0, 20.0, 36.0, 45.0, 90.0, 135.0, 179.0])
@@ -58,8 +60,8 @@ def test_spherical_has_the_published_direction(theta: float, t: float) -> None:
     half = np.radians(theta) / 2
     n = at(theta)[0]
     published = (sin(phi + half) * X + sin(phi - half) * n) / sin(2 * half)
-    found = spherical(parts(n[None], t))
-    assert found == pytest.approx(published / np.linalg.norm(published), abs=2e-5)
+    vector = spherical(parts(n[None], t))
+    assert vector == pytest.approx(published / np.linalg.norm(published), abs=2e-5)
 
 
 def test_spherical_by_hand() -> None:
@@ -71,10 +73,10 @@ def test_spherical_by_hand() -> None:
 
 def test_spherical_leaves_every_unwanted_part_in_any_order() -> None:
     wanted = np.eye(3, dtype=np.float32)[0]
-    others = np.eye(3, dtype=np.float32)[1:]
-    found = spherical(EmbeddedParts(None, wanted, others, 1.0))
-    assert found == pytest.approx(np.array([1, -1, -1]) / sqrt(3))
-    assert spherical(EmbeddedParts(None, wanted, others[::-1], 1.0)) == pytest.approx(found)
+    unwanted = np.eye(3, dtype=np.float32)[1:]
+    vector = spherical(EmbeddedParts(None, wanted, unwanted, 1.0))
+    assert vector == pytest.approx(np.array([1, -1, -1]) / sqrt(3))
+    assert spherical(EmbeddedParts(None, wanted, unwanted[::-1], 1.0)) == pytest.approx(vector)
 
 
 def test_without_a_wanted_part_the_unwanted_is_avoided() -> None:

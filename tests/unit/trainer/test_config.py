@@ -143,16 +143,16 @@ for preset in {("clip", "clip-neg", *FOR_VIDEOS)!r}:
         print(error)
 assert "torch" not in sys.modules
 """
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
-    clip, neg, *others = said.splitlines()
+    clip, neg, *other_lines = output.splitlines()
     for sentence in (clip, neg):
         assert (
             "which only the built-in world says. For data, choose the preset own-videos or clip-star"
             in sentence
         )
-    assert others == ["fits"] * len(FOR_VIDEOS)
+    assert other_lines == ["fits"] * len(FOR_VIDEOS)
 
 
 def test_captions_alone_fit_the_preset_that_is_named(tmp_path: Path) -> None:
@@ -175,8 +175,8 @@ def test_relative_paths_start_at_the_run_s_folder(
     config = resolved(TrainConfig(base="mine/epoch_001"))
     assert config.encoder.base == str(tmp_path / "mine" / "epoch_001")
     assert resolved(config) == config
-    for kept in (TrainConfig(base="assets/models/clip"), TrainConfig()):
-        assert resolved(kept) == kept
+    for unchanged in (TrainConfig(base="assets/models/clip"), TrainConfig()):
+        assert resolved(unchanged) == unchanged
     for typed in ("vit-b-32/openai", "ViT-B-32 / openai"):  # the name of a model
         base = resolved(TrainConfig(base=typed), tmp_path / "data").encoder.base
         assert base == str(tmp_path / "data" / "models" / "ViT-B-32--openai")

@@ -97,7 +97,7 @@ def gradients(folder: Path) -> dict[str, dict[str, Any]]:
         learners[kind].use_videos(videos)
     learners["head"].use_videos(np.stack([videos, videos[::-1]], axis=1))
     start = deepcopy(learners["text"].model.state_dict())
-    found = {}
+    gradients_by_name = {}
     heads = {kind: deepcopy(learner.pooling.state_dict()) for kind, learner in learners.items()}
     for kind, loss in CASES:
         learner = learners[kind]
@@ -113,10 +113,10 @@ def gradients(folder: Path) -> dict[str, dict[str, Any]]:
         learner.start_epoch()
         batches = epoch_batches(clips, config, 1, inputs=learner.losses.inputs)
         values = learner.step(islice(batches, config.batches.accumulate))
-        named = (*learner.model.named_parameters(), *learner.pooling.named_parameters("head"))
-        grads = {name: p.grad.clone() for name, p in named if p.grad is not None}
-        found[f"{kind} {loss}"] = {"loss": torch.tensor(values[loss]), **grads}
-    return found
+        parameters = (*learner.model.named_parameters(), *learner.pooling.named_parameters("head"))
+        grads = {name: p.grad.clone() for name, p in parameters if p.grad is not None}
+        gradients_by_name[f"{kind} {loss}"] = {"loss": torch.tensor(values[loss]), **grads}
+    return gradients_by_name
 
 
 def perturb(learner: Learner) -> None:

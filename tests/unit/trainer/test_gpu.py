@@ -48,16 +48,16 @@ def test_a_stopped_run_reaches_the_same_losses(
     tmp_path: Path, clips: tuple[Clips, Clips], precision: str
 ) -> None:
     config = CONFIG.replace(precision=precision)
-    whole = RunFolder(tmp_path / "whole")
+    uninterrupted = RunFolder(tmp_path / "whole")
     cut = RunFolder(tmp_path / "cut")
-    for run in (whole, cut):
+    for run in (uninterrupted, cut):
         run.path.mkdir()
-    assert train(Learner(config), whole, *clips) == "finished"
+    assert train(Learner(config), uninterrupted, *clips) == "finished"
     polls = count(1)
     assert train(Learner(config), cut, *clips, should_stop=lambda: next(polls) == 3) == "stopped"
     assert train(Learner(config), cut, *clips) == "finished"
-    assert len(losses_of(whole)) == 8
-    assert losses_of(cut) == pytest.approx(losses_of(whole), rel=SAME)
+    assert len(losses_of(uninterrupted)) == 8
+    assert losses_of(cut) == pytest.approx(losses_of(uninterrupted), rel=SAME)
 
 
 def test_bf16_learns_what_fp32_does(tmp_path: Path, clips: tuple[Clips, Clips]) -> None:

@@ -104,24 +104,24 @@ def test_a_kept_pooling_pools_once_and_does_not_change(config: TrainConfig, tmp_
     clips = ordered(48, 0)
     run.path.mkdir()
     assert train(Learner(config.replace(epochs=1)), run, clips, ordered(12, 1)) == "finished"
-    kept = config.replace(
+    kept_config = config.replace(
         base=str(run.checkpoint(1)), train="text", keep_head=True, num_frames=2, pooling="base"
     )
-    learner = Learner(kept)
+    learner = Learner(kept_config)
     prepare(learner, clips, lambda: False)
     base = read_checkpoint(run.checkpoint(1))
     frames = base.encode_frames(np.array(clips.frames).reshape(-1, 64, 64, 3)).reshape(48, 2, -1)
     assert learner.videos is not None
     np.testing.assert_allclose(learner.videos, base.pool(frames), atol=1e-6)
     learner.start_epoch()
-    for batch in epoch_batches(clips, kept, 1):
+    for batch in epoch_batches(clips, kept_config, 1):
         learner.step([batch])
     assert learner.encoder().card.pooling.head == base.card.pooling.head is not None
     assert learner.encoder().text_fingerprint != base.text_fingerprint
     unlearned: list[dict[str, Any]] = [{"base": config.encoder.base}, {"pooling": "attention"}]
     for changes in unlearned:
         with pytest.raises(ConfigError, match=r"mean|attention"):
-            Learner(kept.replace(**changes))
+            Learner(kept_config.replace(**changes))
 
 
 def test_the_loss_order_trains_text_with_a_kept_pooling(
@@ -176,9 +176,10 @@ def test_a_pooling_starts_from_an_equal_one(config: TrainConfig, tmp_path: Path)
     )
     config = config.replace(base=str(tmp_path / "base"))
     for pooling in ("base", "unit_seqTransf"):
-        again = Learner(config.replace(pooling=pooling)).pooling.state_dict()
+        trained = Learner(config.replace(pooling=pooling)).pooling.state_dict()
         assert all(
-            torch.equal(again[name], value) for name, value in learner.pooling.state_dict().items()
+            torch.equal(trained[name], value)
+            for name, value in learner.pooling.state_dict().items()
         )
     assert not Learner(config.replace(pooling="mean")).pooling.state_dict()
     with pytest.raises(ConfigError, match="num_frames"):
@@ -186,21 +187,21 @@ def test_a_pooling_starts_from_an_equal_one(config: TrainConfig, tmp_path: Path)
 
 
 def test_the_loss_over_seqtransf_is_that_of_clip4clip() -> None:
-    given = {name: torch.from_numpy(array) for name, array in papers_reference("c4c_").items()}
+    reference = {name: torch.from_numpy(array) for name, array in papers_reference("c4c_").items()}
     pooling = SequenceTransformer(16, 8, heads=2).double()
     weights = {
         name.removeprefix("c4c_w_"): value
-        for name, value in given.items()
+        for name, value in reference.items()
         if name.startswith("c4c_w_")
     }
-    pooling.load_state_dict(weights | {"positions": given["c4c_pos"]})
-    texts = normalize(given["c4c_texts"], dim=-1)
-    for kind, is_frame in (("masked", given["c4c_mask"] > 0), ("full", None)):
+    pooling.load_state_dict(weights | {"positions": reference["c4c_pos"]})
+    texts = normalize(reference["c4c_texts"], dim=-1)
+    for kind, is_frame in (("masked", reference["c4c_mask"] > 0), ("full", None)):
         batch = EmbeddedBatch(
-            pooling(given["c4c_frames"], is_frame), texts, given["c4c_logit_scale"]
+            pooling(reference["c4c_frames"], is_frame), texts, reference["c4c_logit_scale"]
         )
         assert ContrastiveLoss()(batch).item() == pytest.approx(
-            given[f"c4c_seqTransf_{kind}_loss"].item(), abs=1e-9
+            reference[f"c4c_seqTransf_{kind}_loss"].item(), abs=1e-9
         )
 
 
@@ -218,10 +219,10 @@ def test_a_run_with_other_parameters_is_not_resumed(
     learned = state["learner"][part]
     if part == "optimizer":  # the order in which seqTransf's parameters were registered has changed
         moments = learned["state"]
-        other = next(
+        other_name = next(
             n for n in moments if moments[n]["exp_avg"].shape != moments[0]["exp_avg"].shape
         )
-        moments[0], moments[other] = moments[other], moments[0]
+        moments[0], moments[other_name] = moments[other_name], moments[0]
     else:
         learned["another"] = learned.pop(next(iter(learned)))
     torch.save(state, run.resume)

@@ -66,7 +66,7 @@ def test_added_layers_stand_evenly_and_change_no_embedding(
     torch.testing.assert_close(model.encode_text(tokens), base.encode_text(tokens), rtol=0, atol=0)
 
     prefix = "text." if "custom_text" in model_cfg else ""
-    found = [
+    positions = [
         place
         for place in range(2 + added)
         for layer in range(2)
@@ -75,7 +75,7 @@ def test_added_layers_stand_evenly_and_change_no_embedding(
             weights[f"{prefix}transformer.resblocks.{layer}.mlp.c_fc.weight"],
         )
     ]
-    assert found == old
+    assert positions == old
 
 
 def test_added_layers_learn_and_their_checkpoint_has_them(

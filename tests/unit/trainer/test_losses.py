@@ -82,9 +82,9 @@ def test_order_compares_only_sentences_of_the_other_order() -> None:
     batch = EmbeddedBatch(video, video, torch.tensor(5.0), {Order: EmbeddedOrder(text, video)})
     scores = (5 * text @ video.T).tolist()
     costs = [
-        math.log(1 + math.exp(scores[one][other] - scores[own][own]))
-        for own in range(4)
-        for one, other in ((own, own ^ 1), (own ^ 1, own))
+        math.log(1 + math.exp(scores[first][second] - scores[row][row]))
+        for row in range(4)
+        for first, second in ((row, row ^ 1), (row ^ 1, row))
     ]
     assert OrderLoss()(batch).item() == pytest.approx(sum(costs) / len(costs), abs=1e-9)
 
@@ -96,8 +96,8 @@ def test_labels_are_ranked_as_in_plain_loops() -> None:
         normalize(torch.randn(3, 4, generator=generator, dtype=torch.float64), dim=-1)
         for _ in range(2)
     )
-    shown = torch.tensor([[1, 1, 1], [0, 1, 1], [0, 0, 1]], dtype=torch.bool)
-    batch = EmbeddedBatch(video, video, torch.tensor(5.0), {Labels: EmbeddedLabels(text, shown)})
+    is_shown = torch.tensor([[1, 1, 1], [0, 1, 1], [0, 0, 1]], dtype=torch.bool)
+    batch = EmbeddedBatch(video, video, torch.tensor(5.0), {Labels: EmbeddedLabels(text, is_shown)})
     scores = (5 * video @ text.T).tolist()
 
     def cost(right: float, wrong: list[float]) -> float:
@@ -299,9 +299,9 @@ def test_distillation_by_hand() -> None:
 def test_losses_for_one_kind_of_data_match_the_config() -> None:
     inputs = {name: inputs_of(kind().inputs) for name, kind in LOSSES.items()}
     assert {
-        name for name, some in inputs.items() if any(one.needs_world for one in some)
+        name for name, loss_inputs in inputs.items() if any(one.needs_world for one in loss_inputs)
     } == OF_WORLD
-    assert {name for name, some in inputs.items() if Video not in some} == OF_CAPTIONS
+    assert {name for name, loss_inputs in inputs.items() if Video not in loss_inputs} == OF_CAPTIONS
 
 
 def test_a_batch_without_a_needed_input_is_refused() -> None:

@@ -69,7 +69,7 @@ def test_the_last_epoch_is_measured_as_evaluation_does(config: TrainConfig, tmp_
 def test_an_older_run_continues_and_gains_columns(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = run_training(config, tmp_path / "runs" / "whole")
+    uninterrupted = run_training(config, tmp_path / "runs" / "whole")
     with monkeypatch.context() as patch:
         stop_at(patch, 3)
         run = run_training(config, tmp_path / "runs" / "stopped", "stopped")
@@ -77,11 +77,11 @@ def test_an_older_run_continues_and_gains_columns(
     del state["asks_as_evaluation"]
     torch.save(state, run.resume)
     go_on(run)
-    assert losses_of(run) == losses_of(whole)
+    assert losses_of(run) == losses_of(uninterrupted)
     last = epochs_of(run)[-1]
-    assert last["composed/MIR"] == epochs_of(whole)[-1]["composed/MIR"]
+    assert last["composed/MIR"] == epochs_of(uninterrupted)[-1]["composed/MIR"]
     assert (
-        last["original/MIR"] != epochs_of(whole)[-1]["original/MIR"]
+        last["original/MIR"] != epochs_of(uninterrupted)[-1]["original/MIR"]
     )  # still one caption per clip
 
 

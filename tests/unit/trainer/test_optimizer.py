@@ -72,12 +72,12 @@ def test_a_step_is_rmsprop_s_on_clipped_gradients(scale: float) -> None:
 def test_recomputed_activations_give_equal_gradients_and_save_memory() -> None:
     """The text tower's attention takes another path on a CPU, which must be the same in both passes."""
     frames = np.random.default_rng(0).integers(256, size=(4, 1, 224, 224, 3)).astype(np.uint8)
-    found = []
+    runs = []
     stored = []
-    for again in (False, True):
+    for recomputes in (False, True):
         sizes: list[int] = []
         learner = Learner(
-            CONFIG.replace(model=SMALL_VIT, max_grad_norm=1e9, gradient_checkpointing=again)
+            CONFIG.replace(model=SMALL_VIT, max_grad_norm=1e9, gradient_checkpointing=recomputes)
         )
         learner.start_epoch()
         with torch.autograd.graph.saved_tensors_hooks(
@@ -85,13 +85,13 @@ def test_recomputed_activations_give_equal_gradients_and_save_memory() -> None:
             lambda t: t,
         ):
             learner.step([replace(BATCH, frames=frames)])
-        found.append(
+        runs.append(
             {name: p.grad for name, p in learner.model.named_parameters() if p.grad is not None}
         )
         stored.append(sum(sizes))
     assert stored[1] < 0.7 * stored[0]
-    for name, gradient in found[0].items():
-        torch.testing.assert_close(found[1][name], gradient, rtol=1e-4, atol=1e-6, msg=name)
+    for name, gradient in runs[0].items():
+        torch.testing.assert_close(runs[1][name], gradient, rtol=1e-4, atol=1e-6, msg=name)
 
 
 class Line(torch.nn.Module):
@@ -105,9 +105,9 @@ class Line(torch.nn.Module):
 
 class LineFit(Trainable):
     def loss(self, batch: Any) -> tuple[torch.Tensor, dict[str, float]]:
-        slope, own = batch
+        slope, offset = batch
         module = self.modules["line"]
-        loss = (slope * module.matrix).sum() + own * module.bias.sum()  # type: ignore[operator]
+        loss = (slope * module.matrix).sum() + offset * module.bias.sum()  # type: ignore[operator]
         return loss, {"line": loss.item()}
 
 

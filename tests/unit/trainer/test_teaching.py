@@ -64,11 +64,11 @@ def test_a_command_teaches_without_data_and_continues_when_repeated(
             return {**measured(measures, encoder), "text/kept": 1.0}  # type: ignore[arg-type]
 
         assert main(command) == 1
-    said = capsys.readouterr().out
-    assert said.startswith(
+    output = capsys.readouterr().out
+    assert output.startswith(
         "The text tower has 1 layer; four are added, which changes no embedding before training."
     )
-    assert "Tiny / random taught: 12 steps, about" in said
+    assert "Tiny / random taught: 12 steps, about" in output
     monkeypatch.setattr(
         TextMeasures,
         "__call__",
@@ -136,12 +136,12 @@ def test_a_stale_model_is_dropped_and_equal_names_numbered(
 
 
 def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> None:
-    own = [
+    own_runs = [
         f"a {colour} {thing}"
         for colour in ("red", "blue", "green")
         for thing in ("car", "boat", "hat", "kite")
     ]
-    (tmp_path / "captions.txt").write_text("\n".join(own))
+    (tmp_path / "captions.txt").write_text("\n".join(own_runs))
     small = TrainConfig(losses={"distill": {}}, num_clips=48, batch_size=8).replace(
         data=str(tmp_path / "captions.txt")
     )
@@ -151,7 +151,7 @@ def test_own_captions_are_filled_up_with_those_of_the_world(tmp_path: Path) -> N
         .captions("x")
         for adds in (False, True)
     )
-    assert set(alone) < set(own) and filled[: len(alone)] == alone and len(filled) == 48
+    assert set(alone) < set(own_runs) and filled[: len(alone)] == alone and len(filled) == 48
     world = world_captions("train", 48, small.run.seed)
     assert set(filled[len(alone) :]) <= set(world) and len(set(world)) == len(world)
     assert (

@@ -129,16 +129,16 @@ def test_new_words_start_small_and_change_no_other_row(config: TrainConfig) -> N
 def test_learnt_tokens_are_kept_while_new_ones_learn(tmp_path: Path, config: TrainConfig) -> None:
     learner = Learner(config.replace(keep_tokens=True, losses={"contrastive": {}}))
     table = token_embeddings(learner.model)
-    known = table.any(dim=1)
+    is_known = table.any(dim=1)
     clips = world_clips("train", 40, 2, Framing(64), 0, tmp_path)
     prepare(learner, clips, lambda: False)
-    new = table.any(dim=1) & ~known
+    new = table.any(dim=1) & ~is_known
     before = {name: weights.detach().clone() for name, weights in learner.model.named_parameters()}
     learner.start_epoch()
     learner.step(epoch_batches(clips, learner.config.replace(batch_size=40), 1))
     changed = (table != before["token_embedding.weight"]).any(dim=1)
     assert (
-        known.sum() > 4 and changed.any() and not changed[~new].any()
+        is_known.sum() > 4 and changed.any() and not changed[~new].any()
     )  # known rows are not decayed either
     layers = {
         name
@@ -176,11 +176,11 @@ def test_sentences_without_their_padding_are_embedded_alike_and_teach_alike(
     short = short_text.encode_short(model, tokens)
     torch.testing.assert_close(short, full, rtol=1e-4, atol=1e-6)
     gradients = [
-        torch.autograd.grad(some[:, 0].sum(), list(model.transformer.parameters()))
-        for some in (full, short)
+        torch.autograd.grad(step_sentences[:, 0].sum(), list(model.transformer.parameters()))
+        for step_sentences in (full, short)
     ]
-    for one, other in zip(*gradients, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
+    for first, second in zip(*gradients, strict=True):
+        torch.testing.assert_close(first, second, rtol=1e-3, atol=1e-6)
 
 
 class Lengths:
@@ -227,10 +227,10 @@ def test_the_teacher_embeds_a_batch_alike_whatever_it_embedded_before(base: Path
         for _ in range(2)
     ]
     teachers[0].parts(batches[0], captions[:40])
-    one, other = (teacher.parts(batches[1], captions[20:]) for teacher in teachers)
-    assert torch.equal(one.wanted, other.wanted) and torch.equal(one.unwanted, other.unwanted)
+    first, second = (teacher.parts(batches[1], captions[20:]) for teacher in teachers)
+    assert torch.equal(first.wanted, second.wanted) and torch.equal(first.unwanted, second.unwanted)
     assert (
-        one.caption is not None
-        and other.caption is not None
-        and torch.equal(one.caption, other.caption)
+        first.caption is not None
+        and second.caption is not None
+        and torch.equal(first.caption, second.caption)
     )

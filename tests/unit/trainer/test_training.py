@@ -122,20 +122,20 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main([str(run.path), "--config", str(tmp_path / "tiny.json"), "--json"]) == 0
     status = run.status()
     assert status == RunStatus("finished", os.getpid(), 2, 4, total=4)
-    shown = capsys.readouterr()  # no terminal
-    epochs = [line for line in shown.err.splitlines() if line.startswith("epoch ")]
+    captured = capsys.readouterr()  # no terminal
+    epochs = [line for line in captured.err.splitlines() if line.startswith("epoch ")]
     assert [line.partition(":")[0] for line in epochs] == ["epoch 1 of 2", "epoch 2 of 2"]
     assert all(
         line.endswith(" held-out clips)") for line in epochs
     )  # R@1 of one clip is always 0 or 100
-    outcome = json.loads(shown.out)
+    outcome = json.loads(captured.out)
     assert (outcome["state"], outcome["epoch"], outcome["error"]) == ("finished", 2, None)
     assert outcome["checkpoint"] == str(run.checkpoint(2))
     assert outcome["metrics"] == dict(read_card(run.checkpoint(2)).metrics)
     names = "checkpoints config.json lock metrics.jsonl resume.pt status.json train.log"
     assert sorted(path.name for path in run.path.iterdir()) == names.split()
     assert "epoch 2 of 2: original/R@1" in run.log.read_text()
-    last = shown.err.splitlines()[-1]
+    last = captured.err.splitlines()[-1]
     assert "“first · best”" in last
     command = shlex.split(last.partition("”: ")[2])
     assert command[:2] == ["nt2vr", "search"] and command[-4:] == [
@@ -166,12 +166,12 @@ def test_an_impossible_run_says_why_in_one_sentence(
     run.config.write_text(json.dumps({"model": TINY, "losses": {"triplet": {}}}))
     assert main([str(run.path)]) == 1
     status = run.status()
-    shown = capsys.readouterr().err
+    message = capsys.readouterr().err
     assert (
         status
         and status.state == "failed"
         and str(status.error).startswith("Unknown loss 'triplet'. Choose one")
     )
     assert not (tmp_path / ".frames").exists()  # nothing was rendered
-    assert shown.splitlines()[-1] == status.error and "Traceback" not in shown
+    assert message.splitlines()[-1] == status.error and "Traceback" not in message
     assert "Traceback" in run.log.read_text()

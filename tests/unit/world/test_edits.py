@@ -74,11 +74,11 @@ def test_a_scene_of_another_world_gets_no_verdict(tagger: Tagger) -> None:
         for scene in (REFERENCE.to_dict(), {"place": "park", "actors": []}, None)
     )
     assert judge_video(query, ours) == judge_video(query, ours, ours) == "violation"
-    for other in (theirs, none):
+    for wrong_scene in (theirs, none):
         assert (
-            judge_video(query, other)
-            is judge_video(query, ours, other)
-            is judge_video(query, other, ours)
+            judge_video(query, wrong_scene)
+            is judge_video(query, ours, wrong_scene)
+            is judge_video(query, wrong_scene, ours)
             is None
         )
 

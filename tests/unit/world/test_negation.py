@@ -55,7 +55,7 @@ def test_composed_sentences_follow_the_twelve_templates() -> None:
 
 def test_a_denial_applies_to_everybody() -> None:
     man = SubjectClaim(frozenset({"man"}), (SINGING.act,))
-    scenes = [Scene("stage", False, some) for some in ((MAN,), (MAN, WOMAN), (WOMAN,))]
+    scenes = [Scene("stage", False, figures) for figures in ((MAN,), (MAN, WOMAN), (WOMAN,))]
     rng = random.Random(0)
     while (sentence := compose(draw_phrase(MAN, rng), SINGING, DANCING, rng)).wanted_claim != Claim(
         (man,)
@@ -74,11 +74,11 @@ def test_query_understanding_finds_the_unwanted_part_of_generated_sentences(
     sentences = SceneDenials(scenes())
     tagger = load_tagger()
     drawn = [sentences.draw(row, kind, random.Random(row)) for row in range(150)]
-    found = [understand(each.text, tagger).unwanted for each in drawn]
+    unwanted_parts = [understand(sentence.text, tagger).unwanted for sentence in drawn]
     same = [
-        tuple(map(read_asked, parts)) == each.unwanted_claims
-        or [part.split()[-1] for part in parts] == [each.unwanted.split()[-1]]
-        for parts, each in zip(found, drawn, strict=True)
+        tuple(map(read_asked, parts)) == sentence.unwanted_claims
+        or [part.split()[-1] for part in parts] == [sentence.unwanted.split()[-1]]
+        for parts, sentence in zip(unwanted_parts, drawn, strict=True)
     ]
     assert sum(same) >= share * len(same)
 
@@ -89,16 +89,16 @@ def test_a_time_of_day_is_denied() -> None:
         (row, sentences.draw(row, "place", random.Random(row))) for row in range(len(scenes()))
     ]
     timed = [
-        (row, each, each.unwanted_claims[0].night)
-        for row, each in drawn
-        if not each.unwanted_claims[0].places
+        (row, sentence, sentence.unwanted_claims[0].night)
+        for row, sentence in drawn
+        if not sentence.unwanted_claims[0].places
     ]
-    texts = {each.text for _, each, _ in timed}
+    texts = {sentence.text for _, sentence, _ in timed}
     assert {"not at night", "not during the day", "the playground but not at night"} <= texts
-    assert len([each for _, each, _ in timed if each.wanted_claim.subjects]) > 10
-    for row, each, night in timed:
+    assert len([sentence for _, sentence, _ in timed if sentence.wanted_claim.subjects]) > 10
+    for row, sentence, night in timed:
         assert night == (not scenes()[row].night) and not places()[scenes()[row].place].indoors
-        assert sentences.showing_unwanted(each).tolist() == [
+        assert sentences.showing_unwanted(sentence).tolist() == [
             scene.night == night for scene in scenes()
         ]
-        assert sentences.fitting(each)[row]
+        assert sentences.fitting(sentence)[row]

@@ -136,9 +136,9 @@ def test_clips_are_judged() -> None:
 
 @pytest.mark.parametrize("unwanted", ["people", "dogs", "animals", "a dog"])
 def test_no_dogs_excludes_a_single_one(unwanted: str) -> None:
-    shown = Figure("man", "red") if unwanted == "people" else Figure("dog", "brown")
+    figure = Figure("man", "red") if unwanted == "people" else Figure("dog", "brown")
     assert (
-        judge(Query("", ("a beach",), (unwanted,)), Scene("beach", False, (shown,))) == "violation"
+        judge(Query("", ("a beach",), (unwanted,)), Scene("beach", False, (figure,))) == "violation"
     )
     assert (
         judge(Query("", ("a beach",), (unwanted,)), Scene("beach", False, (Figure("shell"),)))

@@ -35,8 +35,8 @@ def digest() -> str:
         scenes = sample_scenes(split, 2, seed=5)
         sentences = SceneDenials(scenes)
         for row, scene in enumerate(scenes):
-            said = [sentences.draw(row, kind, random.Random(row)).text for kind in DENIAL_KINDS]
-            seen.update(json.dumps([scene.to_dict(), captions(scene, 5), said]).encode())
+            texts = [sentences.draw(row, kind, random.Random(row)).text for kind in DENIAL_KINDS]
+            seen.update(json.dumps([scene.to_dict(), captions(scene, 5), texts]).encode())
             seen.update(render(scene, 32, 2).tobytes())
     return seen.hexdigest()
 
@@ -50,8 +50,10 @@ def test_another_process_with_another_hash_seed_gives_the_same_world() -> None:
         "PYTHONPATH": os.pathsep.join((str(ROOT), str(Path(__file__).parent))),
     }
     command = [sys.executable, "-c", code]
-    other = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert other.stdout == digest()
+    second_process = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    )
+    assert second_process.stdout == digest()
 
 
 def test_scenes_are_those_of_the_shipped_models() -> None:
@@ -63,12 +65,12 @@ def test_scenes_are_those_of_the_shipped_models() -> None:
 def test_splits_are_disjoint_across_seeds_and_have_their_shares() -> None:
     train = {scene.content for scene in sample_scenes("train", 300, seed=1)}
     assert len(train) == 300
-    others = (
+    other_scenes = (
         scene.content
         for split in ("validation", "test")
         for scene in sample_scenes(split, 80, seed=2)
     )
-    assert train.isdisjoint(others)
+    assert train.isdisjoint(other_scenes)
     rng = random.Random(2)
     streamed = list(islice(stream_scenes("train", 0), 60))
     assert sample_scenes("train", 60, 0) == streamed != sample_scenes("train", 60, 1)
@@ -107,18 +109,18 @@ def test_a_scene_about_every_thing_is_drawn_within_the_tries() -> None:
 def test_what_scenes_are_about_is_every_thing_and_every_deed() -> None:
     rng = random.Random(1)
     claims = [draw_claim(rng) for _ in range(20_000)]
-    named = {name for claim in claims for who in claim.subjects for name in who.names}
+    names = {name for claim in claims for who in claim.subjects for name in who.names}
     done = {
         verb for claim in claims for who in claim.subjects for act in who.acts for verb in act.verbs
     }
-    assert named >= {*things()} and done == {*deeds()}
+    assert names >= {*things()} and done == {*deeds()}
 
 
 def test_nearly_every_thing_is_seen_often_enough_to_be_learnt() -> None:
     scenes = sample_scenes("train", 1000, 0)
-    shown = Counter(
+    counts = Counter(
         name for scene in scenes for name in {figure.thing for figure in visible_in(scene)}
     )
     assert (
-        sum(shown[name] < 2 for name in things()) <= 20
+        sum(counts[name] < 2 for name in things()) <= 20
     )  # 13 or 14 of 336; of scenes as they come 30 to 44

@@ -86,12 +86,12 @@ def test_clip_ranks_many_violations_high_and_boolean_fewer(gallery_data: Path) -
     queries = [f"{wanted} and not {unwanted}" for wanted, unwanted in stories()]
     with nt2vr.open_searcher(gallery_data) as searcher:
         answers = searcher.search(queries, ["CLIP", "CLIP boolean"])
-    found = [
+    first_clips = [
         [ranking.counts["violation"] for ranking in answer.rankings]
         for answer in answers
         if isinstance(answer, Answer)
     ]
-    assert len(found) == len(stories())
-    clip, boolean = map(sum, zip(*found, strict=True))
+    assert len(first_clips) == len(stories())
+    clip, boolean = map(sum, zip(*first_clips, strict=True))
     assert clip >= len(stories())  # of 8 each: the effect that the page is there to show
     assert boolean <= clip / 2

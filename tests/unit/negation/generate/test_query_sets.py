@@ -64,15 +64,15 @@ def test_three_sets_are_built_from_every_format(captions_file: Path, tmp_path: P
 def test_the_same_seed_writes_the_same_files(captions_file: Path, tmp_path: Path) -> None:
     for name, seed in (("a", 3), ("b", 3), ("c", 4)):
         build(captions_file, tmp_path / name, seed)
-    first, again, other = (
+    first, repeated, other_seed = (
         [
             (tmp_path / folder / name).read_text()
             for name in ("original.txt", "negated.txt", "composed.jsonl")
         ]
         for folder in "abc"
     )
-    assert first == again
-    assert first[0] == other[0] and first[1:] != other[1:]
+    assert first == repeated
+    assert first[0] == other_seed[0] and first[1:] != other_seed[1:]
 
 
 VIDEOS = CaptionedVideos.all_as_queries({name: tuple(texts) for name, texts in TEXTS.items()})
@@ -103,10 +103,10 @@ def test_query_sets_are_cached_by_captions_queries_and_seed(tmp_path: Path) -> N
 def test_a_damaged_file_of_queries_is_written_again(tmp_path: Path, damaged: bytes) -> None:
     built = cached_query_sets(VIDEOS, 0, tmp_path)
     (path,) = tmp_path.iterdir()
-    whole = path.read_bytes()
+    content = path.read_bytes()
     path.write_bytes(damaged)
     assert cached_query_sets(VIDEOS, 0, tmp_path) == built
-    assert path.read_bytes() == whole
+    assert path.read_bytes() == content
 
 
 def test_query_sets_survive_a_round_trip_through_files(tmp_path: Path) -> None:

@@ -30,10 +30,10 @@ def read_back(denials: Sequence[Denial]) -> float:
         query = understand(denial.text, load_tagger())
         wanted = content(denial.wanted)
         unwanted = content(denial.unwanted)
-        kept = content(*query.wanted)
+        words = content(*query.wanted)
         excluded = content(*query.unwanted)
         right += (
-            wanted - unwanted <= kept and unwanted <= excluded and not (unwanted - wanted) & kept
+            wanted - unwanted <= words and unwanted <= excluded and not (unwanted - wanted) & words
         )
     return right / len(denials)
 
@@ -53,9 +53,9 @@ def test_the_parser_reads_typed_sentences_back() -> None:
         if (denial := of_captions.draw(row, "typed", random.Random(row)))
     ]
     assert read_back(drawn) >= 0.93
-    asked = [denial for denial in drawn if not denial.unwanted]
-    assert 0.05 < len(asked) / len(drawn) < 0.2
-    assert all(denial.wanted for denial in asked)
+    plain_requests = [denial for denial in drawn if not denial.unwanted]
+    assert 0.05 < len(plain_requests) / len(drawn) < 0.2
+    assert all(denial.wanted for denial in plain_requests)
 
 
 def test_the_parser_reads_typed_refusals_back() -> None:

@@ -28,23 +28,23 @@ def read(text: str) -> Query:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_query_of_a_family_is_split_as_expected(family: str) -> None:
-    read_as = [(row, read(str(row["text"]))) for row in FAMILIES[family]]
+    readings = [(row, read(str(row["text"]))) for row in FAMILIES[family]]
     assert [
         (row, query.wanted, query.unwanted)
-        for row, query in read_as
+        for row, query in readings
         if [*query.wanted] != row["wanted"] or [*query.unwanted] != row["unwanted"]
     ] == []
 
 
 def test_sentences_of_frames_are_split_right() -> None:
     judged = [judge(row, (query := read(row.text)).wanted, query.unwanted) for row in framed()]
-    right, turned = (sum(each) / len(judged) for each in zip(*judged, strict=True))
+    right, turned = (sum(outcomes) / len(judged) for outcomes in zip(*judged, strict=True))
     assert right >= 0.985 and turned <= 0.01
 
 
 def test_the_example_of_each_form_is_understood() -> None:
-    found = {form.example: read(form.example) for form in forms()}
-    assert {text: (" ".join(query.wanted), query.unwanted) for text, query in found.items()} == {
+    readings = {form.example: read(form.example) for form in forms()}
+    assert {text: (" ".join(query.wanted), query.unwanted) for text, query in readings.items()} == {
         form.example: (form.wanted, form.unwanted) for form in forms()
     }
 
@@ -120,7 +120,7 @@ def test_what_else_there_may_not_be_is_named(
 
 def test_a_place_stays_wanted_unless_something_else_is() -> None:
     alone, composed = (
-        read(f"a man is {said} singing in a park") for said in ("not", "dancing and not")
+        read(f"a man is {gap} singing in a park") for gap in ("not", "dancing and not")
     )
     assert (alone.wanted, alone.unwanted) == (("a man in a park",), ("singing",))
     assert (composed.wanted, composed.unwanted) == (("a man is dancing",), ("singing in a park",))

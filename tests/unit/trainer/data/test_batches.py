@@ -120,14 +120,14 @@ def test_some_sentences_are_made_of_captions_without_truth() -> None:
         for share in (1, 0.5, 0)
     )
     free, mixed, grammar = (
-        next(epoch_batches(some, config, 1, inputs=inputs_of(INPUTS))) for some in clips
+        next(epoch_batches(clip_set, config, 1, inputs=inputs_of(INPUTS))) for clip_set in clips
     )
     for batch, least, most in ((free, 0, 0), (mixed, 5, 15), (grammar, 20, 20)):
-        known = [isinstance(sentence, SceneDenial) for sentence in batch.of(Denied)]
-        assert least <= sum(known) <= most
+        has_claims = [isinstance(sentence, SceneDenial) for sentence in batch.of(Denied)]
+        assert least <= sum(has_claims) <= most
         truth = batch.of(Truth)
-        assert (truth.fitting.any(axis=1) <= known).all() and (
-            truth.both.any(axis=1) <= known
+        assert (truth.fitting.any(axis=1) <= has_claims).all() and (
+            truth.both.any(axis=1) <= has_claims
         ).all()
         has_fragments = "fragment" in {sentence.kind for sentence in batch.of(Denied)}
         assert has_fragments == (least < 20)  # the grammar makes none
@@ -153,11 +153,11 @@ def test_labels_are_words_with_the_clips_that_show_them() -> None:
     assert batch.rows is not None
     drawn = batch.of(Labels)
     claims = {text: label.claim for label in labels() for text in label.texts}
-    said = drawn.texts
-    assert len(set(said)) == len(said) > 20
+    label_texts = drawn.texts
+    assert len(set(label_texts)) == len(label_texts) > 20
     assert drawn.is_shown.any(axis=0).all()
-    for row, shown in zip(batch.rows.tolist(), drawn.is_shown, strict=True):
-        assert shown.tolist() == [claims[text].holds(scenes()[row]) for text in said]
+    for row, is_shown in zip(batch.rows.tolist(), drawn.is_shown, strict=True):
+        assert is_shown.tolist() == [claims[text].holds(scenes()[row]) for text in label_texts]
 
 
 def test_batches_ahead_come_once_in_order_and_few() -> None:

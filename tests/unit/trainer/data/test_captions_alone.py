@@ -164,19 +164,21 @@ def test_measures_on_text_equal_a_plain_loop(
     preserved = []
     dropped = []
     mean = teacher.parts([], None).unwanted_mean.numpy()
-    others = [*sentences[1:], sentences[0]]
-    for sentence, caption, other_one in zip(sentences, held_out.captions("x"), others, strict=True):
-        own = other.encode_text([sentence.text])[0]
+    shifted = [*sentences[1:], sentences[0]]
+    for sentence, caption, other_one in zip(
+        sentences, held_out.captions("x"), shifted, strict=True
+    ):
+        vector = other.encode_text([sentence.text])[0]
         unwanted = encoder.encode_text([sentence.unwanted])[0]
         wanted = encoder.encode_text([sentence.wanted])[0] - 0.65 * (unwanted - mean)
         if not sentence.wanted:
             wanted = teacher.parts([], None).video_mean.numpy() - unwanted
-        target.append(float(own @ wanted / np.linalg.norm(wanted)))
+        target.append(float(vector @ wanted / np.linalg.norm(wanted)))
         start = f"{sentence.wanted} and " if sentence.wanted else ""
         both, with_other = encoder.encode_text(
             [f"{start}{one.unwanted}" for one in (sentence, other_one)]
         )
-        ordered.append(own @ with_other > own @ both)
+        ordered.append(vector @ with_other > vector @ both)
         if sentence.wanted:
             dropped.append(encoder.encode_text([sentence.wanted])[0] @ (with_other - both) > 0)
         preserved.append(float(other.encode_text([caption])[0] @ encoder.encode_text([caption])[0]))
@@ -235,12 +237,12 @@ def test_the_world_draws_kinds_by_their_shares() -> None:
 def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainConfig) -> None:
     quarter = Learner(config.replace(keep_share=0.25))
     clips, _ = loaded(quarter, tmp_path)
-    whole, part = (
+    full, part = (
         next(epoch_batches(clips, config.replace(keep_share=share), 1, 0, quarter.losses.inputs))
         for share in (1, 0.25)
     )
-    assert part.captions == whole.captions[:5] and len(whole.captions) == 20
-    assert part.of(Denied) == whole.of(Denied)
+    assert part.captions == full.captions[:5] and len(full.captions) == 20
+    assert part.of(Denied) == full.of(Denied)
     prepare(quarter, clips, lambda: False)
     assert quarter.step([part])["distill"] > 0
     with pytest.raises(ConfigError, match=r"keep_share .*distill.*composed"):
@@ -263,7 +265,7 @@ def test_a_killed_preparation_continues_with_stored_embeddings(
     assert prepared(cache)[1] == controls
 
     monkeypatch.setattr(FrozenTexts, "encode_text", lambda *_: pytest.fail("embedded again"))
-    again, controls_again = prepared(cache)
+    repeated, controls_again = prepared(cache)
     assert controls_again == controls
-    assert torch.equal(again.unwanted_mean, teacher.unwanted_mean)
-    assert torch.equal(again.video_mean, teacher.video_mean)
+    assert torch.equal(repeated.unwanted_mean, teacher.unwanted_mean)
+    assert torch.equal(repeated.video_mean, teacher.video_mean)

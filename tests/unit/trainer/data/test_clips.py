@@ -87,8 +87,8 @@ def test_accumulated_batches_keep_the_draws_and_all_clips() -> None:
     assert len(both) == 6
     assert [batch.captions for batch in both[:3]] == [batch.captions for batch in first]
     drawn = [
-        [caption.split()[1] for batch in some for caption in batch.captions]
-        for some in (both[:3], both[3:])
+        [caption.split()[1] for batch in half for caption in batch.captions]
+        for half in (both[:3], both[3:])
     ]
     assert drawn[0] != drawn[1] and sorted(drawn[0]) == sorted(drawn[1]) == sorted(
         str(row) for row in range(12)
@@ -150,9 +150,13 @@ def test_a_mirrored_frame_swaps_left_and_right_and_nothing_else() -> None:
     mirrored = 0
     for row, frames in zip(batch.rows.tolist(), pixels_of(batch), strict=True):
         as_they_are = [pixels[row][order] for order in ([0, 1], [1, 0])]
-        mirrored += any(np.array_equal(frames, some[:, :, ::-1]) for some in as_they_are)
+        mirrored += any(
+            np.array_equal(frames, clip_frames[:, :, ::-1]) for clip_frames in as_they_are
+        )
         assert any(
-            np.array_equal(frames, some) for one in as_they_are for some in (one, one[:, :, ::-1])
+            np.array_equal(frames, clip_frames)
+            for one in as_they_are
+            for clip_frames in (one, one[:, :, ::-1])
         )
     assert 0 < mirrored < 20
 
@@ -161,15 +165,16 @@ def test_batches_depend_on_seed_and_epoch_alone() -> None:
     clips = numbered(12)
     config = TrainConfig(num_clips=12, batch_size=4)
     first = list(epoch_batches(clips, config, 1))
-    again = list(epoch_batches(clips, config, 1, start=1))
-    assert len(again) == 2
-    for one, other in zip(first[1:], again, strict=True):
-        np.testing.assert_array_equal(one.frames, other.frames)
-        assert one.captions == other.captions
+    rest = list(epoch_batches(clips, config, 1, start=1))
+    assert len(rest) == 2
+    for earlier, other in zip(first[1:], rest, strict=True):
+        np.testing.assert_array_equal(earlier.frames, other.frames)
+        assert earlier.captions == other.captions
     second = list(epoch_batches(clips, config, 2))
     texts = {caption for batch in first for caption in batch.captions}
     assert texts.isdisjoint(caption for batch in second for caption in batch.captions)
     orders = [
-        [int(row) for batch in some for row in np.asarray(batch.rows)] for some in (first, second)
+        [int(row) for batch in batches for row in np.asarray(batch.rows)]
+        for batches in (first, second)
     ]
     assert orders[0] != orders[1] and list(range(12)) not in orders

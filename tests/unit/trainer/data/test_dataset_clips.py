@@ -116,9 +116,9 @@ def count_decoded(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     decoded: list[Path] = []
     frames = Decoder.frames
 
-    def counting(decoder: Decoder, path: Path, *how: Any) -> Any:
+    def counting(decoder: Decoder, path: Path, *options: Any) -> Any:
         decoded.append(path)
-        return frames(decoder, path, *how)
+        return frames(decoder, path, *options)
 
     monkeypatch.setattr(Decoder, "frames", counting)
     return decoded
@@ -182,18 +182,23 @@ def test_a_run_s_pooling_and_positions_are_on_its_cards(
     run = run_training(config, tmp_path / "runs" / "a")
     card = read_card(run.checkpoint(1))
     assert (card.pooling.name, card.framing.positions) == ("raw_mean", "ends")
-    again = Learner(
+    second_learner = Learner(
         config.replace(model={}, base=str(run.checkpoint(1)), pooling="base", positions="base")
     )
-    assert (again.card.pooling.name, again.card.framing.positions) == ("raw_mean", "ends")
-    assert again.config.framing.positions == "ends"
-    usual = Learner(again.config.replace(pooling="mean", positions="centres"))
+    assert (second_learner.card.pooling.name, second_learner.card.framing.positions) == (
+        "raw_mean",
+        "ends",
+    )
+    assert second_learner.config.framing.positions == "ends"
+    usual = Learner(second_learner.config.replace(pooling="mean", positions="centres"))
     batch = next(
         epoch_batches(
-            ClipLoader(again.config, tmp_path / "runs" / ".frames").load("train"), again.config, 1
+            ClipLoader(second_learner.config, tmp_path / "runs" / ".frames").load("train"),
+            second_learner.config,
+            1,
         )
     )
-    for learner in (again, usual):
+    for learner in (second_learner, usual):
         encoded = MagicMock(wraps=learner.model.encode_image)
         monkeypatch.setattr(learner.model, "encode_image", encoded)
         learner._embed_videos(batch)

@@ -37,12 +37,12 @@ def test_work_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         squares(tmp_path, Work(killed_at=4))
     rest = Work()
-    again = Work()
-    assert squares(tmp_path, rest) == squares(tmp_path, again) == [0, 1, 4, 9, 16, 25]
-    assert (rest.done, again.done) == ([4, 5], [])
-    other = Work()
-    squares(tmp_path, other, "other data")
-    assert other.done == [*range(6)]
+    second_work = Work()
+    assert squares(tmp_path, rest) == squares(tmp_path, second_work) == [0, 1, 4, 9, 16, 25]
+    assert (rest.done, second_work.done) == ([4, 5], [])
+    other_work = Work()
+    squares(tmp_path, other_work, "other data")
+    assert other_work.done == [*range(6)]
 
 
 @pytest.mark.parametrize("damage", [b"16", b"16\n[", b"no number\n", b"\xff\n"])
@@ -91,9 +91,9 @@ def test_remembered_sentences_equal_those_drawn_from_captions(
         caption_clips, "sample_scenes", lambda *_: pytest.fail("scenes are drawn again")
     )
     assert world_captions("train", 60, 0, folder=tmp_path) == captions
-    kept = denials_of([*captions, "", "a man without a hat sings"], cache=tmp_path)
+    remembered = denials_of([*captions, "", "a man without a hat sings"], cache=tmp_path)
     for kind in get_args(DenialKind):
         for row in range(len(fresh)):
-            assert kept.draw(row, kind, random.Random(row)) == fresh.draw(
+            assert remembered.draw(row, kind, random.Random(row)) == fresh.draw(
                 row, kind, random.Random(row)
             )

@@ -132,8 +132,8 @@ def test_a_lower_rate_holds_for_all_later_resumes(
         spoil(patch, step=7)
         for run in runs:
             run_training(CONFIG, run.path, "failed")
-    whole, stopped = runs
-    assert main([str(whole.path), "--set", "learning_rate=5e-4"]) == 0
+    uninterrupted, stopped = runs
+    assert main([str(uninterrupted.path), "--set", "learning_rate=5e-4"]) == 0
     for step in (8, 10):
         with monkeypatch.context() as patch:
             stop_at(patch, step)
@@ -147,12 +147,12 @@ def test_a_lower_rate_holds_for_all_later_resumes(
         )
         assert stopped.log.read_text().splitlines()[-1].endswith(f"stopped after step {step}.")
     go_on(stopped)
-    assert stopped.metrics.read_text() == whole.metrics.read_text()
+    assert stopped.metrics.read_text() == uninterrupted.metrics.read_text()
     one, two = (read_checkpoint(run.checkpoint(3), verify=True).card for run in runs)
     assert one.replace(created="") == two.replace(created="")
     rates = [
         row["learning_rate"]
-        for row in read_metrics(whole.metrics)
+        for row in read_metrics(uninterrupted.metrics)
         if row["step"] == 8 and "contrastive" in row
     ]
     assert rates == [pytest.approx(5e-4 * rate_at(8, CONFIG))]
@@ -253,9 +253,9 @@ def test_only_a_lower_rate_is_accepted_after_divergence(
         "learning_rate=0": "learning_rate must be above 0",
         "learning_rate=fast": "'fast'",
     }
-    for change, named in refused.items():
+    for change, expected in refused.items():
         assert main([str(run.path), "--set", change]) == 2
-        assert named in capsys.readouterr().err
+        assert expected in capsys.readouterr().err
     assert main([str(run.path), "--set", "learning_rate=1e-4", "--set", "seed=3"]) == 2
     assert run.resume.read_bytes() == saved
 
@@ -293,11 +293,11 @@ def test_a_sweep_continues_after_a_diverged_run(
     save_config(CONFIG.replace(epochs=1, max_grad_norm=math.inf), tmp_path / "tiny.json")
     arguments: dict[str, Any] = {"grid": ["learning_rate=1e30,1e-3"], "out": tmp_path / "runs"}
     assert sweep(tmp_path / "tiny.json", **arguments, data_dir=tmp_path, device="cpu") == 1
-    shown = capsys.readouterr()
+    captured = capsys.readouterr()
     assert (
-        "0 of 1" in shown.out
-        and shown.err.count("failed:") == 1
-        and "became non-finite" in shown.err
+        "0 of 1" in captured.out
+        and captured.err.count("failed:") == 1
+        and "became non-finite" in captured.err
     )
     (failed,) = (
         RunFolder(path.parent)
@@ -306,5 +306,5 @@ def test_a_sweep_continues_after_a_diverged_run(
     )
     assert main([str(failed.path), "--set", "learning_rate=1e-3"]) == 0
     assert sweep(tmp_path / "tiny.json", **arguments, data_dir=tmp_path, device="cpu") == 0
-    shown = capsys.readouterr()
-    assert "0 of 1" in shown.out and failed.path.name in shown.err
+    captured = capsys.readouterr()
+    assert "0 of 1" in captured.out and failed.path.name in captured.err

@@ -152,8 +152,8 @@ def test_runs_train_on_the_device_that_the_app_was_given(
     monkeypatch.setattr(ctypes, "CDLL", lambda name: None)  # as with a CUDA driver
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
     for device in ("cuda:1", "cpu"):
-        (other,) = device_locks(tmp_path, [device]).values()
-        with other.hold(Holder("other", str(tmp_path / "other"), 1)):
+        (other_lock,) = device_locks(tmp_path, [device]).values()
+        with other_lock.hold(Holder("other", str(tmp_path / "other"), 1)):
             with pytest.raises(RunError, match=f"other .*{device}"):
                 RunManager(tmp_path, device).start(CONFIG)
             assert RunManager(tmp_path, device).under_way() == "other"

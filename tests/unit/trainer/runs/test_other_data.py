@@ -117,9 +117,9 @@ def test_edited_captions_of_a_text_tower_are_noticed(
     write_tiny(tmp_path / "base", "Tiny base")
     captions = tmp_path / "captions.txt"
     lines = [
-        f"a {who} is {what}"
+        f"a {who} is {action}"
         for who in ("man", "girl", "dog", "cat")
-        for what in ("singing", "running", "eating")
+        for action in ("singing", "running", "eating")
     ]
     captions.write_text("\n".join(lines))
     changes: dict[str, Any] = {"base": str(tmp_path / "base"), "model": {}, "train": "text"}

@@ -222,9 +222,9 @@ def captions_alone(folder: Path, _: Any) -> dict[str, Any]:
     who = ("a man", "a woman", "a boy", "a dog", "two girls")
     doing = ("singing", "eating an apple", "running")
     captions = [
-        f"{one} {some} {where}"
+        f"{one} {actions} {where}"
         for one in who
-        for some in doing
+        for actions in doing
         for where in ("on a stage", "in a park")
     ]
     (folder / "captions.txt").write_text("\n".join(captions))
@@ -329,13 +329,13 @@ def test_a_stopped_run_continues_as_if_never_stopped(
         **sizes,
     }
     config = TrainConfig(**{**common, **KINDS[kind](tmp_path, write_video)})
-    whole = run_training(config, tmp_path / "runs" / "whole")
+    uninterrupted = run_training(config, tmp_path / "runs" / "whole")
     step = Trainable.step
 
     def interrupted(self: Trainable, batches: Iterable[Any]) -> dict[str, float]:
         values = step(self, batches)
         if (
-            self.steps == 2 or self.steps == (whole.status() or fail()).step - 1
+            self.steps == 2 or self.steps == (uninterrupted.status() or fail()).step - 1
         ):  # in an epoch, and near the end
             os.kill(
                 os.getpid(), signal.SIGINT if self.steps == 2 else signal.SIGTERM
@@ -347,8 +347,11 @@ def test_a_stopped_run_continues_as_if_never_stopped(
     assert steps_saved(run.path) == 2 and not run.checkpoint(2).exists()
     go_on(run, "stopped")
     go_on(run)
-    assert run.metrics.read_text() == whole.metrics.read_text()
-    cards = [read_checkpoint(each.checkpoint(2), verify=True).card for each in (run, whole)]
+    assert run.metrics.read_text() == uninterrupted.metrics.read_text()
+    cards = [
+        read_checkpoint(run_folder.checkpoint(2), verify=True).card
+        for run_folder in (run, uninterrupted)
+    ]
     assert cards[0].replace(created="") == cards[1].replace(created="")
 
 

@@ -159,8 +159,8 @@ def test_folder_names_keep_signs_and_keys(
     before = tmp_path / f"clip-bnl-0.1-1e-05-seed=0-{digest}"
     before.mkdir()
     save_config(runs[0].config, before / "config.json")
-    again = runs_at(CONFIG, points, 1, tmp_path)
-    assert [run.folder.path for run in again] == [before, runs[1].folder.path]
+    repeated = runs_at(CONFIG, points, 1, tmp_path)
+    assert [run.folder.path for run in repeated] == [before, runs[1].folder.path]
     long = CONFIG.replace(name="A long name " * 5)
     assert "-seed=0-" in runs_at(long, points, 1, tmp_path)[0].folder.path.name
 
@@ -243,8 +243,8 @@ def test_a_failed_run_leaves_a_gap_and_a_stop_stops(
     tmp_path: Path, started: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert trained(tmp_path, "--grid", "losses.bnl.m4=.4,.3") == 1
-    shown = capsys.readouterr()
-    assert "| 0.4 | 0 of 1 | – | – | – |" in shown.out and "| 0.3 | 1 | 2 |" in shown.out
-    assert "failed: It is broken." in shown.err
+    captured = capsys.readouterr()
+    assert "| 0.4 | 0 of 1 | – | – | – |" in captured.out and "| 0.3 | 1 | 2 |" in captured.out
+    assert "failed: It is broken." in captured.err
     assert trained(tmp_path, "--grid", "losses.bnl.m4=.5,.6") == 130
     assert len(started.read_text().splitlines()) == 3

@@ -55,10 +55,10 @@ def test_a_review_shows_a_folder_s_clips_and_missing_ones(
     home = clips_for("everyone", cache, decoder, tmp_path).home("r", report, None)
     listing = QueryListing.of(report, ReportLink("r", FIRST, SECOND, query=COMPOSED), {}, home)
     review = review_view(listing)
-    shown: dict[str, dict[str, Any]] = {clip["title"]: clip for clip in review["sides"][0]["clips"]}
-    assert shown["a man sings"]["src"] == "evaluated/r/0/preview.webm"
-    assert shown["a man sings"]["poster"] == "evaluated/r/0/poster.jpg"
-    gone = shown["a man sings dancing"]
+    clips: dict[str, dict[str, Any]] = {clip["title"]: clip for clip in review["sides"][0]["clips"]}
+    assert clips["a man sings"]["src"] == "evaluated/r/0/preview.webm"
+    assert clips["a man sings"]["poster"] == "evaluated/r/0/poster.jpg"
+    gone = clips["a man sings dancing"]
     assert (gone["src"], gone["poster"]) == ("", "") and "1.jpg" in gone["gone"]
     # Search has no gallery of these clips, so it marks none
     assert "judged" not in review["search"] and "gallery" not in review["search"]

@@ -43,8 +43,8 @@ def listing(
 
 
 def rows(report: Report, **options: Any) -> list[dict[str, Any]]:
-    shown: list[dict[str, Any]] = queries_view(listing(report, **options))["rows"]
-    return shown
+    rows: list[dict[str, Any]] = queries_view(listing(report, **options))["rows"]
+    return rows
 
 
 def test_queries_are_listed_with_both_ranks_and_their_movement(report: Report) -> None:
@@ -72,9 +72,9 @@ def test_a_row_shows_verdicts_and_available_first_clips(
     assert [dot["verdict"] for dot in first["dots"]] == ["violation", "violation", "right", "other"]
     assert second["dots"][0] == {"verdict": "right"}
     assert first["said"] == "1 of the first 4 relevant, 2 show what is unwanted"
-    ((clip,), (here,)) = first["clips"], second["clips"]
+    ((clip,), (second_clip,)) = first["clips"], second["clips"]
     assert clip["poster"] == ""  # "a man sings dancing" is not among the clips
-    assert (here["src"], here["verdict"]) == ("a man sings.webm", "right")
+    assert (second_clip["src"], second_clip["verdict"]) == ("a man sings.webm", "right")
     assert rows(report, kind="composed")[0]["sides"][1]["clips"][0]["poster"] == ""
 
 
@@ -152,5 +152,7 @@ def test_a_review_links_to_search_only_with_its_videos(report: Report) -> None:
         "judged": ["r:3"],
     }
     assert "judged" not in review_view(listing(report, query=3))["search"]
-    here, elsewhere = (queries_view(listing(report, home=home))["opens"] for home in (HERE, None))
-    assert "open in Search" in here and "does not have these videos" in elsewhere
+    here_view, elsewhere = (
+        queries_view(listing(report, home=home))["opens"] for home in (HERE, None)
+    )
+    assert "open in Search" in here_view and "does not have these videos" in elsewhere

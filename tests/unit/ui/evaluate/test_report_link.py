@@ -39,6 +39,10 @@ def test_long_values_are_cut_and_old_filters_ignored() -> None:
 def test_a_report_opens_with_base_and_best_system() -> None:
     report = report_of(*SYSTEMS)
     for link in (ReportLink("r"), ReportLink("r", "huge", "huge", kind="huge")):
-        found = resolved(link, report)
-        assert (found.first, found.second, found.kind) == (FIRST, SECOND, "composed")
+        resolved_link = resolved(link, report)
+        assert (resolved_link.first, resolved_link.second, resolved_link.kind) == (
+            FIRST,
+            SECOND,
+            "composed",
+        )
     assert resolved(ReportLink("r", kind=""), report).kind == ""

@@ -39,9 +39,9 @@ def without_scores(views: Any) -> tuple[Any, list[float]]:
 def test_the_shipped_answer_is_what_the_page_s_search_finds(services: Services) -> None:
     shipped = FirstAnswer.shipped(services.models)
     assert shipped is not None, AGAIN
-    shown, scores = without_scores(shipped.views)
+    views, scores = without_scores(shipped.views)
     expected, expected_scores = without_scores(made(services).views)
-    assert shown == expected, AGAIN
+    assert views == expected, AGAIN
     assert scores == pytest.approx(expected_scores, abs=0.0015), AGAIN
 
 

@@ -19,10 +19,10 @@ def test_bars_shrink_with_the_distance_and_show_the_truth() -> None:
         Scored(System("CLIP"), (0.3, 0.25, 0.05)),
         Scored(System("CLIP", "drop"), (0.1, 0.2, None)),
     )
-    found = match_view(
+    view = match_view(
         ["a dog", "a cat", "not a cat"], Match(queries, ("right", "miss", None), scored)
     )
-    first, second = (system["rows"] for system in found["systems"])
+    first, second = (system["rows"] for system in view["systems"])
     assert [row["width"] for row in first] == ["100", "75", "0"]
     assert [row["kind"] for row in first] == ["up", "other", "other"]
     assert [row["truth"] for row in first] == ["true", "", ""]
@@ -31,7 +31,7 @@ def test_bars_shrink_with_the_distance_and_show_the_truth() -> None:
         ("100", "down", "0.200"),
         ("0", "other", "–"),
     ]
-    assert found["text"] == "a dog\na cat\nnot a cat"
+    assert view["text"] == "a dog\na cat\nnot a cat"
 
 
 def searcher_of(*captions: str, refusal: str = "") -> Any:

@@ -84,14 +84,18 @@ def test_movement_is_counted_against_the_first_column() -> None:
 
 def test_near_duplicates_share_a_tile_unless_verdicts_differ() -> None:
     vectors = np.array([[1, 0], [0.999, 0.045], [0, 1], [1, 0], [0.6, 0.8], [0.8, 0.6]], np.float32)
-    found = ranking("CLIP", "abcdef", ("right", "right", "right", "miss", "right", "right"))
-    gallery = Gallery("", tuple(Video(each, Path(each)) for each in "abcdef"))
+    answer_ranking = ranking(
+        "CLIP", "abcdef", ("right", "right", "right", "miss", "right", "right")
+    )
+    gallery = Gallery("", tuple(Video(name, Path(name)) for name in "abcdef"))
     index = INDEXES["exact"](2)
     embedded = EmbeddedGallery(gallery, vectors, index, (), vectors[:, None], np.arange(6))
-    kept = folded(replace(found, gallery=embedded, ranks={**found.ranks, "g": 7}), 3)
-    assert [(hit.video_id, hit.rank) for hit in kept.hits] == [("a", 1), ("c", 2), ("d", 3)]
-    assert kept.ranks == {"a": 1, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5, "g": 6}
-    tiles = columns(kept)[0]["hits"]
+    column = folded(
+        replace(answer_ranking, gallery=embedded, ranks={**answer_ranking.ranks, "g": 7}), 3
+    )
+    assert [(hit.video_id, hit.rank) for hit in column.hits] == [("a", 1), ("c", 2), ("d", 3)]
+    assert column.ranks == {"a": 1, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5, "g": 6}
+    tiles = columns(column)[0]["hits"]
     assert [(tile["id"], tile.get("alike"), tile.get("fold")) for tile in tiles] == [
         ("a", "1 more like this", None),
         ("b", None, "a"),
@@ -119,28 +123,30 @@ def test_a_column_of_equal_clips_folds_beside_two_others() -> None:
     first, same, near, far = (
         ranking("CLIP", ids) for ids in ("abcdefgh", "hgfedcba", "abcdefgx", "abcdefxy")
     )
-    twins = [each["twin"] for each in columns(first, same, near, far)]
+    twins = [column["twin"] for column in columns(first, same, near, far)]
     assert twins == ["", "shares 8 of 8 clips with CLIP", "shares 7 of 8 clips with CLIP", ""]
-    assert [each["twin"] for each in columns(first, same)] == ["", ""]
-    other = ranking("CLIP-bnl", "abcdefgh")
-    assert [each["twin"] for each in columns(first, other)] == ["", ""]
+    assert [column["twin"] for column in columns(first, same)] == ["", ""]
+    other_ranking = ranking("CLIP-bnl", "abcdefgh")
+    assert [column["twin"] for column in columns(first, other_ranking)] == ["", ""]
 
 
 def test_a_strategy_that_changes_nothing_always_folds_and_says_why() -> None:
     names = ("CLIP-neg", "CLIP", "CLIP fusion", "CLIP parts", "CLIP boolean")
-    one, *others = (
+    first_ranking, *other_rankings = (
         ranking(name, "abcd" if number else "wxyz") for number, name in enumerate(names)
     )
     affirmative = Query("a dog", ("a dog",))
-    assert [each["twin"] for each in columns(one, *others, query=affirmative)] == [
+    assert [
+        column["twin"] for column in columns(first_ranking, *other_rankings, query=affirmative)
+    ] == [
         "",
         "",
         "shows the same clips as CLIP, as there is no picture",
         "shows the same clips as CLIP, as there is no picture",
         "shows the same clips as CLIP, as nothing is excluded",
     ]
-    first, *same = others[:3]
-    assert [bool(each["twin"]) for each in columns(first, *same)] == [False, True, True]
+    first, *same = other_rankings[:3]
+    assert [bool(column["twin"]) for column in columns(first, *same)] == [False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -281,10 +287,10 @@ def test_what_was_excluded_is_quoted_in_order(query: Query, said: str) -> None:
 def test_the_first_and_last_system_are_summed_up() -> None:
     first = ranking("CLIP", "a", ("violation",))
     last = ranking("CLIP-neg", "a", ("right",))
-    found = told(
+    notices = told(
         Answer(NEGATED, (first, ranking("CLIP-bnl", "a", ("miss",)), last), judged_by="captions")
     )
-    assert [each["text"] for each in found] == [
+    assert [notice["text"] for notice in notices] == [
         "CLIP shows it anyway, in 1 of 1 by captions.",
         "CLIP-neg leaves it out by captions.",
     ]
@@ -339,10 +345,10 @@ def test_a_removed_negation_is_struck_out() -> None:
 
 def test_columns_count_clips_that_stay_without_the_negation() -> None:
     def stayed(*before: Ranking) -> list[str]:
-        shown = (ranking("CLIP", "abcd"), ranking("CLIP drop", "abcd"), ranking("other", ""))
-        answer = Answer(NEGATED, shown)
-        other = Answer(NEGATED.affirmed, before, denied=NEGATED)
-        view = columns_view(answer, lambda name: Video(name, Path(name)), no_urls, other=other)
+        rankings = (ranking("CLIP", "abcd"), ranking("CLIP drop", "abcd"), ranking("other", ""))
+        answer = Answer(NEGATED, rankings)
+        affirmed = Answer(NEGATED.affirmed, before, denied=NEGATED)
+        view = columns_view(answer, lambda name: Video(name, Path(name)), no_urls, other=affirmed)
         return [column["stayed"] for column in view["columns"]]
 
     before = ranking("CLIP drop", "dxcy"), ranking("CLIP", "bacd"), ranking("other", "abcd")

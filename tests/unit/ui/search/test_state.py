@@ -76,7 +76,7 @@ def test_impossible_values_are_dropped_or_limited() -> None:
         24,
         {"boolean": 0},
     )
-    assert [each.weight for each in state.references] == [0.5, 1, 0.5]
+    assert [reference.weight for reference in state.references] == [0.5, 1, 0.5]
 
 
 def test_four_systems_are_shown_and_unknown_ones_named() -> None:
@@ -100,4 +100,4 @@ def test_a_link_keeps_unwanted_clips_and_weights() -> None:
     assert read(like="clip1", weight="0.3").references == (Chosen("clip1", weight=0.3),)
     assert read(weight="0.3").references == ()
     many = read(like="|".join(f"clip{i}" for i in range(1000)), unlike="x|y", weight="0|" * 1000)
-    assert [each.clip for each in many.references] == ["clip0", "clip1", "clip2", "clip3"]
+    assert [reference.clip for reference in many.references] == ["clip0", "clip1", "clip2", "clip3"]

@@ -58,8 +58,8 @@ def test_every_value_of_a_config_has_its_help() -> None:
     assert losses.keys() == LOSSES.keys()
     assert [
         f"{name} {field.key}"
-        for name, (_, own) in losses.items()
-        for field in own
+        for name, (_, fields) in losses.items()
+        for field in fields
         if not field.help
     ] == []
 
@@ -108,19 +108,19 @@ def test_models_are_named_as_in_configs(
     write_tiny(tmp_path / "runs" / "tiny-1" / "checkpoints" / "epoch_003", "Tiny")
     (tmp_path / "models" / "broken").mkdir(parents=True)
     (tmp_path / "models" / "broken" / "nt2vr.json").write_text("{")
-    found = bases(
+    base_names = bases(
         [
             ROOT / "assets" / "models",
             tmp_path / "models",
             tmp_path / "runs" / "tiny-1" / "checkpoints",
         ]
     )
-    assert found["random weights"] == ""
-    assert found["CLIP4Clip"] == presets()["CLIP-neg"]["base"]
-    assert found["Tiny · tiny-1, epoch 0"] == str(
+    assert base_names["random weights"] == ""
+    assert base_names["CLIP4Clip"] == presets()["CLIP-neg"]["base"]
+    assert base_names["Tiny · tiny-1, epoch 0"] == str(
         tmp_path / "runs" / "tiny-1" / "checkpoints" / "epoch_003"
     )
-    assert not any("broken" in name for name in found)
+    assert not any("broken" in name for name in base_names)
 
 
 def test_presets_for_own_data_come_last() -> None:

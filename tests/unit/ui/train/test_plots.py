@@ -64,8 +64,8 @@ def test_other_runs_are_laid_over_by_epoch() -> None:
         {"epoch": 1, "step": 20, "contrastive": 4.0},
         {"epoch": 8, "step": 160, "composed/MIR": 0.9},
     ]
-    other = RunMetrics(Run("b-1", RunStatus("finished", 1), config), rows)
-    view = plots_view(RUN, [other])
+    other_run = RunMetrics(Run("b-1", RunStatus("finished", 1), config), rows)
+    view = plots_view(RUN, [other_run])
     assert [entry["name"] for entry in view["legend"]] == ["A", "B", "base", "drop"]
     composed, loss = view["plots"]
     assert [line["colour"] for line in composed["lines"]] == [0, 1, 5, 6]

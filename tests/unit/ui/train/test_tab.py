@@ -48,8 +48,10 @@ def test_where_models_lie_is_told_only_to_who_may_train(tmp_path: Path, rule: st
         with gr.Tabs() as tabs, gr.Tab("Train"):
             tab.build(mark, tabs, requested)
     base, times, *_ = tab.on_opened({"chosen": "CLIP-neg"}, {"losses": [{}]}, None)  # type: ignore[arg-type]  # None is a stranger
-    for told in (json.dumps(page.get_config_file(), default=str), str(base.choices)):
-        assert (str(tmp_path) in told) is (rule == "everyone") and "assets/models/clip" in told
+    for page_text in (json.dumps(page.get_config_file(), default=str), str(base.choices)):
+        assert (str(tmp_path) in page_text) is (
+            rule == "everyone"
+        ) and "assets/models/clip" in page_text
     assert [(card["chosen"], card["time"][:6]) for card in times["presets"]] == [
         (False, "about "),
         (False, "about "),

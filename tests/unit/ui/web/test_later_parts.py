@@ -24,22 +24,22 @@ def build(wire: Wire = lambda *_: None) -> tuple[gr.Blocks, LaterParts]:
         later = LaterParts("one", "two")
         with gr.Tabs():
             with gr.Tab("First", id="first"):
-                shown = gr.Textbox(elem_id="shown")
+                visible = gr.Textbox(elem_id="shown")
             with gr.Tab("One", id="one") as tab:
                 mark = later.opened("one", tab, tab.select)
                 with gr.Row():
                     inner = gr.Textbox("typed", elem_id="inner")
                     inner.input(handler, inner, inner)
                 mark.change(handler, mark, inner, api_name="opened").success(
-                    handler, None, shown, api_name="after"
+                    handler, None, visible, api_name="after"
                 )
-                shown.submit(handler, None, inner, api_name="across")
-                shown.submit(handler, None, shown, api_name="beside")
+                visible.submit(handler, None, inner, api_name="across")
+                visible.submit(handler, None, visible, api_name="beside")
             with gr.Tab("Two", id="two") as tab:
                 later.opened("two", tab, tab.select)
-                other = gr.Textbox(elem_id="other")
-        page.load(handler, None, shown, api_name="loaded")
-        wire(inner, other)
+                second_box = gr.Textbox(elem_id="other")
+        page.load(handler, None, visible, api_name="loaded")
+        wire(inner, second_box)
     send_parts_when_opened(page, later)
     return page, later
 
