@@ -89,9 +89,9 @@ def test_small_galleries_are_searched_exactly_and_large_in_two_stages(
     monkeypatch.setattr(embedded_module, "FOCUSED", 49)
     monkeypatch.setattr(embedded_module, "SHORTLIST", 20)
     nearest = set(np.argsort(-(embedded.embeddings @ vector))[:20].tolist())
-    scores, found = embedded.search(vector, 5, exclusion)
-    assert found.tolist() == [row for row in rows.tolist() if row in nearest][:5]
-    np.testing.assert_allclose(scores, np.array(expected)[found], atol=1e-6)
+    scores, best_rows = embedded.search(vector, 5, exclusion)
+    assert best_rows.tolist() == [row for row in rows.tolist() if row in nearest][:5]
+    np.testing.assert_allclose(scores, np.array(expected)[best_rows], atol=1e-6)
 
 
 def test_measures_are_those_of_a_plain_loop() -> None:

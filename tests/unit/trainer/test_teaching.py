@@ -116,8 +116,8 @@ def test_a_command_continues_only_its_own_run(data_dir: Path) -> None:
     (runs / "taught").mkdir(parents=True)
     save_config(cat, runs / "taught" / "config.json")
     assert teaching.run_of(runs, cat) == (runs / "taught", False)
-    for other in (dog, cat.replace(data="/captions.txt")):
-        assert teaching.run_of(runs, other) == (runs / "taught-2", True)
+    for other_config in (dog, cat.replace(data="/captions.txt")):
+        assert teaching.run_of(runs, other_config) == (runs / "taught-2", True)
 
 
 def test_a_stale_model_is_dropped_and_equal_names_numbered(

@@ -60,8 +60,8 @@ def test_a_caption_claims_no_more_than_it_says() -> None:
     for _ in range(200):
         text = (caption := describe(scene, rng)).text
         claim = caption.claim
-        named = [who.names for who in claim.subjects]
-        assert any(names == {"sun"} for names in named) <= ("sun" in text)
+        subject_names = [who.names for who in claim.subjects]
+        assert any(names == {"sun"} for names in subject_names) <= ("sun" in text)
         assert any(who.colour == "red" for who in claim.subjects) == ("red" in text)
         assert any(act.objects for who in claim.subjects for act in who.acts) == bool(
             re.search(r"\b(cap|hat|clothing|garment)\b", text)

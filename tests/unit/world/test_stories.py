@@ -22,11 +22,11 @@ def test_sixty_stories_are_distinct_and_read_as_meant() -> None:
     assert len(set(stories())) == 60
     for (wanted, unwanted), text in zip(stories(), story_queries(), strict=True):
         query = understand(text)
-        asked, denied = (
+        wanted_claim, denied = (
             [read_claim(part) for part in parts] for parts in (query.wanted, query.unwanted)
         )
-        assert (asked, denied) == ([read_claim(wanted)], [read_claim(unwanted)]), text
-        assert None not in asked + denied
+        assert (wanted_claim, denied) == ([read_claim(wanted)], [read_claim(unwanted)]), text
+        assert None not in wanted_claim + denied
 
 
 @pytest.mark.parametrize(

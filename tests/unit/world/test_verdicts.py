@@ -115,8 +115,12 @@ def test_a_team_is_two_and_a_crowd_four(count: int, team: str, crowd: str) -> No
 
 def test_words_that_the_world_lacks_are_named_with_near_ones() -> None:
     query = Query("", ("two quokkas and a poodle",), ("sparkly stars",))
-    found = [(unknown.word, unknown.near) for unknown in unknown_words(query)]
-    assert found == [("quokkas", ("kangaroos", "koalas")), ("poodle", ("dog",)), ("sparkly", ())]
+    unknown_to_world = [(unknown.word, unknown.near) for unknown in unknown_words(query)]
+    assert unknown_to_world == [
+        ("quokkas", ("kangaroos", "koalas")),
+        ("poodle", ("dog",)),
+        ("sparkly", ()),
+    ]
 
 
 @pytest.mark.parametrize("word", sorted(" ".join(words) for words in things_and_places()))

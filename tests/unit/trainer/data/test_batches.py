@@ -85,14 +85,14 @@ def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
 
 def test_every_kind_of_sentence_is_right_for_its_clip() -> None:
     kinds = dict.fromkeys(get_args(SceneDenialKind), 1.0)
-    found = set()
+    kinds_drawn = set()
     for row in range(100):
         denial = world().sentences.denial(row, {**kinds, "fragment": 9.0}, random.Random(row))
         truth = world().sentences.truth(denial)
         assert truth is not None and not (truth.fitting & truth.both).any()
         assert truth.fitting[row] == (denial.kind != "negated")
-        found.add(denial.kind)
-    assert found == {*kinds}  # no fragments
+        kinds_drawn.add(denial.kind)
+    assert kinds_drawn == {*kinds}  # no fragments
 
 
 def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:

@@ -154,7 +154,7 @@ def test_measures_on_text_equal_a_plain_loop(
     measures = TextMeasures(learner, held_out)
     idioms = unseen_idioms(held_out.captions("x"))
     write_tiny(tmp_path / "other", seed=1, resnet=True)
-    other = read_checkpoint(tmp_path / "other")
+    other_base = read_checkpoint(tmp_path / "other")
     sentences = measures.sentences
     assert len(sentences) == 12 and not {sentence.wanted for sentence in sentences} & set(
         clips.captions("x")
@@ -168,7 +168,7 @@ def test_measures_on_text_equal_a_plain_loop(
     for sentence, caption, other_one in zip(
         sentences, held_out.captions("x"), shifted, strict=True
     ):
-        vector = other.encode_text([sentence.text])[0]
+        vector = other_base.encode_text([sentence.text])[0]
         unwanted = encoder.encode_text([sentence.unwanted])[0]
         wanted = encoder.encode_text([sentence.wanted])[0] - 0.65 * (unwanted - mean)
         if not sentence.wanted:
@@ -181,10 +181,12 @@ def test_measures_on_text_equal_a_plain_loop(
         ordered.append(vector @ with_other > vector @ both)
         if sentence.wanted:
             dropped.append(encoder.encode_text([sentence.wanted])[0] @ (with_other - both) > 0)
-        preserved.append(float(other.encode_text([caption])[0] @ encoder.encode_text([caption])[0]))
+        preserved.append(
+            float(other_base.encode_text([caption])[0] @ encoder.encode_text([caption])[0])
+        )
     assert 0 < sum(ordered) < 12 and len(idioms) == 12
     pairs = [
-        (other.encode_text([idiom.text])[0], encoder.encode_text([idiom.wanted])[0])
+        (other_base.encode_text([idiom.text])[0], encoder.encode_text([idiom.wanted])[0])
         for idiom in idioms
     ]
     expected = {
@@ -194,7 +196,7 @@ def test_measures_on_text_equal_a_plain_loop(
         "text/order_if_kept": 100 * (np.mean(preserved) - KEPT),
         "text/idioms": np.mean([text @ meaning for text, meaning in pairs]),
     }
-    assert np.mean(preserved) < KEPT and measures(other) == pytest.approx(expected, abs=1e-4)
+    assert np.mean(preserved) < KEPT and measures(other_base) == pytest.approx(expected, abs=1e-4)
     assert measures(encoder)["text/order_if_kept"] == measures(encoder)["text/order"] > 0
     assert 0 < len(dropped) < 12
     assert measures.controls["drop/text/order"] == pytest.approx(100 * np.mean(dropped), abs=1e-4)

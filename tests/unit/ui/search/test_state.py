@@ -63,10 +63,14 @@ def test_an_empty_link_gives_the_defaults() -> None:
         ["CLIP", "CLIP-bnl", "CLIP-neg"],
         "",
     )
-    own = SearchState.of_link({"gallery": "1"}, "beach sunset").shown_of(
+    link_state = SearchState.of_link({"gallery": "1"}, "beach sunset").shown_of(
         NAMES, ("CLIP drop", "gone")
     )[0]
-    assert (own.q, own.gallery, own.systems) == ("beach sunset", "1", ["CLIP drop"])
+    assert (link_state.q, link_state.gallery, link_state.systems) == (
+        "beach sunset",
+        "1",
+        ["CLIP drop"],
+    )
 
 
 def test_impossible_values_are_dropped_or_limited() -> None:
