@@ -68,57 +68,57 @@ def test_the_vector_is_parts_plus_the_layers(hidden: int) -> None:
         )
 
 
-def slow_cross(
-    weights: dict[str, np.ndarray],
-    asking: list[np.ndarray],
-    tokens: np.ndarray,
-    frames: np.ndarray,
-    heads: int,
-) -> np.ndarray:
-    """Its formula for one query, one head and one key at a time, in float64."""
+class SlowCross:
+    """Cross-attention for one query, one head and one key at a time, in float64."""
 
-    def norm(x: np.ndarray, name: str) -> np.ndarray:
-        scaled = (x - x.mean()) / math.sqrt(((x - x.mean()) ** 2).mean() + 1e-5)
-        return np.asarray(scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"])
+    def __init__(self, weights: dict[str, np.ndarray], heads: int) -> None:
+        self._weights = weights
+        self._heads = heads
 
-    roles = weights["roles"]
-    width = len(asking[0])
-    x = [vector + role for vector, role in zip(asking, roles[:3], strict=True)]
-    memory = [vector + roles[3] for vector in tokens if vector.any()]
-    memory += [vector + roles[4] for vector in frames if vector.any()]
-    for number in range(2):
-        block = f"blocks.{number}"
-        q, k, v = np.split(weights[f"{block}.attn.in_proj_weight"], 3)
-        bq, bk, bv = np.split(weights[f"{block}.attn.in_proj_bias"], 3)
-        queries = [norm(vector, f"{block}.ln_1") for vector in x]
-        keys = queries + [norm(vector, f"{block}.ln_1") for vector in memory]
-        for row, one in enumerate(queries):
-            attended = np.zeros(width)
-            for head in range(heads):
-                part = slice(head * width // heads, (head + 1) * width // heads)
-                scores = [
-                    (q @ one + bq)[part] @ (k @ key + bk)[part] / math.sqrt(width // heads)
-                    for key in keys
-                ]
-                shares = np.exp(scores) / np.exp(scores).sum()
-                attended[part] = sum(
-                    share * (v @ key + bv)[part] for share, key in zip(shares, keys, strict=True)
-                )
-            x[row] = (
-                x[row]
-                + weights[f"{block}.attn.out_proj.weight"] @ attended
-                + weights[f"{block}.attn.out_proj.bias"]
-            )
-            hidden = (
-                weights[f"{block}.c_fc.weight"] @ norm(x[row], f"{block}.ln_2")
-                + weights[f"{block}.c_fc.bias"]
-            )
-            x[row] = (
-                x[row]
-                + weights[f"{block}.c_proj.weight"] @ hidden.clip(0)
-                + weights[f"{block}.c_proj.bias"]
-            )
-    return np.asarray(weights["out.weight"] @ np.concatenate([norm(vector, "ln") for vector in x]))
+    def __call__(
+        self, asking: list[np.ndarray], tokens: np.ndarray, frames: np.ndarray
+    ) -> np.ndarray:
+        roles = self._weights["roles"]
+        x = [vector + role for vector, role in zip(asking, roles[:3], strict=True)]
+        memory = [vector + roles[3] for vector in tokens if vector.any()]
+        memory += [vector + roles[4] for vector in frames if vector.any()]
+        for number in range(2):
+            x = self._block(f"blocks.{number}", x, memory)
+        joined = np.concatenate([self._norm("ln", vector) for vector in x])
+        return np.asarray(self._weights["out.weight"] @ joined)
+
+    def _block(self, block: str, x: list[np.ndarray], memory: list[np.ndarray]) -> list[np.ndarray]:
+        queries = [self._norm(f"{block}.ln_1", vector) for vector in x]
+        keys = queries + [self._norm(f"{block}.ln_1", vector) for vector in memory]
+        results = []
+        for vector, query in zip(x, queries, strict=True):
+            attended = self._attend(f"{block}.attn", query, keys)
+            vector = vector + self._linear(f"{block}.attn.out_proj", attended)
+            hidden = self._linear(f"{block}.c_fc", self._norm(f"{block}.ln_2", vector))
+            results.append(vector + self._linear(f"{block}.c_proj", hidden.clip(0)))
+        return results
+
+    def _attend(self, name: str, query: np.ndarray, keys: list[np.ndarray]) -> np.ndarray:
+        to_query, to_key, to_value = np.split(self._weights[f"{name}.in_proj_weight"], 3)
+        query_bias, key_bias, value_bias = np.split(self._weights[f"{name}.in_proj_bias"], 3)
+        width = len(query)
+        attended = np.zeros(width)
+        for head in range(self._heads):
+            part = slice(head * width // self._heads, (head + 1) * width // self._heads)
+            asked = (to_query @ query + query_bias)[part] / math.sqrt(width // self._heads)
+            scores = [asked @ (to_key @ key + key_bias)[part] for key in keys]
+            shares = np.exp(scores) / np.exp(scores).sum()
+            for share, key in zip(shares, keys, strict=True):
+                attended[part] += share * (to_value @ key + value_bias)[part]
+        return attended
+
+    def _linear(self, name: str, x: np.ndarray) -> np.ndarray:
+        return np.asarray(self._weights[f"{name}.weight"] @ x + self._weights[f"{name}.bias"])
+
+    def _norm(self, name: str, x: np.ndarray) -> np.ndarray:
+        centred = x - x.mean()
+        scaled = centred / math.sqrt((centred**2).mean() + 1e-5)
+        return np.asarray(scaled * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"])
 
 
 @pytest.mark.parametrize(("dim", "heads"), [(DIM, 1), (128, 2)])
@@ -126,20 +126,28 @@ def test_cross_attention_is_added_by_its_formula_whatever_pads(dim: int, heads: 
     rng = np.random.default_rng(5)
     fusion = some_fusion(blocks=2, dim=dim)
     asking = rng.normal(size=(3, 4, dim)).astype(np.float32)
-    tokens, frames = (rng.normal(size=(4, count, dim)).astype(np.float32) for count in (5, 2))
-    tokens[0, 3:] = tokens[1] = frames[2] = tokens[3] = frames[3] = 0
+    tokens = rng.normal(size=(4, 5, dim)).astype(np.float32)
+    frames = rng.normal(size=(4, 2, dim)).astype(np.float32)
+    # Zeros are padding: of some tokens, of all tokens, of all frames, of both.
+    tokens[0, 3:] = 0
+    tokens[1] = 0
+    frames[2] = 0
+    tokens[3] = 0
+    frames[3] = 0
     vectors = composed(fusion, list(asking), tokens, frames)
+
     assert fusion.cross
-    arrays = {
-        name: tensor.numpy().astype(float) for name, tensor in fusion.cross.state_dict().items()
-    }
+    weights = fusion.cross.state_dict().items()
+    slow_cross = SlowCross({name: tensor.numpy().astype(float) for name, tensor in weights}, heads)
     matrix, bias = (parameter.numpy() for parameter in fusion.layers.parameters())
     for row, (p, w, u) in enumerate(asking.swapaxes(0, 1).astype(float)):
-        vector = p + 1.5 * w - 1.25 * u + matrix @ np.array([*p, *w, *u, *(p * w), *(p * u)]) + bias
-        vector += slow_cross(arrays, [p, w, u], tokens[row], frames[row], heads)
+        linear = matrix @ np.concatenate([p, w, u, p * w, p * u]) + bias
+        cross = slow_cross([p, w, u], tokens[row], frames[row])
+        vector = p + 1.5 * w - 1.25 * u + linear + cross
         np.testing.assert_allclose(vectors[row], vector / np.linalg.norm(vector), atol=1e-5)
-    one = composed(fusion, list(asking[:, 0]), tokens[0, :3], frames[0])
-    np.testing.assert_allclose(one, vectors[0], atol=1e-5)
+
+    unpadded = composed(fusion, list(asking[:, 0]), tokens[0, :3], frames[0])
+    np.testing.assert_allclose(unpadded, vectors[0], atol=1e-5)
 
 
 def test_without_a_correction_it_is_parts() -> None:

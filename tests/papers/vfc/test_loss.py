@@ -90,40 +90,50 @@ def test_vfc_divides_videos_by_their_own_number_of_captions() -> None:
     )
 
 
+def slow_nce(right: float, wrong: list[float], beta: float) -> float:
+    """Compute HardNeg-NCE of one score among wrong ones; all are divided by the temperature."""
+    mean_weight = sum(math.exp(beta * score) for score in wrong) / len(wrong)
+    against = sum(math.exp((1 + beta) * score) / mean_weight for score in wrong)
+    return -math.log(math.exp(right) / (math.exp(right) + against))
+
+
+def slow_terms(batch: EmbeddedBatch, tau: float, beta: float) -> dict[str, float]:
+    """Compute the terms of VFC's loss for five videos, of which the second has no verb phrase."""
+    video = given(batch.video)
+    caption = batch.caption
+    verbs = batch.of(Verbs)
+
+    def score(first: Tensor, second: Tensor) -> float:
+        return float(first.double() @ second.double()) / tau
+
+    t2v = 0.0
+    v2t = 0.0
+    for row in range(5):
+        others = [other for other in range(5) if other != row]
+        right = score(video[row], caption[row])
+        wrong_videos = [score(video[other], caption[row]) for other in others]
+        t2v += slow_nce(right, wrong_videos, beta) / math.log(5) / 5
+
+        wrong_captions = [score(video[row], caption[other]) for other in others]
+        changed = verbs.changed[row][verbs.is_changed[row]]
+        wrong_captions += [score(video[row], text) for text in changed]
+        v2t += slow_nce(right, wrong_captions, beta) / math.log(5 + len(changed)) / 5
+
+    verb = 0.0
+    with_phrase = [0, 2, 3, 4]
+    for row in with_phrase:
+        right = score(video[row], verbs.phrase[row])
+        wrong = [score(video[row], verbs.phrase[other]) for other in with_phrase if other != row]
+        verb += slow_nce(right, wrong, beta=0.0) / math.log(4) / 4
+    return {"t2v": t2v, "v2t": v2t, "verb": verb}
+
+
 def test_vfc_equals_a_plain_loop() -> None:
     batch = random_batch()
     verbs = batch.of(Verbs)
     tau = 0.3
     beta = 0.4
-
-    def dot(one: Tensor, other: Tensor) -> float:
-        return math.fsum(a * b for a, b in zip(one.tolist(), other.tolist(), strict=True)) / tau
-
-    def nce(own: float, wrong: list[float], beta: float) -> float:
-        norm = sum(math.exp(beta * s) for s in wrong) / len(wrong)
-        return -math.log(
-            math.exp(own) / (math.exp(own) + sum(math.exp((1 + beta) * s) / norm for s in wrong))
-        )
-
-    v = given(batch.video)
-    c = batch.caption
-    everyone = range(5)
-    t2v = [
-        nce(dot(v[i], c[i]), [dot(v[j], c[i]) for j in everyone if j != i], beta) / math.log(5)
-        for i in everyone
-    ]
-    v2t = []
-    for i in everyone:
-        changed = [dot(v[i], verbs.changed[i, k]) for k in range(2) if verbs.is_changed[i, k]]
-        wrong = [dot(v[i], c[j]) for j in everyone if j != i] + changed
-        v2t.append(nce(dot(v[i], c[i]), wrong, beta) / math.log(5 + len(changed)))
-    having = [0, 2, 3, 4]
-    verb = [
-        nce(dot(v[i], verbs.phrase[i]), [dot(v[i], verbs.phrase[j]) for j in having if j != i], 0.0)
-        / math.log(4)
-        for i in having
-    ]
-    expected = {"t2v": sum(t2v) / 5, "v2t": sum(v2t) / 5, "verb": sum(verb) / 4}
+    expected = slow_terms(batch, tau, beta)
     for name, weights in VFC_TERMS.items():
         assert VfcLoss(*weights, temperature=tau, beta=beta)(batch).item() == pytest.approx(
             expected[name], rel=1e-5
