@@ -104,7 +104,7 @@ def slow_terms(batch: EmbeddedBatch, tau: float, beta: float) -> dict[str, float
     verbs = batch.of(Verbs)
 
     def score(first: Tensor, second: Tensor) -> float:
-        return float(first.double() @ second.double()) / tau
+        return (first.double() @ second.double()).item() / tau
 
     t2v = 0.0
     v2t = 0.0

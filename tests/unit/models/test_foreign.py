@@ -283,19 +283,89 @@ def test_transformers_files_beside_the_weights_tell_heads_activation_and_picture
         import_checkpoint(folder, models, "half")
 
 
+# Names of open_clip's layers, by part, as transformers has them.
+SIGLIP_LAYERS = {
+    "attn": "self_attn.out_proj",
+    "norm1": "layer_norm1",
+    "norm2": "layer_norm2",
+    "ln_1": "layer_norm1",
+    "ln_2": "layer_norm2",
+    "c_fc": "mlp.fc1",
+    "c_proj": "mlp.fc2",
+    "fc1": "mlp.fc1",
+    "fc2": "mlp.fc2",
+}
+SIGLIP_BLOCKS = {
+    "visual.trunk.blocks": "vision_model",
+    "text.transformer.resblocks": "text_model",
+}
+# What the names of all other tensors begin with.
+SIGLIP_REST = {
+    "visual.trunk.patch_embed.proj": "vision_model.embeddings.patch_embedding",
+    "visual.trunk.norm": "vision_model.post_layernorm",
+    "visual.trunk.attn_pool.latent": "vision_model.head.probe",
+    "visual.trunk.attn_pool.proj": "vision_model.head.attention.out_proj",
+    "visual.trunk.attn_pool.norm": "vision_model.head.layernorm",
+    "visual.trunk.attn_pool.mlp": "vision_model.head.mlp",
+    "text.token_embedding": "text_model.embeddings.token_embedding",
+    "text.ln_final": "text_model.final_layer_norm",
+    "text.text_projection": "text_model.head",
+    "logit_": "logit_",
+}
+
+
+def siglip_block(name: str, tensor: torch.Tensor, start: str, model: str) -> Weights:
+    """Name a tensor of a block as transformers does; queries, keys and values come apart."""
+    number, _, part = name.removeprefix(f"{start}.").partition(".")
+    layer = f"{model}.encoder.layers.{number}"
+    kind = "weight" if name.endswith("weight") else "bias"
+    if "qkv" in part or "in_proj" in part:
+        thirds = zip("qkv", tensor.chunk(3), strict=True)
+        return {
+            f"{layer}.self_attn.{letter}_proj.{kind}": third.clone() for letter, third in thirds
+        }
+    new_part = next(new for old, new in SIGLIP_LAYERS.items() if old in part)
+    return {f"{layer}.{new_part}.{kind}": tensor}
+
+
+def siglip_as_transformers(weights: Weights) -> Weights:
+    """Undo by hand what an import does to the names of transformers' SigLIP."""
+    rest = dict(weights)
+    renamed: Weights = {}
+    for start, model in SIGLIP_BLOCKS.items():
+        for name in [name for name in rest if name.startswith(f"{start}.")]:
+            renamed |= siglip_block(name, rest.pop(name), start, model)
+
+    pool = "visual.trunk.attn_pool"
+    for kind in ("weight", "bias"):
+        q_kv = [rest.pop(f"{pool}.q.{kind}"), rest.pop(f"{pool}.kv.{kind}")]
+        renamed[f"vision_model.head.attention.in_proj_{kind}"] = torch.cat(q_kv)
+
+    vision_positions = rest.pop("visual.trunk.pos_embed")[0]
+    renamed["vision_model.embeddings.position_embedding.weight"] = vision_positions
+    text_positions = rest.pop("text.positional_embedding")
+    renamed["text_model.embeddings.position_embedding.weight"] = text_positions
+    for name, tensor in rest.items():
+        start = next(prefix for prefix in SIGLIP_REST if name.startswith(prefix))
+        is_scalar = name.startswith("logit_")
+        new_name = SIGLIP_REST[start] + name.removeprefix(start)
+        renamed[new_name] = tensor[None] if is_scalar else tensor
+    return renamed
+
+
 def test_transformers_siglip_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its mapping is undone by hand: open_clip's model is renamed, imported, and embeds as before."""
+    """open_clip's model is renamed, imported, and embeds as before."""
 
     def tiny_siglip(num_classes: int, global_pool: Any, **_: Any) -> VisionTransformer:
-        shape: dict[str, Any] = {
-            "img_size": 32,
-            "patch_size": 16,
-            "embed_dim": 64,
-            "depth": 2,
-            "num_heads": 2,
-        }
         return VisionTransformer(
-            **shape, num_classes=num_classes, global_pool=global_pool, class_token=False
+            img_size=32,
+            patch_size=16,
+            embed_dim=64,
+            depth=2,
+            num_heads=2,
+            num_classes=num_classes,
+            global_pool=global_pool,
+            class_token=False,
         )
 
     entrypoints = timm.models._registry._model_entrypoints
@@ -306,75 +376,13 @@ def test_transformers_siglip_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "ViT-tiny-SigLIP", config)
     torch.manual_seed(0)
     model = build_model(config, {}).eval()
-    theirs: Weights = {}
-    weights = model.state_dict()
-    for ours, start in (
-        ("visual.trunk.blocks", "vision_model"),
-        ("text.transformer.resblocks", "text_model"),
-    ):
-        for name in [name for name in weights if name.startswith(f"{ours}.")]:
-            tail = name.removeprefix(f"{ours}.")
-            tensor = weights.pop(name)
-            layer = f"{start}.encoder.layers.{tail.split('.')[0]}"
-            kind = "weight" if name.endswith("weight") else "bias"
-            if "qkv" in name or "in_proj" in name:
-                for letter, third in zip("qkv", tensor.chunk(3), strict=True):
-                    theirs[f"{layer}.self_attn.{letter}_proj.{kind}"] = third.clone()
-                continue
-            part = next(
-                new
-                for old, new in (
-                    *(
-                        ("attn", "self_attn.out_proj"),
-                        ("norm1", "layer_norm1"),
-                        ("norm2", "layer_norm2"),
-                    ),
-                    *(("ln_1", "layer_norm1"), ("ln_2", "layer_norm2")),
-                    *(
-                        ("c_fc", "mlp.fc1"),
-                        ("c_proj", "mlp.fc2"),
-                        ("fc1", "mlp.fc1"),
-                        ("fc2", "mlp.fc2"),
-                    ),
-                )
-                if old in tail
-            )
-            theirs[f"{layer}.{part}.{kind}"] = tensor
-    pool = "visual.trunk.attn_pool."
-    head = "vision_model.head."
-    for kind in ("weight", "bias"):
-        q_kv = weights.pop(f"{pool}q.{kind}"), weights.pop(f"{pool}kv.{kind}")
-        theirs[f"{head}attention.in_proj_{kind}"] = torch.cat(q_kv)
-    names = {
-        "visual.trunk.patch_embed.proj": "vision_model.embeddings.patch_embedding",
-        "visual.trunk.norm": "vision_model.post_layernorm",
-        f"{pool}latent": f"{head}probe",
-        f"{pool}proj": f"{head}attention.out_proj",
-        f"{pool}norm": f"{head}layernorm",
-        f"{pool}mlp": f"{head}mlp",
-        "text.token_embedding": "text_model.embeddings.token_embedding",
-        "text.ln_final": "text_model.final_layer_norm",
-        "text.text_projection": "text_model.head",
-        "logit_": "logit_",
-    }
-    theirs["vision_model.embeddings.position_embedding.weight"] = weights.pop(
-        "visual.trunk.pos_embed"
-    )[0]
-    theirs["text_model.embeddings.position_embedding.weight"] = weights.pop(
-        "text.positional_embedding"
-    )
-    for name, tensor in weights.items():
-        start = next(prefix for prefix in names if name.startswith(prefix))
-        theirs[names[start] + name.removeprefix(start)] = (
-            tensor[None] if name.startswith("logit_") else tensor
-        )
+    theirs = siglip_as_transformers(model.state_dict())
     write_tokenizer(tmp_path / "theirs", family)
     safetensors.torch.save_file(theirs, tmp_path / "theirs" / "model.safetensors")
 
     models = Catalog([tmp_path / "models"])
-    assert import_checkpoint(tmp_path / "theirs", models).remark.startswith(
-        "Read as ViT-tiny-SigLIP, with GELU."
-    )
+    remark = import_checkpoint(tmp_path / "theirs", models).remark
+    assert remark.startswith("Read as ViT-tiny-SigLIP, with GELU.")
     encoder = models.load("theirs")
     assert isinstance(encoder, OpenClipEncoder)
     expected = OpenClipEncoder(model, encoder._tokenizer, encoder.card)
