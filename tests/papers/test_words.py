@@ -92,12 +92,12 @@ def test_no_code_outside_a_papers_folder_knows_it(paper: str) -> None:
 
 def test_each_exception_is_needed() -> None:
     words = re.compile("|".join(WORDS.values()), re.IGNORECASE)
-    said = [(name, line) for name, line in lines_of_core() if words.search(line)]
+    mentions = [(name, line) for name, line in lines_of_core() if words.search(line)]
     allowed = [(name, part) for name, parts in ALLOWED.items() for part in parts]
     assert [
         (name, part)
         for name, part in allowed
-        if not any(n == name and part in line for n, line in said)
+        if not any(n == name and part in line for n, line in mentions)
     ] == []
 
 

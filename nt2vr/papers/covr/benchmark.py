@@ -483,7 +483,9 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
         for edit in family.edits:
             asked, removes = edit.modification, edit.kind.startswith("remove")
             violating = [
-                row for row, clip in enumerate(clips) if removes and edit.wish.violated_by(clip)
+                row
+                for row, clip in enumerate(clips)
+                if removes and edit.requirements.violated_by(clip)
             ]
             # the longest of a scene's captions names all of it
             caption = max(
@@ -492,7 +494,7 @@ def covr_world(cache: Path, split: SceneSplit, per_kind: int = 0) -> CovrBenchma
             query = CovrQuery(
                 kind=edit.kind,
                 text=asked.text,
-                relevant=row_array(table.right(edit.wish)),
+                relevant=row_array(table.right(edit.requirements)),
                 violating=row_array(violating),
                 wanted=asked.wanted_text,
                 unwanted=asked.unwanted,

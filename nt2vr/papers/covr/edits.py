@@ -287,7 +287,7 @@ COPIES = 5  # right clips per query, and twins per reference, at least
 
 
 @dataclass(frozen=True)
-class Wish:
+class Requirements:
     """Requirements of a changed scene: its gist, which is its place and who does what; the rest is free."""
 
     gist: Hashable
@@ -295,7 +295,7 @@ class Wish:
     gone: tuple[Claim, ...]  # taken away by them
 
     @classmethod
-    def of(cls, scene: Scene, changes: Sequence[Change]) -> "Wish":
+    def of(cls, scene: Scene, changes: Sequence[Change]) -> "Requirements":
         """Return the requirements of changes that led to `scene`."""
         shown, gone = [change.shown for change in changes], [change.gone for change in changes]
         return cls(scene.gist, tuple(filter(None, shown)), tuple(filter(None, gone)))
@@ -316,7 +316,7 @@ class Edit:
     modification: Modification
     unseen: bool  # its wording is not of training
     scene: Scene  # the changed reference
-    wish: Wish  # content of a right clip
+    requirements: Requirements  # content of a right clip
 
 
 @dataclass(frozen=True)
@@ -375,7 +375,7 @@ def two_changes(scene: Scene, rng: Random) -> Iterator[tuple[Change, Change]]:
             pair = (change, other) if rng.random() < 0.5 else (other, change)
             after = changed(scene, pair)
             apart = change.old is None or change.old != other.old
-            if apart and possible(after) and Wish.of(after, pair).holds(after):
+            if apart and possible(after) and Requirements.of(after, pair).holds(after):
                 yield pair
         found.append(change)
 
@@ -413,20 +413,24 @@ def _edit(
     for changes in two_changes(reference, rng) if kind == TWO else singles:
         scene = replace(changed(reference, changes), seed=rng.getrandbits(32))
         if scene.split == split:
-            wish = Wish.of(scene, changes)
+            requirements = Requirements.of(scene, changes)
             return Edit(
-                kind, changes, ask_for(reference, changes, rng, unseen), unseen, scene, wish
+                kind, changes, ask_for(reference, changes, rng, unseen), unseen, scene, requirements
             )
     return None
 
 
 class WishTable:
-    """`Wish.holds` for all scenes of a gallery at once."""
+    """`Requirements.holds` for all scenes of a gallery at once."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._scenes, self._rows = scenes, defaultdict[Hashable, list[int]](list)
         for row, scene in enumerate(scenes):
             self._rows[scene.gist].append(row)
 
-    def right(self, wish: Wish) -> list[int]:
-        return [row for row in self._rows.get(wish.gist, ()) if wish.holds(self._scenes[row])]
+    def right(self, requirements: Requirements) -> list[int]:
+        return [
+            row
+            for row in self._rows.get(requirements.gist, ())
+            if requirements.holds(self._scenes[row])
+        ]

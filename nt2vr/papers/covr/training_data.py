@@ -146,7 +146,7 @@ def load_families(
         torch.tensor(targets),
         torch.from_numpy(np.concatenate([clips, pictures])),
         torch.tensor([*(number for number, _ in edits), *range(len(families))]),
-        [table.right(edit.wish) for edit in changes],
+        [table.right(edit.requirements) for edit in changes],
         frames=frames,
         tokens=tokens,
         spelled=spelled,

@@ -114,7 +114,7 @@ def _reason(query: Query, unknown: list[UnknownWord]) -> str:
     texts = (*query.wanted, *query.unwanted, *query.others)
     for part, text in zip(parts, texts, strict=False):
         if part.claim is None or part.claim.vague:
-            return f"No ✓ is possible: clips do not tell “{text}”."
+            return f"No ✓ is possible: nothing says which clips show “{text}”."
     return "" if parts else "No ✓ is possible: the query names nothing that clips show."
 
 

@@ -56,7 +56,7 @@ def _finite(points: Points) -> Points:
 
 
 @dataclass(frozen=True)
-class Line:
+class PlotLine:
     """A line of a plot: its name, its points (epoch, value), and the number of its colour."""
 
     name: str
@@ -70,7 +70,7 @@ class Line:
 class Plot:
     title: str
     note: str
-    lines: Sequence[Line]
+    lines: Sequence[PlotLine]
 
 
 def plots_view(run: RunMetrics, others: Sequence[RunMetrics] = ()) -> dict[str, Any]:
@@ -122,16 +122,16 @@ def plots_of(runs: Sequence[RunMetrics], names: Sequence[str], last_epoch: int) 
     return [plot for plot in plots if plot.lines][:MAX_PLOTS]
 
 
-def _run_lines(names: Sequence[str], curves: Sequence[Points], has_dots: bool) -> list[Line]:
+def _run_lines(names: Sequence[str], curves: Sequence[Points], has_dots: bool) -> list[PlotLine]:
     """Return the line of each run that has points, in the colour of its place."""
     lines = []
     for colour, (name, points) in enumerate(zip(names, curves, strict=True)):
         if points:
-            lines.append(Line(name, points, colour, has_dots=has_dots))
+            lines.append(PlotLine(name, points, colour, has_dots=has_dots))
     return lines
 
 
-def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[Line]:
+def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[PlotLine]:
     """Return what a run is compared with, as level lines: its base, and the control."""
     levels = []
     for colour, prefix in enumerate(CONTROLS, LEVEL_COLOUR):
@@ -139,7 +139,7 @@ def _levels(run: RunMetrics, metric: str, last_epoch: int) -> list[Line]:
         if points:
             value = points[-1][1]
             level = [(0.0, value), (float(last_epoch), value)]
-            levels.append(Line(prefix, level, colour, is_level=True))
+            levels.append(PlotLine(prefix, level, colour, is_level=True))
     return levels
 
 
@@ -165,7 +165,7 @@ def _plot_view(plot: Plot, last_epoch: int) -> dict[str, Any]:
     }
 
 
-def _line_view(line: Line, scale: "Scale") -> dict[str, Any]:
+def _line_view(line: PlotLine, scale: "Scale") -> dict[str, Any]:
     places = [f"{scale.x(epoch)},{scale.y(value)}" for epoch, value in line.points]
     dots = []
     # A line of one point would not be seen.
