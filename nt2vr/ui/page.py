@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ from nt2vr.ui.search.tab import SearchTab
 from nt2vr.ui.search.teaching import Teaching
 from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
 from nt2vr.ui.train.tab import TrainTab
+from nt2vr.ui.view import View
 from nt2vr.ui.web.agent_tools import build_tools
 from nt2vr.ui.web.documentation import PAPER, Documentation
 from nt2vr.ui.web.errors import show_errors
@@ -83,6 +84,7 @@ SESSIONS = 200
 QUEUE_PAUSE_S = 0.02
 # Between two updates of the start-up's progress.
 STATUS_S = 0.7
+LEAVE_REPORT = "nt2vr.leaveReport"
 
 
 class ImmutableFiles(StaticFiles):
@@ -126,25 +128,25 @@ class App:
     def __init__(self, services: Services, permissions: Permissions, mcp: bool = False) -> None:
         settings = services.settings
         galleries = services.galleries
-        archive = services.evaluations.archive
         self._services = services
         self._settings = settings
-        self._galleries = galleries
         self._permissions = permissions
         self._mcp = mcp
         self._documentation = Documentation(code_address(settings))
         self._media = Media(galleries, services.libraries, services.decoder, permissions)
         self._requests = Requests(galleries, services.pictures, services.evaluations, permissions)
         self._clips = OwnClips(
-            archive=archive,
+            archive=services.evaluations.archive,
             decoder=services.decoder,
             cache=services.cache,
             permissions=permissions,
             folder=settings.data_dir / "evaluation" / "previews",
         )
-        self._report_files = ReportFiles(archive.folder, permissions)
-        self._first_page = FirstPage(lambda: galleries.live.has_begun)
+        self._indexing = Indexing(services)
+        self._runs = RunManager(settings.data_dir / "runs", settings.device)
         self.page = self._build_page()
+        self._metrics = Metrics(galleries, permissions, self.page._queue.__len__)
+        self._first_page = FirstPage(lambda: galleries.live.has_begun)
 
     def _build_page(self) -> gr.Blocks:
         page: gr.Blocks
@@ -173,7 +175,7 @@ class App:
 
     def _build_head(self) -> gr.HTML:
         with gr.Row(elem_id="top"):
-            head = gr.HTML(status_line(self._galleries), elem_id="head")
+            head = gr.HTML(status_line(self._services.galleries), elem_id="head")
             gr.HTML(self._documentation.links(), elem_id="links")
         # Elsewhere than on a Space, Gradio would ask the Hub for a token.
         if self._permissions.space_owner:
@@ -182,51 +184,52 @@ class App:
 
     def _build_tabs(self, page: gr.Blocks, head: gr.HTML, later: LaterParts) -> gr.Dropdown:
         """Lay the tabs out; return the choice of the gallery."""
-        services = self._services
-        permissions = self._permissions
-        indexing = Indexing(services)
-        runs = RunManager(self._settings.data_dir / "runs", self._settings.device)
-        teaching = Teaching(services.models, permissions, runs)
-        evaluate = EvaluateTab(services, self._requests, self._media, self._clips, permissions)
+        evaluate = EvaluateTab(
+            self._services, self._requests, self._media, self._clips, self._permissions
+        )
         search = SearchTab(
-            self._galleries,
+            self._services.galleries,
             self._media,
-            indexing,
-            services.pictures,
-            permissions,
+            self._indexing,
+            self._services.pictures,
+            self._permissions,
             head=head,
             marked=evaluate.marked,
-            runs=runs,
+            runs=self._runs,
         )
-        library = LibraryTab(
-            self._media, indexing, permissions, self._settings.allow_roots, teaching
-        )
-        train = TrainTab(runs, self._settings, permissions)
+        train = TrainTab(self._runs, self._settings, self._permissions)
         # Where the Train tab writes what the Evaluate tab is to measure.
         wished = gr.Textbox(visible="hidden", elem_id="evaluate-wished")
         with gr.Tabs() as tabs:
-            with gr.Tab("Search", id="search") as search_tab:
+            with gr.Tab("Search", id="search") as tab:
                 opens_queries = search.build(page, tabs, later)
-            with gr.Tab("Library", id="library") as library_tab:
-                opened = later.opened("library", library_tab, library_tab.select)
-                library.build(opened, opens_queries)
-            with gr.Tab("Evaluate", id="evaluate") as evaluate_tab:
-                opened = later.opened("evaluate", evaluate_tab, evaluate_tab.select)
+                tab.select(None, js=LEAVE_REPORT)
+            with gr.Tab("Library", id="library") as tab:
+                opened = later.opened("library", tab, tab.select)
+                self._library_tab().build(opened, opens_queries)
+                tab.select(None, js=LEAVE_REPORT)
+            with gr.Tab("Evaluate", id="evaluate") as tab:
+                opened = later.opened("evaluate", tab, tab.select)
                 report = search.results.understood.report
                 evaluate.build(opened, wished, opens_queries, page, tabs, report)
-            with gr.Tab("Train", id="train") as train_tab:
-                opened = later.opened("train", train_tab, train_tab.select)
+            with gr.Tab("Train", id="train") as tab:
+                opened = later.opened("train", tab, tab.select)
                 train.build(opened, tabs, wished)
-            for tab in (search_tab, library_tab, train_tab):
-                tab.select(None, js="nt2vr.leaveReport")
+                tab.select(None, js=LEAVE_REPORT)
         return search.controls.gallery
+
+    def _library_tab(self) -> LibraryTab:
+        teaching = Teaching(self._services.models, self._permissions, self._runs)
+        return LibraryTab(
+            self._media, self._indexing, self._permissions, self._settings.allow_roots, teaching
+        )
 
     def on_tick(self, gallery: str, request: gr.Request) -> tuple[str, gr.Timer]:
         """Show how far the start-up is, until it is done."""
-        line = status_line(self._galleries, gallery, request)
-        return line, gr.Timer(active=not self._galleries.built_in.is_ready)
+        line = status_line(self._services.galleries, gallery, request)
+        return line, gr.Timer(active=not self._services.galleries.built_in.is_ready)
 
-    def first_view(self) -> dict[str, Any] | None:
+    def first_view(self) -> View | None:
         """Return the answer that pages open with, for their script; None if the shipped one is of something else."""
         first = FirstAnswer.shipped(self._services.models)
         if first is None or self._settings.index:
@@ -268,9 +271,8 @@ class App:
 
     def _middleware(self) -> list[Middleware]:
         settings = self._settings
-        metrics = self._metrics
         return [
-            Middleware(metrics.measured),
+            Middleware(self._metrics.measured),
             Middleware(self._first_page.noting),
             Middleware(
                 RequestChecks,
@@ -281,16 +283,12 @@ class App:
             ),
         ]
 
-    @cached_property
-    def _metrics(self) -> Metrics:
-        return Metrics(self._galleries, self._permissions, self.page._queue.__len__)
-
     def _routes(self) -> list[BaseRoute]:
-        built_in_clips = ImmutableFiles(directory=ASSETS / "gallery" / "clips")
+        reports = self._services.evaluations.archive.folder
         return [
             GradioFiles().route(),
-            Mount("/clips", built_in_clips),
-            Mount("/reports", self._report_files),
+            Mount("/clips", ImmutableFiles(directory=ASSETS / "gallery" / "clips")),
+            Mount("/reports", ReportFiles(reports, self._permissions)),
             self._media.route(),
             self._clips.route(),
             Route("/metrics", self._metrics.answer),
@@ -314,7 +312,7 @@ class App:
 
     def start_background_work(self, uploads: Path) -> None:
         """Start what goes on for as long as the process lives, and what must not delay the first page."""
-        galleries = self._galleries
+        galleries = self._services.galleries
         _in_background(warm_up, galleries.built_in, self._first_page)
         _in_background(give_back_freed_memory)
         _in_background(sweep_uploads, uploads)

@@ -21,6 +21,7 @@ from nt2vr.ui.search.run_columns import key_of
 from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.search.suggest import way_out_view
 from nt2vr.ui.search.watch import Watch
+from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
 
@@ -46,8 +47,8 @@ class Answered:
         query: as a person corrected it.
         parsed: as it was understood.
         searched: the answer.
-        other: the answer with the negation taken away, or put back, if one has just become the
-            other.
+        flipped: the answer with the negation taken away, or put back, if that is what the page
+            shows or has just shown.
         marked: the relevant clips of a judged query.
     """
 
@@ -55,7 +56,7 @@ class Answered:
     query: Query
     parsed: Query
     searched: Searched
-    other: Answer | None
+    flipped: Answer | None
     marked: Marked
 
 
@@ -75,7 +76,7 @@ class AnswerView:
     def answer(self) -> Answer:
         return self.answered.searched.answer
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> View:
         """Show each system's clips, with the epochs of runs."""
         state = self.answered.state
         view_of = partial(
@@ -83,7 +84,7 @@ class AnswerView:
             video_of=self.searcher.video,
             urls=partial(self.media.urls, state.gallery),
             marked=self.answered.marked,
-            other=self.answered.other,
+            flipped=self.answered.flipped,
         )
         view = view_of(self.answer) | beside(state.references, state.gallery, self.answer)
         view["flies"] = key_of(state.q, state.gallery, state.references)
@@ -97,7 +98,7 @@ class AnswerView:
             is_replayed=bool(state.replay),
         )
 
-    def understood(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+    def understood(self, columns: Mapping[str, Any]) -> View:
         """Show how the query was understood, what came of it, and what else can be asked.
 
         Args:
@@ -117,7 +118,7 @@ class AnswerView:
             **legends_view(columns),
         }
 
-    def index(self, job: IndexJob | None) -> dict[str, Any]:
+    def index(self, job: IndexJob | None) -> View:
         """Show what the index of a library lacks, or how far its update is."""
         state = self.answered.state
         not_indexed = self.answered.searched.not_indexed
@@ -131,7 +132,7 @@ class AnswerView:
         refusal = self.permissions.refusal(self.visitor, "import")
         return index_view(self.answer, not_indexed, job, refusal, drawings=drawings)
 
-    def for_browser(self) -> dict[str, Any]:
+    def for_browser(self) -> View:
         """Return the address of the search, and what the inputs are to show."""
         wanted, unwanted = part_texts(self.answered.query)
         return {

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import gradio as gr
 
@@ -17,6 +16,7 @@ from nt2vr.ui.search.columns import boxes_text
 from nt2vr.ui.search.match_view import lines_of, match_view, own_pair, with_change
 from nt2vr.ui.search.verdict_texts import verdict_text
 from nt2vr.ui.search.why_view import chosen_columns, why_view
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 
@@ -34,15 +34,11 @@ class ClipPanel:
     permissions: Permissions
     first: Callable[[], Answer]
 
-    def on_pick(
-        self, answer: Answer | None, event: gr.EventData, request: gr.Request
-    ) -> dict[str, Any]:
+    def on_pick(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
         """Enlarge a clip."""
         return self._enlarged(answer or self.first(), event_value(event, "id", str), request)
 
-    def on_why(
-        self, answer: Answer | None, event: gr.EventData, request: gr.Request
-    ) -> dict[str, Any]:
+    def on_why(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
         """Explain the scores of the enlarged clip under one or two systems."""
         answer = answer or self.first()
         video_id = event_value(event, "id", str)
@@ -53,9 +49,7 @@ class ClipPanel:
         video = self.galleries.searcher(answer.gallery).video(video_id)
         return {**detail, "why": why_view(answer, columns, whys, video, detail)}
 
-    def on_match(
-        self, answer: Answer | None, event: gr.EventData, request: gr.Request
-    ) -> dict[str, Any]:
+    def on_match(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
         """Score captions for the enlarged clip with the systems on display, after adding one by rules if asked to."""
         answer = answer or self.first()
         video_id = event_value(event, "id", str)
@@ -71,9 +65,7 @@ class ClipPanel:
             match = searcher.match(Reference(video_id=video_id), lines, systems)
         return {**self._enlarged(answer, video_id, request), "match": match_view(lines, match)}
 
-    def on_backwards(
-        self, answer: Answer | None, event: gr.EventData, request: gr.Request
-    ) -> dict[str, Any]:
+    def on_backwards(self, answer: Answer | None, event: gr.EventData, request: gr.Request) -> View:
         """Score the enlarged clip with its frames in reverse order, while it is played so."""
         answer = answer or self.first()
         video_id = event_value(event, "id", str)
@@ -81,7 +73,7 @@ class ClipPanel:
         detail = self._enlarged(answer, video_id, request)
         return backwards_view(detail, answer.see(video_id), scores)
 
-    def _enlarged(self, answer: Answer, video_id: str, request: gr.Request) -> dict[str, Any]:
+    def _enlarged(self, answer: Answer, video_id: str, request: gr.Request) -> View:
         searcher = self.galleries.searcher(answer.gallery)
         video = searcher.video(video_id)
         verdict = answer.verdict(video_id)

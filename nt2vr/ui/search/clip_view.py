@@ -8,7 +8,8 @@ from nt2vr.media.gallery import Video
 from nt2vr.media.picture import PICTURE_SUFFIXES
 from nt2vr.media.preview import MAX_SECONDS
 from nt2vr.search.answers import Answer, Seen
-from nt2vr.ui.search.formats import clock, decimal, signed, times_text
+from nt2vr.ui.search.formats import clock, decimal, score_text, signed, times_text
+from nt2vr.ui.view import View
 
 # Difference of two scores that is due to rounding.
 ALIKE = 2e-4
@@ -24,7 +25,7 @@ def detail_view(
     film: Mapping[str, Any] = MappingProxyType({}),
     judged_by: str = "",
     names_paths: bool = False,
-) -> dict[str, Any]:
+) -> View:
     """Show one clip enlarged: captions, its rank and best-matching frames in every column, its place in its film.
 
     Args:
@@ -42,7 +43,7 @@ def detail_view(
             {
                 "name": one.system.name,
                 "rank": f"#{one.rank}" if one.rank is not None else "–",
-                "score": decimal(one.score) if one.score is not None else "",
+                "score": score_text(one.score),
                 "frames": frame_pictures(video, one.moments, one.num_frames, urls),
             }
         )
@@ -70,7 +71,7 @@ def _folder(urls: Mapping[str, str]) -> str:
 
 def backwards_view(
     view: Mapping[str, Any], seen: Sequence[Seen], scores: Sequence[float | None]
-) -> dict[str, Any]:
+) -> View:
     """Show a `detail_view` played backwards: what each score becomes (None: unknown), and who does not notice."""
     systems = []
     blind = []
@@ -92,7 +93,7 @@ def backwards_view(
 
 def frame_pictures(
     video: Video, moments: Sequence[float], num_frames: int, urls: Mapping[str, str]
-) -> list[dict[str, Any]]:
+) -> list[View]:
     """Show frames as stills of the clip's own video, or as pictures where its preview may end before them.
 
     A picture has none.
@@ -117,7 +118,7 @@ def frame_pictures(
     return pictures
 
 
-def film_view(answer: Answer, video: Video, clips: Iterable[Video]) -> dict[str, Any]:
+def film_view(answer: Answer, video: Video, clips: Iterable[Video]) -> View:
     """Lay a film out as a bar from 0 to 100 %, with the moments that any system found, and the one on display.
 
     A clip that is not a window of a film has no bar.

@@ -15,6 +15,7 @@ from nt2vr.ui.search.notes import notes
 from nt2vr.ui.search.tally import badge_view, stage_line
 from nt2vr.ui.search.twins import Twin, find_twins
 from nt2vr.ui.search.verdict_texts import verdict_text
+from nt2vr.ui.view import View
 from nt2vr.world.evidence import evidence
 
 BY_CAPTIONS = (
@@ -39,18 +40,18 @@ def columns_view(
     video_of: VideoOf,
     urls: Urls,
     marked: Marked = Marked(),
-    other: Answer | None = None,
-) -> dict[str, Any]:
+    flipped: Answer | None = None,
+) -> View:
     """Show each system's hits in a column, with their movement compared with the first system.
 
     Args:
-        other: the answer with the negation taken away, or put back. Each column then says how
+        flipped: the answer with the negation taken away, or put back. Each column then says how
             many clips stayed, which is how much of the negation its system noticed.
     """
     if not answer.rankings:
         return {"columns": []}
-    view = _AnswerColumns(answer, video_of, urls, marked, other)
-    twins = find_twins(_rankings_with_negation(answer, other))
+    view = _AnswerColumns(answer, video_of, urls, marked, flipped)
+    twins = find_twins(_rankings_with_negation(answer, flipped))
     columns = []
     for ranking, twin in zip(answer.rankings, twins, strict=True):
         columns.append(view.column(ranking, twin))
@@ -70,7 +71,7 @@ class _AnswerColumns:
     video_of: VideoOf
     urls: Urls
     marked: Marked
-    other: Answer | None
+    flipped: Answer | None
 
     @property
     def is_judged(self) -> bool:
@@ -81,12 +82,12 @@ class _AnswerColumns:
         """True if every clip has a verdict."""
         return all(hit.verdict for ranking in self.answer.rankings for hit in ranking.hits)
 
-    def column(self, ranking: Ranking, twin: Twin | None) -> dict[str, Any]:
+    def column(self, ranking: Ranking, twin: Twin | None) -> View:
         """Show one system's hits, with what is said of them all."""
         system = ranking.system
-        how = how_text(system, ranking.epoch)
-        answer_with_negation = self.other if self.answer.denied else None
-        badge: dict[str, Any] = {}
+        strategy = strategy_text(system, ranking.epoch)
+        answer_before = self.flipped if self.answer.denied else None
+        badge: View = {}
         line: dict[str, str] = {}
         if self.is_judged:
             badge = badge_view(ranking, self.answer, self.is_complete)
@@ -95,19 +96,19 @@ class _AnswerColumns:
             "name": short_name(system.model),
             "system": short_name(system.name),
             "meaning": f"Searches for {STRATEGIES[system.strategy].meaning}",
-            "how": how,
-            "about": "" if how else ranking.summary,
+            "how": strategy,
+            "about": "" if strategy else ranking.summary,
             "twin": _twin_text(twin, ranking, self.answer),
             "twin_why": ranking.explained_in,
             "badge": badge,
             "line": line,
-            "told": outcome_view(ranking, self.answer, self.video_of, answer_with_negation),
-            **stays_view(ranking, self.other),
+            "told": outcome_view(ranking, self.answer, self.video_of, answer_before),
+            **stays_view(ranking, self.flipped),
             "note": " ".join(notes(ranking, self.answer, self.is_judged)),
             "hits": list(self._tiles(ranking)),
         }
 
-    def _tiles(self, ranking: Ranking) -> Iterator[dict[str, Any]]:
+    def _tiles(self, ranking: Ranking) -> Iterator[View]:
         """Yield each hit, and after it what is folded into it: clips of other files that share its rank."""
         for hit in ranking.hits:
             similar = self._similar_clips(hit, ranking)
@@ -133,7 +134,7 @@ class _AnswerColumns:
         clip_of_file.pop(hit.source, None)
         return list(reversed(clip_of_file.values()))
 
-    def _tile(self, hit: Hit, ranking: Ranking) -> dict[str, Any]:
+    def _tile(self, hit: Hit, ranking: Ranking) -> View:
         """Show one clip: its verdict, its rank in every column, and its movement."""
         video = self.video_of(hit.video_id)
         verdict = hit.verdict or ""
@@ -176,13 +177,13 @@ def boxes_text(answer: Answer, video: Video, verdict: str) -> str:
     return json.dumps(boxes, separators=(",", ":")) if boxes else ""
 
 
-def _rankings_with_negation(answer: Answer, other: Answer | None) -> Sequence[Ranking]:
+def _rankings_with_negation(answer: Answer, flipped: Answer | None) -> Sequence[Ranking]:
     """Return the rankings that say which columns fold, so that these stay when the negation is taken away."""
-    if other is None or answer.denied is None:
+    if flipped is None or answer.denied is None:
         return answer.rankings
     systems = [ranking.system for ranking in answer.rankings]
-    other_systems = [ranking.system for ranking in other.rankings]
-    return other.rankings if other_systems == systems else answer.rankings
+    flipped_systems = [ranking.system for ranking in flipped.rankings]
+    return flipped.rankings if flipped_systems == systems else answer.rankings
 
 
 def _twin_text(twin: Twin | None, ranking: Ranking, answer: Answer) -> str:
@@ -210,7 +211,7 @@ def _announcement(column: Mapping[str, Any]) -> str:
     return f"{column['system']}: {', '.join(counts)}."
 
 
-def how_text(system: System, epoch: int | None) -> str:
+def strategy_text(system: System, epoch: int | None) -> str:
     """Name a system's strategy, unless it is the sentence as typed, and for a run the epoch that answered."""
     strategy = system.name.removeprefix(system.model).strip()
     if not epoch:
@@ -233,7 +234,7 @@ def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
     return {"move": "=", "moved": "Same rank as in the first column"}
 
 
-def legends_view(view: Mapping[str, Any]) -> dict[str, Any]:
+def legends_view(view: Mapping[str, Any]) -> View:
     """Return what is said of the columns together: what their marks mean, and which are folded.
 
     Args:

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from nt2vr.negation.parse.query import Query, Span
 from nt2vr.search.answers import Answer
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.search.state import SearchState, write_parts
+from nt2vr.ui.view import View
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})
@@ -51,9 +51,9 @@ def with_corrections(
     return state, query, parsed
 
 
-def sliders_view(answer: Answer, state: SearchState) -> list[dict[str, Any]]:
+def sliders_view(answer: Answer, state: SearchState) -> list[View]:
     """Show each strategy's strength, of the first system that its slider could change, otherwise its own."""
-    sliders: list[dict[str, Any]] = []
+    sliders: list[View] = []
     for strategy, strength in STRENGTHS.items():
         used = []
         for ranking in answer.rankings:
@@ -67,7 +67,7 @@ def sliders_view(answer: Answer, state: SearchState) -> list[dict[str, Any]]:
     return sliders
 
 
-def parts_view(answer: Answer, parsed: Query) -> dict[str, Any]:
+def parts_view(answer: Answer, parsed: Query) -> View:
     """Show the parts of a query for correction: each word moves to the other part, and all go back to `parsed`."""
     query = answer.denied or answer.query
     undo = []

@@ -4,7 +4,6 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
 from urllib.parse import urlencode
 
 import gradio as gr
@@ -18,6 +17,7 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import STRATEGIES, System
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.theme import template
+from nt2vr.ui.view import View
 from nt2vr.ui.web.permissions import Visitor, as_visitor_may_read
 from nt2vr.world.offers import story_queries
 
@@ -61,7 +61,7 @@ def status_line(galleries: Galleries, key: str = "", visitor: Visitor = None) ->
     )
 
 
-def examples_view(searcher: Searcher) -> dict[str, Any]:
+def examples_view(searcher: Searcher) -> View:
     """Offer queries for a gallery, and those that "Surprise me" draws from: stories in the built-in one."""
     if not searcher.is_library:
         return {"examples": list(EXAMPLES), "drawn": story_queries(), "own": False}

@@ -2,13 +2,14 @@
 
 import re
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nt2vr.errors import listed
 from nt2vr.negation.parse.cues import cues
 from nt2vr.negation.parse.inflect import inflect_phrase, is_only_verb
 from nt2vr.negation.parse.query import Query, Span
 from nt2vr.negation.parse.tokens import normalised
+from nt2vr.ui.view import View
 
 # The start of a word, before a cue within it: "ca" of "can't".
 LETTERS = re.compile(r"[^\W\d_]*$")
@@ -32,7 +33,7 @@ class _Denial(NamedTuple):
     scopes: list[Span]
 
 
-def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]:
+def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:
     """Repeat what a query excludes, piece by piece: each cue, which flips the negation, and what it denies.
 
     Args:
@@ -43,7 +44,7 @@ def excluded_view(query: Query, parsed: Query, is_flipped: bool) -> list[dict[st
     if len(query.scopes) != len(query.unwanted):
         return _corrected_view(query, parsed, is_flipped)
 
-    pieces: list[dict[str, Any]] = []
+    pieces: list[View] = []
     denials = _denials(query)
     cue_texts = [_cue_text(query.text, denial.cue) for denial in denials]
     for number, (denial, cue_text) in enumerate(zip(denials, cue_texts, strict=True), 1):
@@ -58,17 +59,17 @@ def flip_view(is_flipped: bool) -> dict[str, str]:
     return {"pressed": "true" if is_flipped else "false", "title": FLIPS[is_flipped]}
 
 
-def _others_view(query: Query) -> list[dict[str, Any]]:
+def _others_view(query: Query) -> list[View]:
     """Repeat what "a man and nobody else" excludes: other people."""
     if not query.others:
         return []
-    others = [f"other {kind.removeprefix('other ')}" for kind in query.others]
-    return [{"text": listed(*others, joint="or")}]
+    kinds = [f"other {kind.removeprefix('other ')}" for kind in query.others]
+    return [{"text": listed(*kinds, joint="or")}]
 
 
-def _corrected_view(query: Query, parsed: Query, is_flipped: bool) -> list[dict[str, Any]]:
+def _corrected_view(query: Query, parsed: Query, is_flipped: bool) -> list[View]:
     """List the parts that a person corrected, which stand nowhere in the sentence."""
-    pieces: list[dict[str, Any]] = []
+    pieces: list[View] = []
     for cue in parsed.cues[:1]:
         pieces.append({"cue": _cue_text(query.text, cue), **flip_view(is_flipped)})
     pieces.append({"text": listed(*query.unwanted, joint="or")})

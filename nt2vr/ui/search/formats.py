@@ -12,6 +12,11 @@ def decimal(value: float) -> str:
     return f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
+def score_text(score: float | None) -> str:
+    """Write a score; nothing if there is none."""
+    return "" if score is None else decimal(score)
+
+
 def signed(value: float) -> str:
     """Write a number with its sign; 0 has none."""
     if abs(value) < 0.0005:

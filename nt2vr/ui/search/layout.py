@@ -1,7 +1,6 @@
 """The components of the Search tab: the inputs above the results, and the panels of an answer."""
 
 import json
-from typing import Any
 
 import gradio as gr
 
@@ -13,6 +12,7 @@ from nt2vr.ui.search.formats import system_choices
 from nt2vr.ui.search.models import MoreModels
 from nt2vr.ui.search.state import K_CHOICES, MAX_COLUMNS, SearchState
 from nt2vr.ui.theme import TEMPLATES, fold, menu, template
+from nt2vr.ui.view import View
 from nt2vr.ui.web.later_parts import LaterParts
 from nt2vr.world.offers import offered_words
 
@@ -43,10 +43,10 @@ def menu_style() -> str:
     return style
 
 
-def built_in_stories() -> list[dict[str, Any]]:
+def built_in_stories() -> list[View]:
     """Read the shipped stories for talks: `query`, `systems`, `k`, and a `note` for the speaker."""
     text = (TEMPLATES / "stories.json").read_text(encoding="utf-8")
-    stories: list[dict[str, Any]] = json.loads(text)
+    stories: list[View] = json.loads(text)
     return stories
 
 

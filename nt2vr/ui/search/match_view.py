@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
 
 from nt2vr.media.gallery import Video
 from nt2vr.negation.generate.changes import CHANGES, changed
@@ -11,6 +10,7 @@ from nt2vr.registry import pick
 from nt2vr.search.answers import Match, Scored
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.search.formats import decimal, short_name
+from nt2vr.ui.view import View
 from nt2vr.world.words import words_in
 
 # Of scores that a bar shows: it is empty where a line is so far behind the best.
@@ -67,7 +67,7 @@ def with_change(searcher: Searcher, video: Video, lines: Sequence[str], change: 
     return lines
 
 
-def match_view(lines: Sequence[str], match: Match | None) -> dict[str, Any]:
+def match_view(lines: Sequence[str], match: Match | None) -> View:
     """Show the lines in a box, and each system's scores as bars.
 
     Args:
@@ -84,7 +84,7 @@ def match_view(lines: Sequence[str], match: Match | None) -> dict[str, Any]:
     return {**view, "note": note, "systems": systems}
 
 
-def _row(match: Match, scored: Scored, number: int) -> dict[str, Any]:
+def _row(match: Match, scored: Scored, number: int) -> View:
     """Show how one system scores one line."""
     verdict = match.verdicts[number]
     score = scored.scores[number]

@@ -19,6 +19,7 @@ from nt2vr.search.strategies import check_model_name
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.search.teaching import PROGRESS, Teaching
 from nt2vr.ui.theme import PRIVATE, QUIET, fold, menu, script, template
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem_place, with_errors_shown_at
 from nt2vr.ui.web.inputs import event_value, is_upload
 from nt2vr.ui.web.later_parts import LaterParts
@@ -36,6 +37,76 @@ OTHER_SOURCES = (
 WHERE = (
     "Models are stored in the data folder. Files are never executed: only their tensors are read."
 )
+
+
+class AddModelForm:
+    """The source of a model to add, the settings of the addition, and what came of it.
+
+    Attributes:
+        added: for the browser: the model, and what the boxes held.
+    """
+
+    def __init__(self) -> None:
+        self.source = gr.Textbox(
+            RECOMMENDED[0].name,
+            label=SOURCE,
+            info=OTHER_SOURCES,
+            max_lines=1,
+            elem_id="model-source",
+        )
+        with gr.Row(elem_id="model-buttons"):
+            self.add = _button("model-add", "Add", variant="primary")
+            self.upload = gr.UploadButton(
+                "Upload a file",
+                file_types=list(FILE_SUFFIXES),
+                elem_id="model-upload",
+                scale=0,
+                min_width=120,
+            )
+            self.cancel = _button("model-cancel", "Cancel")
+        self.problem = problem_place("model-problem")
+        with fold("Name and settings", elem_id="model-options"):
+            self._build_options()
+        self.note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
+        self.added = gr.JSON(visible="hidden")
+
+    def _build_options(self) -> None:
+        with gr.Row():
+            self.name = _box("model-name", "Name", "default: the source's", scale=2, min_width=150)
+            self.architecture = _box(
+                "model-architecture",
+                "Architecture",
+                "automatic; or ViT-B-32, or a model here",
+                scale=3,
+                min_width=200,
+            )
+        with gr.Row():
+            self.activation = menu(
+                "model-activation",
+                "Activation",
+                [("automatic", ""), *((name, name) for name in ACTIVATIONS)],
+                value="",
+                scale=1,
+                min_width=130,
+            )
+            # An empty box would become 0 in the browser anyway.
+            self.frames = gr.Number(
+                0,
+                label="Frames, 0: automatic",
+                elem_id="model-frames",
+                precision=0,
+                minimum=0,
+                scale=1,
+                min_width=160,
+            )
+            self.key = _box(
+                "model-key", "Key, of several models", "state_dict_ema", scale=1, min_width=160
+            )
+
+    @property
+    def inputs(self) -> list[Any]:
+        """What an addition depends on."""
+        return [self.source, self.name, self.architecture, self.activation, self.frames, self.key]
 
 
 @dataclass
@@ -56,115 +127,55 @@ class MoreModels:
     _under_way: list[tuple[str, Event]] = field(default_factory=list)
     _systems: gr.Dropdown = field(init=False)
     _recommended: gr.HTML = field(init=False)
-    _source: gr.Textbox = field(init=False)
-    _note: gr.Markdown = field(init=False)
-    # For the browser: the model, and what the boxes held.
-    _added: gr.JSON = field(init=False)
+    _form: AddModelForm = field(init=False)
 
     def build(self, systems: gr.Dropdown, page: gr.Blocks, later: LaterParts) -> Sequence[Any]:
         """Lay the panel out; return the events after which a model has joined the chosen `systems`."""
+        models = self.searcher.models
         self._systems = systems
         offer = gr.Button(
             f"Add a real CLIP: {OFFERED.name}, {OFFERED.size_mb} MB", visible=False, elem_id="offer"
         )
         with fold("More models", elem_id="more-models") as panel:
-            self._build_recommended()
-            with gr.Row(elem_id="model-buttons"):
-                add = _button("model-add", "Add", variant="primary")
-                upload = gr.UploadButton(
-                    "Upload a file",
-                    file_types=list(FILE_SUFFIXES),
-                    elem_id="model-upload",
-                    scale=0,
-                    min_width=120,
-                )
-                cancel = _button("model-cancel", "Cancel")
-            place = problem_place("model-problem")
-            with fold("Name and settings", elem_id="model-options"):
-                name, *options = self._build_options()
-            self._note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
-            self._added = gr.JSON(visible="hidden")
-
-        source = self._source
-        progress_in_note: dict[str, Any] = {**PRIVATE, "show_progress_on": self._note}
-        cancel.click(self.on_cancel, None, self._note, **QUIET)
-        upload.upload(self.on_upload, upload, source, **progress_in_note)
-        self._wire_visits(page, later, panel, [add, upload, self._note, self._recommended])
-
-        inputs = [source, name, *options, systems]
-        outputs = [place, systems, self._note, self._added]
-        for event in (add.click, source.submit):
-            event(with_errors_shown_at(place, self.on_add), inputs, outputs, **progress_in_note)
-        taken = offer.click(self.on_take, systems, outputs[1:], **progress_in_note)
-        taken.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
-        if self.permissions.space_owner:
-            page.load(self.on_offer, None, offer, **QUIET)
-        boxes = [systems, source, name]
+            self._recommended = template("recommended", recommended_view(models.names()))
+            self._teaching = Teaching(models, self.permissions, self.runs)
+            self.started = self._teaching.build(self._recommended, "teach")
+            self._form = AddModelForm()
+        self._wire_form(offer)
+        self._wire_visits(page, later, panel, offer)
+        form = self._form
+        boxes = [systems, form.source, form.name]
         joins = script("addModel", MAX_COLUMNS - 1)
-        return [self._added.change(None, [self._added, *boxes], boxes, js=joins)]
+        return [form.added.change(None, [form.added, *boxes], boxes, js=joins)]
 
-    def _build_recommended(self) -> None:
-        """Lay out the recommended models, and the box of the one to add, in which they are searched for."""
-        models = self.searcher.models
-        recommended = template("recommended", recommended_view(models.names()))
-        self._teaching = Teaching(models, self.permissions, self.runs)
-        self.started = self._teaching.build(recommended, "teach")
-        source = gr.Textbox(
-            RECOMMENDED[0].name,
-            label=SOURCE,
-            info=OTHER_SOURCES,
-            max_lines=1,
-            elem_id="model-source",
-        )
-        recommended.choose(self.on_choose, None, [source, recommended], **QUIET)
-        source.input(self.on_find, source, recommended, trigger_mode="always_last", **QUIET)
-        self._recommended = recommended
-        self._source = source
+    def _wire_form(self, offer: gr.Button) -> None:
+        form = self._form
+        source = form.source
+        self._recommended.choose(self.on_choose, None, [source, self._recommended], **QUIET)
+        source.input(self.on_find, source, self._recommended, trigger_mode="always_last", **QUIET)
+        form.cancel.click(self.on_cancel, None, form.note, **QUIET)
+        progress_in_note: dict[str, Any] = {**PRIVATE, "show_progress_on": form.note}
+        form.upload.upload(self.on_upload, form.upload, source, **progress_in_note)
+        inputs = [*form.inputs, self._systems]
+        outputs = [self._systems, form.note, form.added]
+        for event in (form.add.click, source.submit):
+            handler = with_errors_shown_at(form.problem, self.on_add)
+            event(handler, inputs, [form.problem, *outputs], **progress_in_note)
+        accepted = offer.click(self.on_take, self._systems, outputs, **progress_in_note)
+        accepted.success(lambda: gr.Button(visible=False), None, offer, **QUIET)
 
     def _wire_visits(
-        self, page: gr.Blocks, later: LaterParts, panel: gr.Accordion, outputs: list[Any]
+        self, page: gr.Blocks, later: LaterParts, panel: gr.Accordion, offer: gr.Button
     ) -> None:
-        """Say what a visitor may do, once the panel is opened; on a Space, a button outside of it depends on it."""
+        """Say what a visitor may do, once the panel is opened; on a Space, `offer` above it depends on it."""
+        form = self._form
+        outputs = [form.add, form.upload, form.note, self._recommended]
         if self.permissions.space_owner:
             page.load(self.on_visit, None, outputs, **QUIET)
+            page.load(self.on_offer, None, offer, **QUIET)
         else:
             mark = later.opened("more-models", panel, panel.expand)
             mark.change(self.on_visit, None, outputs, **QUIET)
-
-    def _build_options(self) -> list[Any]:
-        """Lay out the boxes of a name, an architecture, an activation, a number of frames and a key."""
-        with gr.Row():
-            name = _box("model-name", "Name", "default: the source's", scale=2, min_width=150)
-            architecture = _box(
-                "model-architecture",
-                "Architecture",
-                "automatic; or ViT-B-32, or a model here",
-                scale=3,
-                min_width=200,
-            )
-        with gr.Row():
-            activation = menu(
-                "model-activation",
-                "Activation",
-                [("automatic", ""), *((name, name) for name in ACTIVATIONS)],
-                value="",
-                scale=1,
-                min_width=130,
-            )
-            # An empty box would become 0 in the browser anyway.
-            frames = gr.Number(
-                0,
-                label="Frames, 0: automatic",
-                elem_id="model-frames",
-                precision=0,
-                minimum=0,
-                scale=1,
-                min_width=160,
-            )
-            key = _box(
-                "model-key", "Key, of several models", "state_dict_ema", scale=1, min_width=160
-            )
-        return [name, architecture, activation, frames, key]
 
     def on_visit(self, request: gr.Request) -> list[Any]:
         """Disable what this visitor may not do, and say why."""
@@ -185,14 +196,14 @@ class MoreModels:
         is_offered = may_download and not is_here and can_download(OFFERED.name)
         return gr.Button(visible=bool(is_offered))
 
-    def _view(self, visitor: gr.Request, matching: Sequence[str] = ()) -> dict[str, Any]:
+    def _view(self, visitor: gr.Request, matching: Sequence[str] = ()) -> View:
         teachable = self._teaching.names(visitor)
         return recommended_view(self.searcher.models.names(), matching, teachable)
 
-    def on_choose(self, event: gr.EventData, request: gr.Request) -> tuple[str, dict[str, Any]]:
+    def on_choose(self, event: gr.EventData, request: gr.Request) -> tuple[str, View]:
         return event_value(event, "name", str), self._view(request)
 
-    def on_find(self, text: str, request: gr.Request) -> dict[str, Any]:
+    def on_find(self, text: str, request: gr.Request) -> View:
         """List the models of open_clip's with the typed words in their names."""
         # No name is as long.
         words = text[:MAX_QUOTED].casefold().split()
@@ -302,9 +313,9 @@ class MoreModels:
         is_embeddings = models.find(added.name).kind == "embeddings"
         return {
             self._systems: gr.Dropdown(self.searcher.system_names(chosen or ())),
-            self._note: note,
+            self._form.note: note,
             # The time makes a second addition of one model a change, too.
-            self._added: {
+            self._form.added: {
                 "model": "" if is_embeddings else added.name,
                 "source": source,
                 "name": options.name,
@@ -355,14 +366,14 @@ def _names_without_spaces(names: Iterable[str]) -> set[str]:
 
 def recommended_view(
     names: Iterable[str], matching: Sequence[str] = (), teachable: Sequence[str] = ()
-) -> dict[str, Any]:
+) -> View:
     """List the recommended models, those that were searched for, and those to be taught.
 
     Args:
         names: of the models that are here.
         matching: names with what is typed in them.
     """
-    here = _names_without_spaces(names)
+    names_here = _names_without_spaces(names)
     models = []
     for model in RECOMMENDED:
         models.append(
@@ -371,7 +382,7 @@ def recommended_view(
                 "size": f"{model.size_mb:,} MB",
                 "speed": model.speed,
                 "msrvtt": f"{model.msrvtt:.1f}" if model.msrvtt else "",
-                "here": model.name in here,
+                "here": model.name in names_here,
             }
         )
     num_more = len(matching) - MOST_FOUND

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
 from nt2vr.errors import listed
 from nt2vr.negation.parse.query import Query
@@ -10,6 +9,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.ui.search.corrections import marked_again, part_texts
 from nt2vr.ui.search.excluded_words import FLIPS, excluded_view, flip_view
 from nt2vr.ui.search.state import SearchState
+from nt2vr.ui.view import View
 
 UPLOADS = "The link keeps clips of this gallery, but nothing that was uploaded."
 
@@ -20,7 +20,7 @@ def understood_view(
     parsed: Query,
     picture: str = "",
     outcomes: Sequence[Mapping[str, str]] = (),
-) -> dict[str, Any]:
+) -> View:
     """Show how a query was understood, and in words what came of it.
 
     Args:
@@ -42,7 +42,6 @@ def understood_view(
     excluded = excluded_view(query, parsed, is_flipped)
     return {
         "pieces": _pieces(marked_query, is_flipped),
-        "affirmed": query.affirmed.text if query.unwanted else "",
         "notice": " ".join(filter(None, notices)),
         "flipped": is_flipped,
         "negates": "false" if is_flipped else "true",
@@ -50,7 +49,9 @@ def understood_view(
         "said": excluded,
         "cued": any("cue" in piece for piece in excluded),
         "told": list(outcomes),
-        "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
+        "read_as": [
+            {"word": word, "other": substitute} for word, substitute in answer.read_as.items()
+        ],
         "link": state.link,
     }
 
@@ -69,7 +70,7 @@ def _correction_notice(answer: Answer) -> str:
     return f"{listed(*names)} search for the whole sentence: the correction changes only their verdicts."
 
 
-def _pieces(query: Query, is_flipped: bool) -> list[dict[str, Any]]:
+def _pieces(query: Query, is_flipped: bool) -> list[View]:
     """Split the sentence at the boundaries of its cues, each of which flips the negation, and scopes."""
     kinds = ["plain"] * len(query.text)
     # Cues come last, as they may lie within scopes.

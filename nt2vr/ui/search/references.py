@@ -7,7 +7,6 @@ from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from threading import BoundedSemaphore
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from nt2vr.search.searcher import CONCURRENT, Searcher
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.state import Chosen
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import MAX_PICTURE_MB, is_too_large, is_upload
 
 # Uploads that are decoded at a time; other searches have the rest of the places.
@@ -175,11 +175,11 @@ class References:
             self._frames(path)
         return (*chosen, *(Chosen(path=path) for path in paths))
 
-    def view(self, chosen: Sequence[Chosen]) -> dict[str, Any]:
+    def view(self, chosen: Sequence[Chosen]) -> View:
         """Show references as chips, each with a picture and a name."""
         return {"references": [self._chip(reference) for reference in chosen]}
 
-    def _chip(self, chosen: Chosen) -> dict[str, Any]:
+    def _chip(self, chosen: Chosen) -> View:
         if chosen.path:
             name = Path(chosen.path).name
             poster = self._thumbnail(chosen.path)

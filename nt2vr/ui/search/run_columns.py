@@ -20,9 +20,10 @@ from nt2vr.search.epochs import (
 )
 from nt2vr.search.searcher import Searcher, SearchPlan
 from nt2vr.search.strategies import System
-from nt2vr.ui.search.columns import how_text
+from nt2vr.ui.search.columns import strategy_text
 from nt2vr.ui.search.formats import short_name
 from nt2vr.ui.search.tally import grade
+from nt2vr.ui.view import View
 
 # Counts that a column's story has besides the first.
 LATEST = 4
@@ -49,9 +50,7 @@ def key_of(*values: object) -> str:
     return blake2b(repr(values).encode(), digest_size=16).hexdigest()
 
 
-def story(
-    rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int
-) -> dict[str, Any]:
+def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int) -> View:
     """Tell how many of the first clips show the unwanted part, up to an epoch, and in words if it lost the wanted one.
 
     It is empty without a negation, and without verdicts: all of them, or those that captions or
@@ -65,26 +64,30 @@ def story(
     for number in sorted(rankings):
         if number <= epoch and rankings[number].hits:
             so_far.append(rankings[number])
-    verdicts = [hit.verdict for ranking in so_far for hit in ranking.hits]
-    is_judged = any(verdicts) and (answer.judged_by or all(verdicts))
-    if not answer.query.unwanted or not is_judged:
+    if not answer.query.unwanted or not _is_judged(so_far, answer):
         return {}
 
-    latest = so_far[-1]
     violations = [ranking.counts["violation"] for ranking in so_far]
     # Epochs in a row with the same count are told once.
     steps = [count for count, _ in groupby(violations)]
+    latest = so_far[-1]
+    is_good = grade(latest.counts["right"], len(latest.hits)) == "good"
+    has_improved = violations[-1] < violations[0]
     unwanted = " or ".join(answer.query.unwanted)
     source = f" by {answer.judged_by}" if answer.judged_by else ""
-    has_improved = violations[-1] < violations[0]
-    is_good = has_improved and grade(latest.counts["right"], len(latest.hits)) == "good"
     return {
         "first": f"{steps[0]} of {len(so_far[0].hits)} show “{unwanted}”{source}",
         "gap": len(steps) > LATEST + 1,
         "later": steps[1:][-LATEST:],
-        "kind": "good" if is_good else "",
+        "kind": "good" if is_good and has_improved else "",
         "words": _lost(latest, answer.query, goes_on=epoch < newest),
     }
+
+
+def _is_judged(rankings: Sequence[Ranking], answer: Answer) -> bool:
+    """Return True if all clips have verdicts; for those of captions or parts, if any has one."""
+    verdicts = [hit.verdict for ranking in rankings for hit in ranking.hits]
+    return any(verdicts) if answer.judged_by else bool(verdicts) and all(verdicts)
 
 
 def _lost(ranking: Ranking, query: Query, goes_on: bool) -> str:
@@ -115,9 +118,7 @@ class RunColumn:
     more: Mapping[str, Any]
     by_parts: Mapping[int, Ranking] = field(default_factory=dict)
 
-    def view(
-        self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf
-    ) -> dict[str, Any]:
+    def view(self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf) -> View:
         """Return a column with a frame for each epoch that is known, of which it shows one."""
         frames = self._frames(answer, view_of)
         last = len(self.epochs) - 1
@@ -139,7 +140,7 @@ class RunColumn:
             "run": run,
         }
 
-    def _frames(self, answer: Answer, view_of: ViewOf) -> dict[int, dict[str, Any]]:
+    def _frames(self, answer: Answer, view_of: ViewOf) -> dict[int, View]:
         """Return the frame of each epoch that has hits."""
         epochs = []
         rankings = [answer.rankings[0]]
@@ -154,7 +155,7 @@ class RunColumn:
             frames[epoch] = self._frame(epoch, column, answer)
         return frames
 
-    def _frame(self, epoch: int, column: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
+    def _frame(self, epoch: int, column: Mapping[str, Any], answer: Answer) -> View:
         """Return what changes in the column when it shows an epoch."""
         epoch_story = self._story(epoch, answer)
         badge = dict(column["badge"])
@@ -165,10 +166,10 @@ class RunColumn:
             for view in (badge, line):
                 if view.get("kind") == "bad":
                     view["kind"] = "neutral"
-        how = how_text(self.rankings[epoch].system, epoch)
+        strategy = strategy_text(self.rankings[epoch].system, epoch)
         return {
             "epoch": epoch,
-            "how": f"· {how}" if how else "",
+            "how": f"· {strategy}" if strategy else "",
             "badge": badge,
             "line": line,
             "story": epoch_story,
@@ -177,7 +178,7 @@ class RunColumn:
             "hits": column["hits"],
         }
 
-    def _story(self, epoch: int, answer: Answer) -> dict[str, Any]:
+    def _story(self, epoch: int, answer: Answer) -> View:
         """Tell the story up to an epoch, by the parts where nothing else judges clips."""
         newest = self.epochs[-1]
         if not self.by_parts:
@@ -196,7 +197,7 @@ class RunColumns:
     Attributes:
         key: identifies the query, with everything but its systems; see `key_of`.
         base_of: returns the name of a run's base, whose ranking is epoch 0.
-        kept: rankings of earlier searches.
+        cache: rankings of earlier searches.
         plan: what the answer was asked with; None if it has no columns.
     """
 
@@ -204,30 +205,28 @@ class RunColumns:
     key: str
     entries: Entries
     base_of: Callable[[str], str]
-    kept: KeptRankings
+    cache: KeptRankings
     view_of: ViewOf
     searcher: Searcher
     plan: SearchPlan | None
 
     def with_epochs(self, columns: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """Return the columns of `columns_view`, those of runs with their epochs."""
-        self.kept.keep_to({name for name, entry in self.entries.items() if entry.kind == "run"})
+        self.cache.keep_to({name for name, entry in self.entries.items() if entry.kind == "run"})
         views = []
         for column, ranking in zip(columns, self.answer.rankings, strict=True):
             epochs = RunEpochs.of(ranking.system.model, self.entries)
             views.append(self._with_epochs(column, ranking, epochs) if epochs else column)
         return views
 
-    def _with_epochs(
-        self, column: Mapping[str, Any], ranking: Ranking, epochs: RunEpochs
-    ) -> dict[str, Any]:
+    def _with_epochs(self, column: Mapping[str, Any], ranking: Ranking, epochs: RunEpochs) -> View:
         base = self.base_of(epochs.run)
         system = ranking.system
         epoch = epoch_of(ranking)
-        kept_as = (epochs.run, key_of(self.key, system.strategy, system.strength))
+        cache_key = (epochs.run, key_of(self.key, system.strategy, system.strength))
         new_rankings = self._ranking_of(replace(system, model=base)) | {epoch: ranking}
-        rankings = self.kept.add(kept_as, new_rankings)
-        is_incomplete = self._search_missing(kept_as, epochs, base, system, rankings)
+        rankings = self.cache.add(cache_key, new_rankings)
+        is_incomplete = self._search_missing(cache_key, epochs, base, system, rankings)
         run_column = RunColumn(
             epochs.run,
             short_name(epochs.run),
@@ -247,7 +246,7 @@ class RunColumns:
 
     def _search_missing(
         self,
-        kept_as: tuple[str, str],
+        cache_key: tuple[str, str],
         epochs: RunEpochs,
         base: str,
         system: System,
@@ -262,8 +261,8 @@ class RunColumns:
             return False
         query = self.answer.query
         searcher = self.searcher
-        self.kept.complete(
-            kept_as,
+        self.cache.complete(
+            cache_key,
             missing,
             lambda epoch: epochs.rank(searcher, query, plan, epoch, base, system),
         )
@@ -283,7 +282,7 @@ class RunColumns:
 
 def replayed(
     recording: Recording, rankings: Mapping[int, Ranking], answer: Answer, view_of: ViewOf
-) -> dict[str, Any]:
+) -> View:
     """Return the column of a recorded run, which plays from its base to its last epoch."""
     last = len(rankings) - 1
     duration = duration_text(recording.seconds[-1])

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 from nt2vr.errors import listed
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.embed_query import with_words
+from nt2vr.ui.view import View
 from nt2vr.world.query_claims import read_query
 from nt2vr.world.scenes import Scene
 from nt2vr.world.spelling import similar_words
@@ -22,9 +22,7 @@ MOST_UNKNOWN = 4
 Understand = Callable[[str], Query]
 
 
-def way_out_view(
-    answer: Answer, videos: tuple[Video, ...], understand: Understand
-) -> dict[str, Any]:
+def way_out_view(answer: Answer, videos: tuple[Video, ...], understand: Understand) -> View:
     """Say why a query has no verdicts or fits, and offer other words and queries.
 
     Args:
@@ -89,7 +87,7 @@ def _with_all(text: str, spellings: dict[str, list[str]]) -> str:
     return text
 
 
-def _lacking_view(text: str, unknown: UnknownWord) -> dict[str, Any]:
+def _lacking_view(text: str, unknown: UnknownWord) -> View:
     near = [{"word": word, "query": with_word(text, unknown.word, word)} for word in unknown.near]
     return {"word": unknown.word, "near": near}
 

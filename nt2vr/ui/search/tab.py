@@ -46,6 +46,7 @@ from nt2vr.ui.search.state import (
 )
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.theme import script
+from nt2vr.ui.view import View
 from nt2vr.ui.web.errors import problem, warn
 from nt2vr.ui.web.inputs import OpensQueries, Updates, event_value
 from nt2vr.ui.web.later_parts import LaterParts
@@ -280,7 +281,7 @@ class SearchTab:
     def on_galleries(self) -> gr.Dropdown:
         return gr.Dropdown(gallery_choices(self.galleries))
 
-    def first_views(self) -> dict[str, Any]:
+    def first_views(self) -> View:
         """Return what the panels show for the default query, whoever asks, by their elem_id."""
         updates, _ = self._answer(SearchState(), None, None)
         understood = dict(updates[self.results.understood])
@@ -376,18 +377,18 @@ class SearchTab:
 
     def _answer(
         self, state: SearchState, previous: Answer | None, visitor: gr.Request | None
-    ) -> tuple[Updates, dict[str, Any]]:
+    ) -> tuple[Updates, View]:
         """Search; return what shows the answer, and what the browser fills in."""
         searcher = self.galleries.searcher(state.gallery)
         state, query, parsed = with_corrections(state, searcher.understand)
         if state.flip or not self._watch.replays(state.q, state.gallery):
             state = replace(state, replay="")
         searched = self._search(state, query)
-        other = None
+        flipped = None
         if _is_flipped(state, query, previous):
-            other = self._search(state.turned, query).answer
+            flipped = self._search(state.turned, query).answer
         state, marked = self._mark(state)
-        answered = Answered(state, query, parsed, searched, other, marked)
+        answered = Answered(state, query, parsed, searched, flipped, marked)
         view = AnswerView(
             answered,
             searcher,
@@ -458,7 +459,7 @@ class SearchTab:
         return Searched(answer, replace(plan, k=state.k))
 
     def on_like(
-        self, answer: Answer | None, references: dict[str, Any], event: gr.EventData
+        self, answer: Answer | None, references: View, event: gr.EventData
     ) -> tuple[Any, Any]:
         """Make the enlarged clip a reference, wanted or not, and close it."""
         clip = event_value(event, "id", str)
@@ -467,7 +468,7 @@ class SearchTab:
         chosen = with_clip(read_chosen(references), clip, gallery, bool(wanted))
         return self._references.view(chosen), {}
 
-    def on_added(self, references: dict[str, Any], event: gr.EventData) -> Updates:
+    def on_added(self, references: View, event: gr.EventData) -> Updates:
         """Make uploaded pictures and videos references, and search; what is shown stays if one cannot be read."""
         paths = event_value(event, "paths", str).split("\n")
         try:

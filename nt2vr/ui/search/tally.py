@@ -1,14 +1,13 @@
 """Counts of a column's verdicts: the badge at its head, and its line on the stage."""
 
-from typing import Any
-
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.ui.search.verdict_texts import shows_it
+from nt2vr.ui.view import View
 from nt2vr.world.query_claims import read_query
 
 
-def badge_view(ranking: Ranking, answer: Answer, is_complete: bool) -> dict[str, Any]:
+def badge_view(ranking: Ranking, answer: Answer, is_complete: bool) -> View:
     """Count the clips that are right, which decides the colour, and the violations.
 
     By captions, violations decide the colour.
@@ -37,7 +36,7 @@ def badge_view(ranking: Ranking, answer: Answer, is_complete: bool) -> dict[str,
     return badge
 
 
-def _violations_badge(ranking: Ranking, query: Query) -> dict[str, Any]:
+def _violations_badge(ranking: Ranking, query: Query) -> View:
     """Count the violations alone; empty if none can be known."""
     violations = ranking.counts["violation"]
     if not _is_negated(query) or not (violations or read_query(query).is_known):

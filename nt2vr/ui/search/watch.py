@@ -22,6 +22,7 @@ from nt2vr.ui.search.run_columns import RunColumns, ViewOf, replayed, with_epoch
 from nt2vr.ui.search.state import MAX_COLUMNS, QUIET
 from nt2vr.ui.theme import template
 from nt2vr.ui.train.view import run_view
+from nt2vr.ui.view import View
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor, session_of
 from trainer.config import TrainConfig, load_config
@@ -89,7 +90,7 @@ class Watch:
     permissions: Permissions
     runs: RunManager
     recording: Recording | None = None
-    kept: KeptRankings = field(default_factory=KeptRankings)
+    cache: KeptRankings = field(default_factory=KeptRankings)
     panel: gr.HTML = field(init=False)
     notes: gr.HTML = field(init=False)
     timer: gr.Timer = field(init=False)
@@ -137,7 +138,7 @@ class Watch:
             **QUIET,
         )
 
-    def offers(self, visitor: Visitor, text: str, gallery: str) -> dict[str, Any]:
+    def offers(self, visitor: Visitor, text: str, gallery: str) -> View:
         """Say whether to offer this visitor a training, and a recorded one; if it is of another query, of which."""
         recorded = ""
         if self.recording is not None and not gallery:
@@ -157,7 +158,7 @@ class Watch:
         plan: SearchPlan | None,
         view_of: ViewOf,
         is_replayed: bool,
-    ) -> dict[str, Any]:
+    ) -> View:
         """Return a view of columns with the epochs of runs, and the recorded run if it is to be replayed."""
         entries = self._models.entries()
         run_columns = RunColumns(
@@ -165,7 +166,7 @@ class Watch:
             key,
             entries,
             base_of=lambda run: self._models.card(run, entries).base,
-            kept=self.kept,
+            cache=self.cache,
             view_of=view_of,
             searcher=searcher,
             plan=plan,
@@ -215,15 +216,13 @@ class Watch:
         self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request
     ) -> tuple[Any, ...]:
         """Stop the run that is in the way, and train the model that was wished for once it has ended."""
-        self._start_later(wished, stops=True, request=request)
-        return *self._showing(watched, WAITING, systems, request), WAITING, ""
+        return self._start_later(systems, watched, wished, request, stops=True)
 
     def on_afterwards(
         self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request
     ) -> tuple[Any, ...]:
         """Train the model that was wished for once the run that is in the way has ended."""
-        self._start_later(wished, stops=False, request=request)
-        return *self._showing(watched, WAITING, systems, request), WAITING, ""
+        return self._start_later(systems, watched, wished, request, stops=False)
 
     def on_dismiss(
         self, systems: list[str], watched: WatchedRun, wished: str, request: gr.Request
@@ -238,13 +237,21 @@ class Watch:
         self._later.take_back(request)
         return self._showing(watched, "", systems, request, wished)
 
-    def _start_later(self, model: str, stops: bool, request: gr.Request) -> None:
+    def _start_later(
+        self,
+        systems: list[str],
+        watched: WatchedRun,
+        wished: str,
+        request: gr.Request,
+        stops: bool,
+    ) -> tuple[Any, ...]:
         self.permissions.check("train", request)
-        config = self.runs.check_config(short_run(self._models, model))
+        config = self.runs.check_config(short_run(self._models, wished))
         session = session_of(request)
         self._later.start(
             config.encoder.name, lambda: self.runs.start(config, session), stops, request
         )
+        return *self._showing(watched, WAITING, systems, request), WAITING, ""
 
     def _model_to_train(self, systems: list[str]) -> str:
         """Return the model of the first column; a ConfigError if it cannot be trained."""
@@ -309,7 +316,7 @@ class Watch:
         showing = self._showing(watched, joins, systems, request, wished)
         return *showing, gr.skip(), new_wished, gr.skip(), asks
 
-    def run_notes(self, request: gr.Request) -> dict[str, Any]:
+    def run_notes(self, request: gr.Request) -> View:
         """Say of each run, for the list of systems, whose it is and how far it has come."""
         notes = []
         for run in self.runs.runs():
@@ -392,7 +399,7 @@ class Watch:
         is_under_way = training is not None and training["under_way"]
         polls = REST if is_under_way or self._is_waiting else watched.polls - 1
 
-        view: dict[str, Any] = {}
+        view: View = {}
         if training and run:
             view = self._view(training, run, joins, systems, request)
         waiting = self._later.view(request)
@@ -417,7 +424,7 @@ class Watch:
         joins: str,
         systems: Sequence[str],
         request: gr.Request,
-    ) -> dict[str, Any]:
+    ) -> View:
         """Show a run that is under way, or why it failed; nothing of one that ended otherwise."""
         under_way = training["under_way"]
         if not under_way and not training["error"]:

@@ -3,14 +3,14 @@
 import math
 from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
-from typing import Any
 
 from nt2vr.media.gallery import Video
 from nt2vr.negation.parse.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.why import Part, Why, Word
 from nt2vr.ui.search.clip_view import frame_pictures
-from nt2vr.ui.search.formats import decimal, short_name, signed
+from nt2vr.ui.search.formats import decimal, score_text, short_name, signed
+from nt2vr.ui.view import View
 
 # Systems explained at a time.
 SIDE_BY_SIDE = 2
@@ -44,7 +44,7 @@ def why_view(
     whys: Sequence[Why],
     video: Video,
     urls: Mapping[str, str],
-) -> dict[str, Any]:
+) -> View:
     """Show frames, parts and words of one clip for the systems of some columns, and the names of all systems."""
     # The strongest colour means the same for all systems.
     shares = [word.share for why in whys for word in why.words]
@@ -54,7 +54,7 @@ def why_view(
         systems.append(
             {
                 "name": short_name(why.system.name),
-                "score": decimal(why.score) if why.score is not None else "",
+                "score": score_text(why.score),
                 "brief": brief(why, answer.query),
                 "notice": why.notice,
                 **_frames_view(why, video, urls),
@@ -114,7 +114,7 @@ def _places_of_cues(why: Why, query: Query) -> list[int]:
     return places
 
 
-def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> dict[str, Any]:
+def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> View:
     """Show each frame with its score as a bar; nothing of one frame only, and of a picture, whose frames are alike."""
     scores = why.frames
     count = len(scores)
@@ -139,7 +139,7 @@ def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> dict[str, A
     return {"frames": frames, "frames_note": note}
 
 
-def _parts_view(why: Why) -> dict[str, Any]:
+def _parts_view(why: Why) -> View:
     """Show the query's parts, each with its number as a bar."""
     largest = max((abs(_value(part)) for part in why.parts), default=0) or 1.0
     used = [part.role for part in why.parts if part.contribution is not None]
@@ -182,7 +182,7 @@ def _calculation(part: Part) -> str:
     return "" if is_similarity else f"{part.weight:.2f} × {similarity}"
 
 
-def _words_view(why: Why, largest: float) -> dict[str, Any]:
+def _words_view(why: Why, largest: float) -> View:
     """Show the words line by line, one for each part of the query."""
     lines = []
     for (role, _), words in groupby(why.words, key=lambda word: (word.role, word.place)):

@@ -278,6 +278,8 @@ def test_changing_a_card_keeps_the_keys_that_were_given() -> None:
         ({"head": {"fingerprint": "a b"}}, "“head”"),
         ({"clip": {"loader": "transformers", "unknown": 1}}, "“clip”"),
         ({"difference": {"model": 3}}, "“difference”"),
+        ({"summary": "x" * 41}, "“summary”"),
+        ({"explained_in": "javascript:alert(1)"}, "“explained_in”"),
         ({"name": ""}, "“name”"),
         ({"nmae": "x"}, "'nmae'"),
     ],
