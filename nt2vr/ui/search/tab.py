@@ -441,7 +441,9 @@ class SearchTab:
             r.parts: parts_view(answer, parsed),
             r.menu: downloads(answer),
             r.understood: understood
-            | way_out_view(answer, videos, lambda text: searcher.understand(text, False))
+            | way_out_view(
+                answer, videos, lambda text: searcher.understand(text, False), searcher.video
+            )
             | trainings
             | legends_view(columns),
             r.columns: columns,
