@@ -187,7 +187,7 @@ class Results:
             "columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs"
         )
         self.detail = template("detail", {})
-        self.stage = template("stage", {"stories": built_in_stories()})
+        self.stage = template("stage", {})
         self.answer = gr.State()  # the Answer on display
         self.indexing = gr.Timer(
             1.0, active=False
