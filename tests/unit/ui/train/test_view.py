@@ -57,7 +57,7 @@ def test_a_run_is_compared_with_all_readable_runs() -> None:
     assert not comparable([run], None)
 
 
-def test_runs_are_named_as_in_the_list_and_those_of_one_minute_by_their_ids() -> None:
+def test_runs_of_one_minute_are_named_by_their_ids() -> None:
     first, later, twin = (
         Run(run_id, RunStatus("finished", 1), CONFIG) for run_id in (FIRST, LATER, TWIN)
     )
@@ -66,7 +66,7 @@ def test_runs_are_named_as_in_the_list_and_those_of_one_minute_by_their_ids() ->
     assert run_names([first, twin]) == [FIRST, TWIN]
 
 
-def test_a_run_is_told_with_its_progress_and_why_it_failed() -> None:
+def test_a_run_shows_progress_and_failure() -> None:
     run = Run("a-1", RunStatus("failed", 1, epoch=2, step=10, error="No <disk> /home/ann."), CONFIG)
     view = run_view(run, lambda error: error.replace(" /home/ann", ""))
     assert (view["share"], view["done"], view["error"]) == (
