@@ -26,6 +26,7 @@ from nt2vr.models.download import download_all
 from nt2vr.search.searcher import Searcher
 from nt2vr.services import Services
 from nt2vr.settings import ASSETS, Settings, code_address, is_loopback, without_proxies
+from nt2vr.ui.closing import ClosingSlide
 from nt2vr.ui.evaluate.own_clips import OwnClips
 from nt2vr.ui.evaluate.tab import EvaluateTab
 from nt2vr.ui.library.indexing import Indexing
@@ -33,7 +34,7 @@ from nt2vr.ui.library.media import FOREVER, Media
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.examples import status_line
 from nt2vr.ui.search.first_answer import FirstAnswer
-from nt2vr.ui.search.layout import menu_style
+from nt2vr.ui.search.layout import built_in_stories, menu_style
 from nt2vr.ui.search.tab import SearchTab
 from nt2vr.ui.search.teaching import Teaching
 from nt2vr.ui.theme import QUIET, TEMPLATES, build_theme, head_scripts, template
@@ -203,6 +204,7 @@ class App:
         with gr.Tabs() as tabs:
             with gr.Tab("Search", id="search") as tab:
                 opens_queries = search.build(page, tabs, later)
+                ClosingSlide(self._settings.public_address).build()
                 tab.select(None, js=LEAVE_REPORT)
             with gr.Tab("Library", id="library") as tab:
                 opened = later.opened("library", tab, tab.select)
@@ -254,7 +256,8 @@ class App:
             theme=build_theme(),
             css=menu_style(),
             css_paths=[TEMPLATES / "style.css"],
-            head=template_script() + head_scripts(first=self.first_view()),
+            head=template_script()
+            + head_scripts(first=self.first_view(), stories=built_in_stories()),
             # Node would render templates without the head's script.
             ssr_mode=False,
             footer_links=[],

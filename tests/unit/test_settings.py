@@ -82,7 +82,7 @@ def test_a_setting_that_cannot_be_used_is_refused(
 @pytest.mark.parametrize("named", ["file", "file/below", "x" * 300])
 def test_a_data_folder_that_cannot_be_made_is_refused(named: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match=named):
+    with pytest.raises(ConfigError, match=named[:20]):
         Settings.read(f"{tmp_path}/{named}", environment={})
     assert (
         Settings.read(tmp_path / "new" / "data", environment={}).data_dir
@@ -190,6 +190,25 @@ def test_the_app_is_found_below_a_path_or_address(named: str, path: str) -> None
 def test_a_path_below_which_nothing_can_be_reached_is_refused(named: str) -> None:
     with pytest.raises(ConfigError, match="GRADIO_ROOT_PATH"):
         Settings.read(environment={"GRADIO_ROOT_PATH": named})
+
+
+@pytest.mark.parametrize(
+    ("environment", "address"),
+    [
+        ({}, ""),
+        ({"GRADIO_ROOT_PATH": "/nt2vr"}, ""),
+        ({"GRADIO_ROOT_PATH": "https://films.example/nt2vr"}, "https://films.example/nt2vr/"),
+        ({"GRADIO_ROOT_PATH": "HTTP://films.example:8080/"}, "HTTP://films.example:8080/"),
+        (
+            {"SPACE_ID": "ada/nt2vr", "SPACE_HOST": "ada-nt2vr.hf.space"},
+            "https://ada-nt2vr.hf.space/",
+        ),
+    ],
+)
+def test_the_public_address_is_named_or_the_space_s(
+    environment: dict[str, str], address: str
+) -> None:
+    assert Settings.read(environment=environment).public_address == address
 
 
 def test_an_app_s_names_come_from_flag_variable_and_space() -> None:

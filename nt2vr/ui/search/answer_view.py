@@ -113,7 +113,7 @@ class AnswerView:
             videos = ()
         return {
             **understood_view(self.answer, state, self.answered.parsed, picture, outcomes),
-            **way_out_view(self.answer, videos, self.searcher.understand),
+            **way_out_view(self.answer, videos, self.searcher.understand, self.searcher.video),
             **self.watch.offers(self.visitor, state.q, state.gallery),
             **legends_view(columns),
         }

@@ -145,7 +145,7 @@ class Results:
             "columns", {"columns": [], "waiting": True}, "pick", "flights", "epochs"
         )
         self.detail = template("detail", {})
-        self.stage = template("stage", {"stories": built_in_stories()})
+        self.stage = template("stage", {})
         self.answer = gr.State()
         self.indexing = gr.Timer(1.0, active=False)
         self.answered = gr.HTML({}, html_template="", visible="hidden")
