@@ -197,7 +197,7 @@ def difference_from(
     if same_bytes < LEAST_SHARED * sum(tensor.nbytes for tensor in stored.values()):
         return None
     changed = {name: tensor for name, tensor in stored.items() if name not in same}
-    return Difference(base, entry, changed, weights={**stored, **same})
+    return WeightDifference(base, entry, changed, weights={**stored, **same})
 
 
 def export_checkpoint(folder: Path, target: Path) -> None:

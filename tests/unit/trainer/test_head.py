@@ -194,10 +194,10 @@ def test_the_loss_over_seqtransf_is_that_of_clip4clip() -> None:
         for name, value in reference.items()
         if name.startswith("c4c_w_")
     }
-    pooling.load_state_dict(weights | {"positions": given["c4c_pos"]})
-    texts = normalize(given["c4c_texts"], dim=-1)
-    batch = EmbeddedBatch(pooling(given["c4c_frames"]), texts, given["c4c_logit_scale"])
-    expected = given["c4c_seqTransf_full_loss"].item()
+    pooling.load_state_dict(weights | {"positions": reference["c4c_pos"]})
+    texts = normalize(reference["c4c_texts"], dim=-1)
+    batch = EmbeddedBatch(pooling(reference["c4c_frames"]), texts, reference["c4c_logit_scale"])
+    expected = reference["c4c_seqTransf_full_loss"].item()
     assert ContrastiveLoss()(batch).item() == pytest.approx(expected, abs=1e-9)
 
 
