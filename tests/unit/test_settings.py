@@ -82,7 +82,7 @@ def test_a_setting_that_cannot_be_used_is_refused(
 @pytest.mark.parametrize("named", ["file", "file/below", "x" * 300])
 def test_a_data_folder_that_cannot_be_made_is_refused(named: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ConfigError, match=named):
+    with pytest.raises(ConfigError, match=named[:20]):
         Settings.read(f"{tmp_path}/{named}", environment={})
     assert (
         Settings.read(tmp_path / "new" / "data", environment={}).data_dir
