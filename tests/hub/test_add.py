@@ -403,7 +403,7 @@ def test_an_encoder_is_added_for_this_process(
     assert nt2vr.add_model(model, data_dir=data) == "Outside"
     assert nt2vr.load_model("Outside", data).encoder is model.encoder
     assert "Outside" not in Catalog([models.home]).names()
-    with pytest.raises(ConfigError, match="Mine"):
+    with pytest.raises(ConfigError):
         nt2vr.add_model(model, "Mine", data)
     with pytest.raises(ConfigError, match="frame"):
         nt2vr.add_model("mine.pt", data_dir=data, frame=3)
