@@ -1,6 +1,7 @@
 """A column of clips per system, as data for the template."""
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -110,29 +111,22 @@ class _AnswerColumns:
 
     def _tiles(self, ranking: Ranking) -> Iterator[View]:
         """Yield each hit, and after it what is folded into it: clips of other files that share its rank."""
+        clips_of_rank = defaultdict(list)
+        for video_id, rank in ranking.ranks.items():
+            if rank <= len(ranking.hits):
+                clips_of_rank[rank].append(self.video_of(video_id))
         for hit in ranking.hits:
-            similar = self._similar_clips(hit, ranking)
+            similar = _first_clips(clips_of_rank[hit.rank])
+            similar.pop(hit.source, None)
             tile = self._tile(hit, ranking)
             tile["alike"] = f"{len(similar)} more like this" if similar else ""
             yield tile
-            for video in similar:
+            for video in similar.values():
                 tile = self._tile(replace(hit, video_id=video.video_id, moments=()), ranking)
                 tile["fold"] = hit.video_id
                 tile["where"] = times_text(video.start, video.end) if video.film else ""
                 tile["score"] = ""
                 yield tile
-
-    def _similar_clips(self, hit: Hit, ranking: Ranking) -> list[Video]:
-        """Return the first clip of each other file that shares a hit's rank."""
-        clips = []
-        for video_id, rank in ranking.ranks.items():
-            if rank == hit.rank:
-                clips.append(self.video_of(video_id))
-        clip_of_file: dict[str, Video] = {}
-        for video in reversed(clips):
-            clip_of_file[video.film or video.video_id] = video
-        clip_of_file.pop(hit.source, None)
-        return list(reversed(clip_of_file.values()))
 
     def _tile(self, hit: Hit, ranking: Ranking) -> View:
         """Show one clip: its verdict, its rank in every column, and its movement."""
@@ -167,6 +161,14 @@ class _AnswerColumns:
             if video_id in ranking.ranks:
                 ranks[short_name(ranking.system.name)] = ranking.ranks[video_id]
         return ranks
+
+
+def _first_clips(videos: Sequence[Video]) -> dict[str, Video]:
+    """Return the first clip of each file, by file, in the order of the files' last clips."""
+    clip_of_file = {}
+    for video in reversed(videos):
+        clip_of_file[video.film or video.video_id] = video
+    return dict(reversed(clip_of_file.items()))
 
 
 def boxes_text(answer: Answer, video: Video, verdict: str) -> str:
