@@ -45,13 +45,14 @@ from nt2vr.ui.web.gradio_events import build_events
 from nt2vr.ui.web.gradio_files import GradioFiles
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
-    keep_configurations,
+    keep_no_statistics,
     keep_signatures,
-    leave_skipped_outputs,
     limit_files,
     log_in_one_line,
+    postprocess_what_needs_it,
     refuse_downloads,
     send_parts_when_opened,
+    share_configurations,
     show_progress_where_seen,
     template_script,
 )
@@ -79,6 +80,7 @@ SESSIONS = 200  # most recent visitors whose state is stored, about 0.35 MB each
 QUEUE_PAUSE_S = (
     0.02  # between two looks at an empty queue; at Gradio's .001 an idle app took 6 % of a core
 )
+PROGRESS_PAUSE_S = 0.1  # between two messages on the progress of an event; Gradio looks every .01 s
 
 
 class ImmutableFiles(StaticFiles):
@@ -184,9 +186,10 @@ def build_page(
     check_inputs(page)
     show_errors(page)
     show_progress_where_seen(page)
-    leave_skipped_outputs(page)
+    postprocess_what_needs_it(page)
     keep_signatures(page)
-    keep_configurations(page)
+    share_configurations(page)
+    keep_no_statistics(page)
     send_parts_when_opened(page, later)
     return page
 
@@ -227,6 +230,7 @@ def serve(settings: Settings, mcp: bool = False) -> None:
             RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes
         )
         page._queue.sleep_when_free = QUEUE_PAUSE_S
+        page._queue.progress_update_sleep_when_free = PROGRESS_PAUSE_S
         host = (
             f"[{settings.host}]" if ":" in settings.host else settings.host
         )  # IPv6, as it stands in addresses

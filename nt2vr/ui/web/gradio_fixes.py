@@ -21,6 +21,7 @@ from gradio.blocks import Block, BlockContext, BlocksConfig
 from gradio.mcp import GradioMCPServer
 from gradio.renderable import Renderable
 from gradio.route_utils import GradioMultiPartParser
+from gradio.state_holder import SessionState
 from starlette.types import Scope
 
 from nt2vr.errors import MAX_QUOTED, quoted, reason_of
@@ -28,6 +29,9 @@ from nt2vr.ui.theme import TEMPLATES
 from nt2vr.ui.web.later_parts import FirstView, LaterParts
 
 logger = logging.getLogger(__name__)
+
+# Components whose values never are files.
+WITHOUT_FILES = (gr.HTML, gr.State, gr.Textbox, gr.Dropdown, gr.Slider, gr.Timer)
 
 
 def template_script() -> str:
@@ -210,14 +214,17 @@ def log_in_one_line() -> None:
         module.traceback = _OneLine()  # type: ignore[attr-defined]
 
 
-def keep_configurations(page: gr.Blocks) -> None:
-    """Compute once how the page's components are described to browsers.
+def share_configurations(page: gr.Blocks) -> None:
+    """Compute once how the page's components are described to browsers, for all visitors.
 
-    Gradio does so for each visitor, while all others wait: 70 ms for 320 components.
+    Gradio does so for each visitor, while all others wait: 70 ms for 320 components. It also writes
+    all values that a visitor sees into a copy, from which it would make a deep link. The page
+    offers none.
     """
     for number, block in page.blocks.items():
         block.stored_configuration = _configuration(number, [], block)  # type: ignore[union-attr]
     BlocksConfig.config_for_block = staticmethod(_stored_configuration)  # type: ignore[assignment]
+    SessionState._update_value_in_config = _forget_value  # type: ignore[method-assign]
 
 
 _configuration = BlocksConfig.config_for_block
@@ -226,36 +233,74 @@ _configuration = BlocksConfig.config_for_block
 def _stored_configuration(
     number: int, rendered: list[int], block: Block, renderable: Renderable | None = None
 ) -> dict[str, Any]:
-    stored = vars(block).get("stored_configuration")
+    stored: dict[str, Any] | None = vars(block).get("stored_configuration")
     if stored is None or renderable is not None:
         return _configuration(number, rendered, block, renderable)
-    # A session writes values into its own properties.
-    return {**stored, "props": {**stored["props"]}}
+    return stored
 
 
-def leave_skipped_outputs(page: gr.Blocks) -> None:
-    """Leave outputs alone that a handler's dict does not name; Gradio builds each again (1.5 ms)."""
+def _forget_value(session: SessionState, number: int, value: Any) -> None:
+    """Stand in for the method that writes a component's value into a session's configuration."""
+
+
+def keep_no_statistics(page: gr.Blocks) -> None:
+    """Keep no statistics of events.
+
+    After each event, Gradio makes a pandas table of up to 10,000 earlier ones, for its page of
+    statistics, which is not served.
+    """
+    page._queue.ANALYTICS_MAX_EVENTS = 0
+
+
+def postprocess_what_needs_it(page: gr.Blocks) -> None:
+    """Leave outputs alone that a handler's dict does not name, and what `gr.HTML` shows.
+
+    Gradio builds each skipped output again (1.5 ms). In a template's value it looks for files in
+    every text, three times.
+    """
     postprocess = page.postprocess_data
+    process = page.process_api
 
-    async def postprocess_named(block_fn: Any, predictions: Any, state: Any) -> list[Any]:
+    async def postprocess_rest(block_fn: Any, predictions: Any, state: Any) -> list[Any]:
         if not _is_by_block(predictions):
             return await postprocess(block_fn, predictions, state)
 
         outputs = block_fn.outputs
-        updated = [block for block in outputs if predictions.get(block, gr.skip()) != gr.skip()]
-        if not updated:
-            return [gr.skip()] * len(outputs)
-        event_of_updated = copy(block_fn)
-        event_of_updated.outputs = updated
-        values = [predictions[block] for block in updated]
-        # Gradio takes the value of a single output without a list.
-        processed = await postprocess(
-            event_of_updated, values[0] if len(values) == 1 else values, state
-        )
-        by_block = dict(zip(updated, processed, strict=True))
-        return [by_block.get(block, gr.skip()) for block in outputs]
+        sent = {}
+        rest = []
+        for block in outputs:
+            value = predictions.get(block, gr.skip())
+            if _is_content(block, value):
+                sent[block] = value
+            elif value != gr.skip():
+                rest.append(block)
+        if rest:
+            event_of_rest = copy(block_fn)
+            event_of_rest.outputs = rest
+            values = [predictions[block] for block in rest]
+            # Gradio takes the value of a single output without a list.
+            processed = await postprocess(
+                event_of_rest, values[0] if len(values) == 1 else values, state
+            )
+            sent |= zip(rest, processed, strict=True)
+        return [sent.get(block, gr.skip()) for block in outputs]
 
-    page.postprocess_data = postprocess_named  # type: ignore[method-assign]
+    async def process_without_addresses(block_fn: Any, *args: Any, **options: Any) -> Any:
+        event = page.fns[block_fn] if isinstance(block_fn, int) else block_fn
+        if all(isinstance(block, WITHOUT_FILES) for block in event.outputs):
+            # No address of a file is completed by it.
+            options["root_path"] = None
+        return await process(block_fn, *args, **options)
+
+    page.postprocess_data = postprocess_rest  # type: ignore[method-assign]
+    page.process_api = process_without_addresses  # type: ignore[method-assign]
+
+
+def _is_content(block: Block, value: Any) -> bool:
+    """Return whether a value is what `gr.HTML` shows, and neither an update nor a skip."""
+    if not isinstance(block, gr.HTML):
+        return False
+    return isinstance(value, str) or (isinstance(value, dict) and "__type__" not in value)
 
 
 def _is_by_block(predictions: Any) -> bool:
