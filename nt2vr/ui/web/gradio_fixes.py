@@ -5,11 +5,12 @@ Each was last needed with Gradio 6.31. `tests/unit/ui/web/test_gradio_fixes.py` 
 Gradio makes the fix unnecessary: delete it then.
 """
 
+import asyncio
 import inspect
 import logging
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from pathlib import Path
@@ -32,6 +33,9 @@ logger = logging.getLogger(__name__)
 
 # Components whose values never are files.
 WITHOUT_FILES = (gr.HTML, gr.State, gr.Textbox, gr.Dropdown, gr.Slider, gr.Timer)
+# Between two looks of the queue for events, and for their progress.
+QUEUE_PAUSE_S = 1.0
+PROGRESS_PAUSE_S = 0.1
 
 
 def template_script() -> str:
@@ -224,7 +228,7 @@ def share_configurations(page: gr.Blocks) -> None:
     for number, block in page.blocks.items():
         block.stored_configuration = _configuration(number, [], block)  # type: ignore[union-attr]
     BlocksConfig.config_for_block = staticmethod(_stored_configuration)  # type: ignore[assignment]
-    SessionState._update_value_in_config = _forget_value  # type: ignore[method-assign]
+    SessionState._update_value_in_config = _forget_value  # type: ignore[method-assign,assignment]
 
 
 _configuration = BlocksConfig.config_for_block
@@ -307,6 +311,59 @@ def _is_by_block(predictions: Any) -> bool:
     if not isinstance(predictions, dict):
         return False
     return all(isinstance(key, Block) for key in predictions)
+
+
+def wake_queue(page: gr.Blocks) -> None:
+    """Have the queue start an event as it arrives or a worker is free, and look for progress less often.
+
+    Gradio looks for events every millisecond, which takes 6 % of a core of an idle app, and for
+    progress every hundredth of a second.
+    """
+    queue = page._queue
+    pause = _Pause(QUEUE_PAUSE_S)
+    queue.push = _waking(queue.push, pause)  # type: ignore[method-assign]
+    queue.process_events = _waking(queue.process_events, pause)  # type: ignore[method-assign]
+    queue.sleep_when_free = pause
+    queue.progress_update_sleep_when_free = PROGRESS_PAUSE_S
+    queueing.asyncio = _Asyncio()  # type: ignore[attr-defined]
+
+
+class _Pause(float):
+    """The seconds that a queue would sleep; `wake` ends them."""
+
+    def __init__(self, seconds: float) -> None:
+        self._is_over = asyncio.Event()
+
+    async def wait(self) -> None:
+        self._is_over.clear()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._is_over.wait(), self)
+
+    def wake(self) -> None:
+        self._is_over.set()
+
+
+def _waking(function: Callable[..., Awaitable[Any]], pause: _Pause) -> Any:
+    """Return a function that ends a pause when it is done."""
+
+    async def do_and_wake(*args: Any, **options: Any) -> Any:
+        try:
+            return await function(*args, **options)
+        finally:
+            pause.wake()
+
+    return do_and_wake
+
+
+class _Asyncio:
+    """Stands in for the module `asyncio` in Gradio's queue, whose pauses can be ended."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    @staticmethod
+    async def sleep(seconds: float) -> None:
+        await (seconds.wait() if isinstance(seconds, _Pause) else asyncio.sleep(seconds))
 
 
 def keep_signatures(page: gr.Blocks) -> None:
