@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from nt2vr.errors import listed
 from nt2vr.media.gallery import Video
@@ -20,20 +21,27 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 PREPOSITIONS = frozenset("on in at by under near inside outside behind".split())
 PEOPLE = frozenset({"man", "woman", "boy", "girl"})
 SOMETHING = "lacks something"
+MAX_REASONS = 2048
 
 
 def lacking(query: Query, video: Video) -> list[str]:
     """Say what a clip of the world lacks of what is wanted, the subject first; nothing for other clips."""
+    return [] if video.scene is None else list(_lacking(query, video))
+
+
+# A column's tiles say it, and so does its sum; columns have many clips in common.
+@lru_cache(MAX_REASONS)
+def _lacking(query: Query, video: Video) -> tuple[str, ...]:
     scene = scene_of(video)
     if scene is None:
-        return []
+        return ()
     reasons: list[str] = []
     for part, wanted in zip(query.wanted, read_query(query).wanted, strict=True):
         if wanted.claim is None:
             reasons += _unknown_words(part, scene)
         elif wanted.shown_in(scene) is False:
             reasons += _PartReader(part, scene).lacking(wanted.claim) or [SOMETHING]
-    return list(dict.fromkeys(reasons))
+    return tuple(dict.fromkeys(reasons))
 
 
 def shown(query: Query, video: Video) -> list[str]:
@@ -108,9 +116,8 @@ class _PartReader:
             yield f"no {self._noun(subject)}"
             yield from self._lacking_acts(subject)
             return
-        with_looks = [
-            figure for figure in named if replace(subject, acts=()).fits(figure, self.scene.figures)
-        ]
+        at_rest = replace(subject, acts=())
+        with_looks = [figure for figure in named if at_rest.fits(figure, self.scene.figures)]
         if not with_looks:
             yield self._other_looks(subject, named)
             return

@@ -55,10 +55,14 @@ class Suggestions:
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._scenes = scenes
         self._table = SceneTable(scenes)
+        self._names = list(things())
+        # Which things are the figures of which scenes: (T, N).
+        self._is_in = np.zeros((len(self._names), len(scenes)), bool)
         # By what they are and by what they do.
         self._figures_of: defaultdict[str, list[_FigurePosition]] = defaultdict(list)
         for row, scene in enumerate(scenes):
             for number, figure in enumerate(scene.figures):
+                self._is_in[self._names.index(figure.thing), row] = True
                 names = {figure.thing, *_main_verbs(figure)}
                 for name in names:
                     self._figures_of[name].append(_FigurePosition(row, number))
@@ -138,13 +142,19 @@ class Suggestions:
 
     def _companions(self, scenes: SceneMask, besides: str = "") -> list[str]:
         """Return what is most often in some scenes, or in any scene if there are none."""
-        rows = np.flatnonzero(scenes).tolist() or range(len(self._scenes))
+        is_in = self._is_in[:, scenes] if scenes.any() else self._is_in
+        counts = is_in.sum(axis=1)  # (T,)
+        # Of things that are in as many scenes, the one that comes first.
+        most_often_first = np.lexsort((is_in.argmax(axis=1), -counts))
         known = _named(tokens_of(besides), "noun")
-        counts = Counter[str]()
-        for row in rows:
-            counts.update({figure.thing for figure in self._scenes[row].figures} - known)
-        names = [name for name, _ in counts.most_common(MOST_COMPANIONS)]
-        return [things()[name].nouns[0].with_article() for name in names]
+        companions: list[str] = []
+        for row in most_often_first.tolist():
+            name = self._names[row]
+            if len(companions) == MOST_COMPANIONS or not counts[row]:
+                break
+            if name not in known:
+                companions.append(things()[name].nouns[0].with_article())
+        return companions
 
     # What is wanted
 
@@ -214,7 +224,7 @@ class Suggestions:
 
 def _shorter(wanted: str) -> Iterator[str]:
     """Yield the things of a phrase with one of its deeds or its place, and then each alone."""
-    words = list(words_in(wanted))
+    words = words_in(wanted)
     nouns = [word for word in words if word.meaning.kind == "noun"]
     deeds = [_doing(word) for word in words if word.meaning.kind == "verb" and _stands_alone(word)]
     where = [_place_phrase(word) for word in words if word.meaning.kind == "place"]

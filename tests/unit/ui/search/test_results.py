@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -172,9 +172,17 @@ def test_the_badge_counts_right_clips_first(
 def test_results_download_as_csv_and_json_whatever_the_query_holds() -> None:
     query = Query('a "dog", ümläut & 100%', ("x",))
     view = downloads(Answer(query, (ranking("CLIP", "ab", ("right", None)),)))
-    rows = list(csv.reader(io.StringIO(unquote(view["csv"].partition(",")[2]))))
+    files = {name: content_of(address) for name, address in view.items()}
+    rows = list(csv.reader(io.StringIO(files["csv"])))
     assert rows[1:] == [["CLIP", "1", "a", "0.9", "right"], ["CLIP", "2", "b", "0.8", ""]]
-    assert json.loads(unquote(view["json"].partition(",")[2]))["query"]["text"] == query.text
+    assert json.loads(files["json"])["query"]["text"] == query.text
+
+
+def content_of(address: str) -> str:
+    """Return the content of a data URL as a browser reads it."""
+    with urlopen(address) as file:
+        assert file.headers.get_content_charset() == "utf-8"
+        return str(file.read().decode())
 
 
 def test_a_slider_shows_the_strength_unless_the_name_fixes_it() -> None:
